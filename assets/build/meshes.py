@@ -1,0 +1,64 @@
+"""Small pieces for building meshes with numpy, and writing them so that the same mesh gives the same bytes."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+
+def revolve(profile: Floats, normals: Floats, segments: int) -> tuple[Floats, Floats, Ints]:
+    """Turn a profile (N, 2) of (radius, z), from top to bottom, about Z.
+
+    normals: (N, 2) in the same plane. A point of radius 0 becomes one pole vertex.
+    Returns vertices (V, 3), normals (V, 3), triangles (T, 3), counter-clockwise from outside.
+    """
+    angles = np.arange(segments) * (2 * np.pi / segments)
+    ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    vertices: list[Floats] = []
+    directions: list[Floats] = []
+    rows: list[Ints] = []
+    count = 0
+    for (radius, z), (across, up) in zip(profile, normals, strict=True):
+        around = ring if radius > 0 else ring[:1]
+        vertices.append(np.column_stack([around * radius, np.full(len(around), z)]))
+        directions.append(np.column_stack([around * across, np.full(len(around), up)]))
+        ids = np.arange(count, count + len(around), dtype=np.int32)
+        rows.append(ids if radius > 0 else np.full(segments, ids[0], dtype=np.int32))
+        count += len(around)
+    triangles = [strip(upper, lower) for upper, lower in zip(rows, rows[1:], strict=False)]
+    return np.concatenate(vertices), np.concatenate(directions), drop_degenerate(np.concatenate(triangles))
+
+
+def strip(upper: Ints, lower: Ints) -> Ints:
+    """Triangles (2N, 3) of a closed strip between two rings of N indices, outside to the viewer of falling rows."""
+    up, low = np.roll(upper, -1), np.roll(lower, -1)
+    return np.concatenate([np.stack([upper, lower, low], axis=1), np.stack([upper, low, up], axis=1)])
+
+
+def drop_degenerate(triangles: Ints) -> Ints:
+    """Triangles without those that use one vertex twice."""
+    a, b, c = triangles.T
+    kept: Ints = triangles[(a != b) & (b != c) & (a != c)]
+    return kept
+
+
+def write(path: Path, vertices: Floats, normals: Floats, triangles: Ints) -> None:
+    """Write a mesh as `.npz` with fixed dates and order: the bytes depend on the mesh alone."""
+    length = np.sqrt((normals * normals).sum(axis=1, keepdims=True))
+    arrays = {
+        "vertices": vertices.astype("<f4"),
+        "normals": (normals / length).astype("<f4"),
+        "triangles": triangles.astype("<i4"),
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, array, allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), buffer.getvalue())

@@ -1,0 +1,90 @@
+"""The pinhole camera, without Blender. Plain float arithmetic, so that every machine gets the same numbers.
+
+Matrix products are written out: BLAS may use fused multiply-add and differ between processors.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from render.scene import SceneCamera
+
+Vec = tuple[float, float, float]
+
+
+def unit(v: Vec) -> Vec:
+    """v at length 1."""
+    length = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+    return (v[0] / length, v[1] / length, v[2] / length)
+
+
+def cross(a: Vec, b: Vec) -> Vec:
+    """Cross product."""
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+def dot(a: Vec, b: Vec) -> float:
+    """Scalar product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@dataclass(frozen=True)
+class Camera:
+    """right, down, forward: unit vectors in the world (the camera frame is OpenCV's). focal: pixels. center: pixels."""
+
+    location: Vec
+    right: Vec
+    down: Vec
+    forward: Vec
+    focal: float
+    center: tuple[float, float]
+    width: int
+    height: int
+    clip: tuple[float, float]
+
+    @classmethod
+    def of(cls, camera: SceneCamera, width: int, height: int) -> Camera:
+        """The camera of a Scene at an image size in pixels. The sensor's width lies along the longer side, as in Blender."""
+        delta = tuple(t - p for t, p in zip(camera.look_at, camera.location, strict=True))
+        forward = unit((delta[0], delta[1], delta[2]))
+        # Looking straight up or down has no horizon: Blender's track quaternion then takes +Y as up.
+        vertical = abs(forward[0]) < 1e-9 and abs(forward[1]) < 1e-9
+        right = (1.0, 0.0, 0.0) if vertical else unit(cross(forward, (0.0, 0.0, 1.0)))
+        down = cross(forward, right)
+        focal = camera.lens / camera.sensor_width * max(width, height)
+        return cls(
+            camera.location, right, down, forward, focal, (width / 2, height / 2), width, height, camera.clip
+        )
+
+    def to_camera(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(N, 3) world points -> (N, 3) camera frame: x right, y down, z forward, Blender units."""
+        d = points - np.asarray(self.location)
+        rows = [d[:, 0] * a[0] + d[:, 1] * a[1] + d[:, 2] * a[2] for a in (self.right, self.down, self.forward)]
+        return np.stack(rows, axis=1)
+
+    def project(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(N, 3) world points -> (N, 3): x, y in pixels (pixel centres at .5), depth in Blender units."""
+        c = self.to_camera(points)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            x = self.center[0] + self.focal * c[:, 0] / c[:, 2]
+            y = self.center[1] + self.focal * c[:, 1] / c[:, 2]
+        return np.stack([x, y, c[:, 2]], axis=1)
+
+    def directions(self) -> dict[str, Vec]:
+        """CLEVR's six directions: the camera's axes projected on the ground, unit length."""
+        flat = (self.forward[0], self.forward[1], 0.0)
+        # Straight down: the top of the image is behind.
+        behind = unit(flat) if flat[0] or flat[1] else (-self.down[0], -self.down[1], 0.0)
+        right = unit((self.right[0], self.right[1], 0.0))
+        return {
+            "left": (-right[0], -right[1], 0.0),
+            "right": right,
+            "front": (-behind[0], -behind[1], 0.0),
+            "behind": behind,
+            "above": (0.0, 0.0, 1.0),
+            "below": (0.0, 0.0, -1.0),
+        }

@@ -1,0 +1,55 @@
+"""The height of a stage's ground: a monotone cubic (Fritsch-Carlson) through its profile, without Blender."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scene_specs.stage import StageGround
+
+Floats = NDArray[np.float64]
+
+
+@lru_cache(maxsize=16)
+def _tangents(profile: tuple[tuple[float, float], ...]) -> tuple[Floats, Floats, Floats]:
+    s = np.array([p[0] for p in profile])
+    h = np.array([p[1] for p in profile])
+    step, rise = np.diff(s), np.diff(h)
+    secant = rise / step
+    m = np.zeros_like(h)
+    w1, w2 = 2 * step[1:] + step[:-1], step[1:] + 2 * step[:-1]
+    with np.errstate(divide="ignore"):
+        inner = (w1 + w2) / (w1 / secant[:-1] + w2 / secant[1:])
+    m[1:-1] = np.where(secant[:-1] * secant[1:] > 0, inner, 0.0)
+    m[0], m[-1] = 0.0, secant[-1]
+    return s, h, m
+
+
+def _hermite(ground: StageGround, s: Floats) -> tuple[Floats, Floats]:
+    knots, heights, tangents = _tangents(ground.profile)
+    x = np.clip(s, knots[0], knots[-1])
+    k = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
+    step = knots[k + 1] - knots[k]
+    t = (x - knots[k]) / step
+    h0, h1, m0, m1 = heights[k], heights[k + 1], tangents[k] * step, tangents[k + 1] * step
+    t2, t3 = t * t, t * t * t
+    value = (2 * t3 - 3 * t2 + 1) * h0 + (t3 - 2 * t2 + t) * m0 + (3 * t2 - 2 * t3) * h1 + (t3 - t2) * m1
+    change = ((6 * t2 - 6 * t) * (h0 - h1) + (3 * t2 - 4 * t + 1) * m0 + (3 * t2 - 2 * t) * m1) / step
+    return value, change
+
+
+def height(ground: StageGround, s: Floats) -> Floats:
+    """Height (Blender units) at distances s along the ground's direction; beyond its ends, the end's."""
+    return _hermite(ground, s)[0]
+
+
+def slope(ground: StageGround, s: Floats) -> Floats:
+    """dz/ds at s."""
+    return _hermite(ground, s)[1]
+
+
+def height_at(ground: StageGround, x: Floats, y: Floats) -> Floats:
+    """Height (Blender units) of the ground below world points."""
+    return height(ground, x * ground.direction[0] + y * ground.direction[1])

@@ -1,0 +1,55 @@
+"""Euler angles, matrices and quaternions, as Blender means them, in plain float arithmetic."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vec = tuple[float, float, float]
+Matrix = tuple[Vec, Vec, Vec]
+Quaternion = tuple[float, float, float, float]
+
+
+def euler_matrix(rotation_rad: Vec) -> Matrix:
+    """Rows of Rz @ Ry @ Rx for Blender's Euler XYZ, radians."""
+    cx, cy, cz = (math.cos(a) for a in rotation_rad)
+    sx, sy, sz = (math.sin(a) for a in rotation_rad)
+    return (
+        (cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx),
+        (sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx),
+        (-sy, cy * sx, cy * cx),
+    )
+
+
+def transform(points: NDArray[np.float64], rotation_deg: Vec, scale: float, location: Vec) -> NDArray[np.float64]:
+    """(N, 3) mesh points -> (N, 3) world points."""
+    m = euler_matrix((math.radians(rotation_deg[0]), math.radians(rotation_deg[1]), math.radians(rotation_deg[2])))
+    x, y, z = points[:, 0] * scale, points[:, 1] * scale, points[:, 2] * scale
+    return np.stack([x * r[0] + y * r[1] + z * r[2] + t for r, t in zip(m, location, strict=True)], axis=1)
+
+
+def matrix_quaternion(m: Matrix) -> Quaternion:
+    """Unit quaternion w, x, y, z of a rotation matrix, w >= 0."""
+    trace = m[0][0] + m[1][1] + m[2][2]
+    if trace > 0:
+        s = math.sqrt(trace + 1) * 2
+        q = (s / 4, (m[2][1] - m[1][2]) / s, (m[0][2] - m[2][0]) / s, (m[1][0] - m[0][1]) / s)
+    elif m[0][0] >= m[1][1] and m[0][0] >= m[2][2]:
+        s = math.sqrt(max(1 + m[0][0] - m[1][1] - m[2][2], 0)) * 2
+        q = ((m[2][1] - m[1][2]) / s, s / 4, (m[0][1] + m[1][0]) / s, (m[0][2] + m[2][0]) / s)
+    elif m[1][1] >= m[2][2]:
+        s = math.sqrt(max(1 + m[1][1] - m[0][0] - m[2][2], 0)) * 2
+        q = ((m[0][2] - m[2][0]) / s, (m[0][1] + m[1][0]) / s, s / 4, (m[1][2] + m[2][1]) / s)
+    else:
+        s = math.sqrt(max(1 + m[2][2] - m[0][0] - m[1][1], 0)) * 2
+        q = ((m[1][0] - m[0][1]) / s, (m[0][2] + m[2][0]) / s, (m[1][2] + m[2][1]) / s, s / 4)
+    sign = -1.0 if q[0] < 0 else 1.0
+    return (q[0] * sign, q[1] * sign, q[2] * sign, q[3] * sign)
+
+
+def multiply(a: Matrix, b: Matrix) -> Matrix:
+    """a @ b, written out."""
+    rows = [tuple(sum(a[i][k] * b[k][j] for k in range(3)) for j in range(3)) for i in range(3)]
+    return ((rows[0][0], rows[0][1], rows[0][2]), (rows[1][0], rows[1][1], rows[1][2]), (rows[2][0], rows[2][1], rows[2][2]))

@@ -1,0 +1,130 @@
+"""`Scene`: an episode with every number filled in. Compiling a Scene gives the same Scene.
+
+A Scene is stored with its images, so a re-render needs nothing that was drawn at random. As JSON it is told from a
+spec by its key `scene_version`, and can be given wherever a spec can.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from scene_specs.spec import EpisodeId, Name, Pass, Seed, SpecModel, Vector3
+
+Color = tuple[float, float, float]
+
+
+class Settings(SpecModel):
+    """How a Scene is sampled; the data of a profile, and the size of the image.
+
+    samples: a pixel. prefilter: of the denoiser (OpenImageDenoise). bounces: (total, diffuse, glossy, transmission).
+    adaptive_threshold: 0 is off. light_tree, caustics, filter_glossy: as Cycles names them.
+    """
+
+    profile: str
+    width: Annotated[int, Field(ge=1, le=16384)]
+    height: Annotated[int, Field(ge=1, le=16384)]
+    samples: Annotated[int, Field(ge=1, le=1_000_000)]
+    denoise: bool
+    prefilter: Literal["NONE", "FAST", "ACCURATE"]
+    bounces: tuple[int, int, int, int]
+    filter_glossy: float
+    caustics: bool
+    light_tree: bool
+    sampling_pattern: Literal["AUTOMATIC", "TABULATED_SOBOL", "BLUE_NOISE"]
+    adaptive_threshold: float
+    adaptive_min_samples: int
+
+
+class SceneMaterial(SpecModel):
+    """name: a built-in material, or "blend". strength: of emission. blend, group: see MaterialSpec."""
+
+    name: str
+    strength: float = 1.0
+    blend: str | None = None
+    group: str | None = None
+
+
+class SceneObject(SpecModel):
+    """index: instance id in the id pass, from 1. color: the name in the spec, None for a triple.
+
+    color_linear: linear RGB, 0-1. size: the name in the spec, None for a number. scale: half the edge of the 2 x 2 x 2 mesh.
+    location: of the mesh's origin. rotation_deg: Euler XYZ.
+    """
+
+    index: Annotated[int, Field(ge=1, le=32767)]
+    name: Name
+    shape: str
+    color: str | None
+    color_linear: Color
+    material: SceneMaterial
+    size: str | None
+    scale: float
+    location: Vector3
+    rotation_deg: Vector3
+
+
+class SceneLight(SpecModel):
+    """As StageLight, after jitter; area lights are aimed at look_at, suns turned by Euler XYZ radians."""
+
+    name: str
+    kind: Literal["area", "sun"]
+    energy: float
+    color: Color
+    size: float
+    location: Vector3
+    look_at: Vector3 | None
+    rotation_rad: Vector3 | None
+
+
+class SceneCamera(SpecModel):
+    """Perspective, aimed at look_at with Z up. lens, sensor_width in mm (along the longer side), clip in Blender units."""
+
+    location: Vector3
+    look_at: Vector3
+    lens: float
+    sensor_width: float
+    clip: tuple[float, float]
+
+
+class SceneView(SpecModel):
+    """One image of a frame. name: None for a frame without named views."""
+
+    name: Name | None
+    camera: SceneCamera
+
+
+class SceneFrame(SpecModel):
+    """One layout and the views of it. seed: Cycles' own, for every view. truth, utterance: carried."""
+
+    name: Name
+    utterance: str | None
+    truth: dict[str, Any] | None
+    objects: tuple[SceneObject, ...]
+    lights: tuple[SceneLight, ...]
+    views: Annotated[tuple[SceneView, ...], Field(min_length=1)]
+    passes: tuple[Pass, ...]
+    seed: Annotated[int, Field(ge=0, lt=2**31)]
+
+    def image_name(self, view: SceneView) -> str:
+        """`<frame>`, or `<frame>.<view>` where the view has a name."""
+        return self.name if view.name is None else f"{self.name}.{view.name}"
+
+
+class Scene(SpecModel):
+    """A compiled episode. assets: name -> SHA-256 of every mesh, stage and .blend file it needs."""
+
+    scene_version: Literal[1]
+    id: EpisodeId
+    seed: Seed
+    stage: str
+    split: str | None
+    settings: Settings
+    assets: dict[str, str]
+    frames: Annotated[tuple[SceneFrame, ...], Field(min_length=1)]
+    task: dict[str, Any] | None
+
+    def to_json(self) -> str:
+        """Canonical JSON: the same Scene gives the same bytes."""
+        return self.model_dump_json()

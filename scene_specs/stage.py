@@ -1,0 +1,133 @@
+"""Stages: where a scene is set. A stage is a JSON file; ours are in `assets/stages`.
+
+A package adds a stage by an entry point of group `diorama.stages` whose value is a function that returns the
+path of such a file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from functools import lru_cache
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from scene_specs.errors import DioramaError
+from scene_specs.spec import AreaSpec, Finite, NotNegative, Positive, SpecModel, Vector3
+
+
+class StageError(DioramaError):
+    """A stage that is not there or whose file is wrong."""
+
+    exit_code = 2
+
+
+class StageCamera(SpecModel):
+    """location, look_at: Blender units. lens, sensor_width: mm. jitter: uniform +- per axis of the location."""
+
+    location: Vector3
+    look_at: Vector3
+    lens: Positive
+    sensor_width: Positive
+    clip: tuple[Positive, Positive]
+    jitter: NotNegative
+
+
+class StageLight(SpecModel):
+    """An area light aimed at `look_at`, or a sun with Euler XYZ radians.
+
+    energy: W, sun W/m2. color: linear RGB. size: edge of the square, Blender units; sun: angle in radians.
+    """
+
+    name: str
+    kind: Literal["area", "sun"]
+    energy: NotNegative
+    color: tuple[NotNegative, NotNegative, NotNegative]
+    size: NotNegative
+    location: Vector3 = (0.0, 0.0, 0.0)
+    look_at: Vector3 | None = None
+    rotation_rad: Vector3 | None = None
+    jitter: NotNegative = 0.0
+
+
+class StageGround(SpecModel):
+    """A sheet z = h(s), s the distance from the origin along `direction`; `profile` is (s, h) ascending in s.
+
+    across: extent along the direction turned by -90 degrees about Z. mesh: the asset Cycles renders, made from these numbers.
+    albedo: grey of the diffuse surface.
+    """
+
+    direction: tuple[Finite, Finite]
+    profile: tuple[tuple[Finite, Finite], ...]
+    across: tuple[Finite, Finite]
+    mesh: str
+    albedo: NotNegative
+
+
+class StagePlacement(SpecModel):
+    """CLEVR's rules for free objects; distances in Blender units, pixels at the stage's own size.
+
+    tries: candidate places an object before the layout starts again. restarts: how often it may.
+    """
+
+    area: AreaSpec
+    min_distance: NotNegative
+    axis_margin: NotNegative
+    min_visible_pixels: int
+    in_frame: bool
+    relation_threshold: NotNegative
+    tries: int = Field(ge=1)
+    restarts: int = Field(ge=0)
+
+
+class StageDefaults(SpecModel):
+    """What is drawn, uniformly, for an attribute that a spec leaves out."""
+
+    shapes: tuple[str, ...]
+    colors: tuple[str, ...]
+    materials: tuple[str, ...]
+    sizes: tuple[str, ...]
+
+
+class Stage(SpecModel):
+    """A whole stage. size: width, height in pixels of the images it is made for."""
+
+    name: str
+    size: tuple[int, int]
+    camera: StageCamera
+    lights: tuple[StageLight, ...]
+    ground: StageGround | None
+    placement: StagePlacement
+    defaults: StageDefaults
+
+
+def stage_paths() -> dict[str, Path]:
+    """Name -> file of every stage: ours and those of installed packages."""
+    folder = Path(str(resources.files("assets"))) / "stages"
+    paths = {path.stem: path for path in sorted(folder.glob("*.json"))}
+    for point in sorted(metadata.entry_points(group="diorama.stages"), key=lambda p: p.name):
+        paths.setdefault(point.name, Path(point.load()()))
+    return paths
+
+
+@lru_cache(maxsize=64)
+def load_stage(name: str) -> Stage:
+    """The stage called `name`. Raises StageError."""
+    paths = stage_paths()
+    if name not in paths:
+        near = difflib.get_close_matches(name, paths, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise StageError(f"unknown stage {name!r}; there are: {', '.join(sorted(paths))}{hint}")
+    try:
+        return Stage.model_validate_json(paths[name].read_bytes())
+    except (OSError, ValueError) as error:
+        raise StageError(f"stage {name!r}: {paths[name]}: {error}") from error
+
+
+def stage_digest(name: str) -> str:
+    """SHA-256 of the stage's file, hexadecimal."""
+    load_stage(name)
+    return hashlib.sha256(stage_paths()[name].read_bytes()).hexdigest()

@@ -1,0 +1,66 @@
+"""The words of the CLEVR universe and what they stand for.
+
+Numbers are those of the published CLEVR and MEWL generators. `linear` colours: the published code divides the
+8-bit triple by 255 and hands it to Blender as *linear* colour, so a palette name is that; a triple in a spec
+is a true sRGB colour and is linearised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+SHAPES: tuple[str, ...] = ("cube", "sphere", "cylinder")
+
+COLORS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
+    {
+        "gray": (87, 87, 87),
+        "red": (173, 35, 35),
+        "blue": (42, 75, 215),
+        "green": (29, 105, 20),
+        "brown": (129, 74, 25),
+        "purple": (129, 38, 192),
+        "cyan": (41, 208, 208),
+        "yellow": (255, 238, 51),
+    }
+)
+
+# Half the edge of the 2 x 2 x 2 mesh after scaling, in Blender units.
+SIZES: Mapping[str, float] = MappingProxyType({"large": 0.7, "small": 0.35})
+
+# What a free object may be made of; `MATERIALS` is what a spec may ask for.
+CLEVR_MATERIALS: tuple[str, ...] = ("rubber", "metal")
+MEWL_MATERIALS: tuple[str, ...] = ("rubber", "metal", "glass")
+MATERIALS: tuple[str, ...] = ("rubber", "metal", "glass", "matte", "emission")
+
+RELATIONS: tuple[str, ...] = ("left", "right", "front", "behind")
+OPPOSITE: Mapping[str, str] = MappingProxyType(
+    {"left": "right", "right": "left", "front": "behind", "behind": "front"}
+)
+
+# CLEVR-CoGenT: condition -> shape -> allowed colours (Johnson et al. 2017, section 4.7).
+_COGENT_1 = ("gray", "blue", "brown", "yellow")
+_COGENT_2 = ("red", "green", "purple", "cyan")
+COGENT: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "A": MappingProxyType({"cube": _COGENT_1, "cylinder": _COGENT_2, "sphere": tuple(COLORS)}),
+        "B": MappingProxyType({"cube": _COGENT_2, "cylinder": _COGENT_1, "sphere": tuple(COLORS)}),
+    }
+)
+
+
+def linear_of_name(name: str) -> tuple[float, float, float]:
+    """Linear RGB in [0, 1] of a palette name, as the published renderer uses it."""
+    r, g, b = COLORS[name]
+    return (r / 255, g / 255, b / 255)
+
+
+def linear_of_srgb(triple: tuple[int, int, int]) -> tuple[float, float, float]:
+    """Linear RGB in [0, 1] of an 8-bit sRGB triple (IEC 61966-2-1)."""
+
+    def one(byte: int) -> float:
+        value = byte / 255
+        return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+
+    r, g, b = triple
+    return (one(r), one(g), one(b))
