@@ -1,0 +1,35 @@
+"""Materials, one file each; the file's header says what it takes.
+
+A package adds one by an entry point of group `diorama.materials`: a function from SceneMaterial to a Blender material.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from render.cycles.materials import blend, emission, glass, matte, metal, rubber
+from render.errors import AssetError
+from render.scene import SceneMaterial
+
+BUILDERS: dict[str, Callable[[SceneMaterial], Any]] = {
+    "rubber": rubber.build,
+    "metal": metal.build,
+    "glass": glass.build,
+    "matte": matte.build,
+    "emission": emission.build,
+}
+
+
+def build(material: SceneMaterial, find: Callable[[str], Path]) -> Any:
+    """A new Blender material. find: .blend path in the spec -> file. Raises AssetError."""
+    if material.name == "blend":
+        assert material.blend is not None
+        return blend.build(material, find(material.blend))
+    if material.name in BUILDERS:
+        return BUILDERS[material.name](material)
+    for point in metadata.entry_points(group="diorama.materials", name=material.name):
+        return point.load()(material)
+    raise AssetError(f"unknown material {material.name!r}; there are: {', '.join(BUILDERS)}")

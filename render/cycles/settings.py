@@ -1,0 +1,55 @@
+"""Cycles' own settings from a Scene's. Every one that changes a pixel is set: none is left to a default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from render.cycles.passes import CRYPTOMATTE_LEVELS
+from render.scene import SceneFrame, Settings
+
+
+def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, threads: int) -> None:
+    """Sampling, size, passes and output of one view. threads: 0 for all."""
+    cycles, render = scene.cycles, scene.render
+    cycles.samples, cycles.seed = settings.samples, frame.seed
+    cycles.use_animated_seed = False
+    cycles.time_limit = 0.0
+    cycles.use_adaptive_sampling = settings.adaptive_threshold > 0
+    cycles.adaptive_threshold = settings.adaptive_threshold
+    cycles.adaptive_min_samples = settings.adaptive_min_samples
+    cycles.use_denoising = settings.denoise
+    cycles.denoiser = "OPENIMAGEDENOISE"
+    cycles.denoising_input_passes = "RGB_ALBEDO_NORMAL"
+    cycles.denoising_prefilter = settings.prefilter
+    cycles.denoising_quality = "HIGH"
+    cycles.sampling_pattern = settings.sampling_pattern
+    cycles.use_light_tree = settings.light_tree
+    total, diffuse, glossy, transmission = settings.bounces
+    cycles.max_bounces, cycles.diffuse_bounces = total, diffuse
+    cycles.glossy_bounces, cycles.transmission_bounces = glossy, transmission
+    cycles.volume_bounces, cycles.transparent_max_bounces = 0, 8
+    cycles.blur_glossy = settings.filter_glossy
+    cycles.caustics_reflective = cycles.caustics_refractive = settings.caustics
+    cycles.sample_clamp_direct = cycles.sample_clamp_indirect = 0.0
+    cycles.pixel_filter_type, cycles.filter_width = "BLACKMAN_HARRIS", 1.5
+    cycles.use_guiding = False
+    cycles.film_exposure = 1.0
+    cycles.use_auto_tile = False
+
+    render.use_persistent_data = False
+    render.threads_mode = "FIXED" if threads else "AUTO"
+    if threads:
+        render.threads = threads
+    render.resolution_x, render.resolution_y, render.resolution_percentage = settings.width, settings.height, 100
+    render.pixel_aspect_x = render.pixel_aspect_y = 1.0
+    render.film_transparent = False
+    render.use_motion_blur = False
+    render.use_compositing = render.use_sequencer = False
+    render.image_settings.file_format = "OPEN_EXR_MULTILAYER"
+    render.image_settings.color_depth, render.image_settings.exr_codec = "32", "NONE"
+    render.use_file_extension = False
+
+    layer = scene.view_layers[0]
+    layer.use_pass_combined = layer.use_pass_z = layer.use_pass_normal = layer.use_pass_object_index = True
+    layer.use_pass_cryptomatte_object = "coverage" in frame.passes
+    layer.pass_cryptomatte_depth = CRYPTOMATTE_LEVELS
