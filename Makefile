@@ -1,0 +1,47 @@
+# `make demo` and `make test` set up all they need by themselves; see README.md.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help env demo test lint format lock clean distclean
+
+VENV ?= .venv
+export DIORAMA_VENV := $(VENV)
+PROFILE ?= standard
+BIN := $(VENV)/bin
+DEMO := demo
+
+help: ## what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
+
+env: ## the private environment (VENV=.venv), from the locked dependencies
+	@tools/setup.sh
+
+# From nothing each time: a demo store left by an older version would rightly refuse the newer specs.
+demo: env ## renders the examples (PROFILE=standard) and says where the pictures are
+	@rm -rf $(DEMO)
+	$(BIN)/render-batch scene_specs/examples/*.json --out $(DEMO)/diorama.lance --profile $(PROFILE)
+	$(BIN)/render-export $(DEMO)/diorama.lance --format folder --out $(DEMO)/pictures
+	$(BIN)/python tools/contact_sheet.py $(DEMO)/pictures $(DEMO)/contact_sheet.png
+	@echo "The pictures are in $(CURDIR)/$(DEMO)/pictures; all on one sheet: $(CURDIR)/$(DEMO)/contact_sheet.png"
+
+lint: env ## style and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+test: lint ## style, types and all tests (ARGS="-k name" for some)
+	@$(BIN)/python -m pytest $(ARGS)
+
+format: env ## puts the code into the one style
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
+
+lock: ## new lock files after a change of dependencies (ARGS=--upgrade for newer versions)
+	@tools/lock.sh $(ARGS)
+
+clean: ## removes what was built, not the environment
+	rm -rf $(DEMO) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+distclean: clean ## and the environment, if `make` made it
+	[[ ! -e $(VENV)/diorama-setup ]] || rm -rf $(VENV)
