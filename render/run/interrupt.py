@@ -1,0 +1,32 @@
+"""Ctrl-C: once, finish what is in flight and commit it; twice, stop now."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from types import FrameType, TracebackType
+
+log = logging.getLogger(__name__)
+
+
+class Interrupts:
+    """While entered, the first SIGINT or SIGTERM sets `stopping`; the second raises KeyboardInterrupt."""
+
+    def __init__(self) -> None:
+        self.stopping = False
+        self._before: dict[int, object] = {}
+
+    def __enter__(self) -> Interrupts:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)  # type: ignore[arg-type]  # what signal() itself returned
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.stopping:
+            raise KeyboardInterrupt
+        self.stopping = True
+        log.warning("stopping: finishing what is in flight; press Ctrl-C again to stop now")

@@ -1,0 +1,57 @@
+"""What decides whether a stored episode is the one asked for, found without compiling it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from render import __version__
+from render.compiler.assets import blend_digest
+from render.geometry.meshes import load_mesh
+from render.record import Job
+from render.scene import Scene, Settings
+from scene_specs.spec import EpisodeSpec, MaterialSpec
+from scene_specs.stage import Stage, load_stage, stage_digest
+
+
+def job_of(episode: EpisodeSpec | Scene, settings: Settings, renderer: str, asset_roots: Sequence[Path] = ()) -> Job:
+    """The Job of an episode. renderer: cycles, fake, ... Raises AssetError, StageError."""
+    if isinstance(episode, Scene):
+        assets = dict(episode.assets)
+    else:
+        assets = _assets_of(episode, asset_roots)
+    return Job(
+        spec=episode.model_dump(mode="json", exclude_none=True),
+        settings=settings.model_dump(mode="json"),
+        assets=assets,
+        version=__version__,
+        renderer=renderer,
+    )
+
+
+def _assets_of(spec: EpisodeSpec, asset_roots: Sequence[Path]) -> dict[str, str]:
+    """Name -> SHA-256 of every asset that the spec may use; drawn shapes count with all they may become."""
+    stage = load_stage(spec.stage)
+    assets = {f"stage:{stage.name}": stage_digest(spec.stage)}
+    for mesh in _meshes_of(spec, stage):
+        assets[f"mesh:{mesh}"] = load_mesh(mesh).sha256
+    for frame in spec.frames:
+        for item in frame.objects:
+            if isinstance(item.material, MaterialSpec) and item.material.blend is not None:
+                assets[f"blend:{item.material.blend}"] = blend_digest(item.material.blend, asset_roots)
+    return dict(sorted(assets.items()))
+
+
+def _meshes_of(spec: EpisodeSpec, stage: Stage) -> list[str]:
+    names: dict[str, None] = {}
+    if stage.ground is not None:
+        names[stage.ground.mesh] = None
+    for frame in spec.frames:
+        for item in frame.objects:
+            names.update(dict.fromkeys([item.shape] if item.shape else stage.defaults.shapes))
+        drawn = frame.random_objects
+        if drawn is not None and drawn.combinations is not None:
+            names.update(dict.fromkeys(shape for shape, _ in drawn.combinations))
+        elif drawn is not None:
+            names.update(dict.fromkeys(drawn.shapes or stage.defaults.shapes))
+    return sorted(names)
