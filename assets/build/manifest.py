@@ -1,0 +1,83 @@
+"""Writes `assets/manifest.json`: builder, licence and SHA-256 of every asset. `python -m assets.build.manifest`.
+
+`faults()` compares the manifest with the files; a test calls it, so an asset can't change without its entry.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+ASSETS = Path(__file__).resolve().parents[1]
+MANIFEST = ASSETS / "manifest.json"
+
+# Folder or file below assets/ -> what makes it: a module here, or a person. The first that fits counts.
+BUILDERS = (
+    ("meshes/cube.npz", "assets.build.shapes"),
+    ("meshes/sphere.npz", "assets.build.shapes"),
+    ("meshes/cylinder.npz", "assets.build.shapes"),
+    ("meshes/clevr_ground.npz", "assets.build.shapes"),
+    ("materials/checker.blend", "assets.build.BLEND"),
+    ("stages/", "written by hand"),
+)
+# All of ours; an asset under another licence needs a column of its own above first.
+LICENCE = "MIT"
+ASSET_TYPES = frozenset({".npz", ".json", ".blend"})
+
+
+def asset_files() -> list[str]:
+    """Every asset below `assets/` as a POSIX path relative to it, in order; code and the manifest are no assets."""
+    found = sorted(path for path in ASSETS.rglob("*") if path.suffix in ASSET_TYPES and path != MANIFEST)
+    return [path.relative_to(ASSETS).as_posix() for path in found]
+
+
+def builder_of(name: str) -> str | None:
+    """The module that makes the asset, "written by hand", or None where nobody has said."""
+    for place, builder in BUILDERS:
+        if name == place or (place.endswith("/") and name.startswith(place)):
+            return builder
+    return None
+
+
+def sha256(name: str) -> str:
+    return hashlib.sha256((ASSETS / name).read_bytes()).hexdigest()
+
+
+def entries() -> dict[str, dict[str, str]]:
+    """What the manifest has to say about the files as they are: path -> builder, licence, sha256.
+
+    Raises ValueError for an asset without a builder.
+    """
+    made = {}
+    for name in asset_files():
+        builder = builder_of(name)
+        if builder is None:
+            raise ValueError(f"assets/{name}: nothing says what makes it; add it to BUILDERS in assets/build/manifest.py")
+        made[name] = {"builder": builder, "licence": LICENCE, "sha256": sha256(name)}
+    return made
+
+
+def faults() -> list[str]:
+    """Each difference between the manifest and the files, with what to do; empty where they agree."""
+    written: dict[str, dict[str, str]] = json.loads(MANIFEST.read_text("utf-8"))["assets"]
+    there = entries()
+    remedy = "run `python -m assets.build.manifest` if that is meant"
+    missing = [f"assets/{name}: in the manifest but not there; {remedy}" for name in sorted(written.keys() - there.keys())]
+    unknown = [f"assets/{name}: there but not in the manifest; {remedy}" for name in sorted(there.keys() - written.keys())]
+    changed = [
+        f"assets/{name}: the file is {there[name]}, the manifest says {written[name]}; {remedy}"
+        for name in sorted(there.keys() & written.keys())
+        if there[name] != written[name]
+    ]
+    return missing + unknown + changed
+
+
+def write() -> None:
+    """Write the manifest for the files as they are."""
+    text = json.dumps({"version": 1, "assets": entries()}, indent=2)
+    MANIFEST.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,151 @@
+"""What `render-batch` does, without the command line: check, decide, render, commit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from render.compiler import compile_episode
+from render.errors import CompileError, SpecError
+from render.profiles import DEFAULT_PROFILE, settings_for
+from render.run.episode import Episode
+from render.run.jobs import job_of
+from render.run.options import RunOptions, plan_workers
+from render.run.progress import Progress
+from render.run.summary import Summary
+from render.run.worker import Failure
+from render.scene import Scene, Settings
+from render.store import open_or_create, peek
+from render.store.base import EpisodeStore
+from render.store.plan import Decision, Planner
+from scene_specs.reading import SpecSource
+from scene_specs.stage import load_stage
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a run. profile, size: None for the default, or for what a given Scene says.
+
+    limit: at most so many episodes of the input. size: (width, height) pixels.
+    """
+
+    specs: Sequence[str]
+    store: str
+    profile: str | None = None
+    size: tuple[int, int] | None = None
+    limit: int | None = None
+
+
+class Batch:
+    """A request, checked step by step: `check`, then `plan`, then `render`."""
+
+    def __init__(self, request: Request, options: RunOptions) -> None:
+        self.request = request
+        self.options = options
+        self.source = SpecSource(request.specs)
+        self.summary = Summary(store=request.store)
+        self.count = 0
+        self._todo = 0
+
+    def check(self) -> None:
+        """Read all specs once. Raises SpecError with every fault of every file."""
+        faults, count = self.source.check()
+        if faults:
+            raise SpecError(faults)
+        self.count = count if self.request.limit is None else min(count, self.request.limit)
+
+    def settings_of(self, episode: Episode) -> Settings:
+        """Settings an episode is rendered with: a Scene's own unless profile or size are asked for."""
+        profile, size = self.request.profile, self.request.size
+        if isinstance(episode, Scene):
+            own = episode.settings
+            if profile is None and size is None:
+                return own
+            width, height = size or (own.width, own.height)
+            if profile is None:
+                return own.model_copy(update={"width": width, "height": height})
+            return settings_for(profile, width, height)
+        width, height = size or load_stage(episode.stage).size
+        return settings_for(profile or DEFAULT_PROFILE, width, height)
+
+    def episodes(self) -> Iterator[Episode]:
+        """The episodes asked for; a Scene with the settings it is rendered with."""
+        for item in islice(iter(self.source), self.request.limit):
+            episode = item.episode
+            if isinstance(episode, Scene):
+                episode = episode.model_copy(update={"settings": self.settings_of(episode)})
+            yield episode
+
+    def decisions(self, store: EpisodeStore | None) -> Iterator[Decision]:
+        """What becomes of each episode: render, skip, keep, replace, conflict."""
+        planner = Planner(store, self.options.policy)
+        for episode in self.episodes():
+            settings = self.settings_of(episode)
+            job = job_of(episode, settings, self.options.renderer, self.options.asset_roots)
+            yield planner.decide(episode, job, settings)
+
+    def plan(self) -> Summary:
+        """Compare with the store; raises ConflictError where an id is there already but was made from something else."""
+        store = peek(self.request.store)
+        conflicts = []
+        for decision in self.decisions(store):
+            if decision.kind == "conflict":
+                conflicts.append(decision)
+            elif decision.kind == "skip":
+                self.summary.skipped += 1
+            elif decision.kind == "keep":
+                self.summary.kept += 1
+            else:
+                self._todo += 1
+                self.summary.replaced += decision.kind == "replace"
+        if conflicts:
+            raise Planner.conflict(conflicts)
+        return self.summary
+
+    def dry_run(self) -> Summary:
+        """Compile what would be rendered, and render nothing. Failed searches are in the summary."""
+        store = peek(self.request.store)
+        with Progress(self._todo, "compiling") as progress:
+            for decision in self.decisions(store):
+                if decision.kind not in ("render", "replace"):
+                    continue
+                try:
+                    compile_episode(decision.episode, decision.settings, self.options.asset_roots)
+                except CompileError as error:
+                    self.summary.failed.append(Failure(decision.episode.id, type(error).__name__, str(error)))
+                progress.advance(1)
+        self.summary.left = 0
+        return self.summary
+
+    @property
+    def todo(self) -> int:
+        """Episodes to render, once planned."""
+        return self._todo
+
+    def render(self) -> Summary:
+        """Render and commit what `plan` found missing. Raises DeviceError, StoreError."""
+        if not self._todo:
+            return self.summary
+        from render.run.batch import Run, Task
+        from render.run.interrupt import Interrupts
+        from render.run.local_ray import local_ray
+
+        store = open_or_create(self.request.store)
+        tasks = (
+            Task(decision.episode, decision.job, decision.settings, decision.attempt)
+            for decision in self.decisions(store)
+            if decision.kind in ("render", "replace")
+        )
+        cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
+        with Interrupts() as interrupts, local_ray() as gpus:
+            plans = plan_workers(self.options, cores, gpus, self._todo)
+            with Progress(self._todo) as progress:
+                run = Run(tasks, store, self.options, progress)
+                run.summary = self.summary
+                run.go(plans, interrupts)
+        self.summary.left = self._todo - self.summary.rendered - len(self.summary.failed)
+        store.maybe_compact()
+        store.close()
+        return self.summary
