@@ -1,0 +1,165 @@
+"""What every command shares: errors become a line and an exit code, logging goes to stderr, files appear whole.
+
+Imports nothing heavy: `--help` of every command passes through here.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import click
+
+from render.errors import DioramaError, SpecError, UsageError
+
+SHOWN_FAULTS = 50
+INTERRUPTED = 130
+
+log = logging.getLogger("diorama")
+_Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
+
+
+class _EchoHandler(logging.Handler):
+    """Through click, so that colours, encodings and click's test runner are its business and not ours."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            click.echo(self.format(record), err=True)
+        except Exception:
+            self.handleError(record)
+
+
+class _LevelFormatter(logging.Formatter):
+    """`error: ...`, `warning: ...`; plain progress has no prefix."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = super().format(record)
+        return text if record.levelno == logging.INFO else f"{record.levelname.lower()}: {text}"
+
+
+def set_up_logging(verbose: int = 0) -> None:
+    """Diorama's log to stderr: warnings and what is going on; with `verbose` also details."""
+    handler = _EchoHandler()
+    handler.setFormatter(_LevelFormatter())
+    root = logging.getLogger()
+    for old in [h for h in root.handlers if isinstance(h, _EchoHandler)]:
+        root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG if verbose > 1 else logging.INFO if verbose else logging.WARNING)
+    level = logging.DEBUG if verbose else logging.INFO
+    for name in ("diorama", "render", "scene_specs"):
+        logging.getLogger(name).setLevel(level)
+
+
+def verbose_option(command: _Decorated) -> _Decorated:
+    """Adds -v/--verbose, which sets up logging when it is read; the command itself doesn't see it."""
+
+    def callback(_ctx: click.Context, _param: click.Parameter, value: int) -> None:
+        set_up_logging(value)
+
+    return click.option(
+        "-v",
+        "--verbose",
+        count=True,
+        is_eager=True,
+        expose_value=False,
+        callback=callback,
+        help="More of what happens; twice for libraries too.",
+    )(command)
+
+
+def report(error: DioramaError, shown: int = SHOWN_FAULTS) -> None:
+    """Log an error, one line a fault; of very many faults the first `shown` and how many more there are."""
+    if not isinstance(error, SpecError):
+        log.error("%s", error)
+    else:
+        for fault in error.faults[:shown]:
+            log.error("%s", fault)
+        more = len(error.faults) - shown
+        if more > 0:
+            log.error("and %d more fault%s (`render-specs check --json` lists all)", more, "" if more == 1 else "s")
+    log.debug("where it was raised:", exc_info=error)
+
+
+@contextmanager
+def _errors_end_the_command(ctx: click.Context) -> Iterator[None]:
+    try:
+        yield
+    except DioramaError as error:
+        report(error)
+        ctx.exit(error.exit_code)
+    except KeyboardInterrupt:
+        log.error("interrupted")
+        ctx.exit(INTERRUPTED)
+
+
+class DioramaCommand(click.Command):
+    """A command that ends with the exit code of the DioramaError that reaches it (see render.errors)."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click's, with our errors caught."""
+        with _errors_end_the_command(ctx):
+            return super().invoke(ctx)
+
+
+class DioramaGroup(click.Group):
+    """A group of commands that ends with the exit code of the DioramaError that reaches it."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click's, with our errors caught."""
+        with _errors_end_the_command(ctx):
+            return super().invoke(ctx)
+
+
+class ImageSize(click.ParamType[tuple[int, int]]):
+    """`WIDTHxHEIGHT` in pixels, as (width, height)."""
+
+    name = "WxH"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Fails, as click does, on anything but two integers from 1 to 16384."""
+        if isinstance(value, tuple):
+            return (int(value[0]), int(value[1]))
+        width, x, height = str(value).lower().partition("x")
+        if not (x and width.isascii() and height.isascii() and width.isdigit() and height.isdigit()):
+            self.fail(f"{value!r} is no size; write WIDTHxHEIGHT, such as 320x240", param, ctx)
+        if not (1 <= int(width) <= 16384 and 1 <= int(height) <= 16384):
+            self.fail(f"{value!r}: width and height go from 1 to 16384", param, ctx)
+        return (int(width), int(height))
+
+
+@contextmanager
+def whole_file(out: Path | None) -> Iterator[IO[str]]:
+    """A text stream, UTF-8: stdout for None or `-`, else a file that takes its name only once all of it is written.
+
+    Raises UsageError where the file can't be written.
+    """
+    if out is None or str(out) == "-":
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
+    except OSError as error:
+        raise UsageError(f"--out {out}: can't be written: {error.strerror or error}") from error
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        # mkstemp makes files that only their owner reads; the result should follow the user's umask as any other.
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        if out.is_dir():
+            raise UsageError(f"--out {out}: is a folder; name a file")
+        Path(temporary).replace(out)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
