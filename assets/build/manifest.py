@@ -18,7 +18,7 @@ BUILDERS = (
     ("meshes/sphere.npz", "assets.build.shapes"),
     ("meshes/cylinder.npz", "assets.build.shapes"),
     ("meshes/clevr_ground.npz", "assets.build.shapes"),
-    ("materials/checker.blend", "assets.build.BLEND"),
+    ("materials/checker.blend", "assets.build.checker"),
     ("stages/", "written by hand"),
 )
 # All of ours; an asset under another licence needs a column of its own above first.
@@ -53,21 +53,23 @@ def entries() -> dict[str, dict[str, str]]:
     for name in asset_files():
         builder = builder_of(name)
         if builder is None:
-            raise ValueError(f"assets/{name}: nothing says what makes it; add it to BUILDERS in assets/build/manifest.py")
+            raise ValueError(
+                f"assets/{name}: nothing says what makes it; add it to BUILDERS in assets/build/manifest.py"
+            )
         made[name] = {"builder": builder, "licence": LICENCE, "sha256": sha256(name)}
     return made
 
 
-def faults() -> list[str]:
+def faults(manifest: Path = MANIFEST) -> list[str]:
     """Each difference between the manifest and the files, with what to do; empty where they agree."""
-    written: dict[str, dict[str, str]] = json.loads(MANIFEST.read_text("utf-8"))["assets"]
+    written: dict[str, dict[str, str]] = json.loads(manifest.read_text("utf-8"))["assets"]
     there = entries()
     remedy = "run `python -m assets.build.manifest` if that is meant"
-    missing = [f"assets/{name}: in the manifest but not there; {remedy}" for name in sorted(written.keys() - there.keys())]
-    unknown = [f"assets/{name}: there but not in the manifest; {remedy}" for name in sorted(there.keys() - written.keys())]
+    missing = [f"assets/{name}: in the manifest but not there; {remedy}" for name in sorted(written.keys() - there)]
+    unknown = [f"assets/{name}: there but not in the manifest; {remedy}" for name in sorted(there.keys() - written)]
     changed = [
         f"assets/{name}: the file is {there[name]}, the manifest says {written[name]}; {remedy}"
-        for name in sorted(there.keys() & written.keys())
+        for name in sorted(there.keys() & written)
         if there[name] != written[name]
     ]
     return missing + unknown + changed

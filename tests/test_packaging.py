@@ -1,0 +1,144 @@
+"""What is built holds what is needed and nothing else; the assets are what their manifest says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from assets.build import manifest, shapes
+from render import __version__
+
+ROOT = Path(__file__).resolve().parents[1]
+IN_CHECKOUT = (ROOT / "pyproject.toml").is_file()
+pytestmark = pytest.mark.skipif(not IN_CHECKOUT, reason="needs the source tree, not an installed package")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist, and the wheel made from that sdist, without a package index."""
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=240, check=False, env={**os.environ, "PIP_NO_INDEX": "1"}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def wheel_names(built: Path) -> list[str]:
+    (wheel,) = built.glob("*.whl")
+    assert wheel.name == f"diorama-{__version__}-py3-none-any.whl"
+    return zipfile.ZipFile(wheel).namelist()
+
+
+def tracked(*folders: str) -> list[str]:
+    """Files of the source tree that belong to the packages, as git knows them; without git, as they lie there."""
+    listed = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "--", *folders], capture_output=True, text=True, check=False
+    )
+    if listed.returncode == 0:
+        # A file removed and not yet committed is still listed.
+        return [name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+    files = (path for folder in folders for path in sorted((ROOT / folder).rglob("*")) if path.is_file())
+    return [path.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts]
+
+
+def test_wheel_has_every_file_of_the_packages(built: Path) -> None:
+    missing = set(tracked("render", "scene_specs", "assets")) - set(wheel_names(built))
+    assert not missing
+
+
+def test_wheel_has_nothing_else(built: Path) -> None:
+    tops = {name.split("/")[0] for name in wheel_names(built)}
+    assert tops == {"render", "scene_specs", "assets", f"diorama-{__version__}.dist-info"}
+
+
+def test_wheel_has_the_assets_byte_for_byte(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    written = json.loads(manifest.MANIFEST.read_text("utf-8"))["assets"]
+    assert any(name.endswith(".npz") for name in written)
+    with zipfile.ZipFile(wheel) as archive:
+        for name, entry in written.items():
+            assert hashlib.sha256(archive.read(f"assets/{name}")).hexdigest() == entry["sha256"], name
+
+
+def test_wheel_names_its_commands_and_licence(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        info = f"diorama-{__version__}.dist-info"
+        commands = archive.read(f"{info}/entry_points.txt").decode()
+        metadata = archive.read(f"{info}/METADATA").decode()
+    assert set(re.findall(r"^([\w-]+) = ", commands, re.MULTILINE)) == {"render-batch", "render-specs", "render-export"}
+    assert "License-Expression: MIT" in metadata
+    assert "Requires-Python: ==3.11.*" in metadata
+
+
+def test_sdist_is_the_whole_source(built: Path) -> None:
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert not set(tracked("render", "scene_specs", "assets", "tools", "tests", "docker", "Makefile")) - names
+    assert {"pyproject.toml", "README.md", "LICENSE", "requirements.lock", "requirements-dev.lock"} <= names
+
+
+def test_manifest_agrees_with_the_files() -> None:
+    assert manifest.faults() == []
+
+
+def test_manifest_sees_a_changed_asset(tmp_path: Path) -> None:
+    text = manifest.MANIFEST.read_text("utf-8")
+    digest = json.loads(text)["assets"]["meshes/cube.npz"]["sha256"]
+    other = tmp_path / "manifest.json"
+    other.write_text(text.replace(digest, "0" * 64), "utf-8")
+    (fault,) = manifest.faults(other)
+    assert fault.startswith("assets/meshes/cube.npz: the file is ")
+
+
+def test_manifest_sees_a_lost_and_a_new_asset(tmp_path: Path) -> None:
+    written = json.loads(manifest.MANIFEST.read_text("utf-8"))
+    written["assets"]["meshes/torus.npz"] = written["assets"].pop("meshes/cube.npz")
+    other = tmp_path / "manifest.json"
+    other.write_text(json.dumps(written), "utf-8")
+    lost, new = manifest.faults(other)
+    assert lost.startswith("assets/meshes/torus.npz: in the manifest but not there")
+    assert new.startswith("assets/meshes/cube.npz: there but not in the manifest")
+
+
+def test_meshes_are_what_their_builder_makes(tmp_path: Path) -> None:
+    """Compared unpacked: another build of zlib packs the same mesh into other bytes."""
+    made = shapes.build(tmp_path)
+    assert len(made) >= 4
+    for path in made:
+        shipped = manifest.ASSETS / "meshes" / path.name
+        with zipfile.ZipFile(path) as new, zipfile.ZipFile(shipped) as old:
+            assert new.namelist() == old.namelist()
+            for member in new.namelist():
+                assert new.read(member) == old.read(member), f"{path.name}: {member}"
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+def test_lock_is_complete_and_names_no_index(lock: str) -> None:
+    text = (ROOT / lock).read_text("utf-8")
+    assert "://" not in text
+    packages = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]
+    assert len(packages) > 30
+    for package in packages:
+        assert re.match(r"[a-z0-9-]+==[\w.]+", package), package
+        assert "--hash=sha256:" in package, package
+
+
+def test_lock_for_tests_is_what_users_run_and_more() -> None:
+    pins = [
+        set(re.findall(r"^([a-z0-9-]+==\S+)", (ROOT / name).read_text("utf-8"), re.MULTILINE))
+        for name in ("requirements.lock", "requirements-dev.lock")
+    ]
+    assert pins[0] < pins[1]

@@ -1,0 +1,134 @@
+"""The walls of the house stand, and would be seen to fall."""
+
+from __future__ import annotations
+
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module, util
+from pathlib import Path
+
+import pytest
+
+from tests.walls import breaches
+
+PACKAGES = ("render", "scene_specs", "assets")
+# Slow to import, and not needed to print a help text or to find a mistake in an option.
+HEAVY = ("bpy", "ray", "numpy", "pydantic", "lance", "pyarrow", "PIL", "OpenEXR", "pycocotools")
+COMMANDS = ("render.cli.batch", "render.cli.specs", "render.cli.export")
+# Where Blender or Ray is at home, these can't be imported without them.
+NEEDING = ("render.cycles", "render.run", "assets.build")
+
+
+def package_folder(package: str) -> Path:
+    path = import_module(package).__file__
+    assert path is not None
+    return Path(path).parent
+
+
+def run_python(code: str) -> str:
+    """What `code` prints in a fresh interpreter; its error is the test's."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_package_keeps_the_walls(package: str) -> None:
+    folder = package_folder(package)
+    files = sorted(folder.rglob("*.py"))
+    assert files
+    found = [
+        str(breach)
+        for file in files
+        for breach in breaches(file.relative_to(folder.parent).as_posix(), file.read_text("utf-8"))
+    ]
+    assert not found, "\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("module", COMMANDS)
+def test_command_starts_light(module: str) -> None:
+    if util.find_spec(module) is None:
+        pytest.skip(f"{module} is not there yet")
+    printed = run_python(f"import {module}, sys; print(*[m for m in {HEAVY!r} if m in sys.modules])")
+    assert not printed.split(), f"importing {module} imports {printed.strip()}; import them where they are used"
+
+
+def test_everything_else_runs_without_blender_and_ray() -> None:
+    """Compiling, reading, exporting and looking are for machines without Blender too."""
+    names = [
+        found.name
+        for package in PACKAGES
+        for found in pkgutil.walk_packages([str(package_folder(package))], f"{package}.")
+        if not found.name.startswith(NEEDING)
+    ]
+    assert "render.geometry.camera" in names
+    blocked = "import sys, importlib; sys.modules.update(dict.fromkeys(('bpy', 'mathutils', 'ray')))\n"
+    run_python(blocked + f"for name in {names!r}: importlib.import_module(name)")
+
+
+PLANTED = [
+    ("render/store/x.py", "import bpy", "imports bpy"),
+    ("render/cli/x.py", "def f():\n    from bpy.types import Mesh", "imports bpy.types.Mesh"),
+    ("render/annotations/x.py", "import importlib\nimportlib.import_module('bpy')", "imports bpy"),
+    ("render/compiler/x.py", "from mathutils import Vector", "imports mathutils"),
+    ("render/cycles/x.py", "import ray", "imports ray"),
+    ("render/run/x.py", "import click", "imports click"),
+    ("scene_specs/x.py", "from render.errors import UsageError", "imports render.errors"),
+    ("scene_specs/x.py", "class A:\n    import render", "imports render"),
+    ("render/cli/x.py", "print('done')", "print()"),
+    ("scene_specs/x.py", "import random", "imports random"),
+    ("scene_specs/x.py", "from numpy.random import default_rng", "imports numpy.random.default_rng"),
+    ("render/compiler/x.py", "import numpy as np\nnp.random.seed(1)", "uses np.random.seed"),
+    ("render/compiler/x.py", "import numpy as np\nr = np.random.default_rng(3)", "uses np.random.default_rng"),
+    ("render/compiler/x.py", "import numpy as np\nnp.random.Philox()", "without a seed"),
+    ("render/compiler/x.py", "k = hash('a')", "hash()"),
+    ("render/geometry/x.py", "import time", "imports time"),
+    ("render/geometry/x.py", "import datetime\ndatetime.datetime.now()", "uses datetime.datetime.now"),
+    ("scene_specs/x.py", "for x in {'a', 'b'}: f(x)", "iterates over the set"),
+    ("scene_specs/x.py", "y = [x for x in set(names)]", "iterates over the set"),
+    ("scene_specs/x.py", "y = list(set(a) - set(b))", "iterates over the set"),
+    ("scene_specs/x.py", "y = ', '.join(a.keys() & b)", "iterates over the set"),
+    ("scene_specs/x.py", "def f(names):\n    seen = set(names)\n    return [*seen]", "iterates over the set"),
+    ("scene_specs/x.py", "def f(seen: set[str]):\n    for x in seen: g(x)", "iterates over the set"),
+    ("scene_specs/x.py", "def f(seen: frozenset[str]):\n    yield from seen", "iterates over the set"),
+    ("scene_specs/x.py", "s = {1, 2}\ns.pop()", "iterates over the set"),
+    ("scene_specs/x.py", "import os\nos.listdir('.')", "listdir() unsorted"),
+    ("scene_specs/x.py", "from glob import glob\nfor p in glob('*'): f(p)", "glob() unsorted"),
+    ("scene_specs/x.py", "for p in path.rglob('*'): f(p)", "rglob() unsorted"),
+]
+
+
+@pytest.mark.parametrize(("path", "source", "expected"), PLANTED)
+def test_planted_breach_is_found(path: str, source: str, expected: str) -> None:
+    found = [str(breach) for breach in breaches(path, source)]
+    assert any(expected in text for text in found), found
+
+
+ALLOWED = [
+    ("render/cycles/x.py", "import bpy\nfrom mathutils import Vector"),
+    ("assets/build/x.py", "import bpy"),
+    ("render/run/x.py", "import ray, time, random"),
+    ("render/cli/x.py", "import click"),
+    ("scene_specs/x.py", "def f():\n    import render.errors\n    return render"),
+    ("scene_specs/x.py", "from scene_specs.render import x"),
+    ("render/compiler/x.py", "import numpy as np\nr = np.random.Generator(np.random.Philox(key=3))"),
+    ("render/compiler/x.py", "def f(rng: np.random.Generator) -> float:\n    return rng.random()"),
+    ("scene_specs/x.py", "for x in sorted({'a', 'b'}): f(x)"),
+    ("scene_specs/x.py", "def f(seen: set[str]):\n    return 'a' in seen and any(x for x in seen)"),
+    ("scene_specs/x.py", "def f(seen: set[str]):\n    pass\ndef g(seen: list[str]):\n    return [*seen]"),
+    ("scene_specs/x.py", "y = {x for x in set(a)}"),
+    ("scene_specs/x.py", "y = sorted(p for p in folder.glob('*') if p.is_file())"),
+    ("scene_specs/x.py", "for k in a.keys(): f(k)"),
+]
+
+
+@pytest.mark.parametrize(("path", "source"), ALLOWED)
+def test_what_is_allowed_passes(path: str, source: str) -> None:
+    assert not breaches(path, source)
+
+
+def test_breach_says_where_and_why() -> None:
+    (breach,) = breaches("render/store/reader.py", "\n\nimport bpy")
+    assert str(breach).startswith("render/store/reader.py:3: imports bpy, allowed only under render/cycles/")
+    assert "Blender is not installed" in breach.why

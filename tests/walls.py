@@ -1,0 +1,234 @@
+"""Reads source text for what the design forbids, each ban with its reason; `test_walls.py` has it read the packages."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# Module -> the folders that may import it, and why the others may not.
+IMPORT_WALLS = {
+    "bpy": (("render/cycles/", "assets/build/"), "everything else must run where Blender is not installed"),
+    "mathutils": (("render/cycles/", "assets/build/"), "it comes with bpy; pure code uses numpy"),
+    "ray": (("render/run/",), "only scheduling knows Ray; the rest must run without it"),
+    "click": (("render/cli/",), "the library is no command line: errors are raised, options are arguments"),
+}
+PURE = ("scene_specs/", "render/compiler/", "render/geometry/", "render/annotations/")
+SEEDED = frozenset({"Generator", "Philox", "SeedSequence", "BitGenerator"})
+ENTROPY = frozenset({"os.urandom", "uuid.uuid1", "uuid.uuid4"})
+CLOCKS = frozenset({"now", "utcnow", "today"})
+LISTINGS = frozenset({"listdir", "scandir", "glob", "rglob", "iglob", "iterdir", "walk"})
+# Calls that turn their argument's order into an order of their result.
+ORDERED = frozenset({"list", "tuple", "enumerate", "iter", "map", "filter", "zip", "reversed", "sum", "next"})
+# Calls whose result does not depend on the order of what a generator gives them.
+ORDERLESS = frozenset({"sorted", "any", "all", "set", "frozenset", "len"})
+
+
+@dataclass(frozen=True)
+class Breach:
+    """One forbidden thing: path, 1-based line, what stands there and why it may not."""
+
+    path: str
+    line: int
+    what: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.what}: {self.why}"
+
+
+def breaches(path: str, source: str) -> list[Breach]:
+    """All breaches in one file. path: relative to the repository, POSIX, decides which bans hold."""
+    tree = ast.parse(source, filename=path)
+    found = [*imports_through_walls(path, tree), *prints(path, tree)]
+    if path.startswith("scene_specs/"):
+        found += imports_upwards(path, tree)
+    if path.startswith(PURE):
+        parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        found += [*randomness(path, tree), *clocks(path, tree)]
+        found += [*unordered_sets(path, tree, parents), *unsorted_listings(path, tree, parents)]
+    return sorted(found, key=lambda breach: (breach.line, breach.what))
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    """Each absolute import, also by name at run time, as (node, dotted module); `from a import b` gives a.b."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield from ((node, f"{node.module}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and dotted(node.func).split(".")[-1] in {"import_module", "__import__"}:
+            named = node.args[0] if node.args else None
+            if isinstance(named, ast.Constant) and isinstance(named.value, str):
+                yield node, named.value
+
+
+def dotted(node: ast.AST) -> str:
+    """`a.b.c` of a name or attribute; "" in front of what is neither, so `f().glob` is ".glob"."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return ""
+
+
+def line_of(node: ast.AST) -> int:
+    return int(getattr(node, "lineno", 0))
+
+
+def imports_through_walls(path: str, tree: ast.AST) -> Iterator[Breach]:
+    for node, module in imports(tree):
+        folders, why = IMPORT_WALLS.get(module.split(".")[0], ((), ""))
+        if folders and not path.startswith(folders):
+            yield Breach(path, line_of(node), f"imports {module}, allowed only under {' and '.join(folders)}", why)
+
+
+def imports_upwards(path: str, tree: ast.Module) -> Iterator[Breach]:
+    """`render` imported while `scene_specs` is imported: everything that is not inside a function."""
+    inside = {
+        id(child)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for child in ast.walk(node)
+    }
+    why = "specs are the bottom of the house; render stands on them, and a circle of imports breaks both"
+    for node, module in imports(tree):
+        if module.split(".")[0] == "render" and id(node) not in inside:
+            yield Breach(path, line_of(node), f"imports {module}", why)
+
+
+def prints(path: str, tree: ast.AST) -> Iterator[Breach]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and dotted(node.func) in {"print", "pprint.pprint", "builtins.print"}:
+            yield Breach(
+                path, line_of(node), "print()", "a library must not write into its user's output; log or return"
+            )
+
+
+def randomness(path: str, tree: ast.AST) -> Iterator[Breach]:
+    why = "global or unseeded randomness makes the same spec another scene; use a Generator handed in as `rng`"
+    for node, module in imports(tree):
+        unseeded = module.startswith("numpy.random.") and module.split(".")[2] not in SEEDED
+        if unseeded or module.split(".")[0] in {"random", "secrets"} or module in ENTROPY:
+            yield Breach(path, line_of(node), f"imports {module}", why)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and dotted(node.value) in {"np.random", "numpy.random"}:
+            if node.attr not in SEEDED:
+                yield Breach(path, line_of(node), f"uses {dotted(node)}", why)
+        elif isinstance(node, ast.Call):
+            name = dotted(node.func)
+            if name.split(".")[-1] in {"Philox", "SeedSequence"} and not (node.args or node.keywords):
+                yield Breach(path, line_of(node), f"{name}() without a seed", why)
+            elif name == "hash":
+                yield Breach(path, line_of(node), "hash()", "Python salts it anew in each process; use hashlib")
+            elif name in ENTROPY:
+                yield Breach(path, line_of(node), f"uses {name}", why)
+
+
+def clocks(path: str, tree: ast.AST) -> Iterator[Breach]:
+    why = "a result that depends on when it was made can't be made again; times belong to render/run"
+    for node, module in imports(tree):
+        if module.split(".")[0] == "time":
+            yield Breach(path, line_of(node), f"imports {module}", why)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            parts = dotted(node.func).split(".")
+            if len(parts) > 1 and parts[-2] in {"datetime", "date"} and parts[-1] in CLOCKS:
+                yield Breach(path, line_of(node), f"uses {'.'.join(parts)}", why)
+
+
+def unordered_sets(path: str, tree: ast.Module, parents: dict[ast.AST, ast.AST]) -> Iterator[Breach]:
+    why = "the order of a set of strings changes from process to process; sort it first"
+    for scope in [tree, *(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))]:
+        sets = set_names(scope)
+        for node in own_nodes(scope):
+            for looped in iterated(node, parents):
+                if is_set(looped, sets):
+                    yield Breach(path, line_of(looped), f"iterates over the set `{ast.unparse(looped)}`", why)
+
+
+def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """Nodes of a module or function without those of functions inside it."""
+    for child in ast.iter_child_nodes(scope):
+        yield child
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from own_nodes(child)
+
+
+def set_names(scope: ast.AST) -> frozenset[str]:
+    """Names that are given a set in this scope, or are said to be one."""
+    names: set[str] = set()
+    for node in own_nodes(scope):
+        if isinstance(node, ast.Assign) and is_set(node.value, frozenset(names)):
+            names.update(target.id for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and says_set(node.annotation):
+            names.add(node.target.id)
+        elif isinstance(node, ast.arg) and node.annotation is not None and says_set(node.annotation):
+            names.add(node.arg)
+    return frozenset(names)
+
+
+def says_set(annotation: ast.AST) -> bool:
+    base = annotation.value if isinstance(annotation, ast.Subscript) else annotation
+    return dotted(base).split(".")[-1] in {"set", "frozenset", "Set", "AbstractSet", "FrozenSet"}
+
+
+def is_set(node: ast.AST, sets: frozenset[str]) -> bool:
+    """Whether an expression is a set as far as its text tells."""
+    if isinstance(node, ast.Set | ast.SetComp):
+        return True
+    if isinstance(node, ast.Name):
+        return node.id in sets
+    if isinstance(node, ast.Call):
+        if dotted(node.func) in {"set", "frozenset"}:
+            return True
+        joins = {"union", "intersection", "difference", "symmetric_difference", "copy"}
+        return isinstance(node.func, ast.Attribute) and node.func.attr in joins and is_set(node.func.value, sets)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.Sub):
+        return any(is_set(side, sets) or is_keys(side) for side in (node.left, node.right))
+    return False
+
+
+def is_keys(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in {"keys", "items"}
+
+
+def iterated(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
+    """What `node` runs through in an order that shows in its result."""
+    if isinstance(node, ast.For | ast.AsyncFor):
+        yield node.iter
+    elif isinstance(node, ast.ListComp | ast.DictComp | ast.GeneratorExp):
+        above = parents.get(node)
+        if not (isinstance(above, ast.Call) and dotted(above.func) in ORDERLESS):
+            yield from (part.iter for part in node.generators)
+    elif isinstance(node, ast.Starred):
+        if not isinstance(parents.get(node), ast.Set):
+            yield node.value
+    elif isinstance(node, ast.YieldFrom):
+        yield node.value
+    elif isinstance(node, ast.Call):
+        name = dotted(node.func).split(".")[-1]
+        if name in ORDERED | {"join", "extend", "fromkeys", "array", "asarray", "fromiter", "pop"}:
+            yield from node.args
+        if name == "pop" and isinstance(node.func, ast.Attribute) and not node.args:
+            yield node.func.value
+
+
+def unsorted_listings(path: str, tree: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[Breach]:
+    why = "file systems list in any order; wrap it in sorted()"
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name)):
+            continue
+        name = dotted(node.func).split(".")[-1]
+        if name in LISTINGS and not is_sorted(node, parents):
+            yield Breach(path, line_of(node), f"{name}() unsorted", why)
+
+
+def is_sorted(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether the call, or the generator that runs through it, is the argument of sorted()."""
+    above = parents.get(node)
+    while isinstance(above, ast.GeneratorExp | ast.comprehension | ast.Call | ast.ListComp | ast.Starred):
+        if isinstance(above, ast.Call) and dotted(above.func) in {"sorted", "any", "all", "set", "len"}:
+            return True
+        above = parents.get(above)
+    return False
