@@ -117,21 +117,16 @@ class DioramaGroup(click.Group):
             return super().invoke(ctx)
 
 
-class ImageSize(click.ParamType[tuple[int, int]]):
-    """`WIDTHxHEIGHT` in pixels, as (width, height)."""
-
-    name = "WxH"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        """Fails, as click does, on anything but two integers from 1 to 16384."""
-        if isinstance(value, tuple):
-            return (int(value[0]), int(value[1]))
-        width, x, height = str(value).lower().partition("x")
-        if not (x and width.isascii() and height.isascii() and width.isdigit() and height.isdigit()):
-            self.fail(f"{value!r} is no size; write WIDTHxHEIGHT, such as 320x240", param, ctx)
-        if not (1 <= int(width) <= 16384 and 1 <= int(height) <= 16384):
-            self.fail(f"{value!r}: width and height go from 1 to 16384", param, ctx)
-        return (int(width), int(height))
+def parse_size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """Callback of `--size`: `WIDTHxHEIGHT` as (width, height) pixels, each from 1 to 16384. Raises BadParameter."""
+    if value is None:
+        return None
+    width, _, height = value.lower().partition("x")
+    if not (value.isascii() and width.isdigit() and height.isdigit()):
+        raise click.BadParameter(f"{value!r} is no size; write WIDTHxHEIGHT, such as 320x240")
+    if not all(len(side) <= 5 and 1 <= int(side) <= 16384 for side in (width, height)):
+        raise click.BadParameter(f"{value!r}: width and height go from 1 to 16384")
+    return (int(width), int(height))
 
 
 @contextmanager
