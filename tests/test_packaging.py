@@ -142,3 +142,11 @@ def test_lock_for_tests_is_what_users_run_and_more() -> None:
         for name in ("requirements.lock", "requirements-dev.lock")
     ]
     assert pins[0] < pins[1]
+
+
+def test_container_has_the_libraries_of_the_setup() -> None:
+    setup = (ROOT / "tools/setup.sh").read_text("utf-8")
+    dockerfile = (ROOT / "docker/Dockerfile").read_text("utf-8")
+    packages = re.findall(r"\blib\w+\.so\.\d+:([\w-]+)", setup)
+    assert len(packages) >= 7
+    assert not set(packages) - set(dockerfile.split())
