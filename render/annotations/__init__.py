@@ -1,0 +1,8 @@
+"""Passes to boxes, masks, visibility, relations and poses. Pure: no Blender."""
+
+from __future__ import annotations
+
+from render.annotations.annotate import annotate
+from render.annotations.encode import decode_extra, decode_png, encode_extra, encode_png
+
+__all__ = ["annotate", "decode_extra", "decode_png", "encode_extra", "encode_png"]

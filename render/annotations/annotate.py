@@ -1,0 +1,150 @@
+"""The truth of one image: measured from its own passes where it can be, analytic where it says so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from pycocotools import mask as coco
+
+from render.errors import RenderError
+from render.geometry.camera import Camera, Vec, dot
+from render.geometry.raster import Pose, mask_box, rasterise, solid
+from render.geometry.rotation import Matrix, euler_matrix, matrix_quaternion, multiply
+from render.passes import Passes
+from render.record import RLE, CameraAnnotation, FrameAnnotation, ObjectAnnotation, Quaternion, Row3, Vector3
+from render.scene import Scene, SceneFrame, SceneObject, SceneView
+from scene_specs.stage import StageGround, load_stage
+from scene_specs.vocabulary import RELATIONS
+
+
+def _vector(values: Sequence[float], digits: int = 6) -> Vector3:
+    x, y, z = (round(float(v), digits) + 0.0 for v in values)
+    return (x, y, z)
+
+
+def _quaternion(matrix: Matrix) -> Quaternion:
+    w, x, y, z = (round(v, 6) + 0.0 for v in matrix_quaternion(matrix))
+    return (w, x, y, z)
+
+
+def _rows(camera: Camera) -> Matrix:
+    return (camera.right, camera.down, camera.forward)
+
+
+def encode_mask(mask: NDArray[np.bool_]) -> RLE:
+    """COCO's compressed run-length encoding of a (H, W) mask."""
+    encoded = coco.encode(np.asfortranarray(mask, dtype=np.uint8))
+    return RLE(size=(mask.shape[0], mask.shape[1]), counts=encoded["counts"].decode("ascii"))
+
+
+def camera_annotation(camera: Camera) -> CameraAnnotation:
+    """rotation takes the camera frame (x right, y down, z forward) to the world; pixel centres lie at .5."""
+    rows = _rows(camera)
+    columns: Matrix = (
+        (rows[0][0], rows[1][0], rows[2][0]),
+        (rows[0][1], rows[1][1], rows[2][1]),
+        (rows[0][2], rows[1][2], rows[2][2]),
+    )
+    intrinsics: Row3 = (
+        _vector((camera.focal, 0.0, camera.center[0]), 9),
+        _vector((0.0, camera.focal, camera.center[1]), 9),
+        (0.0, 0.0, 1.0),
+    )
+    outer = [(*_vector(row, 9), round(-dot(row, camera.location), 9) + 0.0) for row in rows]
+    return CameraAnnotation(
+        location=_vector(camera.location),
+        rotation=_quaternion(columns),
+        intrinsics=intrinsics,
+        extrinsics=(outer[0], outer[1], outer[2], (0.0, 0.0, 0.0, 1.0)),
+        clip=camera.clip,
+    )
+
+
+def relations_of(
+    objects: Sequence[SceneObject], directions: dict[str, Vec], threshold: float
+) -> dict[str, dict[str, list[str]]]:
+    """relation -> name of A -> names of every B with (B - A) . direction > threshold, in the order of the objects."""
+    table: dict[str, dict[str, list[str]]] = {}
+    for relation in RELATIONS:
+        along = [dot(item.location, directions[relation]) for item in objects]
+        table[relation] = {
+            a.name: [b.name for b, there in zip(objects, along, strict=True) if b is not a and there - here > threshold]
+            for a, here in zip(objects, along, strict=True)
+        }
+    return table
+
+
+def _center(camera: Camera, location: Vec) -> tuple[Vector3, Vector3]:
+    """Pixel x, y and depth of a point, and the point in the camera frame."""
+    delta = (location[0] - camera.location[0], location[1] - camera.location[1], location[2] - camera.location[2])
+    x, y, z = (dot(row, delta) for row in _rows(camera))
+    # A point in the camera's own plane has no pixel; it is given one far outside rather than an infinity.
+    depth = z if abs(z) > 1e-9 else 1e-9
+    pixel = (camera.center[0] + camera.focal * x / depth, camera.center[1] + camera.focal * y / depth, z)
+    return _vector(pixel), _vector((x, y, z))
+
+
+def object_annotation(item: SceneObject, camera: Camera, ground: StageGround | None, passes: Passes) -> ObjectAnnotation:
+    """One object in one image."""
+    mask = passes.ids == item.index
+    visible = int(np.count_nonzero(mask))
+    alone = rasterise(solid(item.shape), Pose(item.rotation_deg, item.scale, item.location), camera, ground)
+    pixels = alone.pixels
+    turn = euler_matrix(
+        (math.radians(item.rotation_deg[0]), math.radians(item.rotation_deg[1]), math.radians(item.rotation_deg[2]))
+    )
+    pixel_center, camera_location = _center(camera, item.location)
+    coverage = None
+    if passes.coverage is not None:
+        coverage = round(float(passes.coverage[item.index - 1].sum(dtype=np.float64)), 6)
+    return ObjectAnnotation(
+        index=item.index,
+        name=item.name,
+        shape=item.shape,
+        color=item.color,
+        color_linear=item.color_linear,
+        material=item.material.name,
+        size=item.size,
+        scale=item.scale,
+        location=item.location,
+        rotation_deg=item.rotation_deg,
+        rotation=_quaternion(turn),
+        camera_location=camera_location,
+        camera_rotation=_quaternion(multiply(_rows(camera), turn)),
+        pixel_center=pixel_center,
+        bbox=mask_box(mask),
+        amodal_bbox=alone.box,
+        rle=encode_mask(mask),
+        visible_pixels=visible,
+        alone_pixels=pixels,
+        visible_fraction=round(min(visible / pixels, 1.0), 6) if pixels else 0.0,
+        truncated=alone.truncated,
+        coverage_pixels=coverage,
+    )
+
+
+def annotate(scene: Scene, frame: SceneFrame, view: SceneView, passes: Passes) -> FrameAnnotation:
+    """All truth of one image, at the size of its passes.
+
+    Deterministic: floats are rounded to 6 decimals, matrices to 9. Raises RenderError where the id pass names an object
+    that the frame does not have, StageError, AssetError.
+    """
+    height, width = passes.ids.shape
+    highest = int(passes.ids.max(initial=0))
+    if highest > len(frame.objects):
+        raise RenderError(
+            f"episode {scene.id}: image {frame.image_name(view)}: the id pass has instance {highest}, "
+            f"the frame {len(frame.objects)} objects"
+        )
+    stage = load_stage(scene.stage)
+    camera = Camera.of(view.camera, width, height)
+    directions = camera.directions()
+    return FrameAnnotation(
+        camera=camera_annotation(camera),
+        directions={name: _vector(direction) for name, direction in directions.items()},
+        relations=relations_of(frame.objects, directions, stage.placement.relation_threshold),
+        objects=[object_annotation(item, camera, stage.ground, passes) for item in frame.objects],
+    )

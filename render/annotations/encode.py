@@ -1,0 +1,70 @@
+"""Pictures and optional passes as bytes; the same arrays give the same bytes."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from render.errors import RenderError
+from render.passes import Passes
+
+# zlib levels above this cost time and gain little on denoised pictures.
+_PNG_LEVEL = 6
+_NPZ_LEVEL = 4
+_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+def encode_png(color: NDArray[np.uint8]) -> bytes:
+    """PNG of a (H, W, 3) uint8 picture, 8-bit RGB, without any metadata."""
+    out = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(color)).save(out, format="PNG", compress_level=_PNG_LEVEL)
+    return out.getvalue()
+
+
+def decode_png(data: bytes) -> NDArray[np.uint8]:
+    """(H, W, 3) uint8 of a PNG."""
+    with Image.open(io.BytesIO(data)) as picture:
+        return np.asarray(picture.convert("RGB"), dtype=np.uint8)
+
+
+def encode_extra(passes: Passes, requested: Sequence[str]) -> bytes | None:
+    """The requested passes as `.npz` bytes; None if none is requested.
+
+    depth: (H, W) float32, Blender units, inf for nothing. normal: (H, W, 3) float16, world space. coverage: (N, H, W)
+    float16. Raises RenderError for a pass that the renderer did not give.
+    """
+    if not requested:
+        return None
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=_NPZ_LEVEL) as archive:
+        for name in ("depth", "normal", "coverage"):
+            if name not in requested:
+                continue
+            # The date and the system would otherwise make each file another.
+            info = zipfile.ZipInfo(f"{name}.npy", date_time=_ZIP_DATE)
+            info.compress_type, info.create_system = zipfile.ZIP_DEFLATED, 3
+            array = io.BytesIO()
+            np.lib.format.write_array(array, _pass(passes, name), version=(1, 0), allow_pickle=False)
+            archive.writestr(info, array.getvalue(), compresslevel=_NPZ_LEVEL)
+    return out.getvalue()
+
+
+def _pass(passes: Passes, name: str) -> NDArray[np.float32] | NDArray[np.float16]:
+    if name == "depth":
+        return np.ascontiguousarray(passes.depth, dtype=np.float32)
+    if name == "normal":
+        return np.ascontiguousarray(passes.normal, dtype=np.float16)
+    if passes.coverage is None:
+        raise RenderError("the frame asks for the coverage pass and the renderer gave none")
+    return np.ascontiguousarray(passes.coverage, dtype=np.float16)
+
+
+def decode_extra(data: bytes) -> dict[str, NDArray[np.float32] | NDArray[np.float16]]:
+    """Pass name -> array of `.npz` bytes."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}

@@ -1,0 +1,107 @@
+"""From an EpisodeSpec to a Scene: every number filled in, from the seed alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from render.compiler.assets import scene_assets
+from render.compiler.attributes import Item, draw_items
+from render.compiler.cameras import draw_lights, draw_views
+from render.compiler.constraints import rules_of
+from render.compiler.layout import Layout, lay_out
+from render.compiler.rng import Keys
+from render.errors import CompileError
+from render.geometry.camera import Camera
+from render.scene import Scene, SceneFrame, SceneObject, Settings
+from scene_specs.spec import EpisodeSpec, FrameSpec
+from scene_specs.stage import Stage, load_stage
+
+
+@dataclass(frozen=True)
+class FrameReport:
+    """How hard a frame was. restarts: layouts given up before the one taken. refused: constraint -> refused tries."""
+
+    frame: str
+    restarts: int
+    refused: dict[str, int]
+
+
+def _object(index: int, item: Item, location: tuple[float, float, float]) -> SceneObject:
+    return SceneObject(
+        index=index,
+        name=item.name,
+        shape=item.shape,
+        color=item.color,
+        color_linear=item.color_linear,
+        material=item.material,
+        size=item.size,
+        scale=item.scale,
+        location=location,
+        rotation_deg=item.rotation_deg,
+    )
+
+
+def compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) -> tuple[SceneFrame, Layout]:
+    """One frame, called `name`. Raises CompileError, AssetError."""
+    keys = Keys(spec.seed, spec.id, name)
+
+    def fail(problem: str, broke: dict[str, int] | None = None) -> CompileError:
+        return CompileError(spec.id, name, problem, broke)
+
+    views = draw_views(frame, stage, keys, fail)
+    lights = draw_lights(frame, stage, keys, fail)
+    items = draw_items(frame, stage, keys, fail)
+    rules = rules_of(frame, items, stage.placement, fail)
+    layout = lay_out(frame, items, rules, Camera.of(views[0].camera, *stage.size), stage, keys, fail)
+    objects = tuple(
+        _object(index, item, place)
+        for index, (item, place) in enumerate(zip(items, layout.locations, strict=True), start=1)
+    )
+    compiled = SceneFrame(
+        name=name,
+        utterance=frame.utterance,
+        truth=frame.truth,
+        objects=objects,
+        lights=lights,
+        views=views,
+        passes=frame.passes,
+        seed=keys.bits31("cycles"),
+    )
+    return compiled, layout
+
+
+def compile_with_report(
+    spec: EpisodeSpec, settings: Settings, asset_roots: Sequence[Path] = ()
+) -> tuple[Scene, tuple[FrameReport, ...]]:
+    """The Scene of a spec, and how hard each frame was to lay out. Raises as compile_episode."""
+    stage = load_stage(spec.stage)
+    done = [compile_frame(frame, spec.frame_name(k), spec, stage) for k, frame in enumerate(spec.frames)]
+    frames = tuple(frame for frame, _ in done)
+    shapes = {item.shape for frame in frames for item in frame.objects}
+    blends = {item.material.blend for frame in frames for item in frame.objects if item.material.blend is not None}
+    scene = Scene(
+        scene_version=1,
+        id=spec.id,
+        seed=spec.seed,
+        stage=spec.stage,
+        split=spec.split,
+        settings=settings,
+        assets=scene_assets(spec.stage, stage, shapes, blends, asset_roots),
+        frames=frames,
+        task=spec.task,
+    )
+    return scene, tuple(FrameReport(frame.name, layout.restarts, layout.refused) for frame, layout in done)
+
+
+def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: Sequence[Path] = ()) -> Scene:
+    """The Scene of a spec; a Scene is returned as it is, with its own settings.
+
+    Pure: the same spec, settings and assets give the same Scene on every machine, whatever else is compiled. Image size and
+    profile move no object. asset_roots: folders in which .blend files may lie, beside our own assets.
+
+    Raises CompileError where no layout satisfies a frame within the stage's bounds, AssetError for an asset that is
+    missing or outside the roots, StageError for an unknown stage.
+    """
+    return spec if isinstance(spec, Scene) else compile_with_report(spec, settings, asset_roots)[0]

@@ -1,0 +1,137 @@
+"""What a frame's layout must fulfil: the stage's rules and those the frame states, as arrays over its objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from render.compiler.attributes import Fail, Item
+from scene_specs.spec import ConstraintSpec, FrameSpec
+from scene_specs.stage import StagePlacement
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Object `high` lies more than `margin` further along an axis (0 right, 1 front) than object `low`."""
+
+    axis: int
+    low: int
+    high: int
+    margin: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Rules:
+    """min_distance, axis_margin, in_frame: for pairs and objects that involve a free one; for all if stated.
+
+    visible, visible_stated: least visible pixels of each object, and whether the frame itself says so.
+    fixed: (n,) which objects have given places.
+    """
+
+    names: tuple[str, ...]
+    fixed: NDArray[np.bool_]
+    scales: Floats
+    min_distance: float
+    axis_margin: float
+    in_frame: bool
+    distance_stated: bool
+    margin_stated: bool
+    frame_stated: bool
+    visible: tuple[int, ...]
+    visible_stated: tuple[bool, ...]
+    demands: tuple[Demand, ...]
+
+    @property
+    def distance_label(self) -> str:
+        return f"min_distance {self.min_distance:g}"
+
+    @property
+    def margin_label(self) -> str:
+        return f"axis_margin {self.axis_margin:g}"
+
+    def visible_label(self, index: int) -> str:
+        return f"min_visible_pixels {self.visible[index]} of {self.names[index]}"
+
+    def least(self, axis: int) -> Floats:
+        """(n, n): how much further along the axis object [_, j] must be than [i, _], chains included; -inf for no demand.
+
+        A positive diagonal means that the demands contradict each other.
+        """
+        n = len(self.names)
+        table = np.full((n, n), -np.inf)
+        for demand in self.demands:
+            if demand.axis == axis:
+                table[demand.low, demand.high] = max(table[demand.low, demand.high], demand.margin)
+        for k in range(n):
+            table = np.maximum(table, table[:, k : k + 1] + table[k : k + 1, :])
+        return table
+
+
+def _index(names: Sequence[str], name: str, fail: Fail) -> int:
+    if name not in names:
+        raise fail(f"a constraint names object {name!r}; there are: {', '.join(names)}")
+    return list(names).index(name)
+
+
+def _demand(
+    spec: ConstraintSpec, names: Sequence[str], fixed: Sequence[bool], rules: tuple[float, float, float], fail: Fail
+) -> Demand:
+    """rules: relation threshold, the axis margin that holds for free objects, the one stated for all or 0."""
+    if spec.relation is None or spec.subject is None or spec.of is None:
+        raise fail("a relation needs `relation`, `subject` and `of`")
+    subject, of = _index(names, spec.subject, fail), _index(names, spec.of, fail)
+    if subject == of:
+        raise fail(f"a relation of {spec.subject!r} to itself")
+    # Where both places are given, the stage's margin for drawn places has no say.
+    threshold, drawn, stated = rules
+    margin = max(threshold, stated if fixed[subject] and fixed[of] else drawn) if spec.margin is None else spec.margin
+    label = f"{spec.subject} {spec.relation} of {spec.of} by {margin:g}"
+    upward = spec.relation in ("right", "front")
+    low, high = (of, subject) if upward else (subject, of)
+    return Demand(0 if spec.relation in ("left", "right") else 1, low, high, margin, label)
+
+
+def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement, fail: Fail) -> Rules:
+    """The rules of a frame. Raises what `fail` makes of a constraint that means nothing."""
+    names = tuple(item.name for item in items)
+    fixed = [item.location is not None for item in items]
+    stated = frame.constraints
+    distances = [c.min_distance for c in stated if c.min_distance is not None]
+    margins = [c.axis_margin for c in stated if c.axis_margin is not None]
+    frames = [c.in_frame for c in stated if c.in_frame is not None]
+    axis_margin = max(margins) if margins else placement.axis_margin
+    visible: list[int | None] = [None] * len(names)
+    for constraint in stated:
+        pixels = constraint.min_visible_pixels
+        if pixels is None:
+            continue
+        which = range(len(names)) if constraint.objects is None else [_index(names, n, fail) for n in constraint.objects]
+        for k in which:
+            known = visible[k]
+            visible[k] = pixels if known is None else max(known, pixels)
+    margins_of = (placement.relation_threshold, axis_margin, max(margins, default=0.0))
+    demands = tuple(
+        _demand(c, names, fixed, margins_of, fail)
+        for c in stated
+        if c.relation is not None or c.subject is not None or c.of is not None
+    )
+    return Rules(
+        names=names,
+        fixed=np.array(fixed, dtype=bool),
+        scales=np.array([item.scale for item in items], dtype=np.float64),
+        min_distance=max(distances) if distances else placement.min_distance,
+        axis_margin=axis_margin,
+        in_frame=any(frames) if frames else placement.in_frame,
+        distance_stated=bool(distances),
+        margin_stated=bool(margins),
+        frame_stated=any(frames),
+        visible=tuple(placement.min_visible_pixels if pixels is None else pixels for pixels in visible),
+        visible_stated=tuple(pixels is not None for pixels in visible),
+        demands=demands,
+    )

@@ -1,0 +1,158 @@
+"""Places for a frame's free objects: a bounded search over many layouts at once.
+
+A layout places one object after the other, those bound by most relations first, then the largest; each
+takes the first of `tries` candidates that every rule accepts. A layout in which an object finds none is given up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from render.compiler.attributes import Item
+from render.compiler.candidates import Floats, Ground2, Strips, candidates, free_strips
+from render.compiler.constraints import Rules
+from render.compiler.visibility import Sight, frame_planes
+
+@dataclass
+class Tally:
+    """Refused tries: constraint -> (B,) for the layouts of a batch."""
+
+    size: int
+    refused: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+
+    def add(self, label: str, layouts: NDArray[np.intp], counts: NDArray[np.int64] | int) -> None:
+        """Count refusals of some layouts."""
+        self.refused.setdefault(label, np.zeros(self.size, dtype=np.int64))[layouts] += counts
+
+
+class Search:
+    """The search of one frame."""
+
+    def __init__(self, items: Sequence[Item], rules: Rules, ground: Ground2, sight: Sight, tries: int) -> None:
+        self.items, self.rules, self.ground, self.sight, self.tries = items, rules, ground, sight, tries
+        self.least = (rules.least(0), rules.least(1))
+        bound = [sum(k in (demand.low, demand.high) for demand in rules.demands) for k in range(len(items))]
+        free = [k for k, item in enumerate(items) if item.location is None]
+        self.given = [k for k, item in enumerate(items) if item.location is not None]
+        self.order = sorted(free, key=lambda k: (-bound[k], -items[k].scale, k))
+        self.planes = {k: frame_planes(items[k], items[k].scale, sight.camera) for k in free} if rules.in_frame else {}
+
+    def batch(self, u: Floats) -> tuple[Floats, NDArray[np.bool_], Tally]:
+        """Layouts of draws u (B, free objects, tries, 2): x, y (B, n, 2), which succeeded (B,), what refused the others."""
+        size = len(u)
+        places = np.zeros((size, len(self.items), 2))
+        for k in self.given:
+            location = self.items[k].location
+            assert location is not None
+            places[:, k] = location[:2]
+        alive = np.ones(size, dtype=bool)
+        tally = Tally(size)
+        placed = list(self.given)
+        for step, k in enumerate(self.order):
+            live = np.flatnonzero(alive)
+            if not len(live):
+                break
+            found, ok = self._place(k, placed, places[live], u[live, step], live, tally)
+            places[live, k] = found
+            alive[live] = ok
+            placed.append(k)
+        return places, alive, tally
+
+    def _range(self, axis: int, k: int, placed: list[int], along: Floats) -> tuple[Floats, Floats]:
+        """Where relations leave room for object k along an axis, (B,) each: beyond every placed object by the longest chain
+        of demands between them, and with room left towards the area's edge for chains of objects yet to come."""
+        least = self.least[axis]
+        later = [j for j in range(len(self.items)) if j not in placed]
+        low, high = self.ground.extent(axis)
+        low += max(0.0, float(least[later, k].max()))
+        high -= max(0.0, float(least[k, later].max()))
+        lows, highs = np.full(len(along), low), np.full(len(along), high)
+        if placed:
+            lows = np.maximum(lows, (along + least[placed, k]).max(axis=1))
+            highs = np.minimum(highs, (along - least[k, placed]).min(axis=1))
+        return lows, highs
+
+    def _place(
+        self, k: int, placed: list[int], places: Floats, u: Floats, live: NDArray[np.intp], tally: Tally
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Place of object k in each layout (B, 2), and whether there is one (B,)."""
+        x, y = places[:, placed, 0], places[:, placed, 1]
+        along = (self.ground.along(0, x, y), self.ground.along(1, x, y))
+        ranges = [self._range(axis, k, placed, along[axis]) for axis in (0, 1)]
+        strips = (
+            free_strips(*ranges[0], along[0], self.rules.axis_margin),
+            free_strips(*ranges[1], along[1], self.rules.axis_margin),
+        )
+        cx, cy = candidates(self.ground, strips, u)
+        verdicts = self._verdicts(k, placed, (x, y), along, (cx, cy))
+        good = np.ones(cx.shape, dtype=bool)
+        for _, passed in verdicts:
+            good &= passed
+        first = good.argmax(axis=1)
+        rows = np.arange(len(first))
+        ok: NDArray[np.bool_] = good[rows, first]
+        if not ok.all():
+            self._count(k, ~ok, ranges, strips, verdicts, live, tally)
+        return np.stack([cx[rows, first], cy[rows, first]], axis=1), ok
+
+    def _verdicts(
+        self, k: int, placed: list[int], others: tuple[Floats, Floats], along: tuple[Floats, Floats], at: tuple[Floats, Floats]
+    ) -> list[tuple[str, NDArray[np.bool_]]]:
+        """Rule -> which candidates (B, T) fulfil it; every rule of object k with those placed."""
+        rules, (cx, cy), ground = self.rules, at, self.ground
+        inside = (cx >= ground.x[0]) & (cx <= ground.x[1]) & (cy >= ground.y[0]) & (cy <= ground.y[1])
+        verdicts = [("area", inside)]
+        mine = (ground.along(0, cx, cy), ground.along(1, cx, cy))
+        for demand in rules.demands:
+            if demand.low == k and demand.high in placed:
+                gap = along[demand.axis][:, placed.index(demand.high), None] - mine[demand.axis]
+            elif demand.high == k and demand.low in placed:
+                gap = mine[demand.axis] - along[demand.axis][:, placed.index(demand.low), None]
+            else:
+                continue
+            verdicts.append((demand.label, gap > demand.margin))
+        if k in self.planes:
+            seen = np.ones(cx.shape, dtype=bool)
+            for a, b, c in self.planes[k].tolist():
+                seen &= cx * a + cy * b + c >= 1e-9
+            verdicts.append(("in_frame", seen))
+        if placed:
+            if rules.axis_margin > 0:
+                apart = np.ones(cx.shape, dtype=bool)
+                for axis in (0, 1):
+                    apart &= (np.abs(mine[axis][:, :, None] - along[axis][:, None, :]) >= rules.axis_margin).all(axis=2)
+                verdicts.append((rules.margin_label, apart))
+            dx, dy = cx[:, :, None] - others[0][:, None, :], cy[:, :, None] - others[1][:, None, :]
+            reach = rules.scales[placed] + rules.scales[k] + rules.min_distance
+            verdicts.append((rules.distance_label, (dx * dx + dy * dy >= reach * reach).all(axis=2)))
+        return verdicts
+
+    def _count(
+        self,
+        k: int,
+        failed: NDArray[np.bool_],
+        ranges: list[tuple[Floats, Floats]],
+        strips: tuple[Strips, Strips],
+        verdicts: list[tuple[str, NDArray[np.bool_]]],
+        live: NDArray[np.intp],
+        tally: Tally,
+    ) -> None:
+        """Say what refused the tries of object k in the failed layouts; each try counts for every rule it broke."""
+        for axis in (0, 1):
+            # Without a range there was no true candidate; the rules that left none are named instead.
+            squeezed = failed & (ranges[axis][1] < ranges[axis][0])
+            crowded = failed & ~squeezed & (ranges[axis][1] > ranges[axis][0]) & (strips[axis].total <= 0)
+            failed = failed & ~squeezed & ~crowded
+            for demand in self.rules.demands:
+                if demand.axis == axis and k in (demand.low, demand.high) and squeezed.any():
+                    tally.add(demand.label, live[squeezed], self.tries)
+            if crowded.any():
+                tally.add(self.rules.margin_label, live[crowded], self.tries)
+        for label, passed in verdicts:
+            counts = (~passed[failed]).sum(axis=1)
+            if counts.any():
+                tally.add(label, live[failed], counts)

@@ -1,0 +1,33 @@
+"""Randomness without a state: a counter-based generator for each purpose, keyed by where its numbers go."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator, Philox
+
+
+def _digest(seed: int, episode: str, frame: str, purpose: str) -> bytes:
+    # Lengths keep ("a", "bc") and ("ab", "c") apart.
+    parts = (str(seed), episode, frame, purpose)
+    return hashlib.sha256("".join(f"{len(part)}:{part}" for part in parts).encode()).digest()
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The generators of one frame of one episode."""
+
+    seed: int
+    episode: str
+    frame: str
+
+    def generator(self, purpose: str) -> Generator:
+        """A fresh generator; the same key and purpose give the same numbers always."""
+        digest = _digest(self.seed, self.episode, self.frame, purpose)
+        return Generator(Philox(key=np.frombuffer(digest[:16], dtype="<u8").astype(np.uint64)))
+
+    def bits31(self, purpose: str) -> int:
+        """31 bits, for a seed of Cycles."""
+        return int.from_bytes(_digest(self.seed, self.episode, self.frame, purpose)[:4], "little") >> 1

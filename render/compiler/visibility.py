@@ -1,0 +1,68 @@
+"""What the deciding camera sees of a layout, at the stage's own size: frame bounds and visible pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from render.compiler.attributes import Item
+from render.geometry.camera import Camera
+from render.geometry.raster import Layer, Pose, camera_vertices, compose, rasterise, solid
+from render.geometry.rotation import Vec
+from scene_specs.stage import StageGround
+
+Floats = NDArray[np.float64]
+
+
+def frame_planes(item: Item, z: float, camera: Camera) -> Floats:
+    """(5, 3) rows a, b, c: the object with its centre at (x, y, z) is wholly in the image where a x + b y + c >= 0 in each.
+
+    Exact for a solid that only moves: of each side of the view, the vertex nearest to it stays the nearest.
+    """
+    x, y, depth = camera_vertices(solid(item.shape), Pose(item.rotation_deg, item.scale, (0.0, 0.0, z)), camera)
+    right, down, forward, focal = camera.right, camera.down, camera.forward, camera.focal
+    (cx, cy), near = camera.center, camera.clip[0]
+    sides = ((x, right, cx, camera.width - cx), (y, down, cy, camera.height - cy))
+    rows: list[Vec] = []
+    for values, axis, before, after in sides:
+        for sign, room in ((1.0, before), (-1.0, after)):
+            rows.append(
+                (
+                    sign * focal * axis[0] + room * forward[0],
+                    sign * focal * axis[1] + room * forward[1],
+                    float((sign * focal * values + room * depth).min()),
+                )
+            )
+    rows.append((forward[0], forward[1], float(depth.min()) - near))
+    return np.array(rows)
+
+
+@dataclass
+class Sight:
+    """Counts visible pixels of layouts of the same items; objects with given places are drawn once."""
+
+    items: Sequence[Item]
+    camera: Camera
+    ground: StageGround | None
+    _given: dict[int, Layer] = field(default_factory=dict)
+
+    def layer(self, index: int, location: Vec) -> Layer:
+        """The object alone at a place."""
+        item = self.items[index]
+        if item.location is not None and index in self._given:
+            return self._given[index]
+        pose = Pose(item.rotation_deg, item.scale, location)
+        layer = rasterise(solid(item.shape), pose, self.camera, self.ground)
+        if item.location is not None:
+            self._given[index] = layer
+        return layer
+
+    def visible(self, places: Sequence[tuple[int, Vec]]) -> dict[int, int]:
+        """Visible pixels of each of the objects (index, location) when just these are there."""
+        layers = [self.layer(index, location) for index, location in places]
+        ids, _ = compose(layers, self.camera.width, self.camera.height)
+        counts = np.bincount(ids.ravel(), minlength=len(places) + 1)
+        return {index: int(counts[number]) for number, (index, _) in enumerate(places, start=1)}

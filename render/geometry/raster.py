@@ -1,0 +1,254 @@
+"""A software id buffer: which object's surface lies at each pixel's centre, as a renderer's id pass has it.
+
+Triangles are projected, culled and filled over numpy arrays of candidate (triangle, pixel) pairs. An edge shared by two
+triangles is evaluated to exactly opposite numbers on both sides, so a surface has no cracks. Products are
+written out, as in `camera`, so that every machine gets the same pixels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from render.geometry.camera import Camera, Vec
+from render.geometry.fill import Corners, fill
+from render.geometry.ground import height, height_at
+from render.geometry.meshes import Mesh, load_mesh
+from render.geometry.rotation import euler_matrix
+from scene_specs.stage import StageGround
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A mesh made ready: its columns, its triangles turned to run clockwise from outside (counter-clockwise on
+    an image whose y runs down), their planes. closed: without a border, so faces turned away are never seen."""
+
+    vertices: tuple[Floats, Floats, Floats]
+    corners: tuple[Indices, Indices, Indices]
+    planes: tuple[Floats, Floats, Floats, Floats]
+    closed: bool
+    radius: float
+
+    @classmethod
+    def of(cls, mesh: Mesh) -> Solid:
+        """Prepare a mesh; vertices (V, 3), triangles (T, 3) counter-clockwise from outside."""
+        x, y, z = (np.ascontiguousarray(mesh.vertices[:, k]) for k in range(3))
+        a, c, b = (mesh.triangles[:, k].astype(np.intp) for k in range(3))
+        ux, uy, uz = x[c] - x[a], y[c] - y[a], z[c] - z[a]
+        vx, vy, vz = x[b] - x[a], y[b] - y[a], z[b] - z[a]
+        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        offset = nx * x[a] + ny * y[a] + nz * z[a]
+        radius = float(np.sqrt((x * x + y * y + z * z).max()))
+        return cls((x, y, z), (a, b, c), (nx, ny, nz, offset), _is_closed(mesh), radius)
+
+
+def _is_closed(mesh: Mesh) -> bool:
+    """Whether every edge borders exactly two triangles, once in each direction; corners at one place are one."""
+    _, place = np.unique(mesh.vertices, axis=0, return_inverse=True)
+    corner = place.reshape(-1)[mesh.triangles].astype(np.int64)
+    corner = corner[(corner != np.roll(corner, 1, axis=1)).all(axis=1)]
+    start, end = corner.ravel(), np.roll(corner, -1, axis=1).ravel()
+    count = len(mesh.vertices)
+    forth, back = np.sort(start * count + end), np.sort(end * count + start)
+    return bool((forth == back).all() and (np.diff(forth) > 0).all())
+
+
+@lru_cache(maxsize=256)
+def solid(name: str) -> Solid:
+    """The prepared mesh called `name`. Raises AssetError."""
+    return Solid.of(load_mesh(name))
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where an object is: Euler XYZ in degrees, scale, place of its origin (Blender units)."""
+
+    rotation_deg: Vec
+    scale: float
+    location: Vec
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One object alone in the image. x, y: top left pixel of the window. depth: (h, w) float64 along the camera's axis
+    at pixel centres, inf where the object is not. truncated: its projection leaves the image."""
+
+    x: int
+    y: int
+    depth: Floats
+    truncated: bool
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """(h, w): where the object is, inside the window."""
+        return np.isfinite(self.depth)
+
+    @property
+    def pixels(self) -> int:
+        """Pixel centres covered."""
+        return int(np.count_nonzero(self.mask))
+
+    @property
+    def box(self) -> tuple[int, int, int, int] | None:
+        """Tight x, y, width, height in pixels of the image; None if nothing is covered."""
+        return mask_box(self.mask, self.x, self.y)
+
+
+def mask_box(mask: NDArray[np.bool_], x: int = 0, y: int = 0) -> tuple[int, int, int, int] | None:
+    """Tight x, y, width, height of a (h, w) mask whose top left pixel is (x, y); None if it is empty."""
+    rows = np.flatnonzero(mask.any(axis=1))
+    if not len(rows):
+        return None
+    columns = np.flatnonzero(mask[rows[0] : rows[-1] + 1].any(axis=0))
+    return (x + int(columns[0]), y + int(rows[0]), int(columns[-1] - columns[0]) + 1, int(rows[-1] - rows[0]) + 1)
+
+
+def _model_view(pose: Pose, camera: Camera) -> tuple[list[Vec], Vec]:
+    """Rows and offset that take mesh points to the camera frame."""
+    degrees = pose.rotation_deg
+    turn = euler_matrix((math.radians(degrees[0]), math.radians(degrees[1]), math.radians(degrees[2])))
+    delta = [p - c for p, c in zip(pose.location, camera.location, strict=True)]
+    rows: list[Vec] = []
+    offset: list[float] = []
+    for axis in (camera.right, camera.down, camera.forward):
+        one = [(axis[0] * turn[0][k] + axis[1] * turn[1][k] + axis[2] * turn[2][k]) * pose.scale for k in range(3)]
+        rows.append((one[0], one[1], one[2]))
+        offset.append(axis[0] * delta[0] + axis[1] * delta[1] + axis[2] * delta[2])
+    return rows, (offset[0], offset[1], offset[2])
+
+
+def camera_vertices(body: Solid, pose: Pose, camera: Camera) -> tuple[Floats, Floats, Floats]:
+    """x right, y down, z forward of every vertex in the camera frame, Blender units; (V,) each."""
+    rows, offset = _model_view(pose, camera)
+    vx, vy, vz = body.vertices
+    x, y, z = (vx * r[0] + vy * r[1] + vz * r[2] + t for r, t in zip(rows, offset, strict=True))
+    return x, y, z
+
+
+def _facing(body: Solid, pose: Pose, camera: Camera) -> Indices:
+    """Triangles turned to the camera: their plane has the camera on its outer side."""
+    rows, offset = _model_view(pose, camera)
+    # The rows are orthogonal with length `scale`, so the transpose is the inverse but for the scale's square.
+    square = pose.scale * pose.scale
+    eye = [-(rows[0][k] * offset[0] + rows[1][k] * offset[1] + rows[2][k] * offset[2]) / square for k in range(3)]
+    nx, ny, nz, plane = body.planes
+    return np.flatnonzero(nx * eye[0] + ny * eye[1] + nz * eye[2] > plane)
+
+
+def _clip_near(
+    points: tuple[Floats, Floats, Floats], corners: tuple[Indices, Indices, Indices], near: float
+) -> tuple[tuple[Floats, Floats, Floats], tuple[Indices, Indices, Indices]]:
+    """The parts of the triangles at depth `near` or more, as triangles of an extended list of points."""
+    stack = np.stack(points, axis=1)
+    faces = np.stack(corners, axis=1)
+    inside = (stack[:, 2] >= near)[faces]
+    kept = faces[inside.all(axis=1)].tolist()
+    added: list[Floats] = []
+    for face in faces[inside.any(axis=1) & ~inside.all(axis=1)].tolist():
+        ring: list[int] = []
+        for start, end in zip(face, face[1:] + face[:1], strict=True):
+            p, q = stack[start], stack[end]
+            if p[2] >= near:
+                ring.append(start)
+            if (p[2] >= near) != (q[2] >= near):
+                cut = p + (q - p) * ((near - p[2]) / (q[2] - p[2]))
+                cut[2] = near
+                ring.append(len(stack) + len(added))
+                added.append(cut)
+        kept += [[ring[0], ring[k], ring[k + 1]] for k in range(1, len(ring) - 1)]
+    whole = np.concatenate([stack, np.array(added)]) if added else stack
+    table = np.array(kept, dtype=np.intp).reshape(-1, 3)
+    return (whole[:, 0].copy(), whole[:, 1].copy(), whole[:, 2].copy()), (table[:, 0], table[:, 1], table[:, 2])
+
+
+def rasterise(body: Solid, pose: Pose, camera: Camera, ground: StageGround | None = None) -> Layer:
+    """One object alone at the camera's size; what lies below the ground or beyond the clip range is not seen."""
+    points = camera_vertices(body, pose, camera)
+    near, far = camera.clip
+    corners = body.corners
+    whole = bool(points[2].min() >= near)
+    if not whole:
+        points, corners = _clip_near(points, corners, near)
+    elif body.closed:
+        seen = _facing(body, pose, camera)
+        corners = (corners[0][seen], corners[1][seen], corners[2][seen])
+    if not len(corners[0]):
+        return Layer(0, 0, np.full((0, 0), np.inf), True)
+    inverse = 1.0 / np.maximum(points[2], near)
+    screen = [camera.center[k] + camera.focal * points[k] * inverse for k in range(2)]
+    used = slice(None) if whole else np.unique(np.concatenate(corners))
+    ends = [(float(v[used].min()), float(v[used].max())) for v in screen]
+    truncated = not whole or min(ends[0][0], ends[1][0], camera.width - ends[0][1], camera.height - ends[1][1]) < 0
+    x0, x1 = max(math.ceil(ends[0][0] - 0.5), 0), min(math.floor(ends[0][1] - 0.5), camera.width - 1)
+    y0, y1 = max(math.ceil(ends[1][0] - 0.5), 0), min(math.floor(ends[1][1] - 0.5), camera.height - 1)
+    if x1 < x0 or y1 < y0:
+        return Layer(0, 0, np.full((0, 0), np.inf), truncated)
+    triangles = Corners(screen[0], screen[1], inverse, corners)
+    nearest = fill(triangles, (x0, y0, x1, y1), both_sides=not (whole and body.closed))
+    with np.errstate(divide="ignore"):
+        depth = 1.0 / nearest
+    depth[depth > far] = np.inf
+    layer = Layer(x0, y0, depth, truncated)
+    if ground is not None:
+        _hide_below_ground(layer, body, pose, camera, ground)
+    return layer
+
+
+def _hide_below_ground(layer: Layer, body: Solid, pose: Pose, camera: Camera, ground: StageGround) -> None:
+    """Take away samples that the ground hides; it rises slightly, and objects stand on z = 0."""
+    reach = body.radius * pose.scale
+    along = pose.location[0] * ground.direction[0] + pose.location[1] * ground.direction[1] + reach
+    highest = float(height(ground, np.array([along]))[0])
+    if pose.location[2] - reach >= highest:
+        return
+    rows, columns = np.nonzero(np.isfinite(layer.depth))
+    if not len(rows):
+        return
+    depth = layer.depth[rows, columns]
+    across = (columns + (layer.x + 0.5 - camera.center[0])) / camera.focal * depth
+    down = (rows + (layer.y + 0.5 - camera.center[1])) / camera.focal * depth
+
+    def world(k: int) -> Floats:
+        place: Floats = camera.location[k] + (
+            across * camera.right[k] + down * camera.down[k] + depth * camera.forward[k]
+        )
+        return place
+
+    z = world(2)
+    low = np.flatnonzero(z < highest)
+    if not len(low):
+        return
+    x, y = world(0)[low], world(1)[low]
+    under = low[(z[low] < height_at(ground, x, y)) & _on_sheet(ground, x, y)]
+    layer.depth[rows[under], columns[under]] = np.inf
+
+
+def _on_sheet(ground: StageGround, x: Floats, y: Floats) -> NDArray[np.bool_]:
+    """Whether the ground reaches below (or above) world points."""
+    along = x * ground.direction[0] + y * ground.direction[1]
+    aside = x * ground.direction[1] - y * ground.direction[0]
+    lengths = (ground.profile[0][0], ground.profile[-1][0])
+    inside: NDArray[np.bool_] = (along >= lengths[0]) & (along <= lengths[1])
+    inside &= (aside >= ground.across[0]) & (aside <= ground.across[1])
+    return inside
+
+
+def compose(layers: Sequence[Layer], width: int, height: int) -> tuple[NDArray[np.uint16], Floats]:
+    """ids (H, W), 1 + position of the nearest layer or 0, and its depth (H, W), inf for none. The earlier layer wins a tie."""
+    ids = np.zeros((height, width), dtype=np.uint16)
+    depth = np.full((height, width), np.inf)
+    for number, layer in enumerate(layers, start=1):
+        rows, columns = layer.depth.shape
+        window = (slice(layer.y, layer.y + rows), slice(layer.x, layer.x + columns))
+        closer = layer.depth < depth[window]
+        ids[window][closer] = number
+        depth[window][closer] = layer.depth[closer]
+    return ids, depth
