@@ -1,0 +1,158 @@
+"""render-batch with the fake renderer: the run, the store and the command line, no Blender."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from render.store import open_or_create
+
+BATCH = str(Path(sys.executable).with_name("render-batch"))
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def episode(name: str, **changes: Any) -> dict[str, Any]:
+    frame = {"objects": [{"shape": "cube", "color": "red", "size": "large"}, {"shape": "sphere"}]}
+    return {"version": 1, "id": name, "seed": 3, "frames": [frame], **changes}
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., str]:
+    def writer(*episodes: dict[str, Any], name: str = "specs.jsonl") -> str:
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(item) + "\n" for item in episodes))
+        return str(path)
+
+    return writer
+
+
+def run(*arguments: str, folder: Path, renderer: str = "fake", code: int | None = 0) -> dict[str, Any]:
+    """render-batch --json; its summary, with what it printed to standard error as `stderr`."""
+    environment = {**os.environ, "DIORAMA_TEST_FOLDER": str(folder), "PYTHONPATH": str(ROOT)}
+    command = [BATCH, *arguments, "--renderer", renderer, "--json", "--size", "64x48", "--out", str(folder / "out.lance")]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=240, cwd=folder, check=False)
+    assert code is None or done.returncode == code, done.stderr
+    summary: dict[str, Any] = json.loads(done.stdout) if done.stdout.startswith("{") else {}
+    return {**summary, "stderr": done.stderr, "code": done.returncode}
+
+
+def stored(folder: Path) -> list[str]:
+    return sorted(name for name, _ in open_or_create(str(folder / "out.lance")).ids())
+
+
+def test_renders_then_skips_then_refuses_what_changed(tmp_path: Path, write: Callable[..., str]) -> None:
+    specs = write(episode("a"), episode("b"))
+    first = run(specs, folder=tmp_path)
+    assert first["rendered"] == 2 and first["images"] == 2 and first["failed"] == []
+    assert stored(tmp_path) == ["a", "b"]
+
+    again = run(specs, folder=tmp_path)
+    assert again["rendered"] == 0 and again["skipped"] == 2
+
+    changed = episode("b")
+    changed["frames"][0]["objects"][0]["color"] = "blue"
+    specs = write(episode("a"), changed, episode("c"))
+    refused = run(specs, folder=tmp_path, code=2)
+    assert 'frames[0].objects[0].color: stored "red", now "blue"' in refused["stderr"]
+    assert "--replace" in refused["stderr"] and "--keep" in refused["stderr"]
+    assert stored(tmp_path) == ["a", "b"], "nothing is rendered when an id is refused"
+
+    kept = run(specs, "--keep", folder=tmp_path)
+    assert (kept["rendered"], kept["kept"], kept["skipped"]) == (1, 1, 1)
+    replaced = run(specs, "--replace", folder=tmp_path)
+    assert (replaced["rendered"], replaced["replaced"], replaced["skipped"]) == (1, 1, 2)
+    record = open_or_create(str(tmp_path / "out.lance")).get("b")
+    assert record.scene.frames[0].objects[0].color == "blue"
+    assert record.provenance.attempt == 2
+
+
+def test_profile_and_size_are_part_of_what_was_made(tmp_path: Path, write: Callable[..., str]) -> None:
+    specs = write(episode("a"))
+    run(specs, folder=tmp_path)
+    other = run(specs, "--profile", "draft", folder=tmp_path, code=2)
+    assert 'settings profile: stored "standard", now "draft"' in other["stderr"]
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path, write: Callable[..., str]) -> None:
+    found = run(write(episode("a"), episode("b")), "--dry-run", folder=tmp_path)
+    assert found["todo"] == 2 and found["rendered"] == 0
+    assert not (tmp_path / "out.lance").exists()
+
+
+def test_limit_takes_the_first(tmp_path: Path, write: Callable[..., str]) -> None:
+    run(write(episode("a"), episode("b"), episode("c")), "--limit", "2", folder=tmp_path)
+    assert stored(tmp_path) == ["a", "b"]
+
+
+def test_wrong_specs_are_all_named_and_nothing_is_rendered(tmp_path: Path, write: Callable[..., str]) -> None:
+    bad = episode("bad")
+    bad["frames"][0]["objects"][0]["colour"] = "red"
+    worse = episode("worse", stage="clever")
+    found = run(write(episode("a"), bad, worse), folder=tmp_path, code=2)
+    assert "colour" in found["stderr"] and "clever" in found["stderr"]
+    assert not (tmp_path / "out.lance").exists()
+
+
+def test_a_search_that_fails_is_that_episodes_own(tmp_path: Path, write: Callable[..., str]) -> None:
+    crowded = episode("crowded")
+    crowded["frames"][0] = {"objects": [{"size": "large"}] * 5, "area": {"x": [-0.9, 0.9], "y": [-0.9, 0.9]}}
+    found = run(write(episode("a"), crowded, episode("b")), folder=tmp_path, code=1)
+    assert [failure["episode"] for failure in found["failed"]] == ["crowded"]
+    assert found["failed"][0]["kind"] == "CompileError"
+    assert stored(tmp_path) == ["a", "b"]
+
+
+def test_a_worker_that_dies_is_replaced(tmp_path: Path, write: Callable[..., str]) -> None:
+    specs = write(*(episode(name) for name in ("a", "crash", "b", "c")))
+    found = run(specs, "--workers", "2", folder=tmp_path, renderer="tests.render.run.renderers:CrashesOnce")
+    assert found["replaced_workers"] == 1 and found["failed"] == []
+    assert stored(tmp_path) == ["a", "b", "c", "crash"]
+
+
+def test_what_kills_every_worker_is_set_aside(tmp_path: Path, write: Callable[..., str]) -> None:
+    specs = write(*(episode(name) for name in ("a", "crash", "hang", "raise", "b")))
+    found = run(
+        specs, "--workers", "2", "--retries", "1", "--timeout", "3",
+        folder=tmp_path, renderer="tests.render.run.renderers:CrashesAlways", code=1,
+    )  # fmt: skip
+    assert sorted(failure["episode"] for failure in found["failed"]) == ["crash", "hang", "raise"]
+    reasons = {failure["episode"]: failure["message"] for failure in found["failed"]}
+    assert "died" in reasons["crash"] and "longer than" in reasons["hang"] and "planted" in reasons["raise"]
+    assert stored(tmp_path) == ["a", "b"]
+
+
+def test_gpus_that_are_not_there_stop_the_run(tmp_path: Path, write: Callable[..., str]) -> None:
+    found = run(write(episode("a")), "--gpus", "8", folder=tmp_path, code=3)
+    assert "--gpus 8" in found["stderr"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_stopped_half_way_and_run_again_gives_each_once(
+    tmp_path: Path, write: Callable[..., str], number: signal.Signals
+) -> None:
+    names = [f"e{k:02d}" for k in range(40)]
+    specs = write(*(episode(name) for name in names))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [BATCH, specs, "--renderer", "tests.render.run.renderers:Slow", "--size", "64x48", "--out", "out.lance"]
+    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "out.lance").exists() or not stored(tmp_path):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(number)
+    code = process.wait(timeout=60)
+    before = stored(tmp_path)
+    assert code == (-signal.SIGKILL if number == signal.SIGKILL else 130)
+    assert 0 < len(before) < len(names) and len(set(before)) == len(before)
+    found = run(specs, folder=tmp_path, renderer="tests.render.run.renderers:Slow")
+    assert stored(tmp_path) == names
+    assert found["skipped"] == len(before)
