@@ -13,9 +13,10 @@ mark=$venv/diorama-setup # exists: this folder is ours to remove; holds the want
 say() { printf 'setup: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 2; }
 
-# Two calls at once would install into each other. The kernel lets go of the lock when this process ends, however it ends.
+# Two calls at once would install into each other. The kernel lets go of the lock when this process and what it started
+# end, however they end. The folder itself is locked, since git may put another file into a file's place.
 if command -v flock >/dev/null; then
-  exec 9<"$lock"
+  exec 9<"$root"
   flock --nonblock 9 || { say "waiting for another set-up of this folder"; flock 9; }
 fi
 
