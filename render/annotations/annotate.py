@@ -87,7 +87,9 @@ def _center(camera: Camera, location: Vec) -> tuple[Vector3, Vector3]:
     return _vector(pixel), _vector((x, y, z))
 
 
-def object_annotation(item: SceneObject, camera: Camera, ground: StageGround | None, passes: Passes) -> ObjectAnnotation:
+def object_annotation(
+    item: SceneObject, camera: Camera, ground: StageGround | None, passes: Passes
+) -> ObjectAnnotation:
     """One object in one image."""
     mask = passes.ids == item.index
     visible = int(np.count_nonzero(mask))

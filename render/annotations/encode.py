@@ -49,7 +49,7 @@ def encode_extra(passes: Passes, requested: Sequence[str]) -> bytes | None:
             info = zipfile.ZipInfo(f"{name}.npy", date_time=_ZIP_DATE)
             info.compress_type, info.create_system = zipfile.ZIP_DEFLATED, 3
             array = io.BytesIO()
-            np.lib.format.write_array(array, _pass(passes, name), version=(1, 0), allow_pickle=False)
+            np.save(array, _pass(passes, name), allow_pickle=False)
             archive.writestr(info, array.getvalue(), compresslevel=_NPZ_LEVEL)
     return out.getvalue()
 

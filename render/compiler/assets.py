@@ -53,7 +53,7 @@ def _file_digest(path: Path, size: int, changed_ns: int) -> str:
 
 
 def blend_digest(name: str, asset_roots: Sequence[Path] = ()) -> str:
-    """SHA-256 of the .blend file called `name`, hexadecimal; read again only when its size or date changed. Raises AssetError."""
+    """SHA-256 of a .blend file, hexadecimal; read again only when its size or date changed. Raises AssetError."""
     path = resolve_blend(name, asset_roots)
     try:
         state = path.stat()
@@ -65,7 +65,7 @@ def blend_digest(name: str, asset_roots: Sequence[Path] = ()) -> str:
 def scene_assets(
     stage_name: str, stage: Stage, shapes: Iterable[str], blends: Iterable[str], asset_roots: Sequence[Path]
 ) -> dict[str, str]:
-    """`stage:<name>`, `mesh:<name>`, `blend:<name as the spec has it>` -> SHA-256, sorted by name. Raises AssetError."""
+    """`stage:<name>`, `mesh:<name>`, `blend:<name in the spec>` -> SHA-256, sorted. Raises AssetError."""
     meshes = {*shapes} | ({stage.ground.mesh} if stage.ground else set())
     found = {f"stage:{stage_name}": _stage_digest(stage_name)}
     found.update((f"mesh:{name}", load_mesh(name).sha256) for name in sorted(meshes))

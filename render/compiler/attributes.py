@@ -17,7 +17,7 @@ from scene_specs.stage import Stage, StageDefaults
 from scene_specs.vocabulary import COLORS, SIZES, linear_of_name, linear_of_srgb
 
 Fail = Callable[[str], Exception]
-Key = tuple[object, ...]
+Look = tuple[object, object, object, object]
 
 # How often drawing distinct objects may start again before the frame fails.
 _DISTINCT_TRIES = 100
@@ -40,7 +40,7 @@ class Item:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """An object's fields: given ones as they are, lists to draw from for the rest. pairs: whole (shape, color) choices."""
+    """An object's fields as given, and lists to draw the others from. pairs: whole (shape, color) choices."""
 
     spec: ObjectSpec
     shapes: Sequence[str]
@@ -49,7 +49,7 @@ class _Wanted:
     sizes: Sequence[str]
     pairs: Sequence[tuple[str, str]] | None = None
 
-    def looks(self) -> list[tuple[object, object, object, object]]:
+    def looks(self) -> list[Look]:
         """Every choice it allows, as (shape, color, material, size)."""
         spec = self.spec
         pairs: Sequence[tuple[object, object]] = self.pairs or list(
@@ -100,8 +100,8 @@ def _wanted(frame: FrameSpec, defaults: StageDefaults, keys: Keys) -> list[_Want
     return listed + [drawn] * min(count, most)
 
 
-def _draw_freely(wanted: Sequence[_Wanted], u: NDArray[np.float64]) -> list[tuple[object, object, object, object]]:
-    looks = []
+def _draw_freely(wanted: Sequence[_Wanted], u: NDArray[np.float64]) -> list[Look]:
+    looks: list[Look] = []
     for want, (a, b, c, d) in zip(wanted, u[:, :4].tolist(), strict=True):
         shape, color = want.spec.shape or _pick(want.shapes, a), want.spec.color or _pick(want.colors, b)
         if want.pairs is not None:
@@ -111,13 +111,13 @@ def _draw_freely(wanted: Sequence[_Wanted], u: NDArray[np.float64]) -> list[tupl
     return looks
 
 
-def _draw_distinct(wanted: Sequence[_Wanted], keys: Keys, fail: Fail) -> list[tuple[object, object, object, object]]:
+def _draw_distinct(wanted: Sequence[_Wanted], keys: Keys, fail: Fail) -> list[Look]:
     """Choices of which no two agree in everything; objects with the fewest choices choose first."""
     choices = [want.looks() for want in wanted]
     order = sorted(range(len(wanted)), key=lambda k: (len(choices[k]), k))
     for u in keys.generator("distinct").random((_DISTINCT_TRIES, len(wanted))).tolist():
-        chosen: dict[int, tuple[object, object, object, object]] = {}
-        taken: set[tuple[object, object, object, object]] = set()
+        chosen: dict[int, Look] = {}
+        taken: set[Look] = set()
         for k in order:
             left = [look for look in choices[k] if look not in taken]
             if not left:
@@ -132,7 +132,7 @@ def _draw_distinct(wanted: Sequence[_Wanted], keys: Keys, fail: Fail) -> list[tu
     )
 
 
-def _item(name: str, spec: ObjectSpec, look: tuple[object, object, object, object], turn: float, fail: Fail) -> Item:
+def _item(name: str, spec: ObjectSpec, look: Look, turn: float, fail: Fail) -> Item:
     shape, color, material, size = look
     assert isinstance(shape, str)
     assert isinstance(material, str | MaterialSpec)
@@ -161,8 +161,10 @@ def _item(name: str, spec: ObjectSpec, look: tuple[object, object, object, objec
 
 
 def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, fail: Fail) -> list[Item]:
-    """All objects of a frame, the named first, then the drawn. An object's numbers are drawn whether needed or not, so that
-    giving one attribute leaves the others as they were. Raises what `fail` makes of a problem."""
+    """All objects of a frame, the named first, then the drawn. Raises what `fail` makes of a problem.
+
+    An object's numbers are drawn whether needed or not, so that giving one attribute leaves the others as they were.
+    """
     wanted = _wanted(frame, stage.defaults, keys)
     u = keys.generator("attributes").random((len(wanted), 5))
     distinct = frame.random_objects is not None and frame.random_objects.distinct

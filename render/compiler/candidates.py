@@ -51,10 +51,10 @@ class Strips:
     def at(self, u: Floats) -> Floats:
         """(B, T) shares in [0, 1) of the total length -> coordinates (B, T)."""
         ends = np.cumsum(self.length, axis=1)
-        reach = u * ends[:, -1:]
-        which = (reach[:, :, None] >= ends[:, None, :]).sum(axis=2)
-        which = np.minimum(which, self.length.shape[1] - 1)
-        start = np.take_along_axis(self.start - (ends - self.length), which, axis=1)
+        reach: Floats = u * ends[:, -1:]
+        passed = (reach[:, :, None] >= ends[:, None, :]).sum(axis=2)
+        which = np.minimum(passed, self.length.shape[1] - 1)
+        start: Floats = np.take_along_axis(self.start - (ends - self.length), which, axis=1)
         placed: Floats = start + reach
         return placed
 

@@ -98,8 +98,8 @@ def compile_with_report(
 def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: Sequence[Path] = ()) -> Scene:
     """The Scene of a spec; a Scene is returned as it is, with its own settings.
 
-    Pure: the same spec, settings and assets give the same Scene on every machine, whatever else is compiled. Image size and
-    profile move no object. asset_roots: folders in which .blend files may lie, beside our own assets.
+    Pure: the same spec, settings and assets give the same Scene on every machine, whatever else is compiled. Image
+    size and profile move no object. asset_roots: folders in which .blend files may lie, beside our own assets.
 
     Raises CompileError where no layout satisfies a frame within the stage's bounds, AssetError for an asset that is
     missing or outside the roots, StageError for an unknown stage.

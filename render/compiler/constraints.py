@@ -59,9 +59,9 @@ class Rules:
         return f"min_visible_pixels {self.visible[index]} of {self.names[index]}"
 
     def least(self, axis: int) -> Floats:
-        """(n, n): how much further along the axis object [_, j] must be than [i, _], chains included; -inf for no demand.
+        """(n, n): how much further along the axis object j (column) must be than i (row), chains included.
 
-        A positive diagonal means that the demands contradict each other.
+        -inf for no demand; a diagonal of 0 or more means that the demands contradict each other.
         """
         n = len(self.names)
         table = np.full((n, n), -np.inf)
@@ -111,8 +111,8 @@ def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement,
         pixels = constraint.min_visible_pixels
         if pixels is None:
             continue
-        which = range(len(names)) if constraint.objects is None else [_index(names, n, fail) for n in constraint.objects]
-        for k in which:
+        for name in names if constraint.objects is None else constraint.objects:
+            k = _index(names, name, fail)
             known = visible[k]
             visible[k] = pixels if known is None else max(known, pixels)
     margins_of = (placement.relation_threshold, axis_margin, max(margins, default=0.0))

@@ -89,8 +89,11 @@ def _check_demands(rules: Rules, fail: Failure) -> None:
 
 
 def _floors(rules: Rules, given: Sequence[tuple[int, Vec]], sight: Sight) -> list[int]:
-    """Least visible pixels of each object. Where nothing is stated of an object with a given place, the free ones may not
-    push it below the stage's number, but what the given ones hide of it is the author's choice."""
+    """Least visible pixels of each object.
+
+    Where nothing is stated of an object with a given place, the free ones may not push it below the stage's number,
+    but what the given ones hide of it is the author's choice.
+    """
     floors = list(rules.visible)
     open_ones = [k for k, _ in given if floors[k] and not rules.visible_stated[k]]
     if open_ones:

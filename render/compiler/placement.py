@@ -17,6 +17,7 @@ from render.compiler.candidates import Floats, Ground2, Strips, candidates, free
 from render.compiler.constraints import Rules
 from render.compiler.visibility import Sight, frame_planes
 
+
 @dataclass
 class Tally:
     """Refused tries: constraint -> (B,) for the layouts of a batch."""
@@ -42,7 +43,7 @@ class Search:
         self.planes = {k: frame_planes(items[k], items[k].scale, sight.camera) for k in free} if rules.in_frame else {}
 
     def batch(self, u: Floats) -> tuple[Floats, NDArray[np.bool_], Tally]:
-        """Layouts of draws u (B, free objects, tries, 2): x, y (B, n, 2), which succeeded (B,), what refused the others."""
+        """Layouts of draws u (B, free objects, tries, 2): x, y (B, n, 2); which succeeded (B,); refusals."""
         size = len(u)
         places = np.zeros((size, len(self.items), 2))
         for k in self.given:
@@ -63,8 +64,11 @@ class Search:
         return places, alive, tally
 
     def _range(self, axis: int, k: int, placed: list[int], along: Floats) -> tuple[Floats, Floats]:
-        """Where relations leave room for object k along an axis, (B,) each: beyond every placed object by the longest chain
-        of demands between them, and with room left towards the area's edge for chains of objects yet to come."""
+        """Where relations leave room for object k along an axis, least and greatest, (B,) each.
+
+        Beyond every placed object by the longest chain of demands between them, and with room left towards the
+        area's edge for chains of objects yet to come.
+        """
         least = self.least[axis]
         later = [j for j in range(len(self.items)) if j not in placed]
         low, high = self.ground.extent(axis)
@@ -100,7 +104,12 @@ class Search:
         return np.stack([cx[rows, first], cy[rows, first]], axis=1), ok
 
     def _verdicts(
-        self, k: int, placed: list[int], others: tuple[Floats, Floats], along: tuple[Floats, Floats], at: tuple[Floats, Floats]
+        self,
+        k: int,
+        placed: list[int],
+        others: tuple[Floats, Floats],
+        along: tuple[Floats, Floats],
+        at: tuple[Floats, Floats],
     ) -> list[tuple[str, NDArray[np.bool_]]]:
         """Rule -> which candidates (B, T) fulfil it; every rule of object k with those placed."""
         rules, (cx, cy), ground = self.rules, at, self.ground

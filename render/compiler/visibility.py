@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 def frame_planes(item: Item, z: float, camera: Camera) -> Floats:
-    """(5, 3) rows a, b, c: the object with its centre at (x, y, z) is wholly in the image where a x + b y + c >= 0 in each.
+    """(5, 3) rows a, b, c: with its centre at (x, y, z), the object is wholly in the image if all a x + b y + c >= 0.
 
     Exact for a solid that only moves: of each side of the view, the vertex nearest to it stays the nearest.
     """

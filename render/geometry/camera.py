@@ -48,7 +48,7 @@ class Camera:
 
     @classmethod
     def of(cls, camera: SceneCamera, width: int, height: int) -> Camera:
-        """The camera of a Scene at an image size in pixels. The sensor's width lies along the longer side, as in Blender."""
+        """A Scene's camera at an image size in pixels. The sensor's width lies along the longer side, as in Blender."""
         delta = tuple(t - p for t, p in zip(camera.look_at, camera.location, strict=True))
         forward = unit((delta[0], delta[1], delta[2]))
         # Looking straight up or down has no horizon: Blender's track quaternion then takes +Y as up.
@@ -56,9 +56,7 @@ class Camera:
         right = (1.0, 0.0, 0.0) if vertical else unit(cross(forward, (0.0, 0.0, 1.0)))
         down = cross(forward, right)
         focal = camera.lens / camera.sensor_width * max(width, height)
-        return cls(
-            camera.location, right, down, forward, focal, (width / 2, height / 2), width, height, camera.clip
-        )
+        return cls(camera.location, right, down, forward, focal, (width / 2, height / 2), width, height, camera.clip)
 
     def to_camera(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """(N, 3) world points -> (N, 3) camera frame: x right, y down, z forward, Blender units."""

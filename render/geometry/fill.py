@@ -21,8 +21,10 @@ _SLACK = 1e-6
 
 @dataclass(frozen=True)
 class Corners:
-    """Projected points x, y (pixels) and 1 / depth, (V,) each, and the triangles' three (T,) index lists, turned so that
-    those seen from outside have positive area with y down."""
+    """Projected points x, y (pixels) and 1 / depth, (V,) each, and the triangles' three (T,) index lists.
+
+    Triangles seen from outside have positive area with y down.
+    """
 
     x: Floats
     y: Floats
@@ -43,8 +45,8 @@ class _Triangles:
     rows: Indices
 
     def take(self, which: Indices) -> _Triangles:
-        lists = [[v[which] for v in group] for group in (self.x, self.y, self.inverse)]
-        return _Triangles(*lists, self.left[which], self.top[which], self.columns[which], self.rows[which])
+        x, y, inverse = ([v[which] for v in group] for group in (self.x, self.y, self.inverse))
+        return _Triangles(x, y, inverse, self.left[which], self.top[which], self.columns[which], self.rows[which])
 
 
 def _setup(source: Corners, window: tuple[int, int, int, int], both_sides: bool) -> _Triangles:
@@ -146,7 +148,8 @@ def fill(source: Corners, window: tuple[int, int, int, int], both_sides: bool) -
     nearest = np.zeros(width * rows)
     t = _setup(source, window, both_sides)
     for triangle, column, row in _candidates(t):
-        px, py = column + 0.5, row + 0.5
+        px: Floats = column + 0.5
+        py: Floats = row + 0.5
         ax, ay = t.x[0][triangle] - px, t.y[0][triangle] - py
         bx, by = t.x[1][triangle] - px, t.y[1][triangle] - py
         cx, cy = t.x[2][triangle] - px, t.y[2][triangle] - py

@@ -1,6 +1,7 @@
 """Our meshes: `.npz` files that the compiler and Cycles both read.
 
-vertices (V, 3) float32, normals (V, 3) float32 (shading normals, unit), triangles (T, 3) int32, counter-clockwise seen from outside.
+vertices (V, 3) float32, normals (V, 3) float32 (shading normals, unit), triangles (T, 3) int32, counter-clockwise
+seen from outside.
 CLEVR shapes fill a 2 x 2 x 2 box about the origin.
 """
 

@@ -242,7 +242,10 @@ def _on_sheet(ground: StageGround, x: Floats, y: Floats) -> NDArray[np.bool_]:
 
 
 def compose(layers: Sequence[Layer], width: int, height: int) -> tuple[NDArray[np.uint16], Floats]:
-    """ids (H, W), 1 + position of the nearest layer or 0, and its depth (H, W), inf for none. The earlier layer wins a tie."""
+    """ids (H, W), 1 + position of the nearest layer or 0, and its depth (H, W), inf for none.
+
+    The earlier layer wins a tie.
+    """
     ids = np.zeros((height, width), dtype=np.uint16)
     depth = np.full((height, width), np.inf)
     for number, layer in enumerate(layers, start=1):

@@ -51,5 +51,9 @@ def matrix_quaternion(m: Matrix) -> Quaternion:
 
 def multiply(a: Matrix, b: Matrix) -> Matrix:
     """a @ b, written out."""
-    rows = [tuple(sum(a[i][k] * b[k][j] for k in range(3)) for j in range(3)) for i in range(3)]
-    return ((rows[0][0], rows[0][1], rows[0][2]), (rows[1][0], rows[1][1], rows[1][2]), (rows[2][0], rows[2][1], rows[2][2]))
+
+    def row(i: int) -> Vec:
+        x, y, z = (sum(a[i][k] * b[k][j] for k in range(3)) for j in range(3))
+        return (x, y, z)
+
+    return (row(0), row(1), row(2))

@@ -28,7 +28,8 @@ class FakeRenderer:
     """Paints every object's silhouette flat in its own colour over grey. Implements `render.passes.Renderer`.
 
     seconds: how long an image takes at least. fail_on, crash_on, hang_on: ids of episodes that raise RenderError,
-    end the process by SIGSEGV, or never come back; a subclass that passes them can be named to a worker as `package.module:Class`.
+    end the process by SIGSEGV, or never come back; a subclass that passes them can be named to a worker as
+    `package.module:Class`.
     """
 
     def __init__(
