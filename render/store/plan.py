@@ -1,0 +1,134 @@
+"""Resume: what becomes of each episode asked for, given what is stored already."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from render.errors import ConflictError
+from render.record import Job
+from render.scene import Scene, Settings
+from render.store.base import EpisodeStore
+from scene_specs.spec import EpisodeSpec
+
+Policy = Literal["error", "replace", "keep"]
+Kind = Literal["render", "skip", "keep", "replace", "conflict"]
+
+# Whoever changed the profile of 40,000 episodes needs to be told once what differs, not 40,000 times.
+_EXPLAINED = 5
+_SHOWN_DIFFERENCES = 6
+_SHOWN_VALUE = 60
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What becomes of one episode.
+
+    kind: render (not stored), skip (stored, same job), keep / replace / conflict (stored, made from something else).
+    attempt: the number that the record gets if it is rendered. differences: of a conflict; only the first few have any.
+    """
+
+    kind: Kind
+    episode: EpisodeSpec | Scene
+    job: Job
+    settings: Settings
+    attempt: int = 1
+    differences: tuple[str, ...] = ()
+
+
+class Planner:
+    """Decides episode by episode. store: None where there is none yet."""
+
+    def __init__(self, store: EpisodeStore | None, policy: Policy = "error") -> None:
+        self._store = store
+        self._policy = policy
+        self._stored = dict(store.ids()) if store is not None else {}
+        self._attempts: dict[str, int] | None = None
+        self._explained = 0
+
+    def decide(self, episode: EpisodeSpec | Scene, job: Job, settings: Settings) -> Decision:
+        """What becomes of an episode. Raises StoreError where the store can't be read."""
+        stored = self._stored.get(episode.id)
+        if stored is None:
+            return Decision("render", episode, job, settings)
+        if stored == job.hash():
+            return Decision("skip", episode, job, settings)
+        if self._policy == "keep":
+            return Decision("keep", episode, job, settings)
+        if self._policy == "replace":
+            return Decision("replace", episode, job, settings, attempt=self._attempt(episode.id) + 1)
+        return Decision("conflict", episode, job, settings, differences=self._explain(episode.id, job))
+
+    def _attempt(self, episode_id: str) -> int:
+        if self._attempts is None:
+            assert self._store is not None
+            rows = self._store.scan(["episode_id", "attempt"], batch_size=8192)
+            self._attempts = {row["episode_id"]: row["attempt"] for row in rows}
+        return self._attempts.get(episode_id, 0)
+
+    def _explain(self, episode_id: str, job: Job) -> tuple[str, ...]:
+        if self._explained >= _EXPLAINED:
+            return ()
+        self._explained += 1
+        assert self._store is not None
+        return tuple(difference(self._store.job(episode_id), job))
+
+    @staticmethod
+    def conflict(decisions: Sequence[Decision]) -> ConflictError:
+        """The error that names conflicting episodes and what differs."""
+        lines = []
+        for decision in decisions[:_EXPLAINED]:
+            shown = list(decision.differences[:_SHOWN_DIFFERENCES])
+            if len(decision.differences) > len(shown):
+                shown.append(f"and {len(decision.differences) - len(shown)} more differences")
+            lines.append(f"episode {decision.episode.id} is stored already, but was made from something else:")
+            lines += [f"  {line}" for line in shown]
+        if len(decisions) > _EXPLAINED:
+            lines.append(f"and {len(decisions) - _EXPLAINED} more episodes")
+        lines.append("give --replace to render them again, --keep to leave them as they are, or another id or store")
+        return ConflictError("\n".join(lines))
+
+
+def difference(old: Job, new: Job) -> list[str]:
+    """What differs between two jobs, a line a place.
+
+    Such as `spec frames[0].objects[0].color: stored "red", now "blue"`, or `settings samples: stored 64, now 24`. Empty exactly when the jobs have the same hash.
+    """
+    lines: list[str] = []
+    for part in ("spec", "settings", "assets"):
+        _compare(getattr(old, part), getattr(new, part), part, "", lines)
+    for part in ("version", "renderer"):
+        _compare(getattr(old, part), getattr(new, part), part, "", lines)
+    return lines
+
+
+_NOTHING = object()
+
+
+def _compare(old: Any, new: Any, part: str, path: str, lines: list[str]) -> None:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() | new.keys()):
+            # An asset's name has dots and colons of its own; below it there is nothing.
+            inner = f"{path}.{key}" if path else str(key)
+            _compare(old.get(key, _NOTHING), new.get(key, _NOTHING), part, inner, lines)
+    elif isinstance(old, list) and isinstance(new, list):
+        for index in range(max(len(old), len(new))):
+            before = old[index] if index < len(old) else _NOTHING
+            after = new[index] if index < len(new) else _NOTHING
+            _compare(before, after, part, f"{path}[{index}]", lines)
+    elif _text(old) != _text(new):
+        lines.append(f"{part}{' ' if path else ''}{path}: stored {_shown(old)}, now {_shown(new)}")
+
+
+def _text(value: Any) -> str:
+    # The hash is over JSON text, where 1, 1.0 and true differ; Python's == would call them the same.
+    return "" if value is _NOTHING else json.dumps(value, sort_keys=True)
+
+
+def _shown(value: Any) -> str:
+    if value is _NOTHING:
+        return "nothing"
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return text if len(text) <= _SHOWN_VALUE else text[: _SHOWN_VALUE - 1] + "…"
