@@ -17,9 +17,9 @@ from pycocotools import mask as coco
 
 from render.annotations import annotate
 from render.compiler import compile_episode
-from render.compiler.visibility import visible_pixels
 from render.cycles.session import CyclesRenderer
 from render.profiles import settings_for
+from render.run.fake import FakeRenderer
 from render.scene import Scene
 from scene_specs.spec import EpisodeSpec
 
@@ -69,11 +69,12 @@ def main() -> int:
         frame = scene.frames[0]
         passes = renderer.render(scene, frame, frame.views[0])
         truth = annotate(scene, frame, frame.views[0], passes)
-        guess = visible_pixels(scene, frame)
+        # The fake renderer's ids are the compiler's software id buffer.
+        guess = np.bincount(FakeRenderer().render(scene, frame, frame.views[0]).ids.ravel(), minlength=len(frame.objects) + 1)
         for item in truth.objects:
             mask = coco.decode({"size": list(item.rle.size), "counts": item.rle.counts.encode()}).astype(bool)
             boxes_wrong += item.bbox != tight_box(mask) or not np.array_equal(mask, passes.ids == item.index)
-            difference = abs(guess[item.index - 1] - item.visible_pixels)
+            difference = abs(int(guess[item.index]) - item.visible_pixels)
             absolute.append(difference)
             relative.append(difference / max(item.visible_pixels, 1))
             truncated += item.truncated

@@ -37,11 +37,17 @@ def found(kind: str) -> list[Device]:
 
 
 def use(scene: Any, wanted: str) -> Device:
-    """Make the scene render on `wanted` (auto, cpu, cuda, optix); returns what will render.
+    """Make the scene render on `wanted` (auto, gpu, cpu, cuda, optix); returns what will render.
 
-    auto takes OptiX, then CUDA, then the CPU. Raises DeviceError when what was named is not there.
+    auto takes OptiX, then CUDA, then the CPU; gpu the first two. Raises DeviceError when what was named is not there.
     """
-    kinds = {"auto": (*GPU_KINDS, "CPU"), "cpu": ("CPU",), "cuda": ("CUDA",), "optix": ("OPTIX",)}[wanted]
+    kinds = {
+        "auto": (*GPU_KINDS, "CPU"),
+        "gpu": GPU_KINDS,
+        "cpu": ("CPU",),
+        "cuda": ("CUDA",),
+        "optix": ("OPTIX",),
+    }[wanted]
     for kind in kinds:
         if kind == "CPU":
             _preferences().compute_device_type = "NONE"

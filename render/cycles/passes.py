@@ -55,8 +55,13 @@ class Exr:
         return np.where(depth > _NOTHING, np.float32(np.inf), depth)
 
     def normal(self) -> Floats:
-        """(H, W, 3) float32, world space."""
-        return self.stack("Normal", "XYZ")
+        """(H, W, 3) float32, world space, unit length.
+
+        Cycles averages normals over a pixel's samples, so that they shorten along edges.
+        """
+        normal = self.stack("Normal", "XYZ")
+        length = np.sqrt((normal * normal).sum(axis=-1, keepdims=True))
+        return np.divide(normal, length, out=np.zeros_like(normal), where=length > 1e-6)
 
     def coverage(self, names: list[str]) -> Floats:
         """(N, H, W) float32: share of each pixel that the objects called `names` cover."""

@@ -10,16 +10,18 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import bpy
 
+from render.compiler.assets import resolve_blend
 from render.cycles import devices, materials, stages
 from render.cycles.capture import captured
 from render.cycles.meshes import mesh_data
-from render.cycles.passes import CRYPTOMATTE_LEVELS, Exr
+from render.cycles.passes import Exr
 from render.cycles.settings import apply_settings
 from render.errors import RenderError
 from render.passes import Passes
@@ -34,22 +36,45 @@ def scratch_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="diorama-", dir=root))
 
 
-class CyclesRenderer:
-    """device: auto, cpu, cuda or optix. threads: CPU threads, 0 for all. find: .blend path in a spec -> file."""
+class _Blender:
+    """The one Blender of this process: its scene, and the data-blocks that all renderers in the process share."""
 
-    def __init__(self, device: str = "cpu", threads: int = 0, find: Callable[[str], Path] = Path) -> None:
+    def __init__(self) -> None:
         with captured():
             bpy.ops.wm.read_factory_settings(use_empty=True)
         bpy.context.preferences.filepaths.use_scripts_auto_execute = False
+        self.scene: Any = bpy.context.scene
+        self.scene.render.engine = "CYCLES"
+        self.materials: dict[tuple[SceneMaterial, Path | None], Any] = {}
+        self.pool: list[Any] = []
+        # The renderer whose device is switched on.
+        self.owner: object = None
+
+
+@lru_cache(maxsize=1)
+def _blender() -> _Blender:
+    return _Blender()
+
+
+class CyclesRenderer:
+    """Renders views of Scenes; see render.passes.Renderer.
+
+    device: auto, gpu, cpu, cuda or optix. threads: CPU threads, 0 for all. find: .blend path in a spec -> file.
+    """
+
+    def __init__(self, device: str = "cpu", threads: int = 0, find: Callable[[str], Path] = resolve_blend) -> None:
         self._find = find
-        self._scene: Any = bpy.context.scene
-        self._scene.render.engine = "CYCLES"
-        self._device = devices.use(self._scene, device)
+        self._blender = _blender()
+        self._scene = self._blender.scene
+        self._wanted = device
+        self._device = self._take_over()
         self._threads = threads
         self._folder = scratch_folder()
-        self._materials: dict[SceneMaterial, Any] = {}
-        self._pool: list[Any] = []
         self.last_text = ""
+
+    def _take_over(self) -> devices.Device:
+        self._blender.owner = self
+        return devices.use(self._scene, self._wanted)
 
     @property
     def info(self) -> dict[str, str]:
@@ -64,6 +89,8 @@ class CyclesRenderer:
     def build(self, scene: Scene, frame: SceneFrame, view: SceneView) -> None:
         """Make Blender's scene that of one view."""
         stage = load_stage(scene.stage)
+        if self._blender.owner is not self:
+            self._take_over()
         apply_settings(self._scene, scene.settings, frame, self._threads)
         linked = [stages.ground_object(stage)] if stage.ground is not None else []
         linked += stages.apply_lights(self._scene, frame.lights)
@@ -80,9 +107,10 @@ class CyclesRenderer:
     def _object(self, slot: int, item: SceneObject, scene: Scene) -> Any:
         """The pooled object of a slot, dressed as `item`."""
         data = mesh_data(item.shape, scene.assets.get(f"mesh:{item.shape}"))
-        if slot >= len(self._pool):
-            self._pool.append(bpy.data.objects.new(f"slot-{slot}", data))
-        target = self._pool[slot]
+        pool = self._blender.pool
+        if slot >= len(pool):
+            pool.append(bpy.data.objects.new(f"object-{item.index}", data))
+        target = pool[slot]
         target.data = data
         target.name = f"object-{item.index}"
         target["diorama_name"] = item.name
@@ -94,9 +122,11 @@ class CyclesRenderer:
         return target
 
     def _material(self, material: SceneMaterial) -> Any:
-        if material not in self._materials:
-            self._materials[material] = materials.build(material, self._find)
-        return self._materials[material]
+        path = self._find(material.blend) if material.blend is not None else None
+        key = (material, path)
+        if key not in self._blender.materials:
+            self._blender.materials[key] = materials.build(material, path)
+        return self._blender.materials[key]
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         """Render one view. Raises RenderError with Cycles' own words, AssetError."""
@@ -140,15 +170,3 @@ class CyclesRenderer:
         """Remove the scratch folder."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
-
-def versions() -> dict[str, str]:
-    """Versions that change pixels."""
-    return {"bpy": bpy.app.version_string}
-
-
-def names_of(objects: Sequence[SceneObject]) -> list[str]:
-    """Names of the Blender objects of a frame, in order."""
-    return [f"object-{item.index}" for item in objects]
-
-
-__all__ = ["CRYPTOMATTE_LEVELS", "CyclesRenderer", "names_of", "scratch_folder", "versions"]

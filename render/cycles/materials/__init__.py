@@ -23,11 +23,10 @@ BUILDERS: dict[str, Callable[[SceneMaterial], Any]] = {
 }
 
 
-def build(material: SceneMaterial, find: Callable[[str], Path]) -> Any:
-    """A new Blender material. find: .blend path in the spec -> file. Raises AssetError."""
-    if material.name == "blend":
-        assert material.blend is not None
-        return blend.build(material, find(material.blend))
+def build(material: SceneMaterial, path: Path | None) -> Any:
+    """A new Blender material. path: the .blend file of material "blend". Raises AssetError."""
+    if path is not None:
+        return blend.build(material, path)
     if material.name in BUILDERS:
         return BUILDERS[material.name](material)
     for point in metadata.entry_points(group="diorama.materials", name=material.name):

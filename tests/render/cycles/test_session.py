@@ -10,12 +10,12 @@ import pytest
 
 from render.compiler import compile_episode
 from render.compiler.assets import resolve_blend
-from render.compiler.visibility import visible_pixels
 from render.cycles.capture import captured
 from render.cycles.session import CyclesRenderer
 from render.errors import AssetError, DeviceError
 from render.passes import Passes
 from render.profiles import settings_for
+from render.run.fake import FakeRenderer
 from render.scene import Scene
 from scene_specs.spec import EpisodeSpec
 
@@ -69,8 +69,8 @@ def test_coverage_is_none_where_it_is_not_asked_for(renderer: CyclesRenderer) ->
 def test_the_id_pass_is_what_the_compiler_sees(renderer: CyclesRenderer) -> None:
     scene = scene_of(TRIO, 320, 240)
     passes = one(renderer, scene)
-    for item, guess in zip(scene.frames[0].objects, visible_pixels(scene, scene.frames[0]), strict=True):
-        assert guess == pytest.approx((passes.ids == item.index).sum(), rel=0.02, abs=3)
+    guess = FakeRenderer().render(scene, scene.frames[0], scene.frames[0].views[0])
+    assert (passes.ids != guess.ids).sum() <= 3
 
 
 def test_depth_is_along_the_axis(renderer: CyclesRenderer) -> None:
