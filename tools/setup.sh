@@ -50,8 +50,8 @@ PROBE
 
 need_system_packages() { # installs what is missing where that is allowed, else says the command
   local missing=$1 packages libraries command
-  packages=$(sed 's/.*://' <<<"$missing" | xargs)
-  libraries=$(sed 's/:.*//' <<<"$missing" | xargs)
+  packages=$(sed 's/.*://' <<<"$missing" | paste -sd ' ' -)
+  libraries=$(sed 's/:.*//' <<<"$missing" | paste -sd ' ' -)
   command="apt-get install -y --no-install-recommends $packages"
   if ! command -v apt-get >/dev/null; then
     fail "missing: $libraries. Install them with this system's package manager (on Debian: $packages), then run this again."
@@ -131,7 +131,7 @@ missing=$(missing_libraries "$python")
 if [[ -n $missing ]]; then
   need_system_packages "$missing"
   missing=$(missing_libraries "$python")
-  if [[ -n $missing ]]; then fail "still missing after the installation: $(xargs <<<"$missing")"; fi
+  if [[ -n $missing ]]; then fail "still missing after the installation: $(paste -sd ' ' - <<<"$missing")"; fi
 fi
 
 is_whole || make_venv "$python"
