@@ -26,7 +26,8 @@ class PutResult:
 class EpisodeStore(Protocol):
     """Episodes, each whole or not there, each once.
 
-    All methods raise StoreError where the store can't be read or written. Reading sees what was committed when the store was opened or last refreshed, and its own puts.
+    All methods raise StoreError where the store can't be read or written.
+    Reading sees what was committed when the store was opened or last refreshed, and its own puts.
     """
 
     @property

@@ -94,7 +94,8 @@ class Planner:
 def difference(old: Job, new: Job) -> list[str]:
     """What differs between two jobs, a line a place.
 
-    Such as `spec frames[0].objects[0].color: stored "red", now "blue"`, or `settings samples: stored 64, now 24`. Empty exactly when the jobs have the same hash.
+    Such as `spec frames[0].objects[0].color: stored "red", now "blue"`, or `settings samples: stored 64, now 24`.
+    Empty exactly when the jobs have the same hash.
     """
     lines: list[str] = []
     for part in ("spec", "settings", "assets"):
