@@ -71,6 +71,28 @@ def test_wheel_has_the_assets_byte_for_byte(built: Path) -> None:
             assert hashlib.sha256(archive.read(f"assets/{name}")).hexdigest() == entry["sha256"], name
 
 
+def test_assets_are_found_where_the_wheel_is_installed(built: Path, tmp_path: Path) -> None:
+    """Unpacked is installed, for a wheel without compiled parts; run from a folder that knows nothing of the source."""
+    (wheel,) = built.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    code = (
+        "import render; from render.geometry.meshes import load_mesh; from scene_specs.stage import load_stage;"
+        "load_mesh('cube'); load_stage('clevr'); print(render.__file__)"
+    )
+    # -P keeps the working directory out of the path; PYTHONPATH comes before an editable installation.
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(tmp_path))
+
+
 def test_wheel_names_its_commands_and_licence(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
