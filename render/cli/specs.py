@@ -1,0 +1,190 @@
+"""`render-specs`: make, check, resolve and import scene specs. Nothing is rendered, nothing heavy is imported early."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from render.cli.common import DioramaGroup, log, parse_size, verbose_option, whole_file
+
+if TYPE_CHECKING:
+    from scene_specs.reading import SpecSource
+    from scene_specs.spec import EpisodeSpec
+
+_FILES = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
+_OUT = click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
+
+
+@click.group(cls=DioramaGroup)
+@verbose_option
+def main() -> None:
+    """Make, check, resolve and import scene specs. Exit code 2: something is wrong with the specs or the options."""
+
+
+@main.command()
+@_OUT
+def schema(out: Path | None) -> None:
+    """Print the JSON Schema of spec files."""
+    from scene_specs.schema import schema_text
+
+    with whole_file(out) as stream:
+        stream.write(schema_text())
+
+
+@main.command(epilog=_FILES)
+@click.argument("files", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print a report as JSON, with all faults.")
+def check(files: tuple[str, ...], as_json: bool) -> None:
+    """Report every fault of every file; exit code 2 if there is one."""
+    from scene_specs.errors import SpecError
+    from scene_specs.reading import SpecSource
+
+    with SpecSource(files) as source:
+        faults, count = source.check()
+    if as_json:
+        fields = ("file", "line", "episode", "path", "problem", "hint")
+        listed = [{key: getattr(fault, key) for key in fields} for fault in faults]
+        click.echo(json.dumps({"episodes": count, "faults": listed}, indent=1))
+        if faults:
+            click.get_current_context().exit(SpecError.exit_code)
+    elif faults:
+        log.info("%d fault%s; episodes without one: %d", len(faults), "" if len(faults) == 1 else "s", count)
+        raise SpecError(faults)
+    else:
+        click.echo(f"{count} episode{'' if count == 1 else 's'}, no faults")
+
+
+@main.command(epilog=_FILES)
+@click.argument("files", nargs=-1, required=True)
+@_OUT
+@click.option("--profile", metavar="NAME", help="draft, standard, reference, clevr-512 [default: standard].")
+@click.option("--size", metavar="WxH", callback=parse_size, help="Image size [default: the stage's own].")
+@click.option(
+    "--asset-root",
+    "asset_roots",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder that specs may take .blend files from; may be given again.",
+)
+def resolve(
+    files: tuple[str, ...],
+    out: Path | None,
+    profile: str | None,
+    size: tuple[int, int] | None,
+    asset_roots: tuple[Path, ...],
+) -> None:
+    """Write the compiled Scene of each episode, one a line.
+
+    An episode for which no layout is found is named, the others are written, and the exit code is 1.
+    """
+    from render.errors import CompileError
+    from scene_specs.reading import SpecSource
+
+    failed = 0
+    with SpecSource(files) as source:
+        _all_right(source)
+        with whole_file(out) as stream:
+            for item in source:
+                try:
+                    stream.write(_resolved(item.episode, profile, size, asset_roots) + "\n")
+                except CompileError as error:
+                    failed += 1
+                    log.error("%s", error)
+    if failed:
+        click.get_current_context().exit(CompileError.exit_code)
+
+
+def _all_right(source: SpecSource) -> None:
+    from scene_specs.errors import SpecError
+
+    faults, _ = source.check()
+    if faults:
+        raise SpecError(faults)
+
+
+def _resolved(episode: Any, profile: str | None, size: tuple[int, int] | None, asset_roots: tuple[Path, ...]) -> str:
+    from render.compiler import compile_episode
+    from render.profiles import DEFAULT_PROFILE, settings_for
+    from render.scene import Scene
+    from scene_specs.stage import load_stage
+
+    if isinstance(episode, Scene) and profile is None:
+        own = episode.settings
+        width, height = size or (own.width, own.height)
+        settings = own.model_copy(update={"width": width, "height": height})
+    else:
+        width, height = size or load_stage(episode.stage).size
+        settings = settings_for(profile or DEFAULT_PROFILE, width, height)
+    if isinstance(episode, Scene):
+        # As render-batch does: a Scene is rendered at the size and profile asked for, and nothing else of it changes.
+        episode = episode.model_copy(update={"settings": settings})
+    return compile_episode(episode, settings, asset_roots).to_json()
+
+
+def _span(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[int, int]:
+    """`3-10` or `5`."""
+    fewest, dash, most = value.partition("-")
+    if not (fewest.isdecimal() and (most.isdecimal() or not dash) and len(value) < 10):
+        raise click.BadParameter(f"{value!r}; write FEWEST-MOST, such as 3-10, or one number")
+    return (int(fewest), int(most or fewest))
+
+
+@main.command()
+@click.option("--count", type=click.IntRange(0), required=True, help="How many episodes.")
+@click.option("--objects", default="3-10", show_default=True, metavar="A-B", callback=_span, help="Objects a picture.")
+@click.option("--split", default="train", show_default=True, help="Goes into ids and specs.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
+@click.option("--cogent", type=click.Choice(["A", "B"]), help="Condition of CLEVR-CoGenT.")
+@_OUT
+def clevr(count: int, objects: tuple[int, int], split: str, seed: int, cogent: str | None, out: Path | None) -> None:
+    """Generate CLEVR episodes, one a line."""
+    from scene_specs.clevr import clevr_specs
+
+    _write(clevr_specs(count, objects, split, seed, cogent), out)
+
+
+@main.command(name="import")
+@click.option("--from", "origin", type=click.Choice(["mewl", "clevr"]), required=True, help="Whose files they are.")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--camera",
+    type=click.Choice(["recover", "nominal"]),
+    default="recover",
+    show_default=True,
+    help="From the objects' pixel_coords, or the stage's own without jitter.",
+)
+@click.option("--strict", is_flag=True, help="A camera that can't be recovered is an error, not a warning.")
+@_OUT
+def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out: Path | None) -> None:
+    """Turn published scene files into specs, one episode a line.
+
+    CLEVR: CLEVR_<split>_scenes.json, or a single scene. MEWL: folders with info.json below, or a single scene file.
+    """
+    from scene_specs.errors import SpecError
+    from scene_specs.importing.clevr import import_clevr
+    from scene_specs.importing.mewl import import_mewl
+
+    reader = import_mewl if origin == "mewl" else import_clevr
+    faults: list[Any] = []
+
+    def episodes() -> Iterable[EpisodeSpec]:
+        for file in files:
+            try:
+                yield from reader(file, camera, strict)
+            except SpecError as error:
+                faults.extend(error.faults)
+        if faults:
+            raise SpecError(faults)
+
+    _write(episodes(), out)
+
+
+def _write(episodes: Iterable[EpisodeSpec], out: Path | None) -> None:
+    """As JSON lines, without what is left out."""
+    with whole_file(out) as stream:
+        for episode in episodes:
+            stream.write(episode.model_dump_json(exclude_none=True, exclude_defaults=True) + "\n")

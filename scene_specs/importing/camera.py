@@ -1,0 +1,94 @@
+"""The camera of a published scene, which its file doesn't record, from what it does.
+
+CLEVR and MEWL aim their camera at the origin and add jitter to its location L only. `pixel_coords` of each object
+hold its depth d = (P - L) . f with f = -L / |L|, unrounded: three objects give L. Pixel coordinates are rounded to
+integers; they tell whether the solution is right, and decide where depths alone leave L open (objects in a row).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vec = tuple[float, float, float]
+Array = NDArray[np.float64]
+
+# Depths are stored from 32-bit arithmetic, pixels are rounded: this is the ratio of their errors.
+_PIXEL_WEIGHT = 1e-6
+# Beyond a residual of 1e-3 in depth, or 1.5 pixels, the numbers belong to another camera than the one assumed.
+MAX_DEPTH_RESIDUAL = 1e-3
+MAX_PIXEL_RESIDUAL = 1.5
+_STEPS = 50
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """location: of the camera. depth_residual: largest, Blender units. pixel_residual: largest. size: of the image."""
+
+    location: Vec
+    depth_residual: float
+    pixel_residual: float
+    size: tuple[int, int]
+
+    @property
+    def consistent(self) -> bool:
+        """Whether a camera aimed at the origin explains the file's numbers."""
+        return self.depth_residual <= MAX_DEPTH_RESIDUAL and self.pixel_residual <= MAX_PIXEL_RESIDUAL
+
+
+def project(location: Array, points: Array, focal: float, size: tuple[int, int]) -> Array:
+    """(N, 3) world points -> (N, 3): x, y in pixels and depth, for a camera at `location` aimed at the origin.
+
+    focal: focal length as a share of the image's longer side.
+    """
+    forward = -location / math.sqrt(float((location * location).sum()))
+    right = np.array([forward[1], -forward[0], 0.0])
+    right /= math.sqrt(float((right * right).sum()))
+    down = np.cross(forward, right)
+    delta = points - location
+    x, y, z = ((delta * axis).sum(axis=1) for axis in (right, down, forward))
+    scale = focal * max(size)
+    return np.stack([size[0] / 2 + scale * x / z, size[1] / 2 + scale * y / z, z], axis=1)
+
+
+def recover(
+    points: Array, pixels: Array, nominal: Vec, focal: float, sizes: Sequence[tuple[int, int]]
+) -> Recovery | None:
+    """The camera that saw `points` at `pixels`, by Gauss-Newton from the nominal place.
+
+    points: (N, 3) world. pixels: (N, 3) x, y and depth as in `pixel_coords`. sizes: image sizes that the file may be
+    for; the one that fits best is taken. None with fewer than three points, or where no step can be taken.
+    """
+    if len(points) < 3:
+        return None
+    found = [one for size in sizes if (one := _solve(points, pixels, np.array(nominal), focal, size)) is not None]
+    return min(found, key=lambda one: one.pixel_residual) if found else None
+
+
+def _solve(points: Array, pixels: Array, start: Array, focal: float, size: tuple[int, int]) -> Recovery | None:
+    weights = np.array([_PIXEL_WEIGHT, _PIXEL_WEIGHT, 1.0])
+
+    def error(location: Array) -> Array:
+        off: Array = project(location, points, focal, size) - pixels
+        return np.ravel(off * weights)
+
+    location, residual = start, error(start)
+    for _ in range(_STEPS):
+        columns = [(error(location + step) - error(location - step)) / 2e-5 for step in np.eye(3) * 1e-5]
+        change = np.linalg.lstsq(np.stack(columns, axis=1), -residual, rcond=None)[0]
+        # Halving keeps a step that overshoots from leaving for another solution.
+        while float(np.abs(change).max()) > 1.0:
+            change = change / 2
+        location = location + change
+        residual = error(location)
+        if not np.isfinite(residual).all():
+            return None
+        if float(np.abs(change).max()) < 1e-10:
+            break
+    off = np.abs(project(location, points, focal, size) - pixels).max(axis=0)
+    place = (float(location[0]), float(location[1]), float(location[2]))
+    return Recovery(place, float(off[2]), float(max(off[0], off[1])), size)
