@@ -23,6 +23,7 @@ from render.record import EpisodeRecord, Job
 from render.store.base import PutResult
 from render.store.compaction import compact_files, repeated
 from render.store.durable import sync_commit, sync_tree
+from render.store.failures import LANCE_ERRORS, explained, is_conflict
 from render.store.place import check_conditional_put, is_remote, look, nothing_there
 from render.store.rows import job_of_row, record_of, table_of
 from render.store.schema import KEY, RECORD_COLUMNS, check_schema, episode_schema
@@ -36,8 +37,6 @@ _COMMITS_BEFORE_COMPACTION = 200
 # Beside Lance's own retries. Waiting at most 0.05 * 2**k s before try k + 2: about 13 s in all.
 _TRIES = 9
 _FIRST_WAIT = 0.05
-_CONFLICTS = ("conflict", "contention", "concurrent")
-_FAILURES = (OSError, ValueError, RuntimeError)
 
 
 class LanceStore:
@@ -71,12 +70,13 @@ class LanceStore:
             return None
         import lance
 
-        try:
-            dataset = lance.dataset(url)
-        except _FAILURES as error:
-            if found == "remote" and "not found" in str(error).lower():
-                return None
-            raise StoreError(f"{url}: can't be opened: {_reason(error)}") from error
+        with explained(url, "opening"):
+            try:
+                dataset = lance.dataset(url)
+            except ValueError as error:
+                if found == "remote" and "not found" in str(error).lower():
+                    return None
+                raise
         check_schema(url, dataset.schema)
         check_conditional_put(url)
         return cls(url, dataset, fsync)
@@ -88,10 +88,8 @@ class LanceStore:
             raise StoreError(f"{url}: there is a store already")
         import lance
 
-        try:
+        with explained(url, "making a store"):
             dataset = lance.write_dataset(episode_schema().empty_table(), url, mode="create")
-        except _FAILURES as error:
-            raise StoreError(f"{url}: can't be made: {_reason(error)}") from error
         store = cls(url, dataset, fsync)
         if store._fsync:
             sync_tree(Path(url))
@@ -142,21 +140,25 @@ class LanceStore:
     def _commit(self, change: Callable[[], _T], what: str) -> _T:
         """Make a change that is safe to repeat, again while other writers are in the way, and bring it to the disk."""
         for number in range(_TRIES):
-            try:
-                before = self._dataset.version
-                result = change()
-                if self._fsync and self._dataset.version != before:
-                    sync_commit(Path(self._url), self._dataset)
-                self._commits += 1
-                return result
-            except _FAILURES as error:
-                if not _is_conflict(error) or number == _TRIES - 1:
-                    raise StoreError(f"{self._url}: {what} failed: {_reason(error)}") from error
+            with explained(self._url, what):
+                try:
+                    return self._once(change)
+                except LANCE_ERRORS as error:
+                    if not is_conflict(error) or number == _TRIES - 1:
+                        raise
                 wait = _FIRST_WAIT * 2**number * random.uniform(0.5, 1.0)
                 log.info("%s: another writer was first; trying again in %.2f s", self._url, wait)
                 time.sleep(wait)
                 self.refresh()
         raise AssertionError("the last try returns or raises")
+
+    def _once(self, change: Callable[[], _T]) -> _T:
+        before = self._dataset.version
+        result = change()
+        if self._fsync and self._dataset.version != before:
+            sync_commit(Path(self._url), self._dataset)
+        self._commits += 1
+        return result
 
     def get(self, episode_id: str) -> EpisodeRecord:
         """One episode. Raises StoreError if it isn't there, DamagedError if it isn't as it was put."""
@@ -191,21 +193,17 @@ class LanceStore:
             yield from batch.to_pylist()
 
     def _batches(self, columns: Sequence[str], where: str | None, batch_size: int) -> Iterator[Any]:
-        try:
-            # One batch ahead: reading further ahead than that holds many pictures in memory.
+        what = ", ".join(columns) + (f" where {where[:200]}" if where else "")
+        with explained(self._url, f"reading {what}"):
+            # Little read ahead: each batch on its way holds its pictures in memory.
             yield from self._dataset.to_batches(
                 columns=list(columns), filter=where, batch_size=batch_size, batch_readahead=2, fragment_readahead=2
             )
-        except _FAILURES as error:
-            what = ", ".join(columns) + (f" where {where[:200]}" if where else "")
-            raise StoreError(f"{self._url}: reading {what} failed: {_reason(error)}") from error
 
     def count(self, where: str | None = None) -> int:
         """How many episodes, or how many that `where` holds for."""
-        try:
+        with explained(self._url, f"counting where {where}"):
             return int(self._dataset.count_rows(filter=where))
-        except _FAILURES as error:
-            raise StoreError(f"{self._url}: counting where {where} failed: {_reason(error)}") from error
 
     def exists(self, episode_id: str) -> bool:
         """Whether an episode is there."""
@@ -226,8 +224,8 @@ class LanceStore:
         self._commits = 0
         try:
             self._compact_files()
-        except _FAILURES as error:
-            log.warning("%s: compaction put off: %s", self._url, _reason(error))
+        except StoreError as error:
+            log.warning("compaction put off: %s", error)
             self.refresh()
             return False
         self._check_unique()
@@ -235,17 +233,15 @@ class LanceStore:
 
     def compact(self) -> None:
         """Merge small files, bring the index up to date; for a quiet moment. StoreError if an id is there twice."""
-        try:
-            self._compact_files()
-        except _FAILURES as error:
-            raise StoreError(f"{self._url}: compaction failed, nothing is lost: {_reason(error)}") from error
+        self._compact_files()
         self._check_unique()
 
     def _compact_files(self) -> None:
         self.refresh()
-        compact_files(self._dataset, _BATCH_ROWS)
-        if self._fsync:
-            sync_tree(Path(self._url))
+        with explained(self._url, "compaction (nothing is lost)"):
+            compact_files(self._dataset, _BATCH_ROWS)
+            if self._fsync:
+                sync_tree(Path(self._url))
 
     def _check_unique(self) -> None:
         twice = repeated(key for key, _ in self.ids())
@@ -257,10 +253,8 @@ class LanceStore:
 
     def refresh(self) -> None:
         """See what others have committed since."""
-        try:
+        with explained(self._url, "reading its latest version"):
             self._dataset.checkout_latest()
-        except _FAILURES as error:
-            raise StoreError(f"{self._url}: can't be read: {_reason(error)}") from error
 
     def close(self) -> None:
         """Give back what it holds."""
@@ -270,12 +264,3 @@ class LanceStore:
 def _among(episode_ids: Sequence[str]) -> str:
     quoted = ["'" + episode_id.replace("'", "''") + "'" for episode_id in episode_ids]
     return f"{KEY} = {quoted[0]}" if len(quoted) == 1 else f"{KEY} IN ({', '.join(quoted)})"
-
-
-def _is_conflict(error: Exception) -> bool:
-    return isinstance(error, OSError | RuntimeError) and any(word in str(error).lower() for word in _CONFLICTS)
-
-
-def _reason(error: Exception) -> str:
-    # Lance ends its messages with places in its own source.
-    return str(error).split(", /")[0].strip() or type(error).__name__

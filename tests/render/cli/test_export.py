@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from render.cli.export import main
+from render.store.lance_store import LanceStore
+from tests.factories import make_record
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    made = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    made.put([make_record("demo/0"), make_record("demo/1")])
+    return made.url
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+def test_export_and_again(store: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    result = call(store, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert f"exported 2 episodes to {out}" in result.output
+    assert (tmp_path / "out/demo/1/frame-0.png").is_file()
+    assert "exported 0 episodes" in call(store, "--out", out).output
+    assert "2 were there already" in call(store, "--out", out).output
+
+
+def test_the_store_may_come_from_the_environment(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIORAMA_STORE", store)
+    assert call("--out", str(tmp_path / "out"), "--limit", "1").exit_code == 0
+    assert [path.name for path in (tmp_path / "out/demo").iterdir()] == ["0"]
+
+
+def test_exit_codes(store: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    assert call(store).exit_code == 2
+    assert call(store, "--out", out, "--format", "foldr").exit_code == 2
+    assert call(str(tmp_path / "none"), "--out", out).exit_code == 4
+    assert not (tmp_path / "out").exists()
+    assert call(store, "--out", out).exit_code == 0
+    LanceStore.open(store).put([make_record("demo/1", attempt=2, seed=4)])
+    refused = call(store, "--out", out)
+    assert refused.exit_code == 2
+    assert "demo/1" in refused.output
+    assert call(store, "--out", out, "--overwrite").exit_code == 0
+
+
+def test_formats_are_listed() -> None:
+    assert "folder" in call("--list-formats").output.split()
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\n"
+        "from render.cli.export import main\n"
+        "main(['--help'], standalone_mode=False)\n"
+        "print('HEAVY', sorted({'lance', 'pyarrow', 'numpy', 'pydantic', 'bpy', 'ray'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "--format" in done.stdout
+    assert done.stdout.splitlines()[-1] == "HEAVY []"
