@@ -20,6 +20,7 @@ from scene_specs.documents import Document, SpecFile, Standard, document_of, doc
 from scene_specs.errors import Fault, SpecError
 from scene_specs.faults import Issue, form_issues, path_text, shown
 from scene_specs.json_scan import scan
+from scene_specs.pruning import issues_of_rest
 from scene_specs.semantics import issues_of
 from scene_specs.spec import EpisodeSpec
 
@@ -56,9 +57,10 @@ class SpecSource:
         for number, file in enumerate(files):
             state = _state(file)
             for document in documents(file):
-                episode, found = _read(document, meaning=True)
-                if episode is not None and isinstance(document, Document):
-                    found = found or ids.add(episode.id, number, document)
+                found = _read(document, meaning=True)[1]
+                # Also where the episode is wrong: its id may be taken all the same.
+                if isinstance(document, Document) and (name := _id_of(document.value)):
+                    found += ids.add(name, number, document)
                 faults += found
                 count += not found
             if state is not None:
@@ -164,7 +166,8 @@ def _validate(value: Any, text: str, meaning: bool) -> tuple[Any, list[Issue]]:
         episode = model.model_validate_json(text, strict=True)
     except ValidationError as error:
         issues = form_issues(error, model, value)
-        return None, issues + [issue for issue in odd if all(issue.path != other.path for other in issues)]
+        issues += [issue for issue in odd if all(issue.path != other.path for other in issues)]
+        return None, issues + (issues_of_rest(value, issues) if meaning and model is EpisodeSpec else [])
     return episode, odd or (issues_of(episode) if meaning else [])
 
 

@@ -1,0 +1,43 @@
+"""All faults in one run: what is wrong in form is taken out, so that the rest can be checked for meaning too."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import ValidationError
+
+from scene_specs.faults import Issue, nearest
+from scene_specs.json_text import Path
+from scene_specs.semantics import spec_issues
+from scene_specs.spec import EpisodeSpec
+
+# Without these, what refers to them would look wrong though it is right.
+_NEEDED = ("version", "id", "stage", "frames", "objects", "views", "constraints", "lights", "name", "area", "x", "y")
+
+
+def issues_of_rest(value: dict[str, Any], form: list[Issue]) -> list[Issue]:
+    """Issues of meaning of an episode that has the issues `form`; none where these leave too little to judge by."""
+    rest = json.loads(json.dumps(value))
+    holders: list[Path] = []
+    for issue in form:
+        key = max((k for k, step in enumerate(issue.path) if isinstance(step, str)), default=-1)
+        if key < 0 or issue.path[key] in _NEEDED or nearest(issue.path[key], _NEEDED):
+            return []
+        holder: Any = rest
+        for step in issue.path[:key]:
+            holder = holder[step]
+        holder.pop(issue.path[key], None)
+        holders.append(issue.path[:key])
+    try:
+        spec = EpisodeSpec.model_validate_json(json.dumps(rest), strict=True)
+    except ValidationError:
+        return []
+    return [issue for issue in spec_issues(spec) if not any(_follows(issue.path, holder) for holder in holders)]
+
+
+def _follows(path: Path, holder: Path) -> bool:
+    """Whether an issue may come of what was taken out of `holder`; an object's fields are judged each by itself."""
+    if len(holder) > 1 and holder[-2] == "objects":
+        return path == holder
+    return bool(holder) and path[: len(holder)] == holder
