@@ -45,8 +45,10 @@ def relations(draw: st.DrawFn, names: tuple[str, ...]) -> list[dict[str, Any]]:
     """Relations that agree with one drawn order along each axis, so that they never contradict each other."""
     found = []
     for lower, upper in (("left", "right"), ("behind", "front")):
-        order = draw(st.permutations(names))
-        for i, j in draw(st.lists(st.tuples(st.integers(0, len(names) - 1), st.integers(0, len(names) - 1)), max_size=3)):
+        order = list(draw(st.permutations(names)))
+        for i, j in draw(
+            st.lists(st.tuples(st.integers(0, len(names) - 1), st.integers(0, len(names) - 1)), max_size=3)
+        ):
             if i < j:
                 pair = draw(st.booleans())
                 subject, of = (order[i], order[j]) if pair else (order[j], order[i])
@@ -58,7 +60,7 @@ def relations(draw: st.DrawFn, names: tuple[str, ...]) -> list[dict[str, Any]]:
 def frames(draw: st.DrawFn) -> dict[str, Any]:
     names = NAMES[: draw(st.integers(0, 4))]
     frame: dict[str, Any] = {"objects": [{"name": name, **draw(objects)} for name in names]}
-    if names and draw(st.booleans()):
+    if draw(st.booleans()) and names:
         given = draw(st.integers(0, len(names) - 1))
         frame["objects"][given]["location"] = draw(st.tuples(*[st.integers(-15, 15).map(lambda v: v / 10)] * 2))
     frame["constraints"] = draw(relations(names)) if names else []

@@ -19,9 +19,7 @@ from render.scene import SceneCamera
 from scene_specs.stage import load_stage
 from tests.render.geometry.caster import cast, mesh_of
 
-CLEVR = SceneCamera(
-    location=(7.4811, -6.5076, 5.3437), look_at=(0, 0, 0), lens=35, sensor_width=32, clip=(0.1, 100)
-)
+CLEVR = SceneCamera(location=(7.4811, -6.5076, 5.3437), look_at=(0, 0, 0), lens=35, sensor_width=32, clip=(0.1, 100))
 
 
 def camera_at(location: tuple[float, float, float], width: int, height: int, clip: tuple[float, float]) -> Camera:
@@ -57,7 +55,8 @@ def test_random_triangles_agree_with_the_ray_caster(seed: int, distance: float, 
 
 @pytest.mark.parametrize("shape", ["cube", "sphere", "cylinder"])
 @pytest.mark.parametrize(
-    ("location", "clip"), [((0.2, 0.1, 0.3), (0.1, 100.0)), ((1.6, -1.4, 1.5), (0.1, 100.0)), ((2.2, -1.9, 1.6), (0.1, 2.0))]
+    ("location", "clip"),
+    [((0.2, 0.1, 0.3), (0.1, 100.0)), ((1.6, -1.4, 1.5), (0.1, 100.0)), ((2.2, -1.9, 1.6), (0.1, 2.0))],
 )
 def test_our_shapes_agree_with_the_ray_caster(
     shape: str, location: tuple[float, float, float], clip: tuple[float, float]
@@ -155,12 +154,12 @@ def test_the_ground_hides_what_lies_below_it() -> None:
     assert 0.4 * free.pixels < half.pixels < 0.9 * free.pixels
     assert rasterise(shape, Pose(turn, 0.7, (0.0, 0.0, -2.0)), camera, ground).box is None
     high = Pose(turn, 0.7, (0.0, 0.0, 3.0))
-    assert np.array_equal(
-        rasterise(shape, high, camera, ground).depth, rasterise(shape, high, camera).depth
-    )
+    assert np.array_equal(rasterise(shape, high, camera, ground).depth, rasterise(shape, high, camera).depth)
     # A flat thing on z = 0 far behind, where the sheet stands 0.03 higher, is covered.
     flat = Solid.of(
-        mesh_of(np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]), np.array([[0, 1, 2], [0, 2, 3]], np.int32))
+        mesh_of(
+            np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]), np.array([[0, 1, 2], [0, 2, 3]], np.int32)
+        )
     )
     assert rasterise(flat, Pose(turn, 0.3, (-4.0, 2.0, 0.0)), camera, ground).box is None
     assert rasterise(flat, Pose(turn, 0.3, (-4.0, 2.0, 0.1)), camera, ground).box is not None

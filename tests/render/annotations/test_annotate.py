@@ -1,0 +1,188 @@
+"""Annotations of random scenes: what must hold between them, the passes and the Scene."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from pycocotools import mask as coco
+
+from render.annotations import annotate
+from render.compiler import compile_episode
+from render.errors import RenderError
+from render.geometry.meshes import load_mesh
+from render.passes import Passes
+from render.profiles import settings_for
+from render.record import FrameAnnotation
+from render.run.fake import FakeRenderer
+from render.scene import Scene
+from scene_specs.spec import EpisodeSpec
+from scene_specs.vocabulary import OPPOSITE
+
+Made = tuple[Scene, Passes, FrameAnnotation]
+
+
+@lru_cache(maxsize=256)
+def made(seed: int, width: int = 160, height: int = 120, count: int = 4) -> Made:
+    """Drawn objects beside a large one that the image's border cuts, its passes and its truth."""
+    frame = {
+        "objects": [
+            {"name": "cut", "size": 1.2, "shape": "cube", "location": [-0.7, -5.2], "rotation_deg": [10, 20, 30]}
+        ],
+        "random_objects": {"count": count},
+        "camera": {"jitter": 0.1},
+        "passes": ["coverage"],
+    }
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "truth", "seed": seed, "frames": [frame]})
+    scene = compile_episode(spec, settings_for("draft", width, height))
+    passes = FakeRenderer().render(scene, scene.frames[0], scene.frames[0].views[0])
+    return scene, passes, annotate(scene, scene.frames[0], scene.frames[0].views[0], passes)
+
+
+def rotated(quaternion: tuple[float, float, float, float], points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points (N, 3) turned by a unit quaternion w, x, y, z."""
+    w, axis = quaternion[0], np.array(quaternion[1:])
+    turned: NDArray[np.float64] = points + 2 * np.cross(axis, np.cross(axis, points) + w * points)
+    return turned
+
+
+seeds = st.integers(0, 25)
+
+
+@settings(max_examples=20)
+@given(seeds, st.sampled_from([(160, 120), (97, 131), (320, 240)]))
+def test_boxes_masks_and_counts_agree(seed: int, size: tuple[int, int]) -> None:
+    _, passes, truth = made(seed, *size)
+    for item in truth.objects:
+        mask = passes.ids == item.index
+        assert np.array_equal(coco.decode(item.rle.model_dump()), mask)
+        assert item.visible_pixels == mask.sum() == item.coverage_pixels
+        assert item.alone_pixels >= item.visible_pixels
+        assert item.visible_fraction == pytest.approx(item.visible_pixels / max(item.alone_pixels, 1), abs=1e-6)
+        if item.bbox is None:
+            assert item.visible_pixels == 0
+            continue
+        x, y, width, height = item.bbox
+        inside = np.zeros_like(mask)
+        inside[y : y + height, x : x + width] = True
+        assert not (mask & ~inside).any()
+        for edge in (mask[y], mask[y + height - 1], mask[:, x], mask[:, x + width - 1]):
+            assert edge.any()
+        assert item.amodal_bbox is not None
+        ax, ay, amodal_width, amodal_height = item.amodal_bbox
+        assert ax <= x
+        assert ay <= y
+        assert ax + amodal_width >= x + width
+        assert ay + amodal_height >= y + height
+
+
+@settings(max_examples=20)
+@given(seeds)
+def test_boxes_of_truncated_objects_are_clipped(seed: int) -> None:
+    _, _, truth = made(seed)
+    cut = truth.objects[0]
+    assert cut.truncated
+    assert cut.amodal_bbox is not None
+    x, y, width, height = cut.amodal_bbox
+    assert min(x, y) >= 0
+    assert x + width <= 160
+    assert y + height <= 120
+    assert x == 0 or y == 0 or x + width == 160 or y + height == 120
+    assert not any(item.truncated for item in truth.objects[1:])
+
+
+@settings(max_examples=20)
+@given(seeds)
+def test_poses_and_matrices_describe_the_same_camera(seed: int) -> None:
+    """Vertices reach the image by the world pose and the extrinsics, by the camera pose, and in the id pass."""
+    scene, passes, truth = made(seed)
+    outer, inner = np.array(truth.camera.extrinsics), np.array(truth.camera.intrinsics)
+    assert np.allclose(outer[:3, :3] @ outer[:3, :3].T, np.eye(3), atol=1e-8)
+    assert np.allclose(outer @ [*truth.camera.location, 1], [0, 0, 0, 1], atol=1e-5)
+    # The camera's rotation takes its forward axis to the direction it looks in.
+    camera = scene.frames[0].views[0].camera
+    towards = np.array(camera.look_at) - camera.location
+    looks = rotated(truth.camera.rotation, np.array([[0.0, 0.0, 1.0]]))[0]
+    assert np.allclose(looks, towards / np.linalg.norm(towards), atol=1e-5)
+    for item in truth.objects:
+        points = load_mesh(item.shape).vertices * item.scale
+        world = rotated(item.rotation, points) + item.location
+        seen = world @ outer[:3, :3].T + outer[:3, 3]
+        direct = rotated(item.camera_rotation, points) + item.camera_location
+        assert np.allclose(seen, direct, atol=3e-5)
+        center = inner @ item.camera_location
+        assert np.allclose(item.pixel_center, [*(center[:2] / center[2]), center[2]], atol=1e-3)
+        if not item.truncated and item.bbox is not None:
+            pixels = (seen @ inner.T)[:, :2] / seen[:, 2:]
+            x, y, width, height = item.amodal_bbox or (0, 0, 0, 0)
+            low, high = pixels.min(axis=0), pixels.max(axis=0)
+            assert np.abs(low - (x, y)).max() <= 1.5
+            assert np.abs(high - (x + width, y + height)).max() <= 1.5
+        depth = passes.depth[passes.ids == item.index]
+        if len(depth):
+            assert depth.min() >= seen[:, 2].min() - 1e-4
+            assert depth.max() <= seen[:, 2].max() + 1e-4
+
+
+@settings(max_examples=20)
+@given(seeds)
+def test_relations_are_clevr_s(seed: int) -> None:
+    _, _, truth = made(seed)
+    place = {item.name: np.array(item.location) for item in truth.objects}
+    assert list(truth.relations) == ["left", "right", "front", "behind"]
+    for relation, table in truth.relations.items():
+        assert list(table) == list(place)
+        for a, names in table.items():
+            direction = np.array(truth.directions[relation])
+            assert set(names) == {b for b in place if b != a and (place[b] - place[a]) @ direction > 0.2}
+            assert all(a in truth.relations[OPPOSITE[relation]][b] for b in names)
+    for one, other in (*OPPOSITE.items(), ("above", "below")):
+        assert np.allclose(np.array(truth.directions[one]), -np.array(truth.directions[other]))
+
+
+def test_published_directions() -> None:
+    """The unjittered CLEVR camera's axes, as its published files have them."""
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "still", "frames": [{"camera": {"jitter": 0}}]})
+    scene = compile_episode(spec, settings_for("draft", 32, 24))
+    passes = FakeRenderer().render(scene, scene.frames[0], scene.frames[0].views[0])
+    directions = annotate(scene, scene.frames[0], scene.frames[0].views[0], passes).directions
+    assert directions["right"] == pytest.approx((0.6563, 0.7545, 0), abs=1e-4)
+    assert directions["behind"] == pytest.approx((-0.7545, 0.6563, 0), abs=1e-4)
+
+
+def test_an_unseen_object_has_no_box() -> None:
+    scene, passes, _ = made(3)
+    hidden = dataclasses.replace(passes, ids=np.where(passes.ids == 2, 0, passes.ids).astype(np.uint16), coverage=None)
+    item = annotate(scene, scene.frames[0], scene.frames[0].views[0], hidden).objects[1]
+    assert (item.bbox, item.visible_pixels, item.visible_fraction, item.coverage_pixels) == (None, 0, 0.0, None)
+    assert not coco.decode(item.rle.model_dump()).any()
+    assert item.alone_pixels > 0
+
+
+def test_an_unknown_instance_is_an_error() -> None:
+    scene, passes, _ = made(3)
+    wrong = dataclasses.replace(passes, ids=np.full_like(passes.ids, 9))
+    with pytest.raises(RenderError, match=r"truth.*instance 9.*5 objects"):
+        annotate(scene, scene.frames[0], scene.frames[0].views[0], wrong)
+
+
+def test_a_behind_the_camera_object_is_told() -> None:
+    objects = [{"location": [20, -18], "size": "large"}]
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "behind", "frames": [{"objects": objects}]})
+    scene = compile_episode(spec, settings_for("draft", 32, 24))
+    passes = FakeRenderer().render(scene, scene.frames[0], scene.frames[0].views[0])
+    item = annotate(scene, scene.frames[0], scene.frames[0].views[0], passes).objects[0]
+    assert (item.alone_pixels, item.amodal_bbox, item.truncated) == (0, None, True)
+    assert item.pixel_center[2] < 0
+
+
+def test_the_same_passes_give_the_same_truth() -> None:
+    scene, passes, truth = made(7)
+    again = annotate(scene, scene.frames[0], scene.frames[0].views[0], passes)
+    assert again.model_dump_json() == truth.model_dump_json()
+    assert FrameAnnotation.model_validate_json(truth.model_dump_json()) == truth

@@ -1,0 +1,80 @@
+"""Hashes of what a Scene needs, and the walls around the asset roots."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from render.compiler import compile_episode
+from render.compiler.assets import blend_digest, resolve_blend
+from render.errors import AssetError
+from render.geometry.meshes import mesh_paths
+from render.profiles import settings_for
+from scene_specs.spec import EpisodeSpec
+from scene_specs.stage import stage_paths
+
+
+def sha(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture
+def roots(tmp_path: Path) -> tuple[Path, Path]:
+    """A root with wood.blend in it, and a folder beside it with secret.blend."""
+    inside, outside = tmp_path / "root", tmp_path / "elsewhere"
+    for folder, name in ((inside / "deep", "wood.blend"), (outside, "secret.blend")):
+        folder.mkdir(parents=True)
+        (folder / name).write_bytes(name.encode())
+    return inside, outside
+
+
+def test_a_scene_names_every_file_it_needs(roots: tuple[Path, Path]) -> None:
+    material = {"blend": "deep/wood.blend", "group": "Wood"}
+    objects = [{"shape": "cube", "material": material}, {"shape": "sphere", "material": "rubber"}]
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "a", "frames": [{"objects": objects}]})
+    scene = compile_episode(spec, settings_for("draft", 32, 24), [roots[0]])
+    meshes = mesh_paths()
+    assert scene.assets == {
+        "blend:deep/wood.blend": sha(roots[0] / "deep/wood.blend"),
+        "mesh:clevr_ground": sha(meshes["clevr_ground"]),
+        "mesh:cube": sha(meshes["cube"]),
+        "mesh:sphere": sha(meshes["sphere"]),
+        "stage:clevr": sha(stage_paths()["clevr"]),
+    }
+    material_of = scene.frames[0].objects[0].material
+    assert (material_of.name, material_of.blend, material_of.group) == ("blend", "deep/wood.blend", "Wood")
+
+
+@pytest.mark.parametrize(
+    "name", ["../elsewhere/secret.blend", "deep/../../elsewhere/secret.blend", "link.blend", "way/secret.blend"]
+)
+def test_nothing_outside_the_roots_is_reached(roots: tuple[Path, Path], name: str) -> None:
+    inside, outside = roots
+    (inside / "link.blend").symlink_to(outside / "secret.blend")
+    (inside / "way").symlink_to(outside)
+    with pytest.raises(AssetError, match="outside the asset roots"):
+        resolve_blend(name, [inside])
+    # With its folder named as a root the same file is fine, by whichever name.
+    assert resolve_blend(name, [inside, outside]) == outside / "secret.blend"
+
+
+def test_an_absolute_name_must_lie_inside(roots: tuple[Path, Path]) -> None:
+    inside, outside = roots
+    assert resolve_blend(str(inside / "deep/wood.blend"), [inside]) == inside / "deep/wood.blend"
+    with pytest.raises(AssetError, match="outside"):
+        resolve_blend(str(outside / "secret.blend"), [inside])
+
+
+@pytest.mark.parametrize("name", ["deep/none.blend", "deep", "deep/wood.txt", "deep/wood\0.blend", ""])
+def test_what_is_no_blend_file_is_refused(roots: tuple[Path, Path], name: str) -> None:
+    with pytest.raises(AssetError, match="asset"):
+        resolve_blend(name, [roots[0]])
+
+
+def test_a_changed_file_has_another_hash(roots: tuple[Path, Path]) -> None:
+    first = blend_digest("deep/wood.blend", [roots[0]])
+    (roots[0] / "deep/wood.blend").write_bytes(b"something longer than before")
+    assert blend_digest("deep/wood.blend", [roots[0]]) != first
+    assert blend_digest("deep/wood.blend", [roots[0]]) == sha(roots[0] / "deep/wood.blend")

@@ -1,0 +1,72 @@
+"""The pinhole camera: projection, directions, and the cases without a horizon."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from render.geometry.camera import Camera
+from render.scene import SceneCamera
+
+coordinate = st.floats(-20, 20)
+points = st.tuples(coordinate, coordinate, coordinate)
+
+
+def camera_of(location: tuple[float, float, float], look_at: tuple[float, float, float], width: int = 320) -> Camera:
+    spec = SceneCamera(location=location, look_at=look_at, lens=35, sensor_width=32, clip=(0.1, 100))
+    return Camera.of(spec, width, 240)
+
+
+@given(points, points)
+def test_axes_are_orthonormal_and_right_handed(
+    location: tuple[float, float, float], look_at: tuple[float, float, float]
+) -> None:
+    assume(np.linalg.norm(np.subtract(location, look_at)) > 1e-3)
+    camera = camera_of(location, look_at)
+    frame = np.array([camera.right, camera.down, camera.forward])
+    assert np.allclose(frame @ frame.T, np.eye(3), atol=1e-9)
+    assert np.linalg.det(frame) == pytest.approx(1)
+    assert np.allclose(camera.project(np.array([look_at]))[0, :2], camera.center, atol=1e-3)
+    # No roll: the image's horizontal is level, and up in the world is up in the image.
+    assert camera.right[2] == pytest.approx(0, abs=1e-9)
+    assert camera.down[2] <= 1e-9
+
+
+@given(st.floats(0, 320), st.floats(0, 240), st.floats(0.5, 50))
+def test_projection_inverts(x: float, y: float, depth: float) -> None:
+    camera = camera_of((7.4811, -6.5076, 5.3437), (0, 0, 0))
+    across, down = (x - camera.center[0]) / camera.focal, (y - camera.center[1]) / camera.focal
+    point = np.array(camera.location) + depth * (
+        across * np.array(camera.right) + down * np.array(camera.down) + np.array(camera.forward)
+    )
+    assert np.allclose(camera.project(point[None])[0], (x, y, depth), atol=1e-6)
+
+
+def test_focal_length_follows_the_longer_side() -> None:
+    assert camera_of((5, 0, 0), (0, 0, 0), 320).focal == pytest.approx(350)
+    assert camera_of((5, 0, 0), (0, 0, 0), 120).focal == pytest.approx(35 / 32 * 240)
+
+
+@given(points)
+def test_directions_lie_on_the_ground(location: tuple[float, float, float]) -> None:
+    assume(abs(location[0]) > 0.01 or abs(location[1]) > 0.01)
+    camera = camera_of(location, (0, 0, 0))
+    directions = {name: np.array(d) for name, d in camera.directions().items()}
+    for name in ("left", "right", "front", "behind"):
+        assert directions[name][2] == 0
+        assert np.linalg.norm(directions[name]) == pytest.approx(1)
+    assert abs(directions["right"] @ directions["behind"]) < 1e-9
+    assert directions["behind"] @ np.array(location) < 0
+    assert directions["right"] @ np.array(camera.right) == pytest.approx(1)
+
+
+def test_looking_straight_down_has_directions() -> None:
+    camera = camera_of((0, 0, 10), (0, 0, 0))
+    directions = camera.directions()
+    assert directions["right"] == (1.0, 0.0, 0.0)
+    assert np.allclose(directions["behind"], (0, 1, 0))
+    x, y, _ = camera.project(np.array([[1.0, 2.0, 0.0]]))[0]
+    assert x > camera.center[0]
+    assert y < camera.center[1]
