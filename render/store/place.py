@@ -60,7 +60,9 @@ def look(url: str) -> Found:
 def nothing_there(url: str) -> StoreError:
     """The error for a place that should hold a store and holds nothing."""
     if not is_remote(url) and Path(url).is_dir():
-        return StoreError(f"{url}: is an empty folder, not a store; render-batch SPECS --out {url} would make one there")
+        return StoreError(
+            f"{url}: is an empty folder, not a store; render-batch SPECS --out {url} would make one there"
+        )
     return StoreError(f"{url}: there is no store; render-batch SPECS --out {url} would make one")
 
 
