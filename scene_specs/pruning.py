@@ -10,10 +10,33 @@ from pydantic import ValidationError
 from scene_specs.faults import Issue, nearest
 from scene_specs.json_text import Path
 from scene_specs.semantics import spec_issues
-from scene_specs.spec import EpisodeSpec
+from scene_specs.spec import (
+    ConstraintSpec,
+    EpisodeSpec,
+    FrameSpec,
+    LightSpec,
+    MaterialSpec,
+    ObjectSpec,
+    RandomObjectsSpec,
+    ViewSpec,
+)
 
 # Without these, what refers to them would look wrong though it is right.
 _NEEDED = ("version", "id", "stage", "frames", "objects", "views", "constraints", "lights", "name", "area", "x", "y")
+_FIELDS = frozenset(
+    field
+    for model in (
+        EpisodeSpec,
+        FrameSpec,
+        ObjectSpec,
+        MaterialSpec,
+        RandomObjectsSpec,
+        ConstraintSpec,
+        ViewSpec,
+        LightSpec,
+    )
+    for field in model.model_fields
+)
 
 
 def issues_of_rest(value: dict[str, Any], form: list[Issue]) -> list[Issue]:
@@ -22,7 +45,7 @@ def issues_of_rest(value: dict[str, Any], form: list[Issue]) -> list[Issue]:
     holders: list[Path] = []
     for issue in form:
         key = max((k for k, step in enumerate(issue.path) if isinstance(step, str)), default=-1)
-        if key < 0 or issue.path[key] in _NEEDED or nearest(issue.path[key], _NEEDED):
+        if key < 0 or _needed(issue.path[key]):
             return []
         holder: Any = rest
         for step in issue.path[:key]:
@@ -34,6 +57,11 @@ def issues_of_rest(value: dict[str, Any], form: list[Issue]) -> list[Issue]:
     except ValidationError:
         return []
     return [issue for issue in spec_issues(spec) if not any(_follows(issue.path, holder) for holder in holders)]
+
+
+def _needed(key: int | str) -> bool:
+    """Whether a key, or what a misspelt key is likely to stand for, is needed to judge the rest."""
+    return key in _NEEDED or (key not in _FIELDS and bool(nearest(key, _NEEDED)))
 
 
 def _follows(path: Path, holder: Path) -> bool:
