@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from render.cli.common import DioramaCommand, parse_size
+from render.cli.common import DioramaCommand, parse_size, verbose_option
 
 _SIZE_HELP = "Image size; default: the stage's own (320x240)."
 
@@ -30,6 +30,7 @@ _SIZE_HELP = "Image size; default: the stage's own (320x240)."
 @click.option("--renderer", default="cycles", show_default=True, help="cycles, fake (flat colours, no Blender), or package.module:Class.")
 @click.option("--dry-run", is_flag=True, help="Check, compare with the store and compile; render and write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@verbose_option
 def main(specs: tuple[str, ...], store: str | None, replace: bool, keep: bool, dry_run: bool, as_json: bool, **rest: Any) -> None:
     """Render SPECS (.json, .jsonl, folders, globs, or - for standard input) into a dataset store.
 

@@ -195,6 +195,7 @@ class Run:
         if not self._pending or not (force or due):
             return
         self._store.put(self._pending)
+        self._store.maybe_compact()
         self.summary.rendered += len(self._pending)
         self.summary.images += sum(len(record.images) for record in self._pending)
         self._pending = []

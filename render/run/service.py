@@ -146,6 +146,5 @@ class Batch:
                 run.summary = self.summary
                 run.go(plans, interrupts)
         self.summary.left = self._todo - self.summary.rendered - len(self.summary.failed)
-        store.maybe_compact()
         store.close()
         return self.summary

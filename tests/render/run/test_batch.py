@@ -8,16 +8,28 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from render.cli.batch import main
+from render.run.local_ray import local_ray
 from render.store import open_or_create
 
 BATCH = str(Path(sys.executable).with_name("render-batch"))
 ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One Ray for all runs of this file: its start costs more than they do."""
+    os.environ["DIORAMA_TEST_FOLDER"] = str(tmp_path_factory.mktemp("marks"))
+    os.environ["PYTHONPATH"] = str(ROOT)
+    with local_ray():
+        yield
 
 
 def episode(name: str, **changes: Any) -> dict[str, Any]:
@@ -35,14 +47,13 @@ def write(tmp_path: Path) -> Callable[..., str]:
     return writer
 
 
-def run(*arguments: str, folder: Path, renderer: str = "fake", code: int | None = 0) -> dict[str, Any]:
-    """render-batch --json; its summary, with what it printed to standard error as `stderr`."""
-    environment = {**os.environ, "DIORAMA_TEST_FOLDER": str(folder), "PYTHONPATH": str(ROOT)}
-    command = [BATCH, *arguments, "--renderer", renderer, "--json", "--size", "64x48", "--out", str(folder / "out.lance")]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=240, cwd=folder, check=False)
-    assert code is None or done.returncode == code, done.stderr
+def run(*arguments: str, folder: Path, renderer: str = "fake", code: int = 0) -> dict[str, Any]:
+    """render-batch --json in this process; its summary, with what it printed to standard error as `stderr`."""
+    common = ["--renderer", renderer, "--json", "--size", "64x48", "--out", str(folder / "out.lance")]
+    done = CliRunner().invoke(main, [*arguments, *common])
+    assert done.exit_code == code, done.stderr
     summary: dict[str, Any] = json.loads(done.stdout) if done.stdout.startswith("{") else {}
-    return {**summary, "stderr": done.stderr, "code": done.returncode}
+    return {**summary, "stderr": done.stderr}
 
 
 def stored(folder: Path) -> list[str]:
@@ -141,9 +152,8 @@ def test_stopped_half_way_and_run_again_gives_each_once(
 ) -> None:
     names = [f"e{k:02d}" for k in range(40)]
     specs = write(*(episode(name) for name in names))
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [BATCH, specs, "--renderer", "tests.render.run.renderers:Slow", "--size", "64x48", "--out", "out.lance"]
-    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while not (tmp_path / "out.lance").exists() or not stored(tmp_path):
         assert time.monotonic() < deadline and process.poll() is None
