@@ -6,7 +6,7 @@ takes the first of `tries` candidates that every rule accepts. A layout in which
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,16 +30,41 @@ class Tally:
         self.refused.setdefault(label, np.zeros(self.size, dtype=np.int64))[layouts] += counts
 
 
+def placing_order(rules: Rules, least: tuple[Floats, Floats], free: Sequence[int]) -> list[int]:
+    """Free objects in the order in which a layout places them.
+
+    Of a demanded chain the middle comes first, then the middles of its halves: placed from one end, each object would
+    leave its successors a random share of what is left, and the last ones nothing. Then those bound by most
+    relations, then the largest.
+    """
+    bound = [sum(k in (demand.low, demand.high) for demand in rules.demands) for k in range(len(rules.names))]
+    chains = [np.isfinite(table) for table in least]
+    waiting = np.isin(np.arange(len(bound)), free)
+    order: list[int] = []
+    while len(order) < len(free):
+        middle = np.zeros(len(bound), dtype=np.int64)
+        for after in chains if rules.demands else ():
+            placed = after & ~waiting[:, None]
+            # Pairs with a placed object between them no longer share their room.
+            parted = (after[:, ~waiting].astype(np.int64) @ placed[~waiting].astype(np.int64)) > 0
+            close = after & ~parted & waiting[:, None] & waiting[None, :]
+            middle += np.minimum(close.sum(axis=0), close.sum(axis=1))
+        left = [k for k in free if waiting[k]]
+        chosen = min(left, key=lambda k: (-middle[k], -bound[k], -rules.scales[k], k))
+        order.append(chosen)
+        waiting[chosen] = False
+    return order
+
+
 class Search:
     """The search of one frame."""
 
     def __init__(self, items: Sequence[Item], rules: Rules, ground: Ground2, sight: Sight, tries: int) -> None:
         self.items, self.rules, self.ground, self.sight, self.tries = items, rules, ground, sight, tries
         self.least = (rules.least(0), rules.least(1))
-        bound = [sum(k in (demand.low, demand.high) for demand in rules.demands) for k in range(len(items))]
         free = [k for k, item in enumerate(items) if item.location is None]
         self.given = [k for k, item in enumerate(items) if item.location is not None]
-        self.order = sorted(free, key=lambda k: (-bound[k], -items[k].scale, k))
+        self.order = placing_order(rules, self.least, free)
         self.planes = {k: frame_planes(items[k], items[k].scale, sight.camera) for k in free} if rules.in_frame else {}
 
     def batch(self, u: Floats) -> tuple[Floats, NDArray[np.bool_], Tally]:
@@ -161,7 +186,21 @@ class Search:
                     tally.add(demand.label, live[squeezed], self.tries)
             if crowded.any():
                 tally.add(self.rules.margin_label, live[crowded], self.tries)
-        for label, passed in verdicts:
+        for labels, passed in self._blamed(k, verdicts):
             counts = (~passed[failed]).sum(axis=1)
             if counts.any():
-                tally.add(label, live[failed], counts)
+                for label in labels:
+                    tally.add(label, live[failed], counts)
+
+    def _blamed(
+        self, k: int, verdicts: list[tuple[str, NDArray[np.bool_]]]
+    ) -> Iterator[tuple[list[str], NDArray[np.bool_]]]:
+        """Verdicts under the names of the constraints that a user can loosen.
+
+        Only candidates drawn from strips can fall outside the area; there, what cut the strips refused them.
+        """
+        cutting = [demand.label for demand in self.rules.demands if k in (demand.low, demand.high)]
+        if self.rules.axis_margin > 0:
+            cutting.append(self.rules.margin_label)
+        for label, passed in verdicts:
+            yield (cutting or [label]) if label == "area" else [label], passed
