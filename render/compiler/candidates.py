@@ -45,7 +45,8 @@ class Strips:
 
     @property
     def total(self) -> Floats:
-        summed: Floats = self.length.sum(axis=1)
+        # In sequence: the order of a plain sum is a processor's choice.
+        summed: Floats = np.cumsum(self.length, axis=1)[:, -1]
         return summed
 
     def at(self, u: Floats) -> Floats:
