@@ -11,8 +11,9 @@ from pycocotools import mask as coco
 
 from render.errors import RenderError
 from render.geometry.camera import Camera, Vec, dot
-from render.geometry.raster import Pose, mask_box, rasterise, solid
+from render.geometry.raster import Pose, mask_box, rasterise
 from render.geometry.rotation import Matrix, euler_matrix, matrix_quaternion, multiply
+from render.geometry.solid import solid
 from render.passes import Passes
 from render.record import RLE, CameraAnnotation, FrameAnnotation, ObjectAnnotation, Quaternion, Row3, Vector3
 from render.scene import Scene, SceneFrame, SceneObject, SceneView

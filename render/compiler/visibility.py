@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from render.compiler.attributes import Item
 from render.geometry.camera import Camera
-from render.geometry.raster import Layer, Pose, camera_vertices, compose, rasterise, solid
+from render.geometry.raster import Layer, Pose, camera_vertices, compose, rasterise
 from render.geometry.rotation import Vec
+from render.geometry.solid import solid
 from scene_specs.stage import StageGround
 
 Floats = NDArray[np.float64]

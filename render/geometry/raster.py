@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,53 +17,12 @@ from numpy.typing import NDArray
 from render.geometry.camera import Camera, Vec
 from render.geometry.fill import Corners, fill
 from render.geometry.ground import height, height_at
-from render.geometry.meshes import Mesh, load_mesh
 from render.geometry.rotation import euler_matrix
+from render.geometry.solid import Solid
 from scene_specs.stage import StageGround
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class Solid:
-    """A mesh made ready: its columns, its triangles turned to run clockwise from outside (counter-clockwise on
-    an image whose y runs down), their planes. closed: without a border, so faces turned away are never seen."""
-
-    vertices: tuple[Floats, Floats, Floats]
-    corners: tuple[Indices, Indices, Indices]
-    planes: tuple[Floats, Floats, Floats, Floats]
-    closed: bool
-    radius: float
-
-    @classmethod
-    def of(cls, mesh: Mesh) -> Solid:
-        """Prepare a mesh; vertices (V, 3), triangles (T, 3) counter-clockwise from outside."""
-        x, y, z = (np.ascontiguousarray(mesh.vertices[:, k]) for k in range(3))
-        a, c, b = (mesh.triangles[:, k].astype(np.intp) for k in range(3))
-        ux, uy, uz = x[c] - x[a], y[c] - y[a], z[c] - z[a]
-        vx, vy, vz = x[b] - x[a], y[b] - y[a], z[b] - z[a]
-        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        offset = nx * x[a] + ny * y[a] + nz * z[a]
-        radius = float(np.sqrt((x * x + y * y + z * z).max()))
-        return cls((x, y, z), (a, b, c), (nx, ny, nz, offset), _is_closed(mesh), radius)
-
-
-def _is_closed(mesh: Mesh) -> bool:
-    """Whether every edge borders exactly two triangles, once in each direction; corners at one place are one."""
-    _, place = np.unique(mesh.vertices, axis=0, return_inverse=True)
-    corner = place.reshape(-1)[mesh.triangles].astype(np.int64)
-    corner = corner[(corner != np.roll(corner, 1, axis=1)).all(axis=1)]
-    start, end = corner.ravel(), np.roll(corner, -1, axis=1).ravel()
-    count = len(mesh.vertices)
-    forth, back = np.sort(start * count + end), np.sort(end * count + start)
-    return bool((forth == back).all() and (np.diff(forth) > 0).all())
-
-
-@lru_cache(maxsize=256)
-def solid(name: str) -> Solid:
-    """The prepared mesh called `name`. Raises AssetError."""
-    return Solid.of(load_mesh(name))
 
 
 @dataclass(frozen=True)
@@ -152,17 +110,21 @@ def _clip_near(
     inside = (stack[:, 2] >= near)[faces]
     kept = faces[inside.all(axis=1)].tolist()
     added: list[Floats] = []
+    # One point an edge, whichever triangle asks for it: neighbours stay joined.
+    cuts: dict[tuple[int, int], int] = {}
     for face in faces[inside.any(axis=1) & ~inside.all(axis=1)].tolist():
         ring: list[int] = []
         for start, end in zip(face, face[1:] + face[:1], strict=True):
-            p, q = stack[start], stack[end]
-            if p[2] >= near:
+            if stack[start, 2] >= near:
                 ring.append(start)
-            if (p[2] >= near) != (q[2] >= near):
-                cut = p + (q - p) * ((near - p[2]) / (q[2] - p[2]))
-                cut[2] = near
-                ring.append(len(stack) + len(added))
-                added.append(cut)
+            if (stack[start, 2] >= near) != (stack[end, 2] >= near):
+                edge = (min(start, end), max(start, end))
+                if edge not in cuts:
+                    p, q = stack[edge[0]], stack[edge[1]]
+                    cuts[edge] = len(stack) + len(added)
+                    added.append(p + (q - p) * ((near - p[2]) / (q[2] - p[2])))
+                    added[-1][2] = near
+                ring.append(cuts[edge])
         kept += [[ring[0], ring[k], ring[k + 1]] for k in range(1, len(ring) - 1)]
     whole = np.concatenate([stack, np.array(added)]) if added else stack
     table = np.array(kept, dtype=np.intp).reshape(-1, 3)

@@ -16,7 +16,8 @@ import numpy as np
 from render.errors import RenderError
 from render.geometry.camera import Camera
 from render.geometry.display import display
-from render.geometry.raster import Pose, compose, rasterise, solid
+from render.geometry.raster import Pose, compose, rasterise
+from render.geometry.solid import solid
 from render.passes import Passes
 from render.scene import Scene, SceneFrame, SceneView
 from scene_specs.stage import load_stage

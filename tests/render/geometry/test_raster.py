@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from render.geometry import fill
 from render.geometry.camera import Camera
 from render.geometry.meshes import load_mesh
-from render.geometry.raster import Layer, Pose, Solid, compose, mask_box, rasterise, solid
+from render.geometry.raster import Layer, Pose, compose, mask_box, rasterise
 from render.geometry.rotation import transform
+from render.geometry.solid import Solid, solid
 from render.scene import SceneCamera
 from scene_specs.stage import load_stage
 from tests.render.geometry.caster import cast, mesh_of
