@@ -35,7 +35,7 @@ def path_text(path: Path) -> str:
     for step in path:
         if isinstance(step, int):
             text += f"[{step}]"
-        elif re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$-]{0,60}", step):
+        elif re.fullmatch(r"[A-Za-z0-9_$][A-Za-z0-9_$-]{0,60}", step):
             text += f".{step}" if text else step
         else:
             text += f"[{shown(step)}]"

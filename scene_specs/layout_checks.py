@@ -162,9 +162,9 @@ def _way(edges: dict[str, list[_Edge]], start: str, goal: str) -> list[_Edge] | 
     if goal not in came:
         return None
     way: list[_Edge] = []
-    while (edge := came[goal]) is not None:
-        way.append(edge)
-        goal = edge.low
+    while (last := came[goal]) is not None:
+        way.append(last)
+        goal = last.low
     return way[::-1]
 
 

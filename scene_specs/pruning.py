@@ -65,7 +65,7 @@ def _needed(key: int | str) -> bool:
 
 
 def _follows(path: Path, holder: Path) -> bool:
-    """Whether an issue may come of what was taken out of `holder`; an object's fields are judged each by itself."""
-    if len(holder) > 1 and holder[-2] == "objects":
+    """Whether an issue may come of what was taken out of `holder`; fields of objects and frames stand by themselves."""
+    if len(holder) > 1 and holder[-2] in ("objects", "frames"):
         return path == holder
     return bool(holder) and path[: len(holder)] == holder

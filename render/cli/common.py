@@ -89,6 +89,8 @@ def report(error: DioramaError, shown: int = SHOWN_FAULTS) -> None:
 
 @contextmanager
 def _errors_end_the_command(ctx: click.Context) -> Iterator[None]:
+    if not any(isinstance(handler, _EchoHandler) for handler in logging.getLogger().handlers):
+        set_up_logging()
     try:
         yield
     except DioramaError as error:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from scene_specs.errors import Fault, SpecError
 from scene_specs.importing.scenes import CameraMode, Foreign, frame_of, parse
 from scene_specs.importing.text import read_text
+from scene_specs.json_text import NotStrictJson, decode, skip_space
+from scene_specs.json_text import Path as JsonPath
 from scene_specs.spec import EpisodeSpec
 
 
@@ -20,24 +23,70 @@ def import_clevr(path: Path, camera: CameraMode = "recover", strict: bool = Fals
     fault instead of a warning. Ids: `clevr/<split>/<name of the image>`, else `clevr/<name of the file>`.
     Raises SpecError, after the last good scene, with all faults of the file.
     """
-    value = parse(read_text(path), str(path))
-    if isinstance(value, dict) and isinstance(value.get("scenes"), list):
-        scenes: list[tuple[Any, tuple[str | int, ...]]] = [(s, ("scenes", k)) for k, s in enumerate(value["scenes"])]
-    elif isinstance(value, dict) and "objects" in value:
-        scenes = [(value, ())]
-    else:
-        keys = "`scenes`, or `objects` of a single scene"
-        raise SpecError([Fault(str(path), 0, "", "", f"not a CLEVR scene file; expected an object with {keys}")])
     faults: list[Fault] = []
-    for scene, at in scenes:
+    for scene, at in _scenes(read_text(path), str(path)):
         source = Foreign(str(path), 0, camera, strict, at)
         frame = frame_of(scene, source)
         if frame is None:
             faults += source.faults
             continue
-        yield _episode(scene, path, len(scenes) == 1).model_copy(update={"frames": (frame,)})
+        yield _episode(scene, path, not at).model_copy(update={"frames": (frame,)})
     if faults:
         raise SpecError(faults)
+
+
+def _scenes(text: str, file: str) -> Iterator[tuple[Any, JsonPath]]:
+    """Each scene and its path, parsed one by one: CLEVR's training scenes are 700 MB once they are objects."""
+    try:
+        start = _start_of_scenes(text)
+        if start is None:
+            yield _alone(text, file), ()
+            return
+        at = skip_space(text, start + 1)
+        for index in count():
+            if text.startswith("]", at):
+                return
+            value, end = decode(text, at)
+            yield value, ("scenes", index)
+            at = skip_space(text, end)
+            if text.startswith(",", at):
+                at = skip_space(text, at + 1)
+            elif not text.startswith("]", at):
+                raise NotStrictJson("no comma")
+    except NotStrictJson:
+        # The slow way knows where the fault is.
+        parse(text, file)
+        raise SpecError(
+            [Fault(file, 0, "", "", "not strict JSON: duplicate keys, huge numbers or deep nesting")]
+        ) from None
+
+
+def _start_of_scenes(text: str) -> int | None:
+    """Index of the list under the top-level key `scenes`, None if there is no such list. Raises NotStrictJson."""
+    at = skip_space(text, 0)
+    if not text.startswith("{", at):
+        return None
+    at = skip_space(text, at + 1)
+    while text.startswith('"', at):
+        key, at = decode(text, at)
+        at = skip_space(text, at)
+        if not text.startswith(":", at):
+            raise NotStrictJson("no colon")
+        at = skip_space(text, at + 1)
+        if key == "scenes" and text.startswith("[", at):
+            return at
+        at = skip_space(text, decode(text, at)[1])
+        if text.startswith(",", at):
+            at = skip_space(text, at + 1)
+    return None
+
+
+def _alone(text: str, file: str) -> Any:
+    value = parse(text, file)
+    if isinstance(value, dict) and "objects" in value:
+        return value
+    keys = "`scenes`, or `objects` of a single scene"
+    raise SpecError([Fault(file, 0, "", "", f"not a CLEVR scene file; expected an object with {keys}")])
 
 
 def _episode(scene: dict[str, Any], path: Path, alone: bool) -> EpisodeSpec:

@@ -1,0 +1,234 @@
+"""`render-specs` as its user meets it: output, messages, exit codes, files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from click.testing import CliRunner, Result
+
+from render.cli.common import DioramaCommand, report, whole_file
+from render.cli.specs import main
+from render.errors import DeviceError, Fault, SpecError, StoreError, UsageError
+from render.scene import Scene
+from scene_specs.clevr import clevr_specs
+from scene_specs.spec import EpisodeSpec
+from tests.scene_specs.broken_specs import BROKEN, episode
+from tests.scene_specs.strategies import EXAMPLES
+
+
+def run(*arguments: object, **options: Any) -> Result:
+    """The command in this process; an exception it lets through fails the test."""
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], catch_exceptions=False, **options)
+
+
+def in_shell(command: str) -> subprocess.CompletedProcess[str]:
+    """A shell line with render-specs as a process of its own."""
+    program = f"{sys.executable} -c 'from render.cli.specs import main; main()'"
+    line = command.replace("render-specs", program)
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    """A file with 60 faults."""
+    file = tmp_path / "broken.jsonl"
+    file.write_text("".join(json.dumps(episode(id=f"e/{k}", seeds=3)) + "\n" for k in range(60)))
+    return file
+
+
+def test_help_is_quick_and_light() -> None:
+    code = "import sys; from render.cli.specs import main; sys.argv[1:] = ['--help']\n"
+    code += "try: main()\nexcept SystemExit: pass\n"
+    code += "assert not {'numpy', 'pydantic', 'bpy', 'ray'} & set(sys.modules)"
+    best = 9.0
+    for _ in range(3):
+        start = time.perf_counter()
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+        best = min(best, time.perf_counter() - start)
+        assert done.returncode == 0, done.stderr
+    assert "resolve" in done.stdout
+    assert best < 0.5
+
+
+def test_schema_is_what_the_examples_obey(tmp_path: Path) -> None:
+    assert run("schema", "--out", tmp_path / "deep" / "schema.json").exit_code == 0
+    schema = json.loads((tmp_path / "deep" / "schema.json").read_text())
+    assert json.loads(run("schema").stdout) == schema
+    jsonschema.Draft202012Validator(schema).validate(json.loads(EXAMPLES[0].read_text()))
+
+
+def test_check_of_right_files() -> None:
+    result = run("check", *EXAMPLES)
+    assert (result.exit_code, result.stdout) == (0, f"{len(EXAMPLES)} episodes, no faults\n")
+
+
+def test_check_reports_all_faults_up_to_what_a_terminal_bears(broken: Path) -> None:
+    result = run("check", broken)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert sum("did you mean 'seed'?" in line for line in lines) == 50
+    assert lines[-1].startswith("error: and 10 more faults")
+
+
+def test_check_as_json_reports_all(broken: Path) -> None:
+    result = run("check", "--json", broken, *EXAMPLES)
+    assert result.exit_code == 2
+    listed = json.loads(result.stdout)
+    assert listed["episodes"] == len(EXAMPLES)
+    assert [fault["line"] for fault in listed["faults"]] == list(range(1, 61))
+    assert set(listed["faults"][0]) == {"file", "line", "episode", "path", "problem", "hint"}
+
+
+def test_every_broken_spec_ends_with_2_and_writes_nothing(tmp_path: Path) -> None:
+    for number, case in enumerate(BROKEN):
+        (tmp_path / f"{number:03d}{case.suffix}").write_bytes(case.content)
+    before = sorted(tmp_path.rglob("*"))
+    for command in (["check"], ["resolve", "--out", tmp_path / "scenes.jsonl"]):
+        assert run(*command, tmp_path).exit_code == 2
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_standard_input(broken: Path) -> None:
+    assert run("check", "-", input=json.dumps(episode())).stdout == "1 episode, no faults\n"
+    result = run("check", "-", input=broken.read_text())
+    assert result.exit_code == 2
+    assert "error: -:1: episode e/0: seeds" in result.stderr
+
+
+def test_resolve_writes_scenes_that_resolve_to_themselves(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(episode(seed=3)))
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    assert run("resolve", tmp_path / "a.json", "--size", "640x480", "--profile", "draft", "--out", first).exit_code == 0
+    scene = Scene.model_validate_json(first.read_text())
+    assert (scene.settings.width, scene.settings.height, scene.settings.profile) == (640, 480, "draft")
+    assert run("resolve", first, "--out", second).exit_code == 0
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_resolve_names_what_has_no_layout_and_does_the_others(tmp_path: Path) -> None:
+    full = {"objects": [{"size": 2.9}, {"size": 2.9}, {"size": 2.9}, {"size": 2.9}]}
+    specs = [episode(id="good/1"), episode(id="full", frames=[full]), episode(id="good/2")]
+    (tmp_path / "a.json").write_text(json.dumps(specs))
+    result = run("resolve", tmp_path / "a.json")
+    assert result.exit_code == 1
+    assert [json.loads(line)["id"] for line in result.stdout.splitlines()] == ["good/1", "good/2"]
+    assert "error: episode full: frame frame-0" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "options", [["--profile", "fancy"], ["--size", "320"], ["--size", "0x5"], ["--size", "9x99999"]]
+)
+def test_resolve_refuses_wrong_options(options: list[str]) -> None:
+    result = run("resolve", EXAMPLES[0], *options)
+    assert result.exit_code == 2
+    assert options[1] in result.stderr
+
+
+def test_clevr_writes_the_episodes_of_the_generator(tmp_path: Path) -> None:
+    out = tmp_path / "a.jsonl"
+    arguments = ["--count", 5, "--objects", "2-4", "--split", "val", "--seed", 9, "--cogent", "B"]
+    assert run("clevr", *arguments, "--out", out).exit_code == 0
+    assert run("clevr", *arguments).stdout == out.read_text()
+    wanted = [spec.model_dump(mode="json") for spec in clevr_specs(5, (2, 4), "val", 9, "B")]
+    lines = out.read_text().splitlines()
+    assert [EpisodeSpec.model_validate_json(line).model_dump(mode="json") for line in lines] == wanted
+    assert run("check", out).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "options", [["--objects", "5-3"], ["--objects", "a"], ["--objects", "1-50"], ["--split", "../x"]]
+)
+def test_clevr_refuses_wrong_options(options: list[str], tmp_path: Path) -> None:
+    result = run("clevr", "--count", 1, *options, "--out", tmp_path / "a.jsonl")
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_import_of_a_wrong_file_writes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"scenes": [{"objects": [{"shape": "cone"}]}]}')
+    result = run("import", "--from", "clevr", tmp_path / "a.json", "--out", tmp_path / "out.jsonl")
+    assert result.exit_code == 2
+    assert "scenes[0].objects[0].shape" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    done = in_shell("render-specs clevr --count 3000 | head -n 1")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["id"] == "clevr/train/000000"
+
+
+def test_pipe_from_one_command_to_the_next() -> None:
+    done = in_shell("render-specs clevr --count 20 | render-specs check -")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "20 episodes, no faults\n", "")
+
+
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [
+        (SpecError([Fault("f", 1, "e", "p", "wrong")]), 2),
+        (UsageError("x"), 2),
+        (DeviceError("x"), 3),
+        (StoreError("x"), 4),
+    ],
+)
+def test_each_error_has_its_exit_code(raised: Exception, code: int) -> None:
+    assert ends_with(lambda: throw(raised)) == code
+
+
+def test_ctrl_c_ends_with_130() -> None:
+    assert ends_with(lambda: throw(KeyboardInterrupt())) == 130
+
+
+def throw(error: BaseException) -> None:
+    raise error
+
+
+def ends_with(body: Callable[[], None]) -> int:
+    """Exit code of a command that does `body`."""
+
+    @click.command(cls=DioramaCommand)
+    def command() -> None:
+        body()
+
+    return CliRunner().invoke(command, [], catch_exceptions=False).exit_code
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    out = tmp_path / "out.txt"
+    out.write_text("old")
+
+    def half_done() -> None:
+        with whole_file(out) as stream:
+            stream.write("half")
+            raise UsageError("stopped")
+
+    with pytest.raises(UsageError):
+        half_done()
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+    assert out.read_text() == "old"
+    with whole_file(out) as stream:
+        stream.write("new")
+    assert out.read_text() == "new"
+    with pytest.raises(UsageError, match="folder"), whole_file(tmp_path) as stream:
+        stream.write("x")
+
+
+def test_report_counts_faults_in_the_singular(caplog: pytest.LogCaptureFixture) -> None:
+    report(SpecError([Fault("f", n, "", "", "wrong") for n in range(1, 4)]), shown=2)
+    assert [record.message.split(" (")[0] for record in caplog.records if record.levelname == "ERROR"] == [
+        "f:1: wrong",
+        "f:2: wrong",
+        "and 1 more fault",
+    ]

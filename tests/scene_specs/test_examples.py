@@ -1,0 +1,86 @@
+"""The examples: right, one file each, and between them all of the language; and the schema that describes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from scene_specs import spec as language
+from scene_specs.reading import SpecSource, parse_episode
+from scene_specs.schema import schema_text, spec_schema
+from scene_specs.spec import SpecModel
+from scene_specs.vocabulary import COLORS, MATERIALS, RELATIONS, SHAPES, SIZES
+from tests.scene_specs.broken_specs import BROKEN, episode
+from tests.scene_specs.strategies import EXAMPLES
+
+VALIDATOR = jsonschema.Draft202012Validator(spec_schema())
+
+
+def values_of(key: str, value: Any) -> list[Any]:
+    """Everything that stands under a key anywhere in a value."""
+    if isinstance(value, list):
+        return [found for item in value for found in values_of(key, item)]
+    if not isinstance(value, dict):
+        return []
+    return [item for name, item in value.items() if name == key] + values_of(key, list(value.values()))
+
+
+def test_all_are_right() -> None:
+    faults, count = SpecSource(EXAMPLES).check()
+    assert not faults
+    assert count == len(EXAMPLES) >= 12
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_an_example_is_named_after_its_file(file: Path) -> None:
+    assert parse_episode(file.read_text()).id == f"examples/{file.stem}"
+
+
+def test_together_they_use_every_field_and_word() -> None:
+    everything = [json.loads(file.read_text()) for file in EXAMPLES]
+    models = [m for m in vars(language).values() if isinstance(m, type) and issubclass(m, SpecModel)]
+    unused = [f"{m.__name__}.{field}" for m in models for field in m.model_fields if not values_of(field, everything)]
+    assert not unused
+    materials = [m.get("name") if isinstance(m, dict) else m for m in values_of("material", everything)]
+    words = {"shape": SHAPES, "color": COLORS, "size": SIZES, "relation": RELATIONS}
+    for key, known in words.items():
+        assert {value for value in values_of(key, everything) if isinstance(value, str)} == set(known)
+    assert set(materials) - {None} == set(MATERIALS)
+    assert {name for names in values_of("passes", everything) for name in names} == set(get_args(language.Pass))
+
+
+def test_together_they_use_every_form_of_a_value() -> None:
+    everything = [json.loads(file.read_text()) for file in EXAMPLES]
+    assert {type(value) for value in values_of("size", everything)} == {str, float}
+    # A place of a light or a camera has three numbers, too: objects are told by their shape.
+    objects = [item for items in values_of("objects", everything) for item in items if isinstance(item, dict)]
+    assert {len(item["location"]) for item in objects if "location" in item} == {2, 3}
+    assert {type(item["rotation_deg"]) for item in objects if "rotation_deg" in item} >= {int, list}
+    assert {type(value) for value in values_of("count", everything)} == {int, list}
+    assert False in values_of("in_frame", everything)
+    assert any(len(frames) > 1 for frames in values_of("frames", everything))
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_schema_takes_the_examples(file: Path) -> None:
+    value = json.loads(file.read_text())
+    VALIDATOR.validate(value)
+    VALIDATOR.validate([value, value])
+
+
+def test_schema_refuses_wrong_forms() -> None:
+    jsonschema.Draft202012Validator.check_schema(spec_schema())
+    wrong = [case for case in BROKEN if case.name in {"unknown key", "no id", "color too bright", "unknown relation"}]
+    assert len(wrong) == 4
+    assert not [case.name for case in wrong if VALIDATOR.is_valid(json.loads(case.content))]
+    assert VALIDATOR.is_valid(episode())
+    assert not VALIDATOR.is_valid([])
+
+
+def test_schema_text_is_the_same_each_time() -> None:
+    assert schema_text() == schema_text()
+    assert json.loads(schema_text()) == spec_schema()
