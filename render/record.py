@@ -34,10 +34,12 @@ class RLE(RecordModel):
 class ObjectAnnotation(RecordModel):
     """One object in one image.
 
-    Measured, from the id pass of the render: bbox, rle, visible_pixels (pixel centres); bbox is None and the mask empty if
+    Measured, from the id pass of the render: bbox, rle, visible_pixels (pixel centres); bbox is None and the mask
+    empty if
     nothing is visible. coverage_pixels: sum of Cryptomatte coverage, if that pass was asked for.
     Analytic, from the mesh: amodal_bbox and alone_pixels (the object alone, inside the image), visible_fraction =
-    visible_pixels / alone_pixels, truncated (its projection leaves the image), pixel_center (x, y, depth of its origin), the poses.
+    visible_pixels / alone_pixels, truncated (its projection leaves the image), pixel_center (x, y, depth of its
+    origin), the poses.
     """
 
     index: int
@@ -78,7 +80,8 @@ class FrameAnnotation(RecordModel):
     """All truth of one image.
 
     directions: left, right, front, behind, above, below -> unit vector in the world, from the image's real camera.
-    relations: relation -> name -> names that stand so of it (CLEVR's meaning: B in relations["left"][A] when B is left of A).
+    relations: relation -> name -> names that stand so of it (CLEVR's meaning: B in relations["left"][A] when B is
+        left of A).
     """
 
     camera: CameraAnnotation
@@ -157,7 +160,11 @@ class EpisodeRecord(RecordModel):
             "episode_id": self.episode_id,
             "scene": self.scene.model_dump(mode="json"),
             "images": [
-                {"name": image.name, "sha256": hashlib.sha256(image.png).hexdigest(), **image.annotation.model_dump(mode="json")}
+                {
+                    "name": image.name,
+                    "sha256": hashlib.sha256(image.png).hexdigest(),
+                    **image.annotation.model_dump(mode="json"),
+                }
                 for image in self.images
             ],
         }

@@ -49,7 +49,8 @@ class SceneMaterial(SpecModel):
 class SceneObject(SpecModel):
     """index: instance id in the id pass, from 1. color: the name in the spec, None for a triple.
 
-    color_linear: linear RGB, 0-1. size: the name in the spec, None for a number. scale: half the edge of the 2 x 2 x 2 mesh.
+    color_linear: linear RGB, 0-1. size: the name in the spec, None for a number. scale: half the edge of the 2 x
+        2 x 2 mesh.
     location: of the mesh's origin. rotation_deg: Euler XYZ.
     """
 
@@ -79,7 +80,9 @@ class SceneLight(SpecModel):
 
 
 class SceneCamera(SpecModel):
-    """Perspective, aimed at look_at with Z up. lens, sensor_width in mm (along the longer side), clip in Blender units."""
+    """Perspective, aimed at look_at with Z up. lens, sensor_width in mm (along the longer side), clip in Blender
+    units.
+    """
 
     location: Vector3
     look_at: Vector3

@@ -83,9 +83,10 @@ class RandomObjectsSpec(SpecModel):
     objects share all of shape, color, material and size.
     """
 
-    count: Annotated[int, Field(ge=0, le=100, strict=True)] | tuple[
-        Annotated[int, Field(ge=0, le=100, strict=True)], Annotated[int, Field(ge=0, le=100, strict=True)]
-    ]
+    count: (
+        Annotated[int, Field(ge=0, le=100, strict=True)]
+        | tuple[Annotated[int, Field(ge=0, le=100, strict=True)], Annotated[int, Field(ge=0, le=100, strict=True)]]
+    )
     shapes: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     colors: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     materials: Annotated[tuple[str, ...], Field(min_length=1)] | None = None

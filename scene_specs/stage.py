@@ -56,7 +56,8 @@ class StageLight(SpecModel):
 class StageGround(SpecModel):
     """A sheet z = h(s), s the distance from the origin along `direction`; `profile` is (s, h) ascending in s.
 
-    across: extent along the direction turned by -90 degrees about Z. mesh: the asset Cycles renders, made from these numbers.
+    across: extent along the direction turned by -90 degrees about Z. mesh: the asset Cycles renders, made from
+        these numbers.
     albedo: grey of the diffuse surface.
     """
 

@@ -2,7 +2,8 @@
 
     python -m tools.bench_overhead [--images 40]
 
-Renders compiled CLEVR frames of three objects at 320 x 240 with 1 and with 5 samples without a denoiser on one thread: what
+Renders compiled CLEVR frames of three objects at 320 x 240 with 1 and with 5 samples without a denoiser on one
+thread: what
 does not grow with samples is overhead of the render step (scene build, synchronisation, BVH, passes to disk). All other
 steps are timed as they are. Prints a Markdown table of medians in milliseconds.
 """
@@ -69,7 +70,11 @@ def main() -> None:
     rows["render, without its samples"] = median_ms(one, "render") - sample
     rows["commit (16 episodes at once)"] = commit
     lines = ["| step | ms an image |", "|---|---|", *(f"| {step} | {value:.1f} |" for step, value in rows.items())]
-    lines += [f"| **all but sampling and denoising** | **{sum(rows.values()):.1f}** |", "", f"(one sample: {sample:.1f} ms)"]
+    lines += [
+        f"| **all but sampling and denoising** | **{sum(rows.values()):.1f}** |",
+        "",
+        f"(one sample: {sample:.1f} ms)",
+    ]
     sys.stdout.write("\n".join(lines) + "\n")
 
 

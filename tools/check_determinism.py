@@ -2,8 +2,10 @@
 
     python -m tools.check_determinism [--samples-profile standard] [--episodes 10]
 
-Renders the same specs with render-batch: one worker; two workers; one worker with two threads; reversed order; and one worker that has just
-started for every episode. Then compares SHA-256 of pictures and of all truth. Also compiles at other sizes and profiles and
+Renders the same specs with render-batch: one worker; two workers; one worker with two threads; reversed order;
+and one worker that has just
+started for every episode. Then compares SHA-256 of pictures and of all truth. Also compiles at other sizes and
+profiles and
 checks that no object moved. Exit code 1 if anything differs.
 """
 
@@ -96,7 +98,12 @@ def main() -> int:
     moved = 0
     for spec in made:
         base = places(compile_episode(spec, settings_for("standard", 320, 240)))
-        for profile, width, height in (("draft", 320, 240), ("reference", 1280, 960), ("standard", 160, 120), ("standard", 640, 360)):
+        for profile, width, height in (
+            ("draft", 320, 240),
+            ("reference", 1280, 960),
+            ("standard", 160, 120),
+            ("standard", 640, 360),
+        ):
             moved += places(compile_episode(spec, settings_for(profile, width, height))) != base
     sys.stdout.write(f"scenes that moved with profile or size: {moved}\n")
     return int(len(set(found.values())) > 1 or moved > 0)

@@ -2,7 +2,8 @@
 
     python -m tools.check_look FOLDER
 
-FOLDER holds pairs NAME.json (a published scene file) and NAME.png. Prints, for each, the mean absolute difference (of 255) over
+FOLDER holds pairs NAME.json (a published scene file) and NAME.png. Prints, for each, the mean absolute difference
+(of 255) over
 the frame and inside each object, and writes NAME_compare.png (theirs, ours, difference x 8) into the working directory.
 """
 
@@ -17,7 +18,7 @@ from PIL import Image
 from render.compiler import compile_episode
 from render.cycles.session import CyclesRenderer
 from render.profiles import settings_for
-from scene_specs.importing import import_file
+from scene_specs.importing.mewl import import_mewl
 
 
 def main(folder: Path) -> None:
@@ -26,7 +27,7 @@ def main(folder: Path) -> None:
     for path in sorted(folder.glob("*.json")):
         theirs = np.asarray(Image.open(path.with_suffix(".png")).convert("RGB")).astype(float)
         height, width = theirs.shape[:2]
-        spec = next(iter(import_file(path, "mewl", camera="nominal")))
+        spec = next(iter(import_mewl(path, camera="nominal")))
         scene = compile_episode(spec, settings_for("standard", width, height))
         frame = scene.frames[0]
         passes = renderer.render(scene, frame, frame.views[0])
@@ -35,7 +36,8 @@ def main(folder: Path) -> None:
         for item in frame.objects:
             inside = passes.ids == item.index
             sys.stdout.write(
-                f"  {item.name} {item.shape} {item.material.name}: {difference[inside].mean():.2f} in {inside.sum()} pixels\n"
+                f"  {item.name} {item.shape} {item.material.name}: "
+                f"{difference[inside].mean():.2f} in {inside.sum()} pixels\n"
             )
         scaled = np.repeat(np.clip(difference * 8, 0, 255)[..., None], 3, axis=2)
         sheet = np.concatenate([theirs, passes.color, scaled], axis=1).astype(np.uint8)

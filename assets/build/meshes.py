@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import zipfile
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def revolve(profile: Floats, normals: Floats, segments: int) -> tuple[Floats, Fl
         ids = np.arange(count, count + len(around), dtype=np.int32)
         rows.append(ids if radius > 0 else np.full(segments, ids[0], dtype=np.int32))
         count += len(around)
-    triangles = [strip(upper, lower) for upper, lower in zip(rows, rows[1:], strict=False)]
+    triangles = [strip(upper, lower) for upper, lower in itertools.pairwise(rows)]
     return np.concatenate(vertices), np.concatenate(directions), drop_degenerate(np.concatenate(triangles))
 
 

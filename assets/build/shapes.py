@@ -76,12 +76,12 @@ def cylinder() -> tuple[Floats, Floats, Ints]:
 
 
 def ground(stage: StageGround) -> tuple[Floats, Floats, Ints]:
-    """The sheet of a stage: its profile, densely resampled, drawn across. Heights as `render.geometry.ground` has them."""
+    """The sheet of a stage: its profile, densely resampled, drawn across. Heights as `render.geometry.ground` has
+    them.
+    """
     from render.geometry.ground import height, slope
 
-    s = np.unique(
-        np.concatenate([np.linspace(stage.profile[0][0], 6, 40), np.linspace(6, stage.profile[-1][0], 160)])
-    )
+    s = np.unique(np.concatenate([np.linspace(stage.profile[0][0], 6, 40), np.linspace(6, stage.profile[-1][0], 160)]))
     z, dz = height(stage, s), slope(stage, s)
     across = np.linspace(stage.across[0], stage.across[1], 3)
     dx, dy = stage.direction

@@ -14,27 +14,72 @@ _SIZE_HELP = "Image size; default: the stage's own (320x240)."
 
 @click.command(cls=DioramaCommand)
 @click.argument("specs", nargs=-1, required=True, metavar="SPECS...")
-@click.option("--out", "store", metavar="STORE", default=None, help="Dataset store [default: $DIORAMA_STORE or ./diorama.lance].")
-@click.option("--profile", default=None, metavar="NAME", help="draft, standard, reference, clevr-512 [default: standard].")
+@click.option(
+    "--out", "store", metavar="STORE", default=None, help="Dataset store [default: $DIORAMA_STORE or ./diorama.lance]."
+)
+@click.option(
+    "--profile", default=None, metavar="NAME", help="draft, standard, reference, clevr-512 [default: standard]."
+)
 @click.option("--size", default=None, metavar="WxH", callback=parse_size, help=_SIZE_HELP)
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda", "optix"]), default="auto", show_default=True, help="What renders; anything but auto must be there.")
-@click.option("--gpus", type=click.IntRange(1, 10000), default=None, help="Cards to render on; an error if fewer are there.")
-@click.option("--workers", type=click.IntRange(1, 10000), default=None, help="CPU workers, each pinned to its cores [default: one a core].")
-@click.option("--threads", type=click.IntRange(1, 1024), default=None, help="Threads a CPU worker [default: cores shared out].")
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda", "optix"]),
+    default="auto",
+    show_default=True,
+    help="What renders; anything but auto must be there.",
+)
+@click.option(
+    "--gpus", type=click.IntRange(1, 10000), default=None, help="Cards to render on; an error if fewer are there."
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 10000),
+    default=None,
+    help="CPU workers, each pinned to its cores [default: one a core].",
+)
+@click.option(
+    "--threads", type=click.IntRange(1, 1024), default=None, help="Threads a CPU worker [default: cores shared out]."
+)
 @click.option("--limit", type=click.IntRange(0), default=None, help="At most so many episodes of the input.")
 @click.option("--replace", is_flag=True, help="Render ids again that are stored but were made from something else.")
 @click.option("--keep", is_flag=True, help="Leave such ids as they are.")
-@click.option("--retries", type=click.IntRange(0, 100), default=2, show_default=True, help="Further tries of an episode whose worker died or hung.")
-@click.option("--timeout", type=click.FloatRange(0.1), default=None, metavar="SECONDS", help="Longest an image may take [default: from samples and size].")
-@click.option("--asset-root", "asset_roots", multiple=True, type=click.Path(exists=True, file_okay=False), help="Folder that specs may take .blend files from; may be given again.")
-@click.option("--renderer", default="cycles", show_default=True, help="cycles, fake (flat colours, no Blender), or package.module:Class.")
+@click.option(
+    "--retries",
+    type=click.IntRange(0, 100),
+    default=2,
+    show_default=True,
+    help="Further tries of an episode whose worker died or hung.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.1),
+    default=None,
+    metavar="SECONDS",
+    help="Longest an image may take [default: from samples and size].",
+)
+@click.option(
+    "--asset-root",
+    "asset_roots",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="Folder that specs may take .blend files from; may be given again.",
+)
+@click.option(
+    "--renderer",
+    default="cycles",
+    show_default=True,
+    help="cycles, fake (flat colours, no Blender), or package.module:Class.",
+)
 @click.option("--dry-run", is_flag=True, help="Check, compare with the store and compile; render and write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @verbose_option
-def main(specs: tuple[str, ...], store: str | None, replace: bool, keep: bool, dry_run: bool, as_json: bool, **rest: Any) -> None:
+def main(
+    specs: tuple[str, ...], store: str | None, replace: bool, keep: bool, dry_run: bool, as_json: bool, **rest: Any
+) -> None:
     """Render SPECS (.json, .jsonl, folders, globs, or - for standard input) into a dataset store.
 
-    Run again, it renders only what is missing. Before anything is rendered all specs are checked, and ids that are stored
+    Run again, it renders only what is missing. Before anything is rendered all specs are checked, and ids that
+    are stored
     already but were made from something else are refused.
 
     \b
@@ -51,7 +96,13 @@ def main(specs: tuple[str, ...], store: str | None, replace: bool, keep: bool, d
     from render.run.service import Batch, Request
 
     batch = Batch(
-        Request(specs, store or os.environ.get("DIORAMA_STORE") or "diorama.lance", rest["profile"], rest["size"], rest["limit"]),
+        Request(
+            specs,
+            store or os.environ.get("DIORAMA_STORE") or "diorama.lance",
+            rest["profile"],
+            rest["size"],
+            rest["limit"],
+        ),
         RunOptions(
             device=rest["device"],
             workers=rest["workers"],

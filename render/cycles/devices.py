@@ -64,7 +64,8 @@ def use(scene: Any, wanted: str) -> Device:
         return devices[0]
     raise DeviceError(
         f"--device {wanted}: Cycles finds no {wanted.upper()} device on this machine, only the CPU ({cpu_name()}). "
-        "Check the driver with nvidia-smi (in Docker: --gpus all and NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics), "
+        "Check the driver with nvidia-smi (in Docker: --gpus all and "
+        "NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics), "
         "or use --device cpu, or --device auto to take what there is."
     )
 

@@ -47,7 +47,8 @@ class Exr:
 
     def ids(self) -> NDArray[np.uint16]:
         """(H, W) uint16 instance ids."""
-        return np.rint(self.stack("IndexOB", "X")[..., 0]).astype(np.uint16)
+        ids: NDArray[np.uint16] = np.rint(self.stack("IndexOB", "X")[..., 0]).astype(np.uint16)
+        return ids
 
     def depth(self) -> Floats:
         """(H, W) float32, inf for nothing."""
@@ -66,8 +67,10 @@ class Exr:
     def coverage(self, names: list[str]) -> Floats:
         """(N, H, W) float32: share of each pixel that the objects called `names` cover."""
         hashes = self._manifest()
-        layers = [self.stack(f"CryptoObject{k:02d}", "rgba" if "CryptoObject00.r" in self.channels else "RGBA")
-                  for k in range(CRYPTOMATTE_LEVELS // 2)]
+        layers = [
+            self.stack(f"CryptoObject{k:02d}", "rgba" if "CryptoObject00.r" in self.channels else "RGBA")
+            for k in range(CRYPTOMATTE_LEVELS // 2)
+        ]
         out = np.zeros((len(names), *layers[0].shape[:2]), dtype=np.float32)
         for layer in layers:
             for start in (0, 2):

@@ -169,4 +169,3 @@ class CyclesRenderer:
     def close(self) -> None:
         """Remove the scratch folder."""
         shutil.rmtree(self._folder, ignore_errors=True)
-

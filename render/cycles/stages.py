@@ -37,8 +37,7 @@ def light_object(scene: Any, light: SceneLight) -> Any:
         return existing
     if existing is not None:
         bpy.data.objects.remove(existing)
-    made = bpy.data.objects.new(name, bpy.data.lights.new(name, kind))
-    return made
+    return bpy.data.objects.new(name, bpy.data.lights.new(name, kind))
 
 
 def apply_lights(scene: Any, lights: tuple[SceneLight, ...]) -> list[Any]:

@@ -191,7 +191,9 @@ class Run:
         self.summary.replaced_workers += 1
 
     def _commit(self, force: bool) -> None:
-        due = len(self._pending) >= self._options.commit_every or time.monotonic() - self._committed_at > _COMMIT_SECONDS
+        due = (
+            len(self._pending) >= self._options.commit_every or time.monotonic() - self._committed_at > _COMMIT_SECONDS
+        )
         if not self._pending or not (force or due):
             return
         self._store.put(self._pending)

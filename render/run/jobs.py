@@ -16,10 +16,7 @@ from scene_specs.stage import Stage, load_stage, stage_digest
 
 def job_of(episode: EpisodeSpec | Scene, settings: Settings, renderer: str, asset_roots: Sequence[Path] = ()) -> Job:
     """The Job of an episode. renderer: cycles, fake, ... Raises AssetError, StageError."""
-    if isinstance(episode, Scene):
-        assets = dict(episode.assets)
-    else:
-        assets = _assets_of(episode, asset_roots)
+    assets = dict(episode.assets) if isinstance(episode, Scene) else _assets_of(episode, asset_roots)
     return Job(
         spec=episode.model_dump(mode="json", exclude_none=True),
         settings=settings.model_dump(mode="json"),

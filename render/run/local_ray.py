@@ -32,7 +32,7 @@ def local_ray(gpus: int | None = None) -> Iterator[int]:
     # Ray's advice on a cluster's security is not about one that lives as long as a command; its token stays on.
     logging.getLogger("ray").setLevel(logging.ERROR)
     # Ray prints workers' deaths to standard output, which is ours: the run reports them itself.
-    ray_worker.print_to_stdstream = _keep
+    setattr(ray_worker, "print_to_stdstream", _keep)  # noqa: B010 - mypy holds Ray's own signature
     with warnings.catch_warnings():
         # Ray starts its processes by fork and exec at once: Lance's locks do not come along.
         warnings.filterwarnings("ignore", message="lance is not fork-safe")

@@ -17,7 +17,8 @@ class RunOptions:
     """workers: CPU processes, None for as many as cores. gpus: cards wanted, None for what `device` says.
 
     threads: a CPU worker, None to share the cores out. retries: further tries of an episode whose worker died or hung.
-    timeout: seconds an image may take at one sample a pixel, plus what samples and size ask. policy: of ids there already, made from something else.
+    timeout: seconds an image may take at one sample a pixel, plus what samples and size ask. policy: of ids there
+        already, made from something else.
     renderer: "cycles", "fake", or "package.module:Class" of a Renderer.
     commit_every: episodes a commit.
     """
@@ -57,7 +58,8 @@ def plan_workers(options: RunOptions, cores: Sequence[int], gpus_found: int, epi
         raise UsageError(f"--gpus {options.gpus} and --device cpu exclude each other; leave one out")
     if options.gpus and options.gpus > gpus_found:
         raise DeviceError(
-            f"--gpus {options.gpus}: this machine has {gpus_found or 'no'} GPU{'' if gpus_found == 1 else 's'} that Ray can see. "
+            f"--gpus {options.gpus}: this machine has {gpus_found or 'no'} GPU{'' if gpus_found == 1 else 's'} "
+            "that Ray can see. "
             + (f"Use --gpus {gpus_found}, or " if gpus_found else "Check with nvidia-smi, or use --device cpu, or ")
             + "--device auto without --gpus to take what there is."
         )
@@ -65,7 +67,9 @@ def plan_workers(options: RunOptions, cores: Sequence[int], gpus_found: int, epi
     if wanted is None and options.device in ("cuda", "optix"):
         wanted = gpus_found
         if not wanted:
-            raise DeviceError(f"--device {options.device}: no GPU that Ray can see on this machine; check with nvidia-smi")
+            raise DeviceError(
+                f"--device {options.device}: no GPU that Ray can see on this machine; check with nvidia-smi"
+            )
     if wanted is None and options.device == "auto" and options.workers is None:
         wanted = gpus_found
     if wanted:

@@ -87,7 +87,7 @@ class Batch:
             yield planner.decide(episode, job, settings)
 
     def plan(self) -> Summary:
-        """Compare with the store; raises ConflictError where an id is there already but was made from something else."""
+        """Compare with the store; raises ConflictError where an id is there but was made from something else."""
         store = peek(self.request.store)
         conflicts = []
         for decision in self.decisions(store):
@@ -138,7 +138,9 @@ class Batch:
             for decision in self.decisions(store)
             if decision.kind in ("render", "replace")
         )
-        cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
+        cores = (
+            sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
+        )
         with Interrupts() as interrupts, local_ray() as gpus:
             plans = plan_workers(self.options, cores, gpus, self._todo)
             with Progress(self._todo) as progress:

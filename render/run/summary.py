@@ -12,7 +12,8 @@ from render.run.worker import Failure
 class Summary:
     """rendered, images: episodes and pictures committed. skipped: there already. failed: named, with reasons.
 
-    seconds: wall clock. steps: step -> seconds added up over workers. devices: what really rendered. left: not done because the run was stopped.
+    seconds: wall clock. steps: step -> seconds added up over workers. devices: what really rendered. left: not
+        done because the run was stopped.
     """
 
     rendered: int = 0

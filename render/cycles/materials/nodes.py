@@ -24,7 +24,9 @@ class Tree:
         return self._info.outputs["Color"]
 
     def add(self, kind: str, **inputs: Any) -> Any:
-        """A node of type ShaderNode<kind>; keyword arguments are properties if it has them, else inputs (spaces as _)."""
+        """A node of type ShaderNode<kind>; keyword arguments are properties if it has them, else inputs (spaces as
+        _).
+        """
         node = self.nodes.new(f"ShaderNode{kind}")
         for key, value in inputs.items():
             if key in node.bl_rna.properties:

@@ -41,10 +41,25 @@ def one(renderer: CyclesRenderer, scene: Scene) -> Passes:
     return renderer.render(scene, scene.frames[0], scene.frames[0].views[0])
 
 
-TRIO = [
-    {"name": "a", "shape": "cube", "color": "red", "material": "rubber", "size": "large", "location": [0, 0], "rotation_deg": 20},
+TRIO: list[dict[str, Any]] = [
+    {
+        "name": "a",
+        "shape": "cube",
+        "color": "red",
+        "material": "rubber",
+        "size": "large",
+        "location": [0, 0],
+        "rotation_deg": 20,
+    },
     {"name": "b", "shape": "sphere", "color": "blue", "material": "glass", "size": "large", "location": [1.8, -1.5]},
-    {"name": "c", "shape": "cylinder", "color": "green", "material": "metal", "size": "small", "location": [-1.5, -1.5]},
+    {
+        "name": "c",
+        "shape": "cylinder",
+        "color": "green",
+        "material": "metal",
+        "size": "small",
+        "location": [-1.5, -1.5],
+    },
 ]
 
 
@@ -110,7 +125,9 @@ def test_truth_is_the_same_in_every_profile(renderer: CyclesRenderer) -> None:
 
 def test_an_srgb_triple_that_glows_comes_back_exactly(renderer: CyclesRenderer) -> None:
     triple = (200, 120, 40)
-    scene = scene_of([{"shape": "cube", "material": "emission", "color": list(triple), "size": 2.0, "location": [0, 0]}])
+    scene = scene_of(
+        [{"shape": "cube", "material": "emission", "color": list(triple), "size": 2.0, "location": [0, 0]}]
+    )
     passes = one(renderer, scene.model_copy(update={"settings": scene.settings.model_copy(update={"denoise": False})}))
     inside = passes.ids == 1
     eroded = inside & np.roll(inside, 2, 0) & np.roll(inside, -2, 0) & np.roll(inside, 2, 1) & np.roll(inside, -2, 1)
@@ -120,7 +137,10 @@ def test_an_srgb_triple_that_glows_comes_back_exactly(renderer: CyclesRenderer) 
 
 def test_a_blend_material_shows(renderer: CyclesRenderer) -> None:
     def cube(material: object) -> Passes:
-        return one(renderer, scene_of([{"shape": "cube", "color": "red", "material": material, "size": 1.5, "location": [0, 0]}]))
+        return one(
+            renderer,
+            scene_of([{"shape": "cube", "color": "red", "material": material, "size": 1.5, "location": [0, 0]}]),
+        )
 
     checker = cube({"blend": "materials/checker.blend", "group": "Checker"})
     plain = cube("matte")

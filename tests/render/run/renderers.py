@@ -34,7 +34,9 @@ class CrashesOnce(FakeRenderer):
 
 
 class CrashesAlways(FakeRenderer):
-    """Dies of signal 11 whenever it meets an episode called .../crash..., hangs at .../hang..., raises at .../raise..."""
+    """Dies of signal 11 whenever it meets an episode called .../crash..., hangs at .../hang..., raises at
+    .../raise...
+    """
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         if "crash" in scene.id:

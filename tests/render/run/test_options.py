@@ -24,7 +24,9 @@ def test_cpu_workers_share_the_cores(cores: int, workers: int | None, threads: i
     if workers is None and threads is None:
         used = [core for plan in plans for core in plan.cores]
         assert len(used) == len(set(used)), "no core is given to two workers"
-        assert len(used) == cores or len(plans) * (len(used) // len(plans) + 1) > cores, "no core is left that would share evenly"
+        assert len(used) == cores or len(plans) * (len(used) // len(plans) + 1) > cores, (
+            "no core is left that would share evenly"
+        )
     if threads is not None:
         assert all(len(plan.cores) == threads for plan in plans)
 
