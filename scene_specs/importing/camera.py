@@ -19,10 +19,11 @@ Array = NDArray[np.float64]
 
 # Depths are stored from 32-bit arithmetic, pixels are rounded: this is the ratio of their errors.
 _PIXEL_WEIGHT = 1e-6
-# Beyond a residual of 1e-3 in depth, or 1.5 pixels, the numbers belong to another camera than the one assumed.
+_PIXEL_WEIGHT_FIRST = 1e-2
+# Beyond this in depth, or in pixels (rounding is half a pixel), the numbers belong to another camera than assumed.
 MAX_DEPTH_RESIDUAL = 1e-3
-MAX_PIXEL_RESIDUAL = 1.5
-_STEPS = 50
+MAX_PIXEL_RESIDUAL = 1.0
+_STEPS = 30
 
 
 @dataclass(frozen=True)
@@ -65,18 +66,42 @@ def recover(
     """
     if len(points) < 3:
         return None
-    found = [one for size in sizes if (one := _solve(points, pixels, np.array(nominal), focal, size)) is not None]
-    return min(found, key=lambda one: one.pixel_residual) if found else None
+    start = np.array(nominal)
+    best: Recovery | None = None
+    for size in sorted(sizes, key=lambda one: float(np.abs(project(start, points, focal, one) - pixels).max())):
+        found = _solve(points, pixels, start, focal, size)
+        if found is not None and (best is None or found.pixel_residual < best.pixel_residual):
+            best = found
+        # The other size would be off by tens of pixels.
+        if best is not None and best.consistent:
+            break
+    return best
 
 
 def _solve(points: Array, pixels: Array, start: Array, focal: float, size: tuple[int, int]) -> Recovery | None:
-    weights = np.array([_PIXEL_WEIGHT, _PIXEL_WEIGHT, 1.0])
+    # Depths of three objects in a row fit two cameras; pixels lead to the right one, depths then say where it is.
+    location = start
+    for weight in (_PIXEL_WEIGHT_FIRST, _PIXEL_WEIGHT):
+        better = _descend(points, pixels, location, focal, size, weight)
+        if better is None:
+            return None
+        location = better
+    off = np.abs(project(location, points, focal, size) - pixels).max(axis=0)
+    place = (float(location[0]), float(location[1]), float(location[2]))
+    return Recovery(place, float(off[2]), float(max(off[0], off[1])), size)
 
-    def error(location: Array) -> Array:
-        off: Array = project(location, points, focal, size) - pixels
+
+def _descend(
+    points: Array, pixels: Array, location: Array, focal: float, size: tuple[int, int], pixel_weight: float
+) -> Array | None:
+    """Gauss-Newton from `location`; None where it leaves the world."""
+    weights = np.array([pixel_weight, pixel_weight, 1.0])
+
+    def error(place: Array) -> Array:
+        off: Array = project(place, points, focal, size) - pixels
         return np.ravel(off * weights)
 
-    location, residual = start, error(start)
+    residual = error(location)
     for _ in range(_STEPS):
         columns = [(error(location + step) - error(location - step)) / 2e-5 for step in np.eye(3) * 1e-5]
         change = np.linalg.lstsq(np.stack(columns, axis=1), -residual, rcond=None)[0]
@@ -89,6 +114,4 @@ def _solve(points: Array, pixels: Array, start: Array, focal: float, size: tuple
             return None
         if float(np.abs(change).max()) < 1e-10:
             break
-    off = np.abs(project(location, points, focal, size) - pixels).max(axis=0)
-    place = (float(location[0]), float(location[1]), float(location[2]))
-    return Recovery(place, float(off[2]), float(max(off[0], off[1])), size)
+    return location
