@@ -76,6 +76,19 @@ class CameraAnnotation(RecordModel):
     clip: tuple[float, float]
 
 
+class PointerAnnotation(RecordModel):
+    """The pointer of an image; its box and mask are those of the object called `name`.
+
+    target: name of the pointed object. knuckle, fingertip: world, Blender units. fingertip_pixel: x, y, depth; analytic.
+    """
+
+    name: str
+    target: str
+    knuckle: Vector3
+    fingertip: Vector3
+    fingertip_pixel: Vector3
+
+
 class FrameAnnotation(RecordModel):
     """All truth of one image.
 
@@ -88,6 +101,7 @@ class FrameAnnotation(RecordModel):
     directions: dict[str, Vector3]
     relations: dict[str, dict[str, list[str]]]
     objects: list[ObjectAnnotation]
+    pointer: PointerAnnotation | None = None
 
 
 class ImageRecord(RecordModel):

@@ -98,6 +98,13 @@ class SceneView(SpecModel):
     camera: SceneCamera
 
 
+class ScenePointer(SpecModel):
+    """Which object of the frame is the pointer (by index; it stands last in `objects`), and what it points at, by name."""
+
+    index: Annotated[int, Field(ge=1, le=32767)]
+    target: Name
+
+
 class SceneFrame(SpecModel):
     """One layout and the views of it. seed: Cycles' own, for every view. truth, utterance: carried."""
 
@@ -105,6 +112,7 @@ class SceneFrame(SpecModel):
     utterance: str | None
     truth: dict[str, Any] | None
     objects: tuple[SceneObject, ...]
+    pointer: ScenePointer | None = None
     lights: tuple[SceneLight, ...]
     views: Annotated[tuple[SceneView, ...], Field(min_length=1)]
     passes: tuple[Pass, ...]

@@ -75,6 +75,23 @@ class ObjectSpec(SpecModel):
     rotation_deg: Finite | Vector3 | None = None
 
 
+class PointerSpec(SpecModel):
+    """A hand (or an arrow) that hovers over the ground and points at an object of the frame.
+
+    target: name of the object. kind: what points. color, material: default the published yellow, (240, 191, 29) used as
+    linear colour, and rubber. size: scale of the mesh, default 0.6. location: [x, y] hovers at the published height,
+    [x, y, z] is the place of its origin; left out, the compiler finds one that sees the target and hides nothing of it.
+    Its name in annotations is "pointer".
+    """
+
+    target: Name
+    kind: Literal["hand", "hand-left", "arrow"] = "hand"
+    color: str | tuple[Byte, Byte, Byte] | None = None
+    material: str | MaterialSpec | None = None
+    size: Annotated[float, Field(gt=0, le=10, allow_inf_nan=False)] | None = None
+    location: Vector2 | Vector3 | None = None
+
+
 class RandomObjectsSpec(SpecModel):
     """Objects that the compiler draws, beside those named in the frame.
 
@@ -167,6 +184,7 @@ class FrameSpec(SpecModel):
     utterance: Annotated[str, StringConstraints(max_length=10_000)] | None = None
     objects: Annotated[tuple[ObjectSpec, ...], Field(max_length=100)] = ()
     random_objects: RandomObjectsSpec | None = None
+    pointer: PointerSpec | None = None
     constraints: Annotated[tuple[ConstraintSpec, ...], Field(max_length=1000)] = ()
     camera: CameraSpec | None = None
     views: Annotated[tuple[ViewSpec, ...], Field(min_length=1, max_length=100)] | None = None

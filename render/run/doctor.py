@@ -1,0 +1,189 @@
+"""Is this machine ready? One check a thing that runs need, each with what to do where it fails."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+# Shared library that bpy loads -> Debian package that has it.
+LIBRARIES = {
+    "libX11.so.6": "libx11-6",
+    "libXrender.so.1": "libxrender1",
+    "libXfixes.so.3": "libxfixes3",
+    "libXi.so.6": "libxi6",
+    "libxkbcommon.so.0": "libxkbcommon0",
+    "libSM.so.6": "libsm6",
+    "libGL.so.1": "libgl1",
+}
+_PROBE_SECONDS = 60.0
+# First use of a card that the wheel has no kernels for compiles them: minutes of silence.
+_WARM_SECONDS = 1800.0
+_LEAST_FREE = 2 * 2**30
+
+
+@dataclass(frozen=True)
+class Check:
+    """name: what was looked at. ok: None is a warning. found: what there is. todo: what to do if not ok."""
+
+    name: str
+    ok: bool | None
+    found: str
+    todo: str = ""
+
+    def line(self) -> str:
+        """For people."""
+        mark = {True: "ok  ", False: "FAIL", None: "warn"}[self.ok]
+        return f"{mark}  {self.name:10} {self.found}" + (f"; {self.todo}" if self.todo else "")
+
+
+def check_python() -> Check:
+    """Python is the one that bpy is built for."""
+    found = ".".join(map(str, sys.version_info[:3]))
+    right = sys.version_info[:2] == (3, 11)
+    return Check("python", right, found, "" if right else "bpy 4.5 needs Python 3.11: make a new environment with it")
+
+
+def check_libraries() -> Check:
+    """The shared libraries that bpy loads are there."""
+    missing = []
+    for library, package in LIBRARIES.items():
+        try:
+            ctypes.CDLL(library)
+        except OSError:
+            missing.append(package)
+    if missing:
+        return Check("libraries", False, f"{len(missing)} missing", f"sudo apt-get install {' '.join(missing)}")
+    return Check("libraries", True, f"all {len(LIBRARIES)} system libraries that Blender loads")
+
+
+def run_probe(device: str, limit: float = _PROBE_SECONDS) -> dict[str, Any]:
+    """The probe's answer from a process of its own; {"error": ...} if it crashed, hung or failed."""
+    command = [sys.executable, "-m", "render.cycles.probe", device]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return {"error": f"no answer within {limit:.0f} s"}
+    try:
+        answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    except (ValueError, IndexError):
+        words = (done.stderr.strip().splitlines() or ["nothing on standard error"])[-1]
+        return {"error": f"Blender ended with code {done.returncode}: {words}"}
+    return answer
+
+
+def check_blender(device: str, limit: float = _PROBE_SECONDS) -> list[Check]:
+    """Blender imports, finds devices, and renders on the one asked for."""
+    answer = run_probe(device, limit)
+    if "error" in answer:
+        return [Check("blender", False, str(answer["error"]), "see the line of the libraries, or choose another --device")]
+    cards = {kind: names for kind, names in answer["found"].items() if names}
+    seen = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in cards.items()) or "no GPU, only the CPU"
+    return [
+        Check("blender", True, f"bpy {answer['bpy']}, imported in {answer['import_s']} s"),
+        Check("devices", True, seen),
+        Check(
+            "render",
+            True,
+            f"8 x 8 on {answer['device']}: first {answer['first_s']} s, then {answer['second_s']} s",
+        ),
+    ]
+
+
+def check_ray() -> Check:
+    """Ray starts and an actor answers."""
+    import ray
+
+    from render.run.local_ray import local_ray
+
+    start = time.perf_counter()
+    try:
+        with local_ray() as gpus:
+            answer = ray.get(ray.remote(_pid).remote(), timeout=_PROBE_SECONDS)
+    except Exception as error:
+        return Check("ray", False, f"{ray.__version__}: {error}", "look into /tmp/ray/session_latest/logs")
+    took = time.perf_counter() - start
+    return Check("ray", bool(answer), f"{ray.__version__}, sees {gpus} GPUs, a worker answered within {took:.1f} s")
+
+
+def _pid() -> int:
+    return os.getpid()
+
+
+def check_disk(store: str) -> Check:
+    """There is room where the store is, and links can be made (Lance needs them)."""
+    if "://" in store:
+        return Check("disk", True, f"{store} is remote; not looked at")
+    folder = Path(store).resolve().parent
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    try:
+        with tempfile.TemporaryDirectory(dir=folder) as name:
+            (Path(name) / "a").touch()
+            os.link(Path(name) / "a", Path(name) / "b")
+    except OSError as error:
+        return Check("disk", False, f"{folder}: {error.strerror}", "give --store a folder that can be written and has hard links")
+    low = free < _LEAST_FREE
+    return Check("disk", None if low else True, f"{free / 2**30:.1f} GiB free at {folder}", "little room" if low else "")
+
+
+def check_store(store: str) -> Check:
+    """The store opens, if there is one."""
+    from render.errors import DioramaError
+    from render.store import peek
+
+    try:
+        opened = peek(store)
+        if opened is None:
+            return Check("store", True, f"nothing at {store} yet; render-batch makes it")
+        return Check("store", True, f"{store}: {opened.count()} episodes")
+    except DioramaError as error:
+        return Check("store", False, str(error))
+
+
+def check_assets() -> Check:
+    """Meshes and stages load."""
+    from render.errors import DioramaError
+    from render.geometry.meshes import load_mesh, mesh_paths
+    from scene_specs.stage import load_stage, stage_paths
+
+    try:
+        meshes, stages = [load_mesh(name) for name in mesh_paths()], [load_stage(name) for name in stage_paths()]
+    except DioramaError as error:
+        return Check("assets", False, str(error), "install Diorama again")
+    return Check("assets", True, f"{len(meshes)} meshes, {len(stages)} stages")
+
+
+def examine(device: str, store: str) -> Iterator[Check]:
+    """All checks, the slow ones side by side."""
+    quick: list[Callable[[], Check]] = [check_python, check_libraries, check_assets]
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        blender = pool.submit(check_blender, device)
+        for check in quick:
+            yield check()
+        yield check_disk(store)
+        ray = check_ray()
+        yield from blender.result()
+        yield ray
+        yield check_store(store)
+
+
+def warm(device: str) -> list[Check]:
+    """Compile the kernels of a GPU ahead, into its cache; nothing to do on a CPU."""
+    cache = os.environ.get("CUDA_CACHE_PATH", "~/.nv/ComputeCache")
+    checks = check_blender("gpu" if device == "auto" else device, _WARM_SECONDS)
+    if device == "cpu":
+        return [*checks, Check("warm", True, "the CPU has no kernels to compile")]
+    kept = Check("warm", checks[0].ok, f"kernels are kept in {cache} (CUDA_CACHE_PATH)" if checks[0].ok else "not compiled")
+    return [*checks, kept]
