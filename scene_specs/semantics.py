@@ -21,6 +21,7 @@ from scene_specs.spec import (
     LightSpec,
     MaterialSpec,
     ObjectSpec,
+    PointerSpec,
     RandomObjectsSpec,
     object_name,
 )
@@ -69,6 +70,8 @@ def frame_issues(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[Is
     yield from _duplicates(names, (*at, "objects"), "an object")
     if frame.random_objects is not None:
         yield from _random_issues(frame, frame.random_objects, stage, (*at, "random_objects"))
+    if frame.pointer is not None:
+        yield from _pointer_issues(frame.pointer, names, stage, (*at, "pointer"))
     for index, constraint in enumerate(frame.constraints):
         yield from _constraint_issues(constraint, names, stage, (*at, "constraints", index))
     yield from _given_twice(frame.constraints, (*at, "constraints"))
@@ -96,16 +99,36 @@ def _duplicates(names: Sequence[str], at: Path, what: str, fold: bool = False) -
             )
 
 
+def _pointer_issues(pointer: PointerSpec, names: Sequence[str], stage: Stage | None, at: Path) -> Iterator[Issue]:
+    if pointer.target not in names:
+        text = f"found {shown(pointer.target)}, no object of this frame; allowed: {', '.join(names) or 'there is none'}"
+        yield Issue((*at, "target"), text, nearest(pointer.target, names))
+    if "pointer" in names:
+        yield Issue(at, "an object is called 'pointer' already, the name that the pointer has in annotations")
+    if stage is not None and stage.pointer is None:
+        yield Issue(at, f"found a pointer; stage {stage.name!r} has none")
+    yield from _color_word(pointer.color, at)
+    yield from _material_given(pointer.material, at)
+
+
+def _color_word(color: object, at: Path) -> Iterator[Issue]:
+    if isinstance(color, str):
+        yield from _unknown(color, tuple(COLORS), (*at, "color"))
+
+
+def _material_given(material: str | MaterialSpec | None, at: Path) -> Iterator[Issue]:
+    if isinstance(material, str):
+        yield from _material_word(material, (*at, "material"))
+    elif material is not None:
+        yield from _material_issues(material, (*at, "material"))
+
+
 def _object_issues(item: ObjectSpec, at: Path) -> Iterator[Issue]:
     yield from _unknown(item.shape, shapes(), (*at, "shape"))
-    if isinstance(item.color, str):
-        yield from _unknown(item.color, tuple(COLORS), (*at, "color"))
+    yield from _color_word(item.color, at)
     if isinstance(item.size, str):
         yield from _unknown(item.size, tuple(SIZES), (*at, "size"))
-    if isinstance(item.material, str):
-        yield from _material_word(item.material, (*at, "material"))
-    elif item.material is not None:
-        yield from _material_issues(item.material, (*at, "material"))
+    yield from _material_given(item.material, at)
 
 
 def _material_word(word: str, path: Path) -> Iterator[Issue]:

@@ -84,6 +84,23 @@ class StagePlacement(SpecModel):
     restarts: int = Field(ge=0)
 
 
+class StagePointer(SpecModel):
+    """The published pointer. scale: of its mesh. height: of its origin. color: 8-bit, used as linear colour. material.
+
+    center, side, gap: with a pointer and three free objects, each stands in a quadrant of a square of this side about
+    `center`, and `gap` stays free on each side of both centre lines; the pointer has the quadrant towards the camera
+    (+x, -y), objects 0, 1, 2 the left, back and right one.
+    """
+
+    scale: Positive
+    height: NotNegative
+    color: tuple[int, int, int]
+    material: str
+    center: tuple[Finite, Finite]
+    side: Positive
+    gap: NotNegative
+
+
 class StageDefaults(SpecModel):
     """What is drawn, uniformly, for an attribute that a spec leaves out."""
 
@@ -102,6 +119,7 @@ class Stage(SpecModel):
     lights: tuple[StageLight, ...]
     ground: StageGround | None
     placement: StagePlacement
+    pointer: StagePointer | None = None
     defaults: StageDefaults
 
 

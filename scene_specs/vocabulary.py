@@ -34,9 +34,7 @@ MEWL_MATERIALS: tuple[str, ...] = ("rubber", "metal", "glass")
 MATERIALS: tuple[str, ...] = ("rubber", "metal", "glass", "matte", "emission")
 
 RELATIONS: tuple[str, ...] = ("left", "right", "front", "behind")
-OPPOSITE: Mapping[str, str] = MappingProxyType(
-    {"left": "right", "right": "left", "front": "behind", "behind": "front"}
-)
+OPPOSITE: Mapping[str, str] = MappingProxyType({"left": "right", "right": "left", "front": "behind", "behind": "front"})
 
 # CLEVR-CoGenT: condition -> shape -> allowed colours (Johnson et al. 2017, section 4.7).
 _COGENT_1 = ("gray", "blue", "brown", "yellow")

@@ -99,7 +99,8 @@ def test_wheel_names_its_commands_and_licence(built: Path) -> None:
         info = f"diorama-{__version__}.dist-info"
         commands = archive.read(f"{info}/entry_points.txt").decode()
         metadata = archive.read(f"{info}/METADATA").decode()
-    assert set(re.findall(r"^([\w-]+) = ", commands, re.MULTILINE)) == {"render-batch", "render-specs", "render-export"}
+    found = set(re.findall(r"^([\w-]+) = ", commands, re.MULTILINE))
+    assert {"render-batch", "render-specs", "render-export", "render-doctor", "render-episode"} <= found
     assert "License-Expression: MIT" in metadata
     assert "Requires-Python: ==3.11.*" in metadata
 

@@ -18,6 +18,9 @@ BUILDERS = (
     ("meshes/sphere.npz", "assets.build.shapes"),
     ("meshes/cylinder.npz", "assets.build.shapes"),
     ("meshes/clevr_ground.npz", "assets.build.shapes"),
+    ("meshes/hand.npz", "assets.build.hand"),
+    ("meshes/hand_left.npz", "assets.build.hand"),
+    ("meshes/arrow.npz", "assets.build.arrow"),
     ("materials/checker.blend", "assets.build.checker"),
     ("stages/", "written by hand"),
 )

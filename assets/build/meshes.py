@@ -50,13 +50,23 @@ def drop_degenerate(triangles: Ints) -> Ints:
     return kept
 
 
-def write(path: Path, vertices: Floats, normals: Floats, triangles: Ints) -> None:
-    """Write a mesh as `.npz` with fixed dates and order: the bytes depend on the mesh alone."""
+def write(
+    path: Path,
+    vertices: Floats,
+    normals: Floats,
+    triangles: Ints,
+    anchors: dict[str, tuple[float, float, float]] | None = None,
+) -> None:
+    """Write a mesh as `.npz` with fixed dates and order: the bytes depend on the mesh alone.
+
+    anchors: named points on it, such as a fingertip.
+    """
     length = np.sqrt((normals * normals).sum(axis=1, keepdims=True))
     arrays = {
         "vertices": vertices.astype("<f4"),
         "normals": (normals / length).astype("<f4"),
         "triangles": triangles.astype("<i4"),
+        **{f"anchor_{name}": np.array(point, dtype="<f8") for name, point in sorted((anchors or {}).items())},
     }
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, array in arrays.items():

@@ -9,13 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 from pycocotools import mask as coco
 
-from render.errors import RenderError
+from render.errors import AssetError, RenderError
 from render.geometry.camera import Camera, Vec, dot
+from render.geometry.meshes import load_mesh
 from render.geometry.raster import Pose, mask_box, rasterise
-from render.geometry.rotation import Matrix, euler_matrix, matrix_quaternion, multiply
+from render.geometry.rotation import Matrix, euler_matrix, matrix_quaternion, multiply, transform
 from render.geometry.solid import solid
 from render.passes import Passes
-from render.record import RLE, CameraAnnotation, FrameAnnotation, ObjectAnnotation, Quaternion, Row3, Vector3
+from render.record import (
+    RLE,
+    CameraAnnotation,
+    FrameAnnotation,
+    ObjectAnnotation,
+    PointerAnnotation,
+    Quaternion,
+    Row3,
+    Vector3,
+)
 from render.scene import Scene, SceneFrame, SceneObject, SceneView
 from scene_specs.stage import StageGround, load_stage
 from scene_specs.vocabulary import RELATIONS
@@ -129,6 +139,25 @@ def object_annotation(
     )
 
 
+def pointer_annotation(frame: SceneFrame, camera: Camera) -> PointerAnnotation | None:
+    """The pointer of a frame in one image, None if it has none. Raises AssetError for a mesh that points nowhere."""
+    if frame.pointer is None:
+        return None
+    item = frame.objects[frame.pointer.index - 1]
+    anchors = load_mesh(item.shape).anchors
+    if not {"knuckle", "fingertip"} <= anchors.keys():
+        raise AssetError(f"mesh {item.shape!r} has no anchors knuckle and fingertip: it cannot be a pointer")
+    points = np.array([anchors["knuckle"], anchors["fingertip"]])
+    knuckle, tip = transform(points, item.rotation_deg, item.scale, item.location).tolist()
+    return PointerAnnotation(
+        name=item.name,
+        target=frame.pointer.target,
+        knuckle=_vector(knuckle),
+        fingertip=_vector(tip),
+        fingertip_pixel=_center(camera, (tip[0], tip[1], tip[2]))[0],
+    )
+
+
 def annotate(scene: Scene, frame: SceneFrame, view: SceneView, passes: Passes) -> FrameAnnotation:
     """All truth of one image, at the size of its passes.
 
@@ -145,9 +174,12 @@ def annotate(scene: Scene, frame: SceneFrame, view: SceneView, passes: Passes) -
     stage = load_stage(scene.stage)
     camera = Camera.of(view.camera, width, height)
     directions = camera.directions()
+    # The pointer is no party to relations, as in the published truth.
+    standing = [item for item in frame.objects if frame.pointer is None or item.index != frame.pointer.index]
     return FrameAnnotation(
         camera=camera_annotation(camera),
         directions={name: _vector(direction) for name, direction in directions.items()},
-        relations=relations_of(frame.objects, directions, stage.placement.relation_threshold),
+        relations=relations_of(standing, directions, stage.placement.relation_threshold),
         objects=[object_annotation(item, camera, stage.ground, passes) for item in frame.objects],
+        pointer=pointer_annotation(frame, camera),
     )

@@ -17,8 +17,12 @@ from render.cli.common import DioramaCommand, verbose_option
     show_default=True,
     help="What the test render runs on.",
 )
-@click.option("--store", metavar="STORE", default=None, help="Store to look at [default: $DIORAMA_STORE or ./diorama.lance].")
-@click.option("--warm", "warming", is_flag=True, help="Compile a GPU's kernels ahead (first use takes minutes) and nothing else.")
+@click.option(
+    "--store", metavar="STORE", default=None, help="Store to look at [default: $DIORAMA_STORE or ./diorama.lance]."
+)
+@click.option(
+    "--warm", "warming", is_flag=True, help="Compile a GPU's kernels ahead (first use takes minutes) and nothing else."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @verbose_option
 def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:

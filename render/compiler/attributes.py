@@ -70,7 +70,8 @@ def rounded3(value: Sequence[float]) -> Vec:
     return (rounded(value[0]), rounded(value[1]), rounded(value[2]))
 
 
-def _material(given: str | MaterialSpec) -> SceneMaterial:
+def material_of(given: str | MaterialSpec) -> SceneMaterial:
+    """A Scene's material from a spec's."""
     if isinstance(given, str):
         return SceneMaterial(name=given)
     strength = 1.0 if given.strength is None else given.strength
@@ -152,7 +153,7 @@ def _item(name: str, spec: ObjectSpec, look: Look, turn: float, fail: Fail) -> I
         shape,
         color if isinstance(color, str) else None,
         rounded3(linear),
-        _material(material),
+        material_of(material),
         size if isinstance(size, str) else None,
         scale,
         rounded3(rotation),

@@ -14,7 +14,7 @@ from render.compiler.layout import Layout, lay_out
 from render.compiler.rng import Keys
 from render.errors import CompileError
 from render.geometry.camera import Camera
-from render.scene import Scene, SceneFrame, SceneObject, Settings
+from render.scene import Scene, SceneFrame, SceneObject, ScenePointer, Settings
 from scene_specs.spec import EpisodeSpec, FrameSpec
 from scene_specs.stage import Stage, load_stage
 
@@ -59,11 +59,17 @@ def compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) 
         _object(index, item, place)
         for index, (item, place) in enumerate(zip(items, layout.locations, strict=True), start=1)
     )
+    pointer = None
+    if layout.pointer is not None and frame.pointer is not None:
+        assert layout.pointer.location is not None
+        pointer = ScenePointer(index=len(objects) + 1, target=frame.pointer.target)
+        objects = (*objects, _object(pointer.index, layout.pointer, layout.pointer.location))
     compiled = SceneFrame(
         name=name,
         utterance=frame.utterance,
         truth=frame.truth,
         objects=objects,
+        pointer=pointer,
         lights=lights,
         views=views,
         passes=frame.passes,

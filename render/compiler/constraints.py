@@ -46,6 +46,12 @@ class Rules:
     visible: tuple[int, ...]
     visible_stated: tuple[bool, ...]
     demands: tuple[Demand, ...]
+    # In the pointer's quadrants only left and right are kept apart.
+    front_margin: bool = True
+
+    def margin(self, axis: int) -> float:
+        """Least difference along right (axis 0) or front (axis 1)."""
+        return self.axis_margin if axis == 0 or self.front_margin else 0.0
 
     @property
     def distance_label(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from render.compiler.attributes import Item
 from render.compiler.candidates import Floats, Ground2
 from render.compiler.constraints import Rules
 from render.compiler.placement import Search
+from render.compiler.pointer import Placer, placer_of, quadrants
 from render.compiler.rng import Keys
 from render.compiler.visibility import Sight, frame_planes
 from render.geometry.camera import Camera
@@ -31,11 +32,14 @@ class Failure(Protocol):
 
 @dataclass(frozen=True)
 class Layout:
-    """Locations of all objects; restarts: layouts given up before; refused: constraint -> tries it refused in those."""
+    """Locations of all objects; pointer: with its place and turn, if there is one; restarts: layouts given up before;
+    refused: constraint -> tries it refused in those.
+    """
 
     locations: tuple[Vec, ...]
     restarts: int
     refused: dict[str, int]
+    pointer: Item | None = None
 
 
 def _given(items: Sequence[Item]) -> list[tuple[int, Vec]]:
@@ -107,7 +111,9 @@ def _locations(items: Sequence[Item], places: Floats) -> tuple[Vec, ...]:
     return tuple(item.location or (x, y, item.scale) for item, (x, y) in zip(items, places.tolist(), strict=True))
 
 
-def _search(search: Search, stage: Stage, keys: Keys, floors: Sequence[int], fail: Failure) -> Layout:
+def _search(
+    search: Search, stage: Stage, keys: Keys, floors: Sequence[int], placer: Placer | None, fail: Failure
+) -> Layout:
     items, rules, limit = search.items, search.rules, stage.placement.restarts + 1
     generator = keys.generator("placement")
     refused: dict[str, int] = {}
@@ -122,8 +128,9 @@ def _search(search: Search, stage: Stage, keys: Keys, floors: Sequence[int], fai
                 locations = _locations(items, places[row])
                 shown = search.sight.visible(list(enumerate(locations))) if any(floors) else {}
                 hidden = [k for k, pixels in shown.items() if pixels < floors[k]]
-                if not hidden:
-                    return Layout(locations, tried + row, refused)
+                pointer = placer.place(locations, floors, refused) if placer is not None and not hidden else None
+                if not hidden and (placer is None or pointer is not None):
+                    return Layout(locations, tried + row, refused, pointer)
                 for k in hidden:
                     refused[rules.visible_label(k)] = refused.get(rules.visible_label(k), 0) + 1
             for label, counts in tally.refused.items():
@@ -151,7 +158,31 @@ def lay_out(
     broken = [*_broken_pairs(rules, given, ground), *_broken_sight(rules, items, given, sight)]
     if broken:
         raise fail(f"the given places break what the frame states: {'; '.join(broken)}")
+    grounds = [ground] * len(items)
+    hand_ground = ground
+    fourfold = quadrants(frame, items, stage.pointer)
+    if fourfold is not None:
+        *grounds, hand_ground = [replace(ground, x=x[:2], y=y[:2]) for x, y in fourfold]
+        rules = replace(rules, front_margin=False)
+    placer = None
+    if frame.pointer is not None:
+        tries, draws = stage.placement.tries, keys.generator("pointer")
+        placer = placer_of(frame.pointer, stage.pointer, rules.names, hand_ground, rules, sight, tries, draws, fail)
     if len(given) == len(items):
-        return Layout(tuple(place for _, place in given), 0, {})
-    search = Search(items, rules, ground, sight, stage.placement.tries)
-    return _search(search, stage, keys, _floors(rules, given, sight), fail)
+        return _beside_given(tuple(place for _, place in given), placer, stage, _floors(rules, given, sight), fail)
+    search = Search(items, rules, grounds, sight, stage.placement.tries)
+    return _search(search, stage, keys, _floors(rules, given, sight), placer, fail)
+
+
+def _beside_given(
+    locations: tuple[Vec, ...], placer: Placer | None, stage: Stage, floors: Sequence[int], fail: Failure
+) -> Layout:
+    """All objects have their places; only the pointer may still need one."""
+    refused: dict[str, int] = {}
+    if placer is None:
+        return Layout(locations, 0, refused)
+    for restart in range(stage.placement.restarts + 1):
+        pointer = placer.place(locations, floors, refused)
+        if pointer is not None:
+            return Layout(locations, restart, refused, pointer)
+    raise fail("no place for the pointer beside the given objects", refused)

@@ -59,8 +59,11 @@ def placing_order(rules: Rules, least: tuple[Floats, Floats], free: Sequence[int
 class Search:
     """The search of one frame."""
 
-    def __init__(self, items: Sequence[Item], rules: Rules, ground: Ground2, sight: Sight, tries: int) -> None:
-        self.items, self.rules, self.ground, self.sight, self.tries = items, rules, ground, sight, tries
+    def __init__(
+        self, items: Sequence[Item], rules: Rules, grounds: Sequence[Ground2], sight: Sight, tries: int
+    ) -> None:
+        """grounds: the area of each object; all share the camera's directions."""
+        self.items, self.rules, self.grounds, self.sight, self.tries = items, rules, grounds, sight, tries
         self.least = (rules.least(0), rules.least(1))
         free = [k for k, item in enumerate(items) if item.location is None]
         self.given = [k for k, item in enumerate(items) if item.location is not None]
@@ -96,7 +99,7 @@ class Search:
         """
         least = self.least[axis]
         later = [j for j in range(len(self.items)) if j not in placed]
-        low, high = self.ground.extent(axis)
+        low, high = self.grounds[k].extent(axis)
         low += max(0.0, float(least[later, k].max()))
         high -= max(0.0, float(least[k, later].max()))
         lows, highs = np.full(len(along), low), np.full(len(along), high)
@@ -110,13 +113,14 @@ class Search:
     ) -> tuple[Floats, NDArray[np.bool_]]:
         """Place of object k in each layout (B, 2), and whether there is one (B,)."""
         x, y = places[:, placed, 0], places[:, placed, 1]
-        along = (self.ground.along(0, x, y), self.ground.along(1, x, y))
+        ground = self.grounds[k]
+        along = (ground.along(0, x, y), ground.along(1, x, y))
         ranges = [self._range(axis, k, placed, along[axis]) for axis in (0, 1)]
         strips = (
-            free_strips(*ranges[0], along[0], self.rules.axis_margin),
-            free_strips(*ranges[1], along[1], self.rules.axis_margin),
+            free_strips(*ranges[0], along[0], self.rules.margin(0)),
+            free_strips(*ranges[1], along[1], self.rules.margin(1)),
         )
-        cx, cy = candidates(self.ground, strips, u)
+        cx, cy = candidates(ground, strips, u)
         verdicts = self._verdicts(k, placed, (x, y), along, (cx, cy))
         good = np.ones(cx.shape, dtype=bool)
         for _, passed in verdicts:
@@ -137,7 +141,7 @@ class Search:
         at: tuple[Floats, Floats],
     ) -> list[tuple[str, NDArray[np.bool_]]]:
         """Rule -> which candidates (B, T) fulfil it; every rule of object k with those placed."""
-        rules, (cx, cy), ground = self.rules, at, self.ground
+        rules, (cx, cy), ground = self.rules, at, self.grounds[k]
         inside = (cx >= ground.x[0]) & (cx <= ground.x[1]) & (cy >= ground.y[0]) & (cy <= ground.y[1])
         verdicts = [("area", inside)]
         mine = (ground.along(0, cx, cy), ground.along(1, cx, cy))
@@ -158,7 +162,8 @@ class Search:
             if rules.axis_margin > 0:
                 apart = np.ones(cx.shape, dtype=bool)
                 for axis in (0, 1):
-                    apart &= (np.abs(mine[axis][:, :, None] - along[axis][:, None, :]) >= rules.axis_margin).all(axis=2)
+                    gaps = np.abs(mine[axis][:, :, None] - along[axis][:, None, :])
+                    apart &= (gaps >= rules.margin(axis)).all(axis=2)
                 verdicts.append((rules.margin_label, apart))
             dx, dy = cx[:, :, None] - others[0][:, None, :], cy[:, :, None] - others[1][:, None, :]
             reach = rules.scales[placed] + rules.scales[k] + rules.min_distance

@@ -2,7 +2,7 @@
 
 vertices (V, 3) float32, normals (V, 3) float32 (shading normals, unit), triangles (T, 3) int32, counter-clockwise
 seen from outside.
-CLEVR shapes fill a 2 x 2 x 2 box about the origin.
+CLEVR shapes fill a 2 x 2 x 2 box about the origin. Further arrays `anchor_<name>` (3,) are named points, such as a fingertip.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import metadata, resources
 from pathlib import Path
@@ -23,7 +23,7 @@ from render.errors import AssetError
 
 @dataclass(frozen=True)
 class Mesh:
-    """sha256: of the file, hexadecimal. lower, upper: corners of the bounding box."""
+    """sha256: of the file, hexadecimal. lower, upper: corners of the bounding box. anchors: named points."""
 
     name: str
     vertices: NDArray[np.float64]
@@ -32,6 +32,7 @@ class Mesh:
     lower: tuple[float, float, float]
     upper: tuple[float, float, float]
     sha256: str
+    anchors: dict[str, tuple[float, float, float]] = field(default_factory=dict)
 
 
 def mesh_paths() -> dict[str, Path]:
@@ -56,15 +57,22 @@ def load_mesh(name: str) -> Mesh:
             vertices = arrays["vertices"].astype(np.float64)
             normals = arrays["normals"].astype(np.float64)
             triangles = arrays["triangles"].astype(np.int32)
+            anchors = {key.removeprefix("anchor_"): point(arrays[key]) for key in arrays if key.startswith("anchor_")}
     except (OSError, ValueError, KeyError) as error:
         raise AssetError(f"mesh {name!r}: {paths[name]}: {error}") from error
-    low, high = vertices.min(axis=0), vertices.max(axis=0)
     return Mesh(
         name,
         vertices,
         normals,
         triangles,
-        (float(low[0]), float(low[1]), float(low[2])),
-        (float(high[0]), float(high[1]), float(high[2])),
+        point(vertices.min(axis=0)),
+        point(vertices.max(axis=0)),
         hashlib.sha256(data).hexdigest(),
+        anchors,
     )
+
+
+def point(array: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Three plain floats."""
+    x, y, z = (float(value) for value in array)
+    return (x, y, z)

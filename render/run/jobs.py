@@ -7,6 +7,7 @@ from pathlib import Path
 
 from render import __version__
 from render.compiler.assets import blend_digest
+from render.compiler.pointer import MESHES
 from render.geometry.meshes import load_mesh
 from render.record import Job
 from render.scene import Scene, Settings
@@ -33,9 +34,9 @@ def _assets_of(spec: EpisodeSpec, asset_roots: Sequence[Path]) -> dict[str, str]
     for mesh in _meshes_of(spec, stage):
         assets[f"mesh:{mesh}"] = load_mesh(mesh).sha256
     for frame in spec.frames:
-        for item in frame.objects:
-            if isinstance(item.material, MaterialSpec) and item.material.blend is not None:
-                assets[f"blend:{item.material.blend}"] = blend_digest(item.material.blend, asset_roots)
+        for given in [*(item.material for item in frame.objects), frame.pointer and frame.pointer.material]:
+            if isinstance(given, MaterialSpec) and given.blend is not None:
+                assets[f"blend:{given.blend}"] = blend_digest(given.blend, asset_roots)
     return dict(sorted(assets.items()))
 
 
@@ -46,6 +47,8 @@ def _meshes_of(spec: EpisodeSpec, stage: Stage) -> list[str]:
     for frame in spec.frames:
         for item in frame.objects:
             names.update(dict.fromkeys([item.shape] if item.shape else stage.defaults.shapes))
+        if frame.pointer is not None:
+            names[MESHES[frame.pointer.kind]] = None
         drawn = frame.random_objects
         if drawn is not None and drawn.combinations is not None:
             names.update(dict.fromkeys(shape for shape, _ in drawn.combinations))

@@ -15,7 +15,16 @@ from scene_specs.faults import nearest, path_text, shown
 from scene_specs.importing.camera import recover
 from scene_specs.json_scan import scan
 from scene_specs.json_text import Path as JsonPath
-from scene_specs.spec import AreaSpec, CameraSpec, ConstraintSpec, FrameSpec, LightSpec, ObjectSpec
+from scene_specs.spec import (
+    AreaSpec,
+    CameraSpec,
+    ConstraintSpec,
+    FrameSpec,
+    LightSpec,
+    ObjectSpec,
+    PointerSpec,
+    object_name,
+)
 from scene_specs.stage import load_stage
 from scene_specs.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
 
@@ -81,11 +90,16 @@ def frame_of(scene: Any, source: Foreign, name: str | None = None, utterance: st
     if not isinstance(scene, dict) or not isinstance(scene.get("objects"), list):
         source.fault((), f"found {shown(scene)}; allowed: a scene, an object with a list of `objects`")
         return None
-    objects = []
+    objects: list[ObjectSpec] = []
+    hands: list[int] = []
     for index, entry in enumerate(scene["objects"]):
+        if isinstance(entry, dict) and entry.get("shape") == POINTER:
+            hands.append(index)
+            continue
         item = _object(entry, source, ("objects", index))
         if item is not None:
             objects.append(item)
+    pointer = _pointer(scene, hands, objects, source) if hands and len(source.faults) == before else None
     camera = _camera(scene["objects"], source) if len(source.faults) == before else None
     if len(source.faults) > before:
         return None
@@ -93,6 +107,7 @@ def frame_of(scene: Any, source: Foreign, name: str | None = None, utterance: st
         name=name,
         utterance=utterance,
         objects=tuple(objects),
+        pointer=pointer,
         constraints=_OBEYED,
         camera=camera,
         # The files don't record the lights' jitter; the stage's own places are the best guess.
@@ -104,11 +119,6 @@ def frame_of(scene: Any, source: Foreign, name: str | None = None, utterance: st
 def _object(entry: Any, source: Foreign, at: JsonPath) -> ObjectSpec | None:
     if not isinstance(entry, dict):
         source.fault(at, f"found {shown(entry)}; allowed: an object")
-        return None
-    if entry.get("shape") == POINTER:
-        # The pointer of a spec goes here, once the language has one: its place is `3d_coords`, its target the scene's
-        # `points_to`.
-        log.warning("%s: the pointing hand is left out; specs have no pointer yet", source.place())
         return None
     words = {"shape": SHAPES, "color": tuple(COLORS), "material": MEWL_MATERIALS, "size": tuple(SIZES)}
     for key, known in words.items():
@@ -130,6 +140,24 @@ def _object(entry: Any, source: Foreign, at: JsonPath) -> ObjectSpec | None:
         # Both generators hand their number to Blender as radians, whatever they drew it as.
         rotation_deg=math.degrees(turn[0]) % 360.0,
     )
+
+
+def _pointer(scene: dict[str, Any], hands: list[int], objects: list[ObjectSpec], source: Foreign) -> PointerSpec | None:
+    """The hand of a pragmatic scene: `points_to` is the index of its target. Its turn follows from its place."""
+    index = hands[0]
+    at: JsonPath = ("objects", index)
+    if len(hands) > 1:
+        source.fault(("objects", hands[1]), "found a second pointing hand; allowed: one")
+        return None
+    place = _numbers(scene["objects"][index].get("3d_coords"), 3, source, (*at, "3d_coords"))
+    target = scene.get("points_to")
+    if not isinstance(target, int) or isinstance(target, bool) or not 0 <= target < len(objects):
+        found = shown(target) if "points_to" in scene else "nothing"
+        source.fault(("points_to",), f"found {found}; allowed: the index of an object, 0 to {len(objects) - 1}")
+        return None
+    if place is None:
+        return None
+    return PointerSpec(target=object_name(objects[target], target), location=(place[0], place[1], place[2]))
 
 
 def _numbers(value: Any, count: int, source: Foreign, at: JsonPath) -> list[float] | None:

@@ -223,7 +223,30 @@ OBJECTS = [
             {"shape": "cube", "location": [0, 0, 1.5], "size": 1},
         ],
     ),
-    frame("pointer", "pointer", "unknown key", pointer={"target": "a"}),
+    frame("pointer without a target", "pointer.target", "required", pointer={"kind": "arrow"}),
+    frame("unknown kind of pointer", "pointer.kind", "did you mean 'hand'?", pointer={"target": "a", "kind": "hnad"}),
+    frame(
+        "unknown colour of the pointer",
+        "pointer.color",
+        "did you mean 'red'?",
+        objects=[{"name": "a"}],
+        pointer={"target": "a", "color": "redd"},
+    ),
+    frame(
+        "pointer at nothing",
+        "pointer.target",
+        "no object of this frame; allowed: cup, box",
+        "did you mean 'cup'?",
+        objects=[{"name": "cup"}, {"name": "box"}],
+        pointer={"target": "cap"},
+    ),
+    frame(
+        "an object called pointer",
+        "pointer",
+        "called 'pointer' already",
+        objects=[{"name": "pointer"}],
+        pointer={"target": "pointer"},
+    ),
 ]
 RELATION = {"relation": "left", "subject": "a", "of": "b"}
 CONSTRAINTS = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import math
 from pathlib import Path
 from typing import Any
@@ -117,17 +116,30 @@ def test_names_in_info_are_no_paths(tmp_path: Path, rng: np.random.Generator, na
         list(import_mewl(tmp_path))
 
 
-def test_the_hand_is_left_out_with_a_warning(
-    tmp_path: Path, rng: np.random.Generator, caplog: pytest.LogCaptureFixture
-) -> None:
+def hand_scene(rng: np.random.Generator) -> dict[str, Any]:
     entry = scene(rng, jittered(rng), 3, (320, 240), names=True)
     entry["objects"].append(HAND)
-    entry["points_to"] = 0
+    entry["points_to"] = 1
+    return entry
+
+
+def test_the_hand_becomes_a_pointer(tmp_path: Path, rng: np.random.Generator) -> None:
+    entry = hand_scene(rng)
     (tmp_path / "a.json").write_text(json.dumps(entry))
-    with caplog.at_level(logging.WARNING):
-        (episode,) = import_mewl(tmp_path / "a.json")
-    assert len(episode.frames[0].objects) == 3
-    assert "hand is left out" in caplog.text
+    (episode,) = import_mewl(tmp_path / "a.json")
+    frame = episode.frames[0]
+    assert len(frame.objects) == 3
+    assert frame.pointer is not None
+    assert frame.pointer.target == frame.objects[1].name
+    assert frame.pointer.location == tuple(HAND["3d_coords"])
+
+
+@pytest.mark.parametrize("wrong", [None, 3, -1, "o1", True])
+def test_a_hand_that_points_at_nothing_is_named(tmp_path: Path, rng: np.random.Generator, wrong: object) -> None:
+    entry = hand_scene(rng) | {"points_to": wrong}
+    (tmp_path / "a.json").write_text(json.dumps(entry))
+    with pytest.raises(SpecError, match=r"points_to: found .*; allowed: the index of an object, 0 to 2"):
+        list(import_mewl(tmp_path / "a.json"))
 
 
 @pytest.mark.parametrize("change", ["two objects", "no pixels", "other depths"])

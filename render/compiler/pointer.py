@@ -1,0 +1,211 @@
+"""Where the pointer hovers: it sees its target, hides nothing of it, stands in nobody's way, and is seen itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import Generator
+
+from render.compiler.attributes import Fail, Item, material_of, rounded, rounded3
+from render.compiler.candidates import Bools, Floats, Ground2
+from render.compiler.constraints import Rules
+from render.compiler.visibility import Sight, frame_planes
+from render.geometry.meshes import load_mesh
+from render.geometry.raster import Pose, compose, rasterise
+from render.geometry.rotation import Vec, transform
+from render.geometry.solid import solid
+from scene_specs.spec import FrameSpec, PointerSpec
+from scene_specs.stage import StagePointer
+from scene_specs.vocabulary import linear_of_name, linear_of_srgb
+
+NAME = "pointer"
+MESHES = {"hand": "hand", "hand-left": "hand_left", "arrow": "arrow"}
+
+# Places that pass the cheap rules and are then looked at; a look costs two milliseconds.
+_LOOKS = 6
+# Free ground on both sides of the line from fingertip to target.
+_CLEARANCE = 0.05
+# A pointer of which less shows does not read as one.
+_LEAST_SHOWN = 0.95
+
+
+def turn_towards(x: float, y: float, target: Vec) -> float:
+    """Degrees about Z that turn the pointer's -Y to the target: pi - atan2(dx, dy), as published."""
+    return rounded(math.degrees(math.pi - math.atan2(target[0] - x, target[1] - y)) % 360.0)
+
+
+def pointing_ray(item: Item, location: Vec) -> tuple[Vec, Vec]:
+    """Knuckle and fingertip of a pointer at a place, world."""
+    anchors = load_mesh(item.shape).anchors
+    points = np.array([anchors["knuckle"], anchors["fingertip"]])
+    knuckle, tip = transform(points, item.rotation_deg, item.scale, location).tolist()
+    return (knuckle[0], knuckle[1], knuckle[2]), (tip[0], tip[1], tip[2])
+
+
+def miss(knuckle: Vec, tip: Vec, target: Vec) -> float:
+    """Distance at which the ray from the knuckle through the fingertip passes a point; inf if it lies behind."""
+    along = [t - k for t, k in zip(tip, knuckle, strict=True)]
+    away = [t - k for t, k in zip(target, knuckle, strict=True)]
+    length2 = sum(a * a for a in along)
+    share = sum(a * b for a, b in zip(along, away, strict=True)) / length2
+    if share <= 0:
+        return math.inf
+    return math.sqrt(sum((b - share * a) ** 2 for a, b in zip(along, away, strict=True)))
+
+
+def pointer_item(spec: PointerSpec, stage: StagePointer) -> Item:
+    """The pointer before it has a place and a turn."""
+    scale = stage.scale if spec.size is None else rounded(spec.size)
+    if spec.color is None:
+        red, green, blue = stage.color
+        linear = (red / 255, green / 255, blue / 255)
+    else:
+        linear = linear_of_name(spec.color) if isinstance(spec.color, str) else linear_of_srgb(spec.color)
+    place = None
+    if spec.location is not None:
+        given = spec.location if len(spec.location) == 3 else (*spec.location, stage.height)
+        place = rounded3(given)
+    return Item(
+        name=NAME,
+        shape=MESHES[spec.kind],
+        color=spec.color if isinstance(spec.color, str) else None,
+        color_linear=rounded3(linear),
+        material=material_of(spec.material or stage.material),
+        size=None,
+        scale=scale,
+        rotation_deg=(0.0, 0.0, 0.0),
+        location=place,
+    )
+
+
+def quadrants(frame: FrameSpec, items: Sequence[Item], stage: StagePointer | None) -> list[tuple[Vec, Vec]] | None:
+    """The published layout of three free objects and a pointer: areas ((x0, x1, _), (y0, y1, _)) of objects and
+    pointer.
+
+    Objects 0, 1, 2 have the left, back and right quadrant, the pointer the one towards the camera. None where the rule
+    does not hold: another number of objects, given places, an area of the frame's own.
+    """
+    if frame.pointer is None or stage is None or frame.area is not None or len(items) != 3:
+        return None
+    if frame.pointer.location is not None or any(item.location is not None for item in items):
+        return None
+    (cx, cy), half, gap = stage.center, stage.side / 2, stage.gap
+    low_x, high_x = (cx - half, cx - gap, 0.0), (cx + gap, cx + half, 0.0)
+    low_y, high_y = (cy - half, cy - gap, 0.0), (cy + gap, cy + half, 0.0)
+    return [(low_x, low_y), (low_x, high_y), (high_x, high_y), (high_x, low_y)]
+
+
+@dataclass
+class Placer:
+    """Finds the pointer's place in a layout that is otherwise done. item: without place, or with a given one."""
+
+    item: Item
+    target: int
+    ground: Ground2
+    rules: Rules
+    sight: Sight
+    tries: int
+    height: float
+    generator: Generator
+
+    def place(self, locations: Sequence[Vec], floors: Sequence[int], refused: dict[str, int]) -> Item | None:
+        """The pointer with place and turn, or None; refusals are counted into `refused`."""
+        given = self.item.location
+        if given is not None and self.rules.fixed.all():
+            return self.turned(*given, locations)
+        if given is not None:
+            x, y, z = np.array([given[0]]), np.array([given[1]]), given[2]
+        else:
+            u, (west, east), (south, north) = self.generator.random((self.tries, 2)), self.ground.x, self.ground.y
+            x, y = np.round(west + u[:, 0] * (east - west), 6), np.round(south + u[:, 1] * (north - south), 6)
+            z = self.height
+        good = np.ones(len(x), dtype=bool)
+        for label, passed in self._verdicts(x, y, locations):
+            refused[label] = refused.get(label, 0) + int((~passed).sum())
+            good &= passed
+        for k in np.flatnonzero(good)[:_LOOKS].tolist():
+            turned = self.turned(float(x[k]), float(y[k]), z, locations)
+            broken = self._unfit(turned, locations, floors)
+            if broken is None:
+                return turned
+            refused[broken] = refused.get(broken, 0) + 1
+        return None
+
+    def turned(self, x: float, y: float, z: float, locations: Sequence[Vec]) -> Item:
+        """The pointer at a place, turned to its target."""
+        turn = turn_towards(x, y, locations[self.target])
+        return replace(self.item, location=(x + 0.0, y + 0.0, z), rotation_deg=(0.0, 0.0, turn))
+
+    def _verdicts(self, x: Floats, y: Floats, locations: Sequence[Vec]) -> list[tuple[str, Bools]]:
+        """The rules that need no picture, for all candidates at once."""
+        apart = np.ones(len(x), dtype=bool)
+        clear = np.ones(len(x), dtype=bool)
+        tx, ty, _ = locations[self.target]
+        dx, dy = tx - x, ty - y
+        length2 = np.maximum(dx * dx + dy * dy, 1e-12)
+        for k, (ox, oy, _) in enumerate(locations):
+            radius = float(self.rules.scales[k])
+            reach = radius + self.item.scale + self.rules.min_distance
+            apart &= (x - ox) * (x - ox) + (y - oy) * (y - oy) >= reach * reach
+            if k == self.target:
+                continue
+            share = np.clip(((ox - x) * dx + (oy - y) * dy) / length2, 0.0, 1.0)
+            ax, ay = x + share * dx - ox, y + share * dy - oy
+            clear &= ax * ax + ay * ay >= (radius + _CLEARANCE) * (radius + _CLEARANCE)
+        return [
+            (f"{self.rules.distance_label} of the pointer", apart),
+            ("a clear line from the pointer to its target", clear),
+        ]
+
+    def _unfit(self, item: Item, locations: Sequence[Vec], floors: Sequence[int]) -> str | None:
+        """Which rule a placed pointer breaks, looked at with the deciding camera; None if it breaks none."""
+        assert item.location is not None
+        x, y, z = item.location
+        knuckle, tip = pointing_ray(item, item.location)
+        if miss(knuckle, tip, locations[self.target]) > self.rules.scales[self.target]:
+            return "the pointer's ray meets its target"
+        if self.rules.in_frame and any(
+            a * x + b * y + c < 0 for a, b, c in frame_planes(item, z, self.sight.camera).tolist()
+        ):
+            return "in_frame of the pointer"
+        return self._hides(item, locations, floors)
+
+    def _hides(self, item: Item, locations: Sequence[Vec], floors: Sequence[int]) -> str | None:
+        assert item.location is not None
+        camera = self.sight.camera
+        layers = [self.sight.layer(k, place) for k, place in enumerate(locations)]
+        before = np.bincount(compose(layers, camera.width, camera.height)[0].ravel(), minlength=len(layers) + 1)
+        pose = Pose(item.rotation_deg, item.scale, item.location)
+        hand = rasterise(solid(item.shape), pose, camera, self.sight.ground)
+        ids = compose([*layers, hand], camera.width, camera.height)[0]
+        after = np.bincount(ids.ravel(), minlength=len(layers) + 2)
+        if after[self.target + 1] < before[self.target + 1]:
+            return "the pointer hides nothing of its target"
+        if any(after[k + 1] < floor for k, floor in enumerate(floors)):
+            return "min_visible_pixels beside the pointer"
+        if after[len(layers) + 1] < max(_LEAST_SHOWN * hand.pixels, 1):
+            return "the pointer is not hidden"
+        return None
+
+
+def placer_of(
+    spec: PointerSpec,
+    stage: StagePointer | None,
+    names: Sequence[str],
+    ground: Ground2,
+    rules: Rules,
+    sight: Sight,
+    tries: int,
+    generator: Generator,
+    fail: Fail,
+) -> Placer:
+    """The placer of a frame's pointer. Raises what `fail` makes of a target or stage that has none."""
+    if stage is None:
+        raise fail("this stage has no pointer")
+    if spec.target not in names:
+        raise fail(f"the pointer's target {spec.target!r} is not there; there are: {', '.join(names)}")
+    item = pointer_item(spec, stage)
+    return Placer(item, list(names).index(spec.target), ground, rules, sight, tries, stage.height, generator)
