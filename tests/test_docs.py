@@ -1,0 +1,164 @@
+"""The documents say what is so: their specs are right (or wrong as they say), their commands and options exist."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from render.compiler import compile_episode
+from render.errors import CompileError
+from render.profiles import settings_for
+from render.scene import Scene
+from scene_specs import spec as language
+from scene_specs.errors import SpecError
+from scene_specs.reading import parse_episode
+from scene_specs.spec import SpecModel
+from scene_specs.vocabulary import COLORS, MATERIALS, RELATIONS, SHAPES, SIZES
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PROGRAMS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+
+
+class Block(NamedTuple):
+    """A fenced block. words: what stands after the fence. below: text of the block that follows on its page."""
+
+    page: str
+    line: int
+    words: tuple[str, ...]
+    text: str
+    below: str
+
+
+def blocks_of(page: Path) -> list[Block]:
+    """All fenced blocks of a page."""
+    text = page.read_text()
+    found = list(re.finditer(r"^```([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+    after = [match.group(2) for match in found[1:]] + [""]
+    return [
+        Block(page.name, text.count("\n", 0, match.start()) + 1, tuple(match.group(1).split()), match.group(2), below)
+        for match, below in zip(found, after, strict=True)
+    ]
+
+
+def episodes() -> list[Block]:
+    """JSON blocks that are whole episodes, whatever they are meant to show."""
+    blocks = [block for page in PAGES for block in blocks_of(page) if block.words[:1] == ("json",)]
+    return [block for block in blocks if {"version", "id", "frames"} <= set(json.loads(block.text))]
+
+
+def marked(*words: str) -> list[Any]:
+    """Episodes whose fence has exactly these words after `json`, as test parameters."""
+    return [pytest.param(block, id=f"{block.page}:{block.line}") for block in episodes() if block.words[1:] == words]
+
+
+@pytest.mark.parametrize("block", marked())
+def test_an_episode_without_a_mark_compiles(block: Block) -> None:
+    assert isinstance(compile_episode(parse_episode(block.text), settings_for("draft", 320, 240)), Scene)
+
+
+@pytest.mark.parametrize("block", marked("wrong"))
+def test_an_episode_marked_wrong_has_the_faults_shown_below_it(block: Block) -> None:
+    with pytest.raises(SpecError) as caught:
+        parse_episode(block.text, "broken.json")
+    assert [str(fault) for fault in caught.value.faults] == block.below.splitlines()
+
+
+@pytest.mark.parametrize("block", marked("fails"))
+def test_an_episode_marked_fails_gives_the_message_shown_below_it(block: Block) -> None:
+    def uncounted(text: str) -> list[str]:
+        # How often which rule refused, and so their order, is the search's business.
+        head, tail = re.sub(r"\b\d+x", "x", text.strip()).split("refused by: ")
+        return [head, *sorted(tail.split(", "))]
+
+    with pytest.raises(CompileError) as caught:
+        compile_episode(parse_episode(block.text), settings_for("draft", 320, 240))
+    assert uncounted(str(caught.value)) == uncounted(block.below)
+
+
+def test_the_marks_are_those_known_here() -> None:
+    assert {block.words[1:] for block in episodes()} == {(), ("wrong",), ("fails",), ("needs", "diorama-lab")}
+
+
+def test_pages_have_python_that_parses() -> None:
+    for block in (block for page in PAGES for block in blocks_of(page) if block.words == ("python",)):
+        compile(block.text, f"{block.page}:{block.line}", "exec")
+
+
+def test_every_field_and_word_of_the_language_is_in_a_table() -> None:
+    rows = "\n".join(line for line in (ROOT / "docs/spec.md").read_text().splitlines() if line.startswith("|"))
+    told = set(re.findall(r"`([^`]+)`", rows))
+    models = [m for m in vars(language).values() if inspect.isclass(m) and issubclass(m, SpecModel)]
+    fields = {name for model in models for name in model.model_fields}
+    page = (ROOT / "docs/spec.md").read_text()
+    assert not fields - told
+    assert not [word for word in (*COLORS, *MATERIALS, *RELATIONS, *SHAPES, *SIZES) if f"`{word}`" not in page]
+
+
+def test_the_palette_is_as_the_page_says() -> None:
+    page = " ".join((ROOT / "docs/spec.md").read_text().split())
+    assert not [name for name, rgb in COLORS.items() if f"`{name}` {' '.join(map(str, rgb))}" not in page]
+    assert not [name for name, scale in SIZES.items() if f"`{name}` ({scale:g})" not in page]
+
+
+def command(program: str) -> click.Command:
+    """The click command of an installed program."""
+    module, _, attribute = PROGRAMS[program].partition(":")
+    found = getattr(importlib.import_module(module), attribute)
+    assert isinstance(found, click.Command)
+    return found
+
+
+@cache
+def help_texts(program: str) -> str:
+    """`--help` of a program, and of each of its subcommands."""
+    found = command(program)
+    names = [[], *([name] for name in getattr(found, "commands", {}))]
+    return "".join(CliRunner().invoke(found, [*name, "--help"], catch_exceptions=False).output for name in names)
+
+
+def mentions(text: str) -> list[tuple[str, str]]:
+    """(program, rest of its line or code span) wherever a text calls one of ours."""
+    # In a table the options of a command stand in other cells of its row, each in backticks of its own.
+    rows = [line for line in text.splitlines() if line.startswith("|") and line.count("`render-") == 1]
+    lines = [line.split(" | ")[0] for line in text.splitlines() if line.startswith("    render-")]
+    spans = re.findall(r"`(render-[^`]+)`", text)
+    pieces = [piece.split("#")[0].strip() for piece in rows + lines + spans]
+    found = [(re.search(r"render-[a-z]+", piece), piece) for piece in pieces]
+    return [(match.group(), piece) for match, piece in found if match]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_and_option_named_exists(page: Path) -> None:
+    wrong = []
+    for program, call in mentions(page.read_text()):
+        if program not in PROGRAMS:
+            wrong.append(f"{program}: no such program")
+            continue
+        known = help_texts(program)
+        options = re.findall(r"(?<![\w-])--?[a-z][a-z-]*", call)
+        wrong += [f"{program} {option}" for option in options if not _has(known, option)]
+        subcommand = re.match(r"render-specs ([a-z]+)", call)
+        if subcommand and subcommand.group(1) not in getattr(command(program), "commands", {}):
+            wrong.append(f"{subcommand.group()}: no such subcommand")
+    assert not wrong
+
+
+def _has(known: str, option: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", known) is not None
+
+
+@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.name)
+def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
+    assert not [target for target in targets if not (page.parent / target).exists()]
