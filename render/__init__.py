@@ -1,3 +1,23 @@
-"""Diorama: abstract scene specs in, rendered and annotated datasets out."""
+"""Diorama: abstract scene specs in, rendered and annotated datasets out.
+
+`render.compile_spec`, `render.render_scene` and `render.open_store` are the whole of it from Python; see render.api.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from render.api import RenderedImage, compile_spec, open_store, render_scene
 
 __version__ = "0.1.0"
+__all__ = ["RenderedImage", "__version__", "compile_spec", "open_store", "render_scene"]
+
+
+def __getattr__(name: str) -> Any:
+    # Commands import this package for their --help: numpy and pydantic come only with the first use.
+    if name in __all__:
+        from render import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,12 +8,23 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
 
 # What Cycles and OpenImageDenoise say when a render is not what was asked for, though no exception is raised.
 _FAILURE = re.compile(
     r"^.*(?:\berror\b|out of memory|failed to|illegal address|cuda_error|optix_error|is not available).*$",
     re.IGNORECASE | re.MULTILINE,
 )
+
+
+# Where this names a file, the text of the render under way is there, also when the process dies of it.
+KEPT_IN = "DIORAMA_RENDER_LOG"
+
+
+def _file() -> IO[bytes]:
+    kept = os.environ.get(KEPT_IN)
+    return Path(kept).open("w+b") if kept else tempfile.TemporaryFile()
 
 
 class Captured:
@@ -34,7 +45,7 @@ def captured() -> Iterator[Captured]:
     sys.stdout.flush()
     sys.stderr.flush()
     saved = os.dup(1), os.dup(2)
-    with tempfile.TemporaryFile() as file:
+    with _file() as file:
         try:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)

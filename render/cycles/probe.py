@@ -15,7 +15,10 @@ from render.errors import DioramaError
 
 
 def probe(device: str, size: int = 8) -> dict[str, Any]:
-    """Import Blender, find devices, render size x size pixels twice. Keys: bpy, device, found, import_s, first_s, second_s."""
+    """Import Blender, find devices, render size x size pixels twice.
+
+    Keys: bpy, device, found, import_s, first_s, second_s.
+    """
     start = time.perf_counter()
     from render.cycles import devices
     from render.cycles.session import CyclesRenderer

@@ -36,6 +36,11 @@ def scratch_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="diorama-", dir=root))
 
 
+def _name(item: SceneObject) -> str:
+    """Name of an object's place in the pool; no name of a spec can be the same."""
+    return f"~{item.index}"
+
+
 class _Blender:
     """The one Blender of this process: its scene, and the data-blocks that all renderers in the process share."""
 
@@ -109,11 +114,9 @@ class CyclesRenderer:
         data = mesh_data(item.shape, scene.assets.get(f"mesh:{item.shape}"))
         pool = self._blender.pool
         if slot >= len(pool):
-            pool.append(bpy.data.objects.new(f"object-{item.index}", data))
+            pool.append(bpy.data.objects.new(_name(item), data))
         target = pool[slot]
         target.data = data
-        target.name = f"object-{item.index}"
-        target["diorama_name"] = item.name
         target.matrix_world = stages.object_matrix(item.rotation_deg, item.scale, item.location)
         target.color = (*item.color_linear, 1.0)
         target.pass_index = item.index
@@ -146,7 +149,7 @@ class CyclesRenderer:
             )
         rendered = time.perf_counter()
         exr = Exr(path)
-        names = [f"object-{item.index}" for item in frame.objects]
+        names = [_name(item) for item in frame.objects]
         passes = Passes(
             color=exr.color(),
             ids=exr.ids(),
@@ -159,10 +162,22 @@ class CyclesRenderer:
         path.unlink()
         return passes
 
-    def save_blend(self, path: Path) -> None:
-        """Write the scene as it stands to a .blend file."""
-        with captured() as said:
-            bpy.ops.wm.save_as_mainfile(filepath=str(path.resolve()), copy=True, compress=True)
+    def save_blend(self, path: Path, frame: SceneFrame) -> None:
+        """Write the scene of the view rendered last to a .blend file, objects named as in the frame.
+
+        Raises RenderError.
+        """
+        pool = self._blender.pool
+        for target, item in zip(pool, frame.objects, strict=False):
+            target.name = item.name
+        self._scene.render.filepath = f"//{path.stem}.exr"
+        try:
+            with captured() as said:
+                bpy.ops.wm.save_as_mainfile(filepath=str(path.resolve()), copy=True, compress=True)
+        finally:
+            # Cryptomatte knows objects by these names.
+            for target, item in zip(pool, frame.objects, strict=False):
+                target.name = _name(item)
         if not path.is_file():
             raise RenderError(f"{path}: Blender could not save: {said.text.strip()}")
 

@@ -18,7 +18,7 @@ def apply_camera(scene: Any, view: SceneView, settings: Settings) -> None:
     """Put the scene's camera where the view has it; the matrix is the compiler's own, so truth and picture agree."""
     camera = Camera.of(view.camera, settings.width, settings.height)
     if scene.camera is None:
-        scene.camera = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
+        scene.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     data = scene.camera.data
     data.type, data.sensor_fit = "PERSP", "AUTO"
     data.lens, data.sensor_width = view.camera.lens, view.camera.sensor_width
@@ -30,7 +30,7 @@ def apply_camera(scene: Any, view: SceneView, settings: Settings) -> None:
 
 def light_object(scene: Any, light: SceneLight) -> Any:
     """The object of a light, made at first use and kept."""
-    name = f"light-{light.name}"
+    name = f"Light {light.name}"
     kind = {"area": "AREA", "sun": "SUN"}[light.kind]
     existing = bpy.data.objects.get(name)
     if existing is not None and existing.data.type == kind:
@@ -66,7 +66,7 @@ def ground_object(stage: Stage) -> Any | None:
     """The ground's object, made at first use; None for a stage without."""
     if stage.ground is None:
         return None
-    name = f"ground-{stage.name}"
+    name = f"Ground {stage.name}"
     existing = bpy.data.objects.get(name)
     if existing is not None:
         return existing

@@ -86,7 +86,8 @@ def check_blender(device: str, limit: float = _PROBE_SECONDS) -> list[Check]:
     """Blender imports, finds devices, and renders on the one asked for."""
     answer = run_probe(device, limit)
     if "error" in answer:
-        return [Check("blender", False, str(answer["error"]), "see the line of the libraries, or choose another --device")]
+        todo = "see the line of the libraries, or choose another --device"
+        return [Check("blender", False, str(answer["error"]), todo)]
     cards = {kind: names for kind, names in answer["found"].items() if names}
     seen = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in cards.items()) or "no GPU, only the CPU"
     return [
@@ -133,9 +134,10 @@ def check_disk(store: str) -> Check:
             (Path(name) / "a").touch()
             os.link(Path(name) / "a", Path(name) / "b")
     except OSError as error:
-        return Check("disk", False, f"{folder}: {error.strerror}", "give --store a folder that can be written and has hard links")
-    low = free < _LEAST_FREE
-    return Check("disk", None if low else True, f"{free / 2**30:.1f} GiB free at {folder}", "little room" if low else "")
+        todo = "give --store a folder that can be written and has hard links"
+        return Check("disk", False, f"{folder}: {error.strerror}", todo)
+    found = f"{free / 2**30:.1f} GiB free at {folder}"
+    return Check("disk", None, found, "little room") if free < _LEAST_FREE else Check("disk", True, found)
 
 
 def check_store(store: str) -> Check:
@@ -185,5 +187,6 @@ def warm(device: str) -> list[Check]:
     checks = check_blender("gpu" if device == "auto" else device, _WARM_SECONDS)
     if device == "cpu":
         return [*checks, Check("warm", True, "the CPU has no kernels to compile")]
-    kept = Check("warm", checks[0].ok, f"kernels are kept in {cache} (CUDA_CACHE_PATH)" if checks[0].ok else "not compiled")
+    found = f"kernels are kept in {cache} (CUDA_CACHE_PATH)" if checks[0].ok else "not compiled"
+    kept = Check("warm", checks[0].ok, found)
     return [*checks, kept]

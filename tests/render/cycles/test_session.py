@@ -191,7 +191,7 @@ def test_a_saved_blend_has_the_objects_where_the_scene_has_them(renderer: Cycles
 
     scene = scene_of(TRIO)
     one(renderer, scene)
-    renderer.save_blend(tmp_path / "scene.blend")
+    renderer.save_blend(tmp_path / "scene.blend", scene.frames[0])
     with bpy.data.libraries.load(str(tmp_path / "scene.blend")) as (there, _):
         names = set(there.objects)
-    assert {"object-1", "object-2", "object-3", "camera"} <= names
+    assert {"a", "b", "c", "Camera"} <= names

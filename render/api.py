@@ -1,0 +1,94 @@
+"""What the commands do, from Python: `import render`, then each in a line or two.
+
+scene = render.compile_spec({"version": 1, "id": "a", "frames": [{"objects": [{"shape": "cube"}]}]})
+image = render.render_scene(scene)[0]          # image.passes.color (H, W, 3) uint8, image.truth.objects[0].bbox
+record = render.open_store("diorama.lance").get("demo/0001")
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from render.annotations import annotate
+from render.compiler import compile_episode
+from render.compiler.assets import resolve_blend
+from render.passes import Passes, Renderer
+from render.profiles import DEFAULT_PROFILE, settings_for
+from render.record import FrameAnnotation
+from render.scene import Scene
+from render.store import open_store
+from scene_specs.reading import parse_episode
+from scene_specs.semantics import check_spec
+from scene_specs.spec import EpisodeSpec
+from scene_specs.stage import load_stage
+
+__all__ = ["RenderedImage", "compile_spec", "open_store", "render_scene"]
+
+
+@dataclass(frozen=True)
+class RenderedImage:
+    """One image of an episode. name: as in the store. passes: arrays (see Passes). truth: see FrameAnnotation."""
+
+    name: str
+    passes: Passes
+    truth: FrameAnnotation
+
+
+def compile_spec(
+    spec: EpisodeSpec | Mapping[str, Any] | str,
+    profile: str = DEFAULT_PROFILE,
+    size: tuple[int, int] | None = None,
+    asset_roots: Sequence[Path] = (),
+) -> Scene:
+    """The Scene of a spec: every number filled in.
+
+    spec: an EpisodeSpec, plain JSON data, or JSON text of one episode. size: (width, height) pixels, default the
+    stage's own. asset_roots: folders that .blend materials may come from.
+
+    Raises SpecError with every fault, CompileError where no layout is found, AssetError, UsageError.
+    """
+    if isinstance(spec, EpisodeSpec):
+        check_spec(spec)
+        episode: EpisodeSpec | Scene = spec
+    else:
+        episode = parse_episode(spec if isinstance(spec, str) else json.dumps(dict(spec)))
+    if isinstance(episode, Scene):
+        return episode
+    width, height = size or load_stage(episode.stage).size
+    return compile_episode(episode, settings_for(profile, width, height), asset_roots)
+
+
+def render_scene(
+    scene: Scene,
+    device: str = "auto",
+    threads: int = 0,
+    renderer: Renderer | None = None,
+    asset_roots: Sequence[Path] = (),
+) -> list[RenderedImage]:
+    """Every image of a Scene, in order, as arrays with their truth.
+
+    device: auto, gpu, cpu, cuda or optix. threads: of the CPU, 0 for all. renderer: another one than Cycles, such as
+    FakeRenderer; it is left open.
+
+    Raises RenderError, DeviceError, AssetError.
+    """
+    own = renderer is None
+    if renderer is None:
+        from render.cycles.session import CyclesRenderer
+
+        renderer = CyclesRenderer(device, threads, partial(resolve_blend, asset_roots=tuple(asset_roots)))
+    try:
+        images = []
+        for frame in scene.frames:
+            for view in frame.views:
+                passes = renderer.render(scene, frame, view)
+                images.append(RenderedImage(frame.image_name(view), passes, annotate(scene, frame, view, passes)))
+        return images
+    finally:
+        if own:
+            renderer.close()

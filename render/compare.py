@@ -1,0 +1,140 @@
+"""Two makings of one episode, compared: pictures by error, truth value by value, circumstances by name."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from render.annotations.encode import decode_png
+from render.record import EpisodeRecord, ImageRecord
+
+_MISSING = object()
+# Differences of truth that are told one by one; a moved camera changes every number.
+_TOLD = 20
+
+
+@dataclass(frozen=True)
+class ImageComparison:
+    """One image. identical: every pixel the same; same_bytes: the PNG file, too. Errors are of display values, 0
+    to 255.
+
+    changed_pixels: with any difference. largest, mean: absolute difference. psnr: dB, inf if equal.
+    truth: places where the annotation differs, with both values.
+    """
+
+    name: str
+    identical: bool
+    same_bytes: bool
+    changed_pixels: int
+    largest: int
+    mean: float
+    psnr: float
+    truth: tuple[str, ...]
+
+    def line(self) -> str:
+        """For people."""
+        if self.identical:
+            text = f"{self.name}: identical" + ("" if self.same_bytes else " in every pixel, packed otherwise")
+        else:
+            text = (
+                f"{self.name}: {self.changed_pixels} pixels differ, by at most {self.largest} of 255 "
+                f"(mean {self.mean:.3f}, PSNR {self.psnr:.1f} dB)"
+            )
+        if self.truth:
+            return f"{text}; truth differs in {len(self.truth)} places, first {self.truth[0]}"
+        return text if self.identical else f"{text}; truth identical"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All images that both have, and what changed between the two makings."""
+
+    images: tuple[ImageComparison, ...]
+    changed: tuple[str, ...]
+
+    @property
+    def identical(self) -> bool:
+        """Every picture and all truth."""
+        return all(image.identical and not image.truth for image in self.images)
+
+    def lines(self) -> list[str]:
+        """For people; a single word where nothing differs."""
+        if self.identical and not self.changed:
+            return ["identical"]
+        head = ["identical"] if self.identical else [image.line() for image in self.images]
+        return head + [f"changed since: {line}" for line in self.changed]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data; an infinite PSNR is None, which JSON has."""
+        images = [asdict(image) for image in self.images]
+        for image in images:
+            image["psnr"] = None if math.isinf(image["psnr"]) else round(image["psnr"], 3)
+        return {"identical": self.identical, "images": images, "changed": list(self.changed)}
+
+
+def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """(path, old, new) of every leaf in which two JSON values differ; a value that is missing is None there."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() | new.keys()):
+            yield from differences(
+                old.get(key, _MISSING), new.get(key, _MISSING), f"{path}.{key}" if path else str(key)
+            )
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for index, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield from differences(before, after, f"{path}[{index}]")
+    elif old is _MISSING or new is _MISSING or json.dumps(old) != json.dumps(new):
+        yield path, None if old is _MISSING else old, None if new is _MISSING else new
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _told(old: Any, new: Any) -> tuple[str, ...]:
+    found = [f"{path}: {_short(a)}, now {_short(b)}" for path, a, b in differences(old, new)]
+    more = len(found) - _TOLD
+    return (*found[:_TOLD], f"and {more} more") if more > 0 else tuple(found)
+
+
+def compare_images(old: ImageRecord, new: ImageRecord) -> ImageComparison:
+    """Two pictures of one image. Sizes must agree."""
+    a, b = decode_png(old.png).astype(np.int16), decode_png(new.png).astype(np.int16)
+    error = np.abs(a - b)
+    mean_square = float((error.astype(np.float64) ** 2).mean())
+    return ImageComparison(
+        name=new.name,
+        identical=mean_square == 0,
+        same_bytes=old.png == new.png,
+        changed_pixels=int(error.any(axis=-1).sum()),
+        largest=int(error.max(initial=0)),
+        mean=float(error.mean()),
+        psnr=math.inf if mean_square == 0 else 10 * math.log10(255**2 / mean_square),
+        truth=_told(old.annotation.model_dump(mode="json"), new.annotation.model_dump(mode="json")),
+    )
+
+
+def compare_records(old: EpisodeRecord, new: EpisodeRecord) -> Comparison:
+    """What both have, image by image, and which circumstances changed: versions, device, processor, settings, assets.
+    """
+    before = {image.name: image for image in old.images}
+    pairs = [(before[image.name], image) for image in new.images if image.name in before]
+    same_size = [(a, b) for a, b in pairs if (a.width, a.height) == (b.width, b.height)]
+    circumstances = (
+        ("", old.provenance.versions, new.provenance.versions),
+        ("device", old.provenance.device, new.provenance.device),
+        ("processor", old.provenance.cpu, new.provenance.cpu),
+        ("settings", old.scene.settings.model_dump(mode="json"), new.scene.settings.model_dump(mode="json")),
+        ("asset", old.scene.assets, new.scene.assets),
+    )
+    changed = [
+        f"{name} {path}".strip() + f": {_short(a)}, now {_short(b)}"
+        for name, was, now in circumstances
+        for path, a, b in differences(was, now)
+    ]
+    return Comparison(tuple(compare_images(a, b) for a, b in same_size), tuple(changed))

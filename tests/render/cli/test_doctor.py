@@ -1,0 +1,57 @@
+"""render-doctor: a line a check, and what to do where one fails."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from render.cli.doctor import main
+from render.run import doctor
+
+
+def test_this_machine_is_well(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["--device", "cpu", "--store", str(tmp_path / "s.lance"), "--json"])
+    checks = {check["name"]: check for check in json.loads(done.stdout)}
+    assert done.exit_code == 0, done.stdout
+    assert set(checks) == {"python", "libraries", "assets", "disk", "blender", "devices", "render", "ray", "store"}
+    assert "CPU" in checks["render"]["found"]
+
+
+def test_a_device_that_is_not_there_fails_with_what_to_do() -> None:
+    (check,) = doctor.check_blender("optix")
+    assert check.ok is False and "--device optix" in check.found
+
+
+def test_missing_libraries_give_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = ctypes.CDLL
+
+    def load(name: Any, *rest: Any) -> Any:
+        if name == "libSM.so.6":
+            raise OSError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(ctypes, "CDLL", load)
+    check = doctor.check_libraries()
+    assert check.ok is False and check.todo == "sudo apt-get install libsm6"
+
+
+def test_a_blender_that_crashes_or_hangs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "within 0 s" in doctor.run_probe("cpu", limit=0.05)["error"]
+    monkeypatch.setattr(doctor.sys, "executable", "/bin/false")
+    assert "code 1" in doctor.run_probe("cpu")["error"]
+
+
+def test_a_store_that_is_none_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file.lance").write_text("not a store")
+    check = doctor.check_store(str(tmp_path / "file.lance"))
+    assert check.ok is False
+
+
+def test_a_folder_that_cannot_be_written_is_told() -> None:
+    check = doctor.check_disk("/proc/s.lance")
+    assert check.ok is False and "/proc" in check.found

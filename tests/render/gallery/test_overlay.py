@@ -1,0 +1,32 @@
+"""Overlays show the truth where it is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import render
+from render.gallery.overlay import color_of, decode_mask, overlay
+from render.run.fake import FakeRenderer
+
+
+def test_boxes_lie_on_the_objects_and_masks_are_tinted() -> None:
+    spec = {
+        "version": 1,
+        "id": "o",
+        "frames": [{"objects": [{"name": "a", "shape": "cube"}], "pointer": {"target": "a"}}],
+    }
+    (image,) = render.render_scene(render.compile_spec(spec), renderer=FakeRenderer())
+    drawn = np.asarray(overlay(image.passes.color, image.truth, scale=2))
+    assert drawn.shape == (480, 640, 3)
+    for item in image.truth.objects:
+        assert item.bbox is not None
+        x, y, w, h = (2 * value for value in item.bbox)
+        corners = drawn[[y, y + h - 1], [x, x + w - 1]]
+        assert (corners == color_of(item.index)).all(), "the box's corners are where the mask's are"
+        mask = decode_mask(item.rle)
+        assert np.array_equal(mask, image.passes.ids == item.index)
+
+
+def test_neighbours_have_different_colours() -> None:
+    colours = [np.array(color_of(k)) for k in range(1, 12)]
+    assert min(np.abs(a - b).sum() for k, a in enumerate(colours) for b in colours[k + 1 :]) > 30

@@ -1,0 +1,54 @@
+"""Diorama from Python."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import render
+from render.run.fake import FakeRenderer
+from scene_specs.errors import SpecError
+from scene_specs.spec import EpisodeSpec
+
+SPEC = {"version": 1, "id": "api", "frames": [{"objects": [{"name": "a", "shape": "cube"}, {"name": "b"}]}]}
+
+
+def test_a_spec_becomes_arrays_with_truth_in_two_lines() -> None:
+    scene = render.compile_spec(SPEC, profile="draft", size=(64, 48))
+    (image,) = render.render_scene(scene, renderer=FakeRenderer())
+    assert image.name == "frame-0"
+    assert image.passes.color.shape == (48, 64, 3)
+    assert [item.name for item in image.truth.objects] == ["a", "b"]
+    for item in image.truth.objects:
+        assert item.visible_pixels == np.count_nonzero(image.passes.ids == item.index)
+
+
+def test_all_forms_of_a_spec_give_the_same_scene() -> None:
+    scene = render.compile_spec(SPEC)
+    assert render.compile_spec(json.dumps(SPEC)) == scene
+    assert render.compile_spec(EpisodeSpec.model_validate(SPEC)) == scene
+    assert render.compile_spec(scene.to_json()) == scene
+
+
+def test_faults_are_named() -> None:
+    wrong = {**SPEC, "frames": [{"objects": [{"colour": "red"}]}]}
+    with pytest.raises(SpecError, match=r"frames\[0\]\.objects\[0\]\.colour.*color"):
+        render.compile_spec(wrong)
+    twice = EpisodeSpec.model_validate({**SPEC, "frames": [{"objects": [{"name": "a"}, {"name": "a"}]}]})
+    with pytest.raises(SpecError, match="'a'|\"a\""):
+        render.compile_spec(twice)
+
+
+def test_importing_it_is_light() -> None:
+    code = "import sys, render; print([m for m in ('numpy', 'pydantic', 'bpy', 'ray', 'lance') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_what_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = render.nonsense
