@@ -55,7 +55,8 @@ def test_a_stored_episode_is_identical_again(store: str, tmp_path: Path) -> None
     names = {path.name for path in out.iterdir()}
     assert {"one.png", "one_overlay.png", "one.json", "two.png", "scene.json", "comparison.json"} <= names
     assert not any("difference" in name for name in names)
-    assert Image.open(out / "one.png").size == (96, 72)
+    with Image.open(out / "one.png") as picture:
+        assert picture.size == (96, 72)
 
 
 def test_one_that_was_changed_is_told_and_shown(tmp_path: Path) -> None:
@@ -77,7 +78,8 @@ def test_another_size_or_profile_moves_nothing_and_is_not_compared(store: str, t
         store, "look/again/7", "--out", tmp_path / "out", "--size", "48x36", "--profile", "standard", "--frame", "two"
     )
     assert "identical" not in done.stdout
-    assert Image.open(tmp_path / "out" / "two.png").size == (48, 36)
+    with Image.open(tmp_path / "out" / "two.png") as picture:
+        assert picture.size == (48, 36)
     assert not (tmp_path / "out" / "one.png").exists()
     scene = json.loads((tmp_path / "out" / "scene.json").read_text())
     before = made().scene.frames[1].model_dump(mode="json")
