@@ -12,6 +12,39 @@ from render.cli.common import DioramaCommand, parse_size, verbose_option
 _SIZE_HELP = "Image size; default: the stage's own (320x240)."
 
 
+def _per_gpu(_ctx: click.Context, _param: click.Parameter, value: str) -> int | None:
+    """A number, or None for auto."""
+    if value == "auto":
+        return None
+    if not (value.isascii() and value.isdigit() and 1 <= int(value) <= 64):
+        raise click.BadParameter(f"{value!r}: give a number from 1 to 64, or auto")
+    return int(value)
+
+
+def _size_in_bytes(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
+    from render.errors import UsageError
+    from render.run.options import parse_bytes
+
+    try:
+        return None if value is None else parse_bytes(value)
+    except UsageError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def _status(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    """Print how far a run is; exit code 0 if one is alive, 1 if none is."""
+    if value is None or ctx.resilient_parsing:
+        return
+    from render.run.status import read_status
+
+    status = read_status(value)
+    if status is None:
+        click.echo(f"no run is alive, and none has left word of itself, for {value}")
+    else:
+        click.echo(status.line())
+    ctx.exit(0 if status is not None and status.alive else 1)
+
+
 @click.command(cls=DioramaCommand)
 @click.argument("specs", nargs=-1, required=True, metavar="SPECS...")
 @click.option(
@@ -32,6 +65,14 @@ _SIZE_HELP = "Image size; default: the stage's own (320x240)."
     "--gpus", type=click.IntRange(1, 10000), default=None, help="Cards to render on; an error if fewer are there."
 )
 @click.option(
+    "--workers-per-gpu",
+    default="auto",
+    show_default=True,
+    metavar="K|auto",
+    callback=_per_gpu,
+    help="Workers that share a card; auto measures 1, 2, 4, 8 for some seconds each and keeps the fastest.",
+)
+@click.option(
     "--workers",
     type=click.IntRange(1, 10000),
     default=None,
@@ -39,6 +80,16 @@ _SIZE_HELP = "Image size; default: the stage's own (320x240)."
 )
 @click.option(
     "--threads", type=click.IntRange(1, 1024), default=None, help="Threads a CPU worker [default: cores shared out]."
+)
+@click.option(
+    "--worker-memory",
+    default=None,
+    metavar="SIZE",
+    callback=_size_in_bytes,
+    help="Replace a worker that has grown to so much, such as 4GB [default: its share of 80 % of the machine].",
+)
+@click.option(
+    "--address", default=None, help="Render on the Ray cluster there (auto, HOST:PORT, ray://HOST:PORT), not here."
 )
 @click.option("--limit", type=click.IntRange(0), default=None, help="At most so many episodes of the input.")
 @click.option("--replace", is_flag=True, help="Render ids again that are stored but were made from something else.")
@@ -49,6 +100,18 @@ _SIZE_HELP = "Image size; default: the stage's own (320x240)."
     default=2,
     show_default=True,
     help="Further tries of an episode whose worker died or hung.",
+)
+@click.option("--fail-fast", is_flag=True, help="Stop at the first failed episode; what is in flight is finished.")
+@click.option(
+    "--max-failures", type=click.IntRange(1), default=None, metavar="N", help="Stop so when N episodes have failed."
+)
+@click.option(
+    "--store-wait",
+    type=click.FloatRange(0),
+    default=300.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to go on trying when the store takes nothing (disk full, not reachable).",
 )
 @click.option(
     "--timeout",
@@ -71,6 +134,18 @@ _SIZE_HELP = "Image size; default: the stage's own (320x240)."
     help="cycles, fake (flat colours, no Blender), or package.module:Class.",
 )
 @click.option("--dry-run", is_flag=True, help="Check, compare with the store and compile; render and write nothing.")
+@click.option(
+    "--json-log", type=click.Path(dir_okay=False), default=None, help="Append a line of JSON an event to this file."
+)
+@click.option(
+    "--status",
+    metavar="STORE",
+    default=None,
+    is_eager=True,
+    expose_value=False,
+    callback=_status,
+    help="Say how far the run into STORE is, and end.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @verbose_option
 def main(
@@ -110,11 +185,20 @@ def main(
             threads=rest["threads"],
             retries=rest["retries"],
             timeout=rest["timeout"],
+            workers_per_gpu=rest["workers_per_gpu"],
+            worker_memory=rest["worker_memory"],
+            address=rest["address"],
+            logical_gpus=int(os.environ["DIORAMA_LOGICAL_GPUS"]) if os.environ.get("DIORAMA_LOGICAL_GPUS") else None,
+            max_failures=1 if rest["fail_fast"] else rest["max_failures"],
+            store_wait=rest["store_wait"],
+            json_log=Path(rest["json_log"]) if rest["json_log"] else None,
             policy="replace" if replace else "keep" if keep else "error",
             renderer=rest["renderer"],
             asset_roots=tuple(Path(root) for root in rest["asset_roots"]),
         ),
     )
+    if not dry_run:
+        batch.check_devices()
     batch.check()
     summary = batch.plan()
     summary = batch.dry_run() if dry_run else batch.render()

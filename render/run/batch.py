@@ -1,34 +1,41 @@
-"""The run: episodes through Ray workers into the store. One committer, at most two episodes in flight a worker."""
+"""The run: episodes through Ray workers into the store. Workers pull, at most two episodes each; one commits."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import ray
-from ray.exceptions import RayError
+from ray.exceptions import OutOfMemoryError, RayError
 
-from render.errors import DeviceError, RenderError
-from render.record import EpisodeRecord, Job
+from render.errors import DeviceError, DioramaError, StoreError
+from render.record import Job
+from render.run.commit import Committer
 from render.run.episode import Episode
+from render.run.events import EventLog
 from render.run.interrupt import Interrupts
-from render.run.options import RunOptions, WorkerPlan, timeout_of
+from render.run.options import KERNEL_SECONDS, RunOptions, timeout_of
+from render.run.planning import MOST_PER_GPU, WorkerPlan
+from render.run.pool import Pool, Slot, first_line
 from render.run.summary import Summary
-from render.run.worker import Failure, start_actor
+from render.run.tuner import Tuner
+from render.run.worker import Done, Failure, Worker, pack
 from render.scene import Scene, Settings
 from render.store.base import EpisodeStore
 
 log = logging.getLogger(__name__)
 
-# Episodes handed to a worker at once: the second hides the way there and back.
-_DEPTH = 2
-# A commit holds at most this many seconds of work that a kill would cost.
-_COMMIT_SECONDS = 5.0
-_START_SECONDS = 180.0
+# The second episode given to a worker hides the way there and back. That counts where episodes are short; where they
+# are long it would only leave the last of them waiting behind another.
+_SHORT_SECONDS = 0.5
+_TICK_SECONDS = 1.0
+_ANNOUNCE_SECONDS = 10.0
+_STOP_NOW_SECONDS = 5.0
+_LONGEST_MESSAGE = 4000
 
 
 @dataclass
@@ -58,159 +65,286 @@ class ProgressBar(Protocol):
         """So many more are done."""
         ...
 
+    def tick(self, summary: Summary, workers: int, state: str) -> None:
+        """About once a second: what is committed, how many workers are up; state: running, paused or stopping."""
+        ...
 
-@dataclass
-class _Slot:
-    """A worker and what it has been given, head first."""
 
-    plan: WorkerPlan
-    actor: Any
-    given: deque[Task] = field(default_factory=deque)
+class _Feed:
+    """Tasks one by one, those that came back first. Holds one of the stream ahead."""
+
+    def __init__(self, tasks: Iterable[Task]) -> None:
+        self._tasks = iter(tasks)
+        self._back: deque[Task] = deque()
+
+    @property
+    def more(self) -> bool:
+        if not self._back:
+            task = next(self._tasks, None)
+            if task is None:
+                return False
+            self._back.append(task)
+        return True
+
+    def take(self) -> Task | None:
+        return self._back.popleft() if self.more else None
+
+    def put_back(self, task: Task) -> None:
+        self._back.append(task)
 
 
 class Run:
-    """One run. `tasks` is streamed: never more than a few a worker are held."""
+    """One run. `tasks` is streamed: never more than a few a worker are held. worker: what the workers are made of."""
 
-    def __init__(self, tasks: Iterable[Task], store: EpisodeStore, options: RunOptions, progress: ProgressBar) -> None:
-        self._tasks = iter(tasks)
-        self._again: deque[Task] = deque()
-        self._store = store
+    def __init__(
+        self,
+        tasks: Iterable[Task],
+        store: EpisodeStore,
+        options: RunOptions,
+        progress: ProgressBar,
+        events: EventLog | None = None,
+        worker: type[Worker] = Worker,
+    ) -> None:
+        self._feed = _Feed(tasks)
         self._options = options
         self._progress = progress
-        self._slots: list[_Slot] = []
-        self._pending: list[EpisodeRecord] = []
-        self._committed_at = time.monotonic()
+        self._events = events or EventLog(None)
+        self._pool = Pool(options, self._events, worker)
+        self._committer = Committer(store, options.commit_every, options.store_wait, self._store_trouble)
+        self._stopping = ""
+        self._depth = 1
+        self._tuner: Tuner | None = None
+        self._images = 0
+        self._ticked = 0.0
+        self._announced = False
         self.summary = Summary()
 
     def go(self, plans: list[WorkerPlan], interrupts: Interrupts) -> Summary:
-        """Render everything; returns what was done. Raises DeviceError, StoreError."""
+        """Render everything; returns what was done. Raises DeviceError, RenderError, StoreError, KeyboardInterrupt."""
         start = time.monotonic()
+        self._events.write("start", workers=len(plans), store=self.summary.store, devices=[p.device for p in plans])
         try:
-            self._start(plans)
-            while self._fill(interrupts.stopping):
-                self._collect()
-                self._replace_hung()
-                self._commit(force=False)
-            self._commit(force=True)
+            self._pool.start(plans)
+            self._tuner = _tuner_for(self._options, plans)
+            while self._step(interrupts):
+                pass
+            self._committed(self._committer.finish())
+        except StoreError:
+            raise
+        except (KeyboardInterrupt, DioramaError, RayError):
+            self._save_what_is_made()
+            raise
         finally:
-            for slot in self._slots:
-                ray.kill(slot.actor)
-            self.summary.seconds = time.monotonic() - start
+            self._pool.close()
+            self._committer.close()
+            self._close_summary(time.monotonic() - start)
         return self.summary
 
-    def _start(self, plans: list[WorkerPlan]) -> None:
-        options = self._options
-        self._slots = [_Slot(plan, start_actor(options.renderer, plan, options.asset_roots)) for plan in plans]
-        try:
-            answers = ray.get([slot.actor.info.remote() for slot in self._slots], timeout=_START_SECONDS)
-        except RayError as error:
-            raise RenderError(f"the workers did not start: {error}") from error
-        for answer in answers:
-            if isinstance(answer, Failure):
-                raise (DeviceError if answer.kind == "DeviceError" else RenderError)(answer.message)
-        self.summary.devices = list(dict.fromkeys(str(answer["device"]) for answer in answers))
-        log.info("%d workers on %s", len(answers), "; ".join(self.summary.devices))
+    def _step(self, interrupts: Interrupts) -> bool:
+        """One turn of the loop; whether another is needed."""
+        if interrupts.stopping:
+            self._stop("interrupt")
+        self._fill()
+        busy = any(slot.given for slot in self._pool.slots)
+        if not busy and (self._stopping or not self._feed.more):
+            return False
+        self._collect()
+        self._replace_hung()
+        self._pool.refresh()
+        self._committed(self._committer.poll())
+        now = time.monotonic()
+        if now - self._ticked > _TICK_SECONDS:
+            self._ticked = now
+            self._tick(now)
+        return True
 
-    def _next(self) -> Task | None:
-        if self._again:
-            return self._again.popleft()
-        return next(self._tasks, None)
+    def _stop(self, why: str) -> None:
+        """Give out nothing more; `why` is interrupt or failures."""
+        if not self._stopping:
+            self._stopping = self.summary.stopped = why
+            self._committer.hurry.set()
 
-    def _fill(self, stopping: bool) -> bool:
-        """Give every worker something to do; whether anything is in flight."""
-        if not stopping:
-            # One each before a second each, so that the last episodes spread over all workers.
-            for depth in range(1, _DEPTH + 1):
-                for slot in self._slots:
-                    while len(slot.given) < depth:
-                        task = self._next()
-                        if task is None:
-                            break
-                        self._give(slot, task)
-        return any(slot.given for slot in self._slots)
+    def _fill(self) -> None:
+        """Give every worker something to do: one each before a second each, so that the last ones spread."""
+        if self._stopping or self._committer.full:
+            return
+        for depth in range(1, self._depth + 1):
+            for slot in self._pool.slots:
+                if slot.open and len(slot.given) < depth:
+                    task = self._feed.take()
+                    if task is None:
+                        return
+                    self._give(slot, task)
 
-    def _give(self, slot: _Slot, task: Task) -> None:
+    def _give(self, slot: Slot, task: Task) -> None:
         task.tries += 1
-        task.ref = slot.actor.render.remote(task.episode, task.job, task.settings, task.attempt)
+        task.ref = slot.actor.render.remote(pack(task.episode, task.job, task.settings, task.attempt))
         if not slot.given:
             task.started = time.monotonic()
         slot.given.append(task)
 
     def _collect(self) -> None:
-        heads = {slot.given[0].ref: slot for slot in self._slots if slot.given}
-        ready, _ = ray.wait(list(heads), num_returns=1, timeout=1.0)
+        """Take what has come from workers, waiting a little for the first."""
+        waiting = self._pool.waited_for()
+        if not waiting:
+            time.sleep(0.05)
+            return
+        ready, _ = ray.wait(list(waiting), num_returns=1, timeout=0.5)
         for ref in ready:
-            slot = heads[ref]
-            try:
-                result = ray.get(ref)
-            except RayError as error:
-                self._replace(slot, f"its worker died: {_first_line(error)}")
+            slot = waiting[ref]
+            if ref == slot.ready:
+                self._pool.came_up(slot)
                 continue
-            slot.given.popleft()
+            try:
+                answer = ray.get(ref)
+            except RayError as error:
+                self._lost(slot, "died", _death(error))
+                continue
+            task = slot.given.popleft()
+            now = time.monotonic()
+            self._learn(now - task.started)
             if slot.given:
-                slot.given[0].started = time.monotonic()
-            self._take(result)
+                slot.given[0].started = now
+            slot.warm = True
+            self._pool.heard(slot, answer.memory)
+            self._take(answer.result, slot.number, task.tries)
 
-    def _take(self, result: EpisodeRecord | Failure) -> None:
+    def _learn(self, seconds: float) -> None:
+        self._depth = 2 if seconds < _SHORT_SECONDS else 1
+
+    def _take(self, result: Done | Failure, worker: int | None, tries: int) -> None:
         if isinstance(result, Failure):
+            if result.kind == DeviceError.__name__:
+                raise DeviceError(result.message)
+            result = replace(result, message=result.message[:_LONGEST_MESSAGE])
             log.warning("failed: %s", result.message)
+            self._events.write("episode-failed", episode=result.episode_id, kind=result.kind, message=result.message)
             self.summary.failed.append(result)
             self._progress.advance(1, 0, 1)
+            if self._options.max_failures is not None and len(self.summary.failed) >= self._options.max_failures:
+                self._stop("failures")
             return
-        self._pending.append(result)
-        for step, seconds in result.provenance.seconds.items():
+        self._committer.add(result)
+        self._images += result.images
+        for step, seconds in result.seconds.items():
             self.summary.steps[step] = self.summary.steps.get(step, 0.0) + seconds
-        self._progress.advance(1, len(result.images), 0)
+        self.summary.count_device(result.device)
+        self._progress.advance(1, result.images, 0)
+        facts = {"worker": worker, "images": result.images, "tries": tries, "seconds": result.seconds}
+        self._events.write("episode-done", episode=result.episode_id, **facts)
 
     def _replace_hung(self) -> None:
         now = time.monotonic()
-        for slot in self._slots:
-            if not slot.given:
-                continue
-            task = slot.given[0]
-            settings = task.episode.settings if isinstance(task.episode, Scene) else task.settings
-            limit = timeout_of(self._options, settings.samples, settings.width, settings.height, task.images)
-            if now - task.started > limit:
-                self._replace(slot, f"it took longer than {limit:.0f} s")
+        self._pool.overdue()
+        for slot in list(self._pool.slots):
+            if slot.given and now - slot.given[0].started > (limit := self._limit(slot)):
+                self._lost(slot, "hung", f"it took longer than {limit:.0f} s")
 
-    def _replace(self, slot: _Slot, reason: str) -> None:
-        """A new worker for a dead or hung one. The episode at its head is to blame; those behind it are not."""
-        ray.kill(slot.actor)
+    def _limit(self, slot: Slot) -> float:
+        """Seconds that the episode a worker is at may take."""
+        task = slot.given[0]
+        settings = task.episode.settings if isinstance(task.episode, Scene) else task.settings
+        limit = timeout_of(self._options, settings.samples, settings.width, settings.height, task.images)
+        return limit + (KERNEL_SECONDS if slot.plan.card is not None and not slot.warm else 0.0)
+
+    def _lost(self, slot: Slot, kind: str, reason: str) -> None:
+        """A worker died or hangs. The episode it was at is to blame, not those behind it, nor any if the node died."""
         culprit, *others = slot.given
         slot.given.clear()
-        for task in others:
+        words, node_lost = self._pool.lose(slot, kind, reason)
+        for task in [*others, *([culprit] if node_lost else [])]:
             task.tries -= 1
-            self._again.append(task)
+            self._feed.put_back(task)
+        if node_lost:
+            return
+        name, said = culprit.episode.id, f"; last said: {words}" if words else ""
         if culprit.tries > self._options.retries:
-            message = f"episode {culprit.episode.id}: set aside after {culprit.tries} tries: {reason}"
-            self._take(Failure(culprit.episode.id, "WorkerLost", message))
-        else:
-            log.warning("episode %s: %s; trying it elsewhere", culprit.episode.id, reason)
-            self._again.append(culprit)
-        slot.actor = start_actor(self._options.renderer, slot.plan, self._options.asset_roots)
-        self.summary.replaced_workers += 1
-
-    def _commit(self, force: bool) -> None:
-        due = (
-            len(self._pending) >= self._options.commit_every or time.monotonic() - self._committed_at > _COMMIT_SECONDS
-        )
-        if not self._pending or not (force or due):
+            message = f"episode {name}: set aside after {culprit.tries} tries: {reason}{said}"
+            self._take(Failure(name, "WorkerLost", message), None, culprit.tries)
             return
-        self._store.put(self._pending)
-        self._store.maybe_compact()
-        self.summary.rendered += len(self._pending)
-        self.summary.images += sum(len(record.images) for record in self._pending)
-        self._pending = []
-        self._committed_at = time.monotonic()
+        log.warning("episode %s: %s%s; trying it elsewhere", name, reason, said)
+        self.summary.retried += 1
+        self._feed.put_back(culprit)
 
+    def _committed(self, group: list[Done]) -> None:
+        if group:
+            images = sum(done.images for done in group)
+            self.summary.rendered += len(group)
+            self.summary.images += images
+            self._events.write("commit", episodes=len(group), images=images, seconds=self._committer.last_seconds)
 
-def _first_line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    def _store_trouble(self, text: str) -> None:
+        log.warning("%s", text)
+        self._events.write("store-trouble", message=text)
 
+    def _save_what_is_made(self) -> None:
+        """On the way out for another reason: what is rendered should not be lost for it, if that takes no long."""
+        self._committer.hurry.set()
+        try:
+            self._committed(self._committer.finish(_STOP_NOW_SECONDS))
+        except StoreError as error:
+            log.warning("%d episodes were not committed: %s", self._committer.unsaved, error)
 
-def counted(tasks: Iterable[Task], limit: int | None) -> Iterator[Task]:
-    """The first `limit` of tasks."""
-    for number, task in enumerate(tasks):
-        if limit is not None and number >= limit:
+    def _tick(self, now: float) -> None:
+        """Once a second: tell, tune, announce."""
+        state = "stopping" if self._stopping else "paused" if self._committer.full else "running"
+        self._progress.tick(self.summary, self._pool.alive, state)
+        if self._tuner is not None and not self._stopping:
+            self._tune(now)
+        if self._announced:
             return
-        yield task
+        for slot in self._pool.slots:
+            if slot.plan.card is None or slot.warm or not slot.given:
+                continue
+            if now - slot.given[0].started > _ANNOUNCE_SECONDS:
+                self._announced = True
+                log.warning(
+                    "the first picture on a card takes long: Cycles' kernels are being compiled for it, some minutes "
+                    "once; they are kept in $CUDA_CACHE_PATH. `render-doctor --warm` does it ahead"
+                )
+
+    def _tune(self, now: float) -> None:
+        """More or fewer workers a card, as measured."""
+        assert self._tuner is not None
+        staying = [slot for slot in self._pool.slots if not slot.leaving]
+        cards = dict.fromkeys((slot.plan.node, slot.plan.card) for slot in staying)
+        settled = len(staying) == self._tuner.level * len(cards) and all(slot.warm for slot in staying)
+        before, known = self._tuner.level, self._tuner.chosen
+        level = self._tuner.observe(now, self._images, settled)
+        for card in cards:
+            here = [slot for slot in staying if (slot.plan.node, slot.plan.card) == card]
+            for _ in range(level - len(here) if level > before else 0):
+                self._pool.add(here[0].plan)
+            for slot in here[level:]:
+                slot.leaving = True
+        if self._tuner.chosen is not None and known is None:
+            rates = {str(key): round(value, 3) for key, value in self._tuner.rates.items()}
+            log.info("%d workers a card; images/s by workers a card: %s", level, rates)
+            self._events.write("workers-per-gpu", chosen=level, images_per_second=rates)
+            self.summary.workers_per_gpu = level
+
+    def _close_summary(self, seconds: float) -> None:
+        summary = self.summary
+        summary.seconds = seconds
+        if summary.rendered:
+            summary.steps["commit"] = self._committer.seconds
+        summary.replaced_workers = sum(self._pool.replaced.values())
+        summary.replaced_why = dict(self._pool.replaced)
+        summary.memory_peaks = [self._pool.peaks[number] for number in sorted(self._pool.peaks)]
+        summary.devices = list(summary.device_images) or list(self._pool.devices)
+        self._events.write("end", **summary.as_dict())
+
+
+def _tuner_for(options: RunOptions, plans: list[WorkerPlan]) -> Tuner | None:
+    if options.workers_per_gpu is not None or plans[0].card is None:
+        return None
+    # Every worker needs a core beside the card: to compile, build, read and encode.
+    most = min(MOST_PER_GPU, *(plan.threads for plan in plans))
+    levels = tuple(level for level in (1, 2, 4, 8) if level <= max(1, most))
+    return Tuner(levels) if len(levels) > 1 else None
+
+
+def _death(error: RayError) -> str:
+    if isinstance(error, OutOfMemoryError):
+        return "its worker was ended because the machine was out of memory"
+    return f"its worker died: {first_line(error)}"

@@ -28,7 +28,8 @@ _GREY = 128
 class FakeRenderer:
     """Paints every object's silhouette flat in its own colour over grey. Implements `render.passes.Renderer`.
 
-    seconds: how long an image takes at least. fail_on, crash_on, hang_on: ids of episodes that raise RenderError,
+    seconds: how long an image takes at least. device: what it says it renders on. grow: bytes it keeps of each image,
+    as a leak would. fail_on, crash_on, hang_on: ids of episodes that raise RenderError,
     end the process by SIGSEGV, or never come back; a subclass that passes them can be named to a worker as
     `package.module:Class`.
     """
@@ -39,20 +40,27 @@ class FakeRenderer:
         fail_on: Collection[str] = (),
         crash_on: Collection[str] = (),
         hang_on: Collection[str] = (),
+        device: str = "none",
+        grow: int = 0,
     ) -> None:
         self.seconds = seconds
+        self.device = device
+        self.grow = grow
+        self._kept: list[bytes] = []
         self.fail_on, self.crash_on, self.hang_on = frozenset(fail_on), frozenset(crash_on), frozenset(hang_on)
         self.closed = False
 
     @property
     def info(self) -> dict[str, str]:
         """name, version, device."""
-        return {"name": "fake", "version": "1", "device": "none", "cpu": "any"}
+        return {"name": "fake", "version": "1", "device": self.device, "cpu": "any"}
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         """One view as Passes; ground and background are grey, with id 0 and no depth. Raises RenderError."""
         start = time.perf_counter()
         self._misbehave(scene.id)
+        if self.grow:
+            self._kept.append(os.urandom(self.grow))
         width, height = scene.settings.width, scene.settings.height
         camera = Camera.of(view.camera, width, height)
         ground = load_stage(scene.stage).ground
@@ -76,7 +84,7 @@ class FakeRenderer:
             normal=towards.astype(np.float32),
             coverage=coverage,
             seconds={"render": time.perf_counter() - start},
-            device="none",
+            device=self.device,
         )
 
     def _misbehave(self, episode: str) -> None:

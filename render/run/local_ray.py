@@ -1,9 +1,10 @@
-"""A private Ray on this machine, for the length of a run."""
+"""The Ray of a run: a private one on this machine for as long as it lasts, or a cluster that is there."""
 
 from __future__ import annotations
 
 import logging
 import os
+import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,9 @@ from typing import Any
 
 import ray
 from ray._private import worker as ray_worker
+
+from render.errors import UsageError
+from render.run.planning import Node
 
 log = logging.getLogger(__name__)
 
@@ -27,12 +31,7 @@ def local_ray(gpus: int | None = None) -> Iterator[int]:
     if ray.is_initialized():
         yield _gpus_seen()
         return
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    # Ray's advice on a cluster's security is not about one that lives as long as a command; its token stays on.
-    logging.getLogger("ray").setLevel(logging.ERROR)
-    # Ray prints workers' deaths to standard output, which is ours: the run reports them itself.
-    setattr(ray_worker, "print_to_stdstream", _keep)  # noqa: B010 - mypy holds Ray's own signature
+    _quieten()
     with warnings.catch_warnings():
         # Ray starts its processes by fork and exec at once: Lance's locks do not come along.
         warnings.filterwarnings("ignore", message="lance is not fork-safe")
@@ -48,6 +47,62 @@ def local_ray(gpus: int | None = None) -> Iterator[int]:
         yield _gpus_seen()
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> Iterator[list[Node]]:
+    """Ray for a run, and the machines it has: this one, or those of the cluster at `address` (as `ray.init` takes it).
+
+    Raises UsageError where no cluster can be reached there.
+    """
+    if address is None:
+        with local_ray(logical_gpus) as gpus:
+            alive = nodes_of_cluster() if ray.is_initialized() else []
+            yield alive if len(alive) > 1 else [Node("", socket.gethostname(), _cores_here(), gpus)]
+        return
+    _quieten()
+    try:
+        ray.init(address=address, log_to_driver=False, configure_logging=False, logging_level=logging.ERROR)
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        why = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise UsageError(
+            f"--address {address}: no Ray cluster answers there: {why} Look with `ray status --address {address}`; "
+            "leave --address out to render on this machine"
+        ) from error
+    try:
+        yield nodes_of_cluster()
+    finally:
+        ray.shutdown()
+
+
+def nodes_of_cluster() -> list[Node]:
+    """The machines of the Ray we are connected to, the roomiest first."""
+    nodes = [
+        Node(
+            id=str(node["NodeID"]),
+            name=str(node["NodeManagerHostname"]),
+            cores=int(node["Resources"].get("CPU", 0)),
+            gpus=int(node["Resources"].get("GPU", 0)),
+        )
+        for node in ray.nodes()
+        if node["Alive"]
+    ]
+    # A head node often has no CPUs for others.
+    useful = [node for node in nodes if node.cores > 0]
+    return sorted(useful or nodes, key=lambda node: (-node.gpus, -node.cores, node.id))
+
+
+def _cores_here() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _quieten() -> None:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    # Ray's advice on a cluster's security is not about one that lives as long as a command; its token stays on.
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    # Ray prints workers' deaths to standard output, which is ours: the run reports them itself.
+    setattr(ray_worker, "print_to_stdstream", _keep)  # noqa: B010 - mypy holds Ray's own signature
 
 
 def _gpus_seen() -> int:

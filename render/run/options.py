@@ -1,96 +1,54 @@
-"""Options of a run, and the plan of workers that they and the machine give."""
+"""Options of a run, and what follows from them alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from render.errors import DeviceError, UsageError
+from render.errors import UsageError
 
 DeviceName = Literal["auto", "cpu", "cuda", "optix"]
+Policy = Literal["error", "replace", "keep"]
+
+# A card without ready kernels compiles them at its first picture: 10 minutes are reported, on a slow host more.
+KERNEL_SECONDS = 1800.0
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 @dataclass(frozen=True)
 class RunOptions:
     """workers: CPU processes, None for as many as cores. gpus: cards wanted, None for what `device` says.
 
-    threads: a CPU worker, None to share the cores out. retries: further tries of an episode whose worker died or hung.
-    timeout: seconds an image may take at one sample a pixel, plus what samples and size ask. policy: of ids there
-        already, made from something else.
+    workers_per_gpu: processes that share a card; None measures and chooses. threads: a CPU worker's, None to share the
+    cores out. worker_memory: bytes at which a worker is replaced, None for its share of the machine.
+    address: of a Ray cluster, None for this machine. logical_gpus: make Ray believe in so many (tests).
+    retries: further tries of an episode whose worker died or hung. max_failures: stop at so many, None never.
+    timeout: seconds an image may take, None for what samples and size ask.
+    store_wait: seconds to go on trying to commit to a store that fails. policy: of ids there already, made from
+        something else.
     renderer: "cycles", "fake", or "package.module:Class" of a Renderer.
-    commit_every: episodes a commit.
+    commit_every: episodes a commit, if they come that fast. json_log: file for one line an event.
     """
 
     device: DeviceName = "auto"
     workers: int | None = None
     gpus: int | None = None
+    workers_per_gpu: int | None = 1
     threads: int | None = None
+    worker_memory: int | None = None
+    address: str | None = None
+    logical_gpus: int | None = None
     retries: int = 2
+    max_failures: int | None = None
     timeout: float | None = None
-    policy: Literal["error", "replace", "keep"] = "error"
+    store_wait: float = 300.0
+    policy: Policy = "error"
     renderer: str = "cycles"
     commit_every: int = 16
     asset_roots: tuple[Path, ...] = ()
-
-
-@dataclass(frozen=True)
-class WorkerPlan:
-    """One worker: device as CyclesRenderer takes it, share of a GPU, CPU cores to pin to, threads."""
-
-    device: str
-    gpu_share: float
-    cores: tuple[int, ...]
-
-    @property
-    def threads(self) -> int:
-        """Threads of the renderer."""
-        return len(self.cores)
-
-
-def plan_workers(options: RunOptions, cores: Sequence[int], gpus_found: int, episodes: int) -> list[WorkerPlan]:
-    """What workers to start for `episodes` episodes on these cores with so many GPUs.
-
-    Raises DeviceError when the GPUs asked for are not there, UsageError for options that exclude each other.
-    """
-    if options.gpus and options.device == "cpu":
-        raise UsageError(f"--gpus {options.gpus} and --device cpu exclude each other; leave one out")
-    if options.gpus and options.gpus > gpus_found:
-        raise DeviceError(
-            f"--gpus {options.gpus}: this machine has {gpus_found or 'no'} GPU{'' if gpus_found == 1 else 's'} "
-            "that Ray can see. "
-            + (f"Use --gpus {gpus_found}, or " if gpus_found else "Check with nvidia-smi, or use --device cpu, or ")
-            + "--device auto without --gpus to take what there is."
-        )
-    wanted = options.gpus
-    if wanted is None and options.device in ("cuda", "optix"):
-        wanted = gpus_found
-        if not wanted:
-            raise DeviceError(
-                f"--device {options.device}: no GPU that Ray can see on this machine; check with nvidia-smi"
-            )
-    if wanted is None and options.device == "auto" and options.workers is None:
-        wanted = gpus_found
-    if wanted:
-        device = "gpu" if options.device == "auto" else options.device
-        shares = [tuple(cores[k::wanted]) or (cores[k % len(cores)],) for k in range(wanted)]
-        return [WorkerPlan(device, 1.0, share) for share in shares[: max(1, episodes)]]
-    return _cpu_workers(options, cores, episodes)
-
-
-def _cpu_workers(options: RunOptions, cores: Sequence[int], episodes: int) -> list[WorkerPlan]:
-    """One-thread workers fill the cores best; fewer episodes than cores share them out."""
-    if options.workers is not None:
-        count = options.workers
-    elif options.threads is not None:
-        count = max(1, len(cores) // options.threads)
-    else:
-        count = len(cores)
-    count = max(1, min(count, episodes))
-    threads = options.threads or max(1, len(cores) // count)
-    pinned = [tuple(cores[(k * threads + t) % len(cores)] for t in range(threads)) for k in range(count)]
-    return [WorkerPlan("cpu", 0.0, share) for share in pinned]
+    json_log: Path | None = None
 
 
 def timeout_of(options: RunOptions, samples: int, width: int, height: int, images: int) -> float:
@@ -99,3 +57,11 @@ def timeout_of(options: RunOptions, samples: int, width: int, height: int, image
         return options.timeout * images
     megasamples = samples * width * height / 1e6
     return 60.0 + images * (20.0 + 10.0 * megasamples)
+
+
+def parse_bytes(text: str) -> int:
+    """`800MB`, `4G`, `1.5GiB` or plain bytes as bytes; units are binary. Raises UsageError."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
+    if match is None:
+        raise UsageError(f"{text!r} is no amount of memory; write such as 800MB or 4GB")
+    return int(float(match[1]) * _UNITS[match[2].upper()])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
@@ -11,9 +11,13 @@ from render.compiler import compile_episode
 from render.errors import CompileError, SpecError
 from render.profiles import DEFAULT_PROFILE, settings_for
 from render.run.episode import Episode
+from render.run.events import EventLog
+from render.run.gpus import find_cards
 from render.run.jobs import job_of
-from render.run.options import RunOptions, plan_workers
+from render.run.options import RunOptions
+from render.run.planning import cards_wanted, plan_workers
 from render.run.progress import Progress
+from render.run.status import Status, StatusFile
 from render.run.summary import Summary
 from render.run.worker import Failure
 from render.scene import Scene, Settings
@@ -48,6 +52,15 @@ class Batch:
         self.summary = Summary(store=request.store)
         self.count = 0
         self._todo = 0
+
+    def check_devices(self) -> None:
+        """See, before anything takes time, whether the GPUs asked for are there. Raises DeviceError, UsageError.
+
+        Of a cluster only Ray knows, once connected.
+        """
+        if self.options.address is None and self.options.logical_gpus is None:
+            cards = find_cards()
+            cards_wanted(self.options, cards.count, cards.said)
 
     def check(self) -> None:
         """Read all specs once. Raises SpecError with every fault of every file."""
@@ -130,23 +143,27 @@ class Batch:
             return self.summary
         from render.run.batch import Run, Task
         from render.run.interrupt import Interrupts
-        from render.run.local_ray import local_ray
+        from render.run.local_ray import ray_nodes
 
-        store = open_or_create(self.request.store)
-        tasks = (
-            Task(decision.episode, decision.job, decision.settings, decision.attempt)
-            for decision in self.decisions(store)
-            if decision.kind in ("render", "replace")
-        )
-        cores = (
-            sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
-        )
-        with Interrupts() as interrupts, local_ray() as gpus:
-            plans = plan_workers(self.options, cores, gpus, self._todo)
-            with Progress(self._todo) as progress:
-                run = Run(tasks, store, self.options, progress)
-                run.summary = self.summary
-                run.go(plans, interrupts)
-        self.summary.left = self._todo - self.summary.rendered - len(self.summary.failed)
-        store.close()
+        options = self.options
+        status = StatusFile(Status(self.request.store, total=self._todo))
+        with (
+            closing(open_or_create(self.request.store)) as store,
+            EventLog(options.json_log) as events,
+            Interrupts() as interrupts,
+            ray_nodes(options.address, options.logical_gpus) as nodes,
+            Progress(self._todo, status=status) as progress,
+        ):
+            tasks = (
+                Task(decision.episode, decision.job, decision.settings, decision.attempt)
+                for decision in self.decisions(store)
+                if decision.kind in ("render", "replace")
+            )
+            run = Run(tasks, store, options, progress, events)
+            run.summary = self.summary
+            try:
+                run.go(plan_workers(options, nodes, self._todo), interrupts)
+            finally:
+                self.summary.left = self._todo - self.summary.rendered - len(self.summary.failed)
+                progress.end(self.summary)
         return self.summary

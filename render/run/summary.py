@@ -7,13 +7,18 @@ from typing import Any
 
 from render.run.worker import Failure
 
+_SHOWN_FAILURES = 50
+_WHY = {"died": "died", "hung": "hung", "memory": "had grown", "node": "were on a node that was lost"}
+
 
 @dataclass
 class Summary:
     """rendered, images: episodes and pictures committed. skipped: there already. failed: named, with reasons.
 
-    seconds: wall clock. steps: step -> seconds added up over workers. devices: what really rendered. left: not
-        done because the run was stopped.
+    seconds: wall clock. steps: step -> seconds added up over workers, and of commits. devices: what really rendered.
+    left: not done because the run was stopped; stopped: by what, interrupt or failures.
+    retried: episodes given to a further worker. replaced_workers, replaced_why: how many, by died, hung, memory, node.
+    memory_peaks: bytes, a worker. workers_per_gpu: as measured, None if it was not.
     """
 
     rendered: int = 0
@@ -24,17 +29,27 @@ class Summary:
     left: int = 0
     failed: list[Failure] = field(default_factory=list)
     replaced_workers: int = 0
+    replaced_why: dict[str, int] = field(default_factory=dict)
+    retried: int = 0
+    stopped: str = ""
+    memory_peaks: list[int] = field(default_factory=list)
+    workers_per_gpu: int | None = None
     seconds: float = 0.0
     steps: dict[str, float] = field(default_factory=dict)
     devices: list[str] = field(default_factory=list)
+    device_images: dict[str, int] = field(default_factory=dict)
     store: str = ""
 
     @property
     def exit_code(self) -> int:
-        """0 all done, 1 some failed, 130 stopped before the end."""
-        if self.left:
+        """0 all done, 1 some failed, 130 stopped by Ctrl-C before the end."""
+        if self.left and self.stopped != "failures":
             return 130
         return 1 if self.failed else 0
+
+    def count_device(self, device: str) -> None:
+        """An episode says what it was rendered on."""
+        self.device_images[device] = self.device_images.get(device, 0) + 1
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
@@ -47,6 +62,11 @@ class Summary:
             "left": self.left,
             "failed": [{"episode": f.episode_id, "kind": f.kind, "message": f.message} for f in self.failed],
             "replaced_workers": self.replaced_workers,
+            "replaced_why": self.replaced_why,
+            "retried": self.retried,
+            "stopped": self.stopped,
+            "workers_per_gpu": self.workers_per_gpu,
+            "memory_peaks": self.memory_peaks,
             "seconds": round(self.seconds, 3),
             "images_per_second": round(self.images / self.seconds, 3) if self.seconds > 0 else None,
             "steps": {step: round(value, 3) for step, value in self.steps.items()},
@@ -59,20 +79,50 @@ class Summary:
         """The closing lines for people."""
         rate = f", {self.images / self.seconds:.2f} images/s" if self.images and self.seconds else ""
         text = [f"rendered {self.rendered} episodes ({self.images} images) in {self.seconds:.1f} s{rate}"]
-        if self.devices:
-            text.append("on " + "; ".join(self.devices))
+        text += [f"  on {device}{self._episodes_on(device)}" for device in self.devices]
         if self.skipped:
             text.append(f"skipped {self.skipped} already in the store")
         if self.kept:
             text.append(f"kept {self.kept} stored episodes that differ from what was asked (--keep)")
         if self.replaced:
             text.append(f"replaced {self.replaced} stored episodes (--replace)")
-        if self.replaced_workers:
-            text.append(f"replaced {self.replaced_workers} workers that died or hung")
-        if self.steps and self.images:
-            each = ", ".join(f"{step} {1000 * value / self.images:.0f}" for step, value in self.steps.items())
-            text.append(f"worker milliseconds an image: {each}")
+        text += self._worker_lines() + self._step_lines()
         if self.left:
-            text.append(f"stopped with {self.left} episodes left; run the same command again to go on")
-        text += [f"failed: {failure.message.splitlines()[0]}" for failure in self.failed]
+            why = f" after {len(self.failed)} failures" if self.stopped == "failures" else ""
+            text.append(f"stopped{why} with {self.left} episodes left; run the same command again to go on")
+        text += [f"failed: {failure.message.splitlines()[0]}" for failure in self.failed[:_SHOWN_FAILURES]]
+        more = len(self.failed) - _SHOWN_FAILURES
+        if more > 0:
+            text.append(f"and {more} more failed; --json lists all")
         return text
+
+    def _episodes_on(self, device: str) -> str:
+        count = self.device_images.get(device)
+        return f" ({count} episodes)" if count and len(self.devices) > 1 else ""
+
+    def _worker_lines(self) -> list[str]:
+        lines = []
+        if self.workers_per_gpu is not None:
+            lines.append(
+                f"{self.workers_per_gpu} workers a card, as measured (--workers-per-gpu {self.workers_per_gpu})"
+            )
+        if self.replaced_workers:
+            why = ", ".join(f"{count} {_WHY[kind]}" for kind, count in self.replaced_why.items())
+            tried = f"; {self.retried} episodes were tried again" if self.retried else ""
+            lines.append(f"replaced {self.replaced_workers} workers: {why}{tried}")
+        if self.memory_peaks:
+            peaks = sorted((peak >> 20 for peak in self.memory_peaks), reverse=True)
+            shown = ", ".join(map(str, peaks[:8])) + (", ..." if len(peaks) > 8 else "")
+            lines.append(f"most memory a worker (MiB): {shown}")
+        return lines
+
+    def _step_lines(self) -> list[str]:
+        """The table of time by step, a line each."""
+        if not self.steps or not self.images:
+            return []
+        whole = sum(self.steps.values()) or 1.0
+        lines = [f"  {'step':10}{'seconds':>10}{'ms an image':>14}{'share':>8}"]
+        for step, seconds in self.steps.items():
+            each, share = 1000 * seconds / self.images, seconds / whole
+            lines.append(f"  {step:10}{seconds:10.1f}{each:14.1f}{share:8.0%}")
+        return lines

@@ -42,6 +42,25 @@ def table_of(records: Sequence[EpisodeRecord]) -> pa.Table:
     return pa.Table.from_pylist([row_of(record) for record in records], schema=episode_schema())
 
 
+def encode(record: EpisodeRecord) -> bytes:
+    """A record as bytes that `decode` makes a row of: whoever made it bears that work, not the one who commits.
+
+    Raises StoreError for a record that can't be written as text.
+    """
+    batch = pa.RecordBatch.from_pylist([row_of(record)], schema=episode_schema())
+    return bytes(batch.serialize())
+
+
+def decode(parts: Sequence[bytes]) -> pa.Table:
+    """The rows of encoded records, in the order given. Raises StoreError for bytes that `encode` did not make."""
+    schema = episode_schema()
+    try:
+        batches = [pa.ipc.read_record_batch(pa.py_buffer(part), schema) for part in parts]
+        return pa.Table.from_batches(batches, schema=schema)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise StoreError(f"an encoded episode can't be read; was it made by another Diorama? {error}") from error
+
+
 def row_of(record: EpisodeRecord) -> dict[str, Any]:
     """One row, by column. Raises StoreError for a record that can't be written as text."""
     try:
@@ -106,6 +125,7 @@ def _texts(record: EpisodeRecord) -> dict[str, Any]:
         "job": _json(record.job.model_dump()),
         "scene": _json(record.scene.model_dump(mode="json")),
         "annotations": _json_of_floats(annotations),
+        "relations": [_json(image.annotation.relations) for image in record.images],
         "provenance": _json_of_floats(provenance),
         "seconds": _json_of_floats(provenance["seconds"]),
     }
