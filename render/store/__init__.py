@@ -6,15 +6,24 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from render.store.base import EpisodeStore
+    from render.store.lance_store import LanceStore
+    from render.store.reading import LanceReader
 
-__all__ = ["open_or_create", "open_store", "peek"]
+__all__ = ["open_at", "open_or_create", "open_store", "peek"]
 
 
-def open_store(url: str) -> EpisodeStore:
+def open_store(url: str) -> LanceStore:
     """The store at a path or URL. Raises StoreError if there is none, or something else."""
     from render.store.lance_store import LanceStore
 
     return LanceStore.open(url)
+
+
+def open_at(url: str, version: int | str) -> LanceReader:
+    """The store as it was at a version, given by number or tag; for reading only. Raises StoreError."""
+    from render.store.reading import LanceReader
+
+    return LanceReader.at_version(url, version)
 
 
 def open_or_create(url: str) -> EpisodeStore:

@@ -42,6 +42,14 @@ class EpisodeStore(Protocol):
         """
         ...
 
+    def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
+        """As `put`, of records that render.store.rows.encode was given, in this process or another."""
+        ...
+
+    def replace(self, records: Sequence[EpisodeRecord]) -> PutResult:
+        """As `put`, whatever attempt is stored."""
+        ...
+
     def get(self, episode_id: str) -> EpisodeRecord:
         """One episode. Raises DamagedError if it isn't as it was put."""
         ...

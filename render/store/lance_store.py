@@ -3,7 +3,8 @@
 - `use_index(False)` and the key's metadata (render.store.schema): without both, racing upserts make duplicates.
 - Always merge_insert: an append that races one makes duplicates.
 - The same new id twice in one batch would be inserted twice: batches are deduplicated first.
-- Reading in small batches: by default a batch is a whole file, with all its pictures in memory.
+- merge_insert commits by itself: committing its transaction through `LanceDataset.commit` loses what makes two inserts
+  of one id conflict (seen in pylance 14), so nothing can be synced between data and manifest; see `opening.torn_file`.
 
 lance is imported inside functions: that costs most of a second. Don't fork after a store was opened; pickling one
 opens it anew in the other process.
@@ -14,42 +15,48 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pyarrow as pa
+
 from render.errors import StoreError
-from render.record import EpisodeRecord, Job
+from render.record import EpisodeRecord
+from render.store import versions
 from render.store.base import PutResult
 from render.store.compaction import compact_files, repeated
+from render.store.conditional import check_conditional_put
 from render.store.durable import sync_commit, sync_tree
 from render.store.failures import LANCE_ERRORS, explained, is_conflict
-from render.store.place import check_conditional_put, is_remote, look, nothing_there
-from render.store.rows import job_of_row, record_of, table_of
-from render.store.schema import KEY, RECORD_COLUMNS, check_schema, episode_schema
+from render.store.opening import open_dataset
+from render.store.place import is_remote, look, nothing_there
+from render.store.reading import BATCH_ROWS, LanceReader, among
+from render.store.rows import decode, table_of
+from render.store.schema import KEY, episode_schema
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
-_BATCH_ROWS = 32
-_ID_BATCH_ROWS = 8192
 _COMMITS_BEFORE_COMPACTION = 200
 # Beside Lance's own retries. Waiting at most 0.05 * 2**k s before try k + 2: about 13 s in all.
 _TRIES = 9
 _FIRST_WAIT = 0.05
 
 
-class LanceStore:
+class LanceStore(LanceReader):
     """An EpisodeStore in a Lance dataset. Made by `open`, `create`, `open_or_create` or `peek`.
 
     fsync: whether put waits until the disk has it (25 ms a commit on a usual disk; local stores only).
     """
 
     def __init__(self, url: str, dataset: Any, fsync: bool = True) -> None:
-        self._url = url
-        self._dataset = dataset
+        super().__init__(url, dataset)
         self._fsync = fsync and not is_remote(url)
         self._commits = 0
+        # Asking costs three round trips and the right to write; who only reads has neither to spare.
+        self._server_checked = not is_remote(url)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (LanceStore.open, (self._url, self._fsync))
@@ -65,80 +72,82 @@ class LanceStore:
     @classmethod
     def peek(cls, url: str, fsync: bool = True) -> LanceStore | None:
         """As `open`, but None where nothing is yet."""
-        found = look(url)
-        if found == "nothing":
-            return None
-        import lance
-
-        with explained(url, "opening"):
-            try:
-                dataset = lance.dataset(url)
-            except ValueError as error:
-                if found == "remote" and "not found" in str(error).lower():
-                    return None
-                raise
-        check_schema(url, dataset.schema)
-        check_conditional_put(url)
-        return cls(url, dataset, fsync)
+        dataset = open_dataset(url)
+        return None if dataset is None else cls(url, dataset, fsync)
 
     @classmethod
     def create(cls, url: str, fsync: bool = True) -> LanceStore:
         """A new, empty store. Raises StoreError if anything is there."""
         if look(url) == "dataset":
             raise StoreError(f"{url}: there is a store already")
+        check_conditional_put(url)
         import lance
 
         with explained(url, "making a store"):
             dataset = lance.write_dataset(episode_schema().empty_table(), url, mode="create")
         store = cls(url, dataset, fsync)
+        store._server_checked = True
         if store._fsync:
             sync_tree(Path(url))
-        check_conditional_put(url)
         return store
 
     @classmethod
     def open_or_create(cls, url: str, fsync: bool = True) -> LanceStore:
-        """The store at a path or URL, made if nothing is there; several processes may do so at once."""
-        store = cls.peek(url, fsync)
-        if store is not None:
-            return store
-        try:
-            return cls.create(url, fsync)
-        except StoreError as error:
-            # Where another process was first, its store is there whole: a manifest is what makes a store.
-            store = cls.peek(url, fsync)
-            if store is not None:
-                return store
-            raise error
+        """The store at a path or URL, made if nothing is there; several processes may do so at once.
 
-    @property
-    def url(self) -> str:
-        """Where it is: a path or a URL."""
-        return self._url
+        For writing: a server without conditional PUT is refused here and not after the first pictures.
+        """
+        store = cls.peek(url, fsync)
+        if store is None:
+            try:
+                return cls.create(url, fsync)
+            except StoreError as error:
+                # Where another process was first, its store is there whole: a manifest is what makes a store.
+                store = cls.peek(url, fsync)
+                if store is None:
+                    raise error
+        store._check_server()
+        return store
+
+    def _check_server(self) -> None:
+        if not self._server_checked:
+            check_conditional_put(self._url)
+            self._server_checked = True
 
     def put(self, records: Sequence[EpisodeRecord]) -> PutResult:
         """Commit episodes in one step; when it returns they are there. Of one id the latest attempt stays."""
-        newest: dict[str, EpisodeRecord] = {}
-        for record in records:
-            other = newest.get(record.episode_id)
-            if other is None or record.provenance.attempt > other.provenance.attempt:
-                newest[record.episode_id] = record
-        if not newest:
+        return self._merge(table_of(records), "source.attempt > target.attempt")
+
+    def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
+        """As `put`, of records that render.store.rows.encode was given, in this process or another."""
+        return self._merge(decode(parts), "source.attempt > target.attempt")
+
+    def replace(self, records: Sequence[EpisodeRecord]) -> PutResult:
+        """Commit episodes in one step whatever attempt is stored; of one id in the batch the latest attempt stays.
+
+        What was there before stays in the history.
+        """
+        return self._merge(table_of(records), None)
+
+    def _merge(self, table: pa.Table, condition: str | None) -> PutResult:
+        table = _newest_of_each(table)
+        count = table.num_rows
+        if not count:
             return PutResult(0, 0, 0)
-        table = table_of(list(newest.values()))
 
         def merge() -> dict[str, int]:
             builder = self._dataset.merge_insert(KEY).use_index(False)
-            builder = builder.when_matched_update_all("source.attempt > target.attempt").when_not_matched_insert_all()
+            builder = builder.when_matched_update_all(condition).when_not_matched_insert_all()
             result: dict[str, int] = builder.execute(table)
             return result
 
-        result = self._commit(merge, f"committing {len(newest)} episodes, {next(iter(newest))} the first,")
+        result = self._commit(merge, f"committing {count} episodes, {table.column(KEY)[0].as_py()} the first,")
         inserted, updated = result["num_inserted_rows"], result["num_updated_rows"]
-        return PutResult(inserted, updated, len(newest) - inserted - updated)
+        return PutResult(inserted, updated, count - inserted - updated)
 
     def _commit(self, change: Callable[[], _T], what: str) -> _T:
         """Make a change that is safe to repeat, again while other writers are in the way, and bring it to the disk."""
+        self._check_server()
         for number in range(_TRIES):
             with explained(self._url, what):
                 try:
@@ -160,61 +169,14 @@ class LanceStore:
         self._commits += 1
         return result
 
-    def get(self, episode_id: str) -> EpisodeRecord:
-        """One episode. Raises StoreError if it isn't there, DamagedError if it isn't as it was put."""
-        return self.get_many([episode_id])[0]
-
-    def get_many(self, episode_ids: Sequence[str]) -> list[EpisodeRecord]:
-        """Episodes in the order asked for, all in memory at once. Raises as `get`."""
-        if not episode_ids:
-            return []
-        rows = {row[KEY]: row for row in self.scan(RECORD_COLUMNS, _among(episode_ids))}
-        missing = [episode_id for episode_id in episode_ids if episode_id not in rows]
-        if missing:
-            raise StoreError(f"{self._url}: episode {missing[0]} is not in the store")
-        return [record_of(rows[episode_id]) for episode_id in episode_ids]
-
-    def job(self, episode_id: str) -> Job:
-        """What an episode was made from. Raises StoreError if it isn't there."""
-        for row in self.scan([KEY, "job"], _among([episode_id])):
-            return job_of_row(row)
-        raise StoreError(f"{self._url}: episode {episode_id} is not in the store")
-
-    def ids(self) -> Iterator[tuple[str, str]]:
-        """(episode id, job hash) of every episode, in no promised order."""
-        for batch in self._batches([KEY, "job_hash"], None, _ID_BATCH_ROWS):
-            yield from zip(batch.column(KEY).to_pylist(), batch.column("job_hash").to_pylist(), strict=True)
-
-    def scan(
-        self, columns: Sequence[str], where: str | None = None, batch_size: int = _BATCH_ROWS
-    ) -> Iterator[dict[str, Any]]:
-        """Chosen columns of every row, or of those that the SQL-like condition `where` holds for."""
-        for batch in self._batches(columns, where, batch_size):
-            yield from batch.to_pylist()
-
-    def _batches(self, columns: Sequence[str], where: str | None, batch_size: int) -> Iterator[Any]:
-        what = ", ".join(columns) + (f" where {where[:200]}" if where else "")
-        with explained(self._url, f"reading {what}"):
-            # Little read ahead: each batch on its way holds its pictures in memory.
-            yield from self._dataset.to_batches(
-                columns=list(columns), filter=where, batch_size=batch_size, batch_readahead=2, fragment_readahead=2
-            )
-
-    def count(self, where: str | None = None) -> int:
-        """How many episodes, or how many that `where` holds for."""
-        with explained(self._url, f"counting where {where}"):
-            return int(self._dataset.count_rows(filter=where))
-
-    def exists(self, episode_id: str) -> bool:
-        """Whether an episode is there."""
-        return self.count(_among([episode_id])) > 0
-
     def delete(self, episode_ids: Sequence[str]) -> int:
-        """Take episodes out; returns how many were there."""
-        if not episode_ids:
-            return 0
-        before = self.count(_among(episode_ids))
-        self._commit(lambda: self._dataset.delete(_among(episode_ids)), f"deleting {len(episode_ids)} episodes")
+        """Take episodes out; returns how many were there. They stay in the history."""
+        return self.delete_where(among(episode_ids)) if episode_ids else 0
+
+    def delete_where(self, condition: str) -> int:
+        """Take out the rows that an SQL-like condition holds for; returns how many there were."""
+        before = self.count(condition)
+        self._commit(lambda: self._dataset.delete(condition), f"deleting {before} episodes")
         return before
 
     def maybe_compact(self) -> bool:
@@ -237,9 +199,10 @@ class LanceStore:
         self._check_unique()
 
     def _compact_files(self) -> None:
+        self._check_server()
         self.refresh()
         with explained(self._url, "compaction (nothing is lost)"):
-            compact_files(self._dataset, _BATCH_ROWS)
+            compact_files(self._dataset, BATCH_ROWS)
             if self._fsync:
                 sync_tree(Path(self._url))
 
@@ -248,19 +211,34 @@ class LanceStore:
         if twice:
             raise StoreError(
                 f"{self._url}: {len(twice)} episodes are there twice, {twice[0]} the first; "
-                "delete them and render them again"
+                f"`render-store verify {self._url} --repair` keeps the newest of each"
             )
+
+    def clean_up(self, older_than: timedelta) -> int:
+        """Take away versions older than that, a day at least, but tagged ones; returns the bytes freed."""
+        self._check_server()
+        return versions.clean_up(self._url, self._dataset, older_than)
+
+    def tag(self, name: str, version: int | None = None) -> int:
+        """Name a version, the newest for None; returns it. Raises StoreError if the name is taken."""
+        return versions.tag(self._url, self._dataset, name, version)
+
+    def untag(self, name: str) -> None:
+        """Take a tag away. Raises StoreError if there is none of this name."""
+        versions.untag(self._url, self._dataset, name)
 
     def refresh(self) -> None:
         """See what others have committed since."""
         with explained(self._url, "reading its latest version"):
             self._dataset.checkout_latest()
 
-    def close(self) -> None:
-        """Give back what it holds."""
-        self._dataset = None
 
-
-def _among(episode_ids: Sequence[str]) -> str:
-    quoted = ["'" + episode_id.replace("'", "''") + "'" for episode_id in episode_ids]
-    return f"{KEY} = {quoted[0]}" if len(quoted) == 1 else f"{KEY} IN ({', '.join(quoted)})"
+def _newest_of_each(table: pa.Table) -> pa.Table:
+    """Rows without those of an id that has a later attempt in the same table, or an equal one before it."""
+    best: dict[str, tuple[int, int]] = {}
+    for row, (key, attempt) in enumerate(
+        zip(table.column(KEY).to_pylist(), table.column("attempt").to_pylist(), strict=True)
+    ):
+        if key not in best or attempt > best[key][0]:
+            best[key] = (attempt, row)
+    return table if len(best) == table.num_rows else table.take([row for _, row in best.values()])

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from pathlib import Path
 from typing import Literal
 
 from render.errors import StoreError
-
-log = logging.getLogger(__name__)
 
 Found = Literal["nothing", "dataset", "remote"]
 
@@ -64,12 +61,3 @@ def nothing_there(url: str) -> StoreError:
             f"{url}: is an empty folder, not a store; render-batch SPECS --out {url} would make one there"
         )
     return StoreError(f"{url}: there is no store; render-batch SPECS --out {url} would make one")
-
-
-def check_conditional_put(url: str) -> None:
-    """A server that ignores If-None-Match on PUT loses commits, silently.
-
-    TODO: probe it (put one key twice with mode create: the second must be refused) and refuse the store otherwise.
-    """
-    if is_remote(url):
-        log.warning("%s: not checked whether this server honours conditional PUT; without it commits get lost", url)

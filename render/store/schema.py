@@ -7,6 +7,7 @@ image_names     in the order of `images`     utterances               one an ima
 extra           .npz bytes, one an image, null where no further pass was asked for
 objects         list<struct>: every object of every image, flat, for searching; boxes [x, y, width, height], pixels
 annotations     JSON list, one an image: name, frame, view, width, height and the whole FrameAnnotation
+relations       list of JSON, one an image: relation -> name -> names that stand so of it (since schema version 2)
 options, answer as in the task; what is not text there is JSON text here
 provenance, seconds, job                     JSON
 job_hash        decides whether an episode is already there (render.record.Job)
@@ -24,7 +25,7 @@ import pyarrow as pa
 
 from render.errors import StoreError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 VERSION_KEY = b"diorama.schema_version"
 KEY = "episode_id"
 # Lance makes racing upserts of one new id conflict only if the column says that it is the key.
@@ -88,6 +89,7 @@ def episode_schema() -> pa.Schema:
         pa.field("image_names", pa.list_(pa.string())),
         pa.field("objects", pa.list_(_object_type())),
         pa.field("annotations", pa.string()),
+        pa.field("relations", pa.list_(pa.string())),
         pa.field("utterances", pa.list_(pa.string())),
         pa.field("options", pa.list_(pa.string())),
     ]
@@ -114,19 +116,32 @@ def _feature_of(type_: pa.DataType) -> dict[str, Any]:
     return {"dtype": names.get(str(type_), str(type_)), "_type": "Value"}
 
 
-def check_schema(url: str, schema: pa.Schema) -> None:
-    """Raises StoreError if a dataset's schema is not that of a store this version can read, saying what it is."""
+def schema_version(url: str, schema: pa.Schema) -> int:
+    """The schema version of a store. Raises StoreError for a dataset that is none."""
     found = (schema.metadata or {}).get(VERSION_KEY)
     if found is None:
         names = ", ".join(schema.names[:6])
         raise StoreError(f"{url}: is a Lance dataset, but not a Diorama store (columns: {names}); name another place")
-    if found != str(SCHEMA_VERSION).encode():
+    try:
+        return int(found)
+    except ValueError:
+        raise StoreError(f"{url}: its schema version is {found!r}, which is no number: the store is damaged") from None
+
+
+def check_schema(url: str, schema: pa.Schema) -> None:
+    """Raises StoreError if a dataset's schema is not that of a store this version can read, saying what it is."""
+    found = schema_version(url, schema)
+    if found > SCHEMA_VERSION:
         raise StoreError(
-            f"{url}: has schema version {found.decode(errors='replace')}, this Diorama reads version {SCHEMA_VERSION}; "
+            f"{url}: has schema version {found}, this Diorama reads version {SCHEMA_VERSION}; "
             "use the version of Diorama that made it, or another store"
         )
-    wanted = episode_schema()
-    for field in wanted:
+    if found < SCHEMA_VERSION:
+        raise StoreError(
+            f"{url}: has schema version {found} of an older Diorama, this one needs version {SCHEMA_VERSION}; "
+            f"`render-store migrate {url}` brings it up to date (seconds; nothing is rendered again)"
+        )
+    for field in episode_schema():
         index = schema.get_field_index(field.name)
         if index < 0 or schema.field(index).type != field.type:
             is_now = "is missing" if index < 0 else f"is {schema.field(index).type}, not {field.type}"
