@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from render.cli import specs_mewl
 from render.cli.common import DioramaGroup, log, parse_size, verbose_option, whole_file
 
 if TYPE_CHECKING:
@@ -35,16 +36,30 @@ def schema(out: Path | None) -> None:
         stream.write(schema_text())
 
 
+for _command in (specs_mewl.mewl, specs_mewl.audit, specs_mewl.captions):
+    main.add_command(_command)
+
+
 @main.command(epilog=_FILES)
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print a report as JSON, with all faults.")
-def check(files: tuple[str, ...], as_json: bool) -> None:
+@click.option("--prove", is_flag=True, help="Prove also that each MEWL episode has one answer, the stored one.")
+@click.option("--store", metavar="STORE", help="With --prove: prove the rendered truth of a store instead of files.")
+def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None) -> None:
     """Report every fault of every file; exit code 2 if there is one."""
     from scene_specs.errors import SpecError
     from scene_specs.reading import SpecSource
 
-    with SpecSource(files) as source:
-        faults, count = source.check()
+    if bool(files) == (store is not None) or (store is not None and not prove):
+        raise click.UsageError("give FILES, or --prove with --store STORE")
+    if store is not None:
+        faults, count = specs_mewl.store_faults(store)
+    else:
+        with SpecSource(files) as source:
+            faults, count = source.check()
+            if prove and not faults:
+                faults = list(specs_mewl.proof_faults(source))
+                count -= len({(fault.file, fault.line, fault.episode) for fault in faults})
     if as_json:
         fields = ("file", "line", "episode", "path", "problem", "hint")
         listed = [{key: getattr(fault, key) for key in fields} for fault in faults]

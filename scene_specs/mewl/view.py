@@ -1,0 +1,130 @@
+"""What a learner sees of an episode, as plain JSON data: the one input of every prover.
+
+    {"task": "relation",
+     "images": [{"utterance": "cyan cube sapito red sphere",
+                 "objects": [{"shape": "cube", "color": "cyan", "material": "rubber", "size": "large"}, ...],
+                 "relations": [["left", 0, 1], ["front", 2, 0], ...],
+                 "open": [],
+                 "pointed": null},
+                ...],
+     "options": ["red cube sapito gray sphere", ...]}
+
+images: the six contexts, then the query, whose utterance is null. relations: [relation, i, j]: object i (its index in
+`objects`) stands so of object j; all that follow from what is demanded are there. open: [axis, i, j], i < j: pairs of
+which nothing is said along axis 0 (left, right) or 1 (front, behind). Of a pair that is neither related nor open, no
+relation along that axis is true. pointed: index of the object that the hand points at, null without a hand; the hand is
+no object. Names of objects and the stored truth are left out: who proves must not know them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scene_specs.errors import Fault, SpecError
+from scene_specs.mewl.draft import AXES, CONTEXTS
+from scene_specs.mewl.things import TYPES, VALUES
+from scene_specs.vocabulary import OPPOSITE
+
+View = dict[str, Any]
+NAMES: tuple[str, ...] = (
+    "shape", "color", "material", "object", "composite", "relation", "bootstrap", "number", "pragmatic",
+)  # fmt: skip
+
+
+def learner_view(spec: Any) -> View:
+    """The view of a spec: an EpisodeSpec, or its JSON data. See the module for the form.
+
+    Raises SpecError, naming the place, for an episode that is no MEWL episode or leaves open what a learner would see.
+    """
+    data = spec if isinstance(spec, Mapping) else spec.model_dump(mode="json", exclude_none=True)
+    faults, images = [], []
+    for number, frame in enumerate(data["frames"]):
+        found, image = _image(frame, f"frames[{number}]")
+        faults += found
+        images.append({"utterance": frame.get("utterance"), **image})
+    if faults:
+        raise _wrong(str(data.get("id", "")), faults)
+    return with_images(data.get("task") or {}, images, str(data.get("id", "")))
+
+
+def with_images(task: Mapping[str, Any], images: list[dict[str, Any]], episode: str) -> View:
+    """The view of seven images and the task's own truth. Raises SpecError where they are no MEWL episode."""
+    faults = _task_faults(task, len(images))
+    faults += [
+        (f"frames[{k}].utterance", "found nothing; allowed: what the context says")
+        for k, image in enumerate(images[:-1])
+        if not isinstance(image["utterance"], str)
+    ]
+    if faults:
+        raise _wrong(episode, faults)
+    query = {**images[-1], "utterance": None}
+    return {"task": task["name"], "images": [*images[:-1], query], "options": list(task["options"])}
+
+
+def _wrong(episode: str, faults: list[tuple[str, str]]) -> SpecError:
+    return SpecError([Fault("", 0, episode, path, problem) for path, problem in faults])
+
+
+def _task_faults(task: Mapping[str, Any], frames: int) -> list[tuple[str, str]]:
+    faults = []
+    if task.get("benchmark") != "mewl" or task.get("name") not in NAMES:
+        found = f"found benchmark {task.get('benchmark')!r}, name {task.get('name')!r}"
+        faults.append(("task", f"{found}; allowed: benchmark 'mewl' and one of {', '.join(NAMES)}"))
+    options = task.get("options")
+    if not isinstance(options, Sequence) or isinstance(options, str) or not all(isinstance(o, str) for o in options):
+        faults.append(("task.options", f"found {options!r}; allowed: a list of texts"))
+    if not isinstance(task.get("answer"), str):
+        faults.append(("task.answer", f"found {task.get('answer')!r}; allowed: one of the options"))
+    if frames != CONTEXTS + 1:
+        faults.append(("frames", f"found {frames}; allowed: {CONTEXTS} contexts and the query"))
+    return faults
+
+
+def _image(frame: Mapping[str, Any], path: str) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+    faults, objects = [], []
+    listed = frame.get("objects", ())
+    names = [item.get("name") or f"object-{k}" for k, item in enumerate(listed)]
+    for k, item in enumerate(listed):
+        objects.append({kind: item.get(kind) for kind in TYPES})
+        for kind in TYPES:
+            if item.get(kind) not in VALUES[kind]:
+                allowed = f"a proof needs one of {', '.join(VALUES[kind])}"
+                faults.append((f"{path}.objects[{k}].{kind}", f"found {item.get(kind)!r}; {allowed}"))
+    if frame.get("random_objects"):
+        faults.append((f"{path}.random_objects", "a proof needs all objects given"))
+    target = (frame.get("pointer") or {}).get("target")
+    if target is not None and target not in names:
+        faults.append((f"{path}.pointer.target", f"found {target!r}; allowed: {', '.join(names)}"))
+    relations, unsaid = _relations(frame.get("constraints", ()), names)
+    pointed = names.index(target) if target in names else None
+    return faults, {"objects": objects, "relations": relations, "open": unsaid, "pointed": pointed}
+
+
+def _relations(constraints: Sequence[Mapping[str, Any]], names: list[str]) -> tuple[list[list[Any]], list[list[int]]]:
+    """All relations that follow from the demanded ones, and the pairs of which nothing follows."""
+    relations: list[list[Any]] = []
+    unsaid: list[list[int]] = []
+    number = len(names)
+    for axis, (first, second) in enumerate(AXES):
+        before = [[False] * number for _ in names]
+        for constraint in constraints:
+            relation = constraint.get("relation")
+            if relation in (first, second) and constraint["subject"] in names and constraint["of"] in names:
+                a, b = names.index(constraint["subject"]), names.index(constraint["of"])
+                if relation == second:
+                    a, b = b, a
+                before[a][b] = True
+        for k in range(number):
+            for a in range(number):
+                if before[a][k]:
+                    before[a] = [one or other for one, other in zip(before[a], before[k], strict=True)]
+        for a in range(number):
+            for b in range(a + 1, number):
+                if before[a][b]:
+                    relations += [[first, a, b], [OPPOSITE[first], b, a]]
+                elif before[b][a]:
+                    relations += [[first, b, a], [OPPOSITE[first], a, b]]
+                else:
+                    unsaid.append([axis, a, b])
+    return relations, unsaid
