@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
 from render.errors import AssetError
 from render.geometry.meshes import load_mesh
+from render.scene import Scene
 from scene_specs.stage import Stage, stage_digest
 
 _stage_digest = lru_cache(maxsize=64)(stage_digest)
@@ -54,12 +55,33 @@ def _file_digest(path: Path, size: int, changed_ns: int) -> str:
 
 def blend_digest(name: str, asset_roots: Sequence[Path] = ()) -> str:
     """SHA-256 of a .blend file, hexadecimal; read again only when its size or date changed. Raises AssetError."""
-    path = resolve_blend(name, asset_roots)
+    return file_digest(resolve_blend(name, asset_roots))
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, hexadecimal; read again only when its size or date changed. Raises AssetError."""
     try:
         state = path.stat()
         return _file_digest(path, state.st_size, state.st_mtime_ns)
     except OSError as error:
         raise AssetError(f"asset {path}: {error}") from error
+
+
+def check_assets(scene: Scene, find: Callable[[str], Path]) -> None:
+    """Every asset of a Scene is the one it was made with. find: .blend name -> file. Raises AssetError naming the first."""
+    for name, made_with in scene.assets.items():
+        kind, _, rest = name.partition(":")
+        if kind == "mesh":
+            now = load_mesh(rest).sha256
+        elif kind == "stage":
+            now = _stage_digest(rest)
+        else:
+            now = file_digest(find(rest))
+        if now != made_with:
+            raise AssetError(
+                f"episode {scene.id}: asset {name}: the Scene was made with {made_with[:12]}, here is {now[:12]}; "
+                "render with the version that made it, or compile the spec again"
+            )
 
 
 def scene_assets(

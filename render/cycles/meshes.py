@@ -6,21 +6,12 @@ from typing import Any
 
 import bpy
 
-from render.errors import AssetError
 from render.geometry.meshes import load_mesh
 
 
-def mesh_data(name: str, sha256: str | None = None) -> Any:
-    """The Blender mesh of an asset, with our shading normals and one material slot.
-
-    sha256: what the Scene was made with. Raises AssetError if the file is another.
-    """
+def mesh_data(name: str) -> Any:
+    """The Blender mesh of an asset, with our shading normals and one material slot. Raises AssetError."""
     mesh = load_mesh(name)
-    if sha256 is not None and sha256 != mesh.sha256:
-        raise AssetError(
-            f"mesh {name!r}: the Scene was made with {sha256[:12]}, this installation has {mesh.sha256[:12]}; "
-            "render with the version that made it, or compile the spec again"
-        )
     existing = bpy.data.meshes.get(f"mesh-{name}")
     if existing is not None:
         return existing

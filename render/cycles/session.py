@@ -17,7 +17,7 @@ from typing import Any
 
 import bpy
 
-from render.compiler.assets import resolve_blend
+from render.compiler.assets import check_assets, resolve_blend
 from render.cycles import devices, materials, stages
 from render.cycles.capture import captured
 from render.cycles.meshes import mesh_data
@@ -99,7 +99,7 @@ class CyclesRenderer:
         apply_settings(self._scene, scene.settings, frame, self._threads)
         linked = [stages.ground_object(stage)] if stage.ground is not None else []
         linked += stages.apply_lights(self._scene, frame.lights)
-        linked += [self._object(k, item, scene) for k, item in enumerate(frame.objects)]
+        linked += [self._object(k, item) for k, item in enumerate(frame.objects)]
         collection = self._scene.collection
         for item in list(collection.objects):
             collection.objects.unlink(item)
@@ -109,9 +109,9 @@ class CyclesRenderer:
         collection.objects.link(self._scene.camera)
         stages.black_world(self._scene)
 
-    def _object(self, slot: int, item: SceneObject, scene: Scene) -> Any:
+    def _object(self, slot: int, item: SceneObject) -> Any:
         """The pooled object of a slot, dressed as `item`."""
-        data = mesh_data(item.shape, scene.assets.get(f"mesh:{item.shape}"))
+        data = mesh_data(item.shape)
         pool = self._blender.pool
         if slot >= len(pool):
             pool.append(bpy.data.objects.new(_name(item), data))
@@ -134,6 +134,7 @@ class CyclesRenderer:
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         """Render one view. Raises RenderError with Cycles' own words, AssetError."""
         start = time.perf_counter()
+        check_assets(scene, self._find)
         self.build(scene, frame, view)
         built = time.perf_counter()
         path = self._folder / "view.exr"

@@ -156,11 +156,12 @@ def test_a_group_that_is_not_in_the_file_is_named(renderer: CyclesRenderer) -> N
         one(renderer, scene)
 
 
-def test_another_mesh_than_the_scenes_is_refused(renderer: CyclesRenderer) -> None:
-    scene = scene_of(TRIO)
-    key = next(name for name in scene.assets if name == "mesh:cube")
-    with pytest.raises(AssetError, match="cube"):
-        one(renderer, scene.model_copy(update={"assets": {**scene.assets, key: "0" * 64}}))
+@pytest.mark.parametrize("asset", ["mesh:cube", "stage:clevr", "blend:materials/checker.blend"])
+def test_another_asset_than_the_scenes_is_refused(renderer: CyclesRenderer, asset: str) -> None:
+    scene = scene_of([{"shape": "cube", "material": {"blend": "materials/checker.blend", "group": "Stripes"}}])
+    assert asset in scene.assets
+    with pytest.raises(AssetError, match=asset):
+        one(renderer, scene.model_copy(update={"assets": {**scene.assets, asset: "0" * 64}}))
 
 
 def test_a_device_that_is_not_there_is_an_error() -> None:
