@@ -1,0 +1,228 @@
+"""`--format mewl`: the layout of the published MEWL dataset, with a box and a mask for every object.
+
+    <out>/<split>/<task>/<number>/<utterance>.png    a context; in shape, color and material `<word> #<k>.png`
+                                  <utterance>.json   its scene file, with `bbox` and `mask` (COCO) an object
+                                  question.png, question.json
+                                  info.json          objects, word-concept, context_panels, question
+
+The hand of pragmatic is the fourth object everywhere, ["arrow", "yellow", "rubber", "small"]. `info.json` has one key
+more than the published one, `diorama`: which stored episode this is. A folder takes its name once all is in it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from render.errors import SpecError, StoreError
+from render.export._mewl_truth import standing, view_of_record
+from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.record import EpisodeRecord, ImageRecord, ObjectAnnotation
+from render.scene import SceneFrame
+from render.store.base import EpisodeStore
+from scene_specs.mewl.things import THING_NUMBER, THINGS, TYPES
+
+FORMAT_VERSION = 1
+HAND = ["arrow", "yellow", "rubber", "small"]
+_ID = re.compile(r"mewl/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([a-z]+)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)")
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 #_-]{0,180}")
+_UNNAMED = re.compile(r"object-\d+")
+_MARKS = ["episode_id", "job_hash", "attempt", "sha256", "text_sha256"]
+
+
+def export(store: EpisodeStore, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
+    """Write MEWL episodes below `out`; see render.export.base.Exporter. Others are named in the report."""
+    report = ExportReport()
+    with only_exporter(out):
+        rows = {row["episode_id"]: row for row in store.scan(_MARKS, batch_size=8192)}
+        marks = {key: {"format_version": FORMAT_VERSION, **row} for key, row in rows.items()}
+        todo = []
+        for episode_id in chosen_ids(store, options):
+            if _wanted(out, episode_id, marks[episode_id], options, report):
+                todo.append(episode_id)
+            else:
+                progress(1)
+        for record in whole_records(store, todo, report, progress):
+            try:
+                _write(out / _folder(record.episode_id), files_of(record, marks[record.episode_id]))
+                report.exported += 1
+            except (SpecError, ValueError, FileExistsError, NotADirectoryError) as error:
+                report.failed.append(f"episode {record.episode_id}: {error}")
+            except OSError as error:
+                raise StoreError(f"episode {record.episode_id}: writing below {out} failed: {error}") from error
+            progress(1)
+    return report
+
+
+def _folder(episode_id: str) -> Path:
+    """`<split>/<task>/<number>`. Raises ValueError for an id that is not MEWL's."""
+    found = _ID.fullmatch(episode_id)
+    if found is None:
+        raise ValueError("no MEWL episode: expected an id mewl/<split>/<task>/<number>")
+    split, task, number = found.groups()
+    return Path(split, task, str(int(number)) if number.isdecimal() else number)
+
+
+def _wanted(out: Path, episode_id: str, marks: Mapping[str, Any], options: ExportOptions, report: ExportReport) -> bool:
+    """Whether an episode is to be written; if not, the report says why."""
+    try:
+        folder = out / _folder(episode_id)
+    except ValueError as error:
+        report.failed.append(f"episode {episode_id}: {error}")
+        return False
+    try:
+        there = json.loads((folder / "info.json").read_bytes()).get("diorama")
+    except FileNotFoundError:
+        return True
+    except (ValueError, AttributeError):
+        there = None
+    if there == marks:
+        report.skipped += 1
+        return False
+    if not options.overwrite:
+        report.differing.append(f"episode {episode_id}: {folder} holds something else than the store's episode")
+        return False
+    return True
+
+
+def _write(target: Path, files: Mapping[str, bytes]) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.parent / f".{target.name}.partial"
+    # Left by an export that was stopped here.
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
+    for name, content in files.items():
+        (partial / name).write_bytes(content)
+    if target.exists():
+        shutil.rmtree(target)
+    partial.rename(target)
+
+
+def files_of(record: EpisodeRecord, marks: Mapping[str, Any]) -> dict[str, bytes]:
+    """Name -> content of an episode's folder.
+
+    Raises SpecError for what is no MEWL episode, ValueError for names that can't be files or are there twice.
+    """
+    # Also says what is wrong with a record that is none.
+    view = view_of_record(record)
+    frames = {frame.name: frame for frame in record.scene.frames}
+    scenes = [scene_file(image, frames[image.frame]) for image in record.images]
+    names = [
+        _image_name(view["task"], frames[image.frame], scene)
+        for image, scene in zip(record.images, scenes, strict=True)
+    ]
+    names[-1] = "question"
+    files: dict[str, bytes] = {}
+    for name, image, scene in zip(names, record.images, scenes, strict=True):
+        if not _FILE.fullmatch(name) or f"{name}.png" in files:
+            raise ValueError(f"image {image.name}: it can't be called {name!r} in MEWL's layout, or two are")
+        files[f"{name}.png"] = image.png
+        files[f"{name}.json"] = _json(scene)
+    files["info.json"] = _json({**info_file(record, names, scenes), "diorama": dict(marks)})
+    return files
+
+
+def _image_name(task: str, frame: SceneFrame, scene: Mapping[str, Any]) -> str:
+    """The utterance; where words repeat, the name of the one object, which has its number in the 144."""
+    said = frame.utterance or ""
+    if task not in ("shape", "color", "material"):
+        return said
+    item = scene["objects"][0]
+    return f"{said} #{THING_NUMBER[(item['shape'], item['color'], item['material'], item['size'])]}"
+
+
+def _names(items: list[ObjectAnnotation], frame: SceneFrame) -> list[str | None]:
+    """What the published files call the objects: from the generator, or as an imported file had them."""
+    given = (frame.truth or {}).get("names")
+    if isinstance(given, list) and len(given) == len(items):
+        return given
+    return [None if _UNNAMED.fullmatch(item.name) else item.name for item in items]
+
+
+def scene_file(image: ImageRecord, frame: SceneFrame) -> dict[str, Any]:
+    """The scene file of one picture, as JSON data. Raises ValueError for an object of no known colour or size."""
+    annotation = image.annotation
+    items = standing(annotation)
+    names = _names(items, frame)
+    known = {item.name: name for item, name in zip(items, names, strict=True) if name is not None}
+    objects = [_object(item, name) for item, name in zip(items, names, strict=True)]
+    scene: dict[str, Any] = {}
+    if annotation.pointer is not None:
+        hand = next(item for item in annotation.objects if item.name == annotation.pointer.name)
+        look = dict(zip(TYPES, HAND, strict=True))
+        objects.append({**_object(hand, None), **look})
+        scene["points_to"] = [item.name for item in items].index(annotation.pointer.target)
+    return {
+        **scene,
+        "objects": objects,
+        "directions": {name: list(direction) for name, direction in annotation.directions.items()},
+        "relationships": {
+            relation: {known[a]: [known[b] for b in others if b in known] for a, others in table.items() if a in known}
+            for relation, table in annotation.relations.items()
+        },
+    }
+
+
+def _object(item: ObjectAnnotation, name: str | None) -> dict[str, Any]:
+    return {
+        "name": name,
+        "shape": item.shape,
+        "size": item.size,
+        "material": item.material,
+        "color": item.color,
+        "3d_coords": list(item.location),
+        # Published numbers are what Blender took as radians.
+        "rotation": math.radians(item.rotation_deg[2]),
+        "pixel_coords": list(item.pixel_center),
+        "bbox": None if item.bbox is None else list(item.bbox),
+        "mask": item.rle.model_dump(mode="json"),
+    }
+
+
+def _look(item: Mapping[str, Any]) -> list[str]:
+    return [item[kind] for kind in TYPES]
+
+
+def info_file(record: EpisodeRecord, names: list[str], scenes: list[dict[str, Any]]) -> dict[str, Any]:
+    """The episode's info.json, as JSON data."""
+    task = record.scene.task or {}
+    words = task.get("words") or task.get("lexicon") or {}
+    panels = []
+    for name, scene in zip(names, scenes, strict=True):
+        panel: dict[str, Any] = {"name": name, "objects": [_look(item) for item in scene["objects"]]}
+        if "points_to" in scene:
+            panel["arrow_idx"] = scene["points_to"]
+        panels.append(panel)
+    question = panels.pop()
+    del question["name"]
+    return {
+        "objects": _all_objects(task["name"], words, scenes),
+        "word-concept": words,
+        "context_panels": panels,
+        "question": {"choices": task["options"], "answer": task["answer"], **question},
+    }
+
+
+def _all_objects(task: str, words: Mapping[str, Any], scenes: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Name -> attributes: of objects that words name; in shape, color and material of all that could have been shown.
+
+    Objects of number have no names and are counted through.
+    """
+    if task in ("object", "bootstrap"):
+        return {word: list(thing) for word, thing in words.items()}
+    if task in ("shape", "color", "material"):
+        at, named = TYPES.index(task), {value: word for word, value in words.items()}
+        return {f"{named[thing[at]]} #{k}": list(thing) for k, thing in enumerate(THINGS) if thing[at] in named}
+    listed = [item for scene in scenes for item in scene["objects"] if item["shape"] != HAND[0]]
+    if task == "number":
+        return {f"#{k}": _look(item) for k, item in enumerate(listed)}
+    return {item["name"]: _look(item) for item in listed if item["name"] is not None}
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
