@@ -1,0 +1,282 @@
+"""One look at a GPU with bare bpy: what Cycles finds, how long kernels take, images a second, how pictures differ.
+
+    python tools/gpu_probe.py                           (kinds the machine has; --kinds CPU where it has no card)
+    python tools/gpu_probe.py --size 64x48 --samples 2 --images 2 --processes 1,2 --kinds CPU    (a quick try)
+
+Prints one line a finding as it goes, the slowest first render included. Needs numpy and bpy, and nothing of Diorama's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Planes = dict[str, NDArray[Any]]
+SHAPES = (("cube", (-1.6, -1.0, 0.7), 0.7), ("sphere", (0.2, 1.7, 0.7), 0.7), ("cylinder", (1.3, -1.2, 0.7), 0.7))
+LIGHTS = (((6.4, -2.9, 4.3), 236.0), ((-4.7, -4.0, 3.0), 63.0), ((-1.2, 2.6, 5.8), 118.0))
+_start = time.perf_counter()
+
+
+def say(text: str) -> None:
+    """A finding, with the seconds since the start."""
+    sys.stdout.write(f"{time.perf_counter() - _start:7.1f} s  {text}\n")
+    sys.stdout.flush()
+
+
+def material(bpy: Any, name: str, **inputs: Any) -> Any:
+    """A Principled material."""
+    made = bpy.data.materials.new(name)
+    made.use_nodes = True
+    for key, value in inputs.items():
+        made.node_tree.nodes["Principled BSDF"].inputs[key.replace("_", " ")].default_value = value
+    return made
+
+
+def mesh(bpy: Any, shape: str) -> Any:
+    """A mesh in a 2 x 2 x 2 box."""
+    import bmesh  # type: ignore[import-not-found]
+
+    made, data = bmesh.new(), bpy.data.meshes.new(shape)
+    if shape == "sphere":
+        bmesh.ops.create_uvsphere(made, u_segments=64, v_segments=32, radius=1)
+    elif shape == "cylinder":
+        bmesh.ops.create_cone(made, cap_ends=True, segments=64, radius1=1, radius2=1, depth=2)
+    else:
+        bmesh.ops.create_cube(made, size=2)
+    made.to_mesh(data)
+    made.free()
+    return data
+
+
+def aimed(bpy: Any, data: Any, place: tuple[float, float, float]) -> Any:
+    """An object at a place, aimed at the origin."""
+    from mathutils import Vector
+
+    made = bpy.data.objects.new(data.name, data)
+    made.matrix_world = (-Vector(place)).to_track_quat("-Z", "Y").to_matrix().to_4x4()
+    made.location = place
+    return made
+
+
+def scene_of(args: argparse.Namespace) -> Any:
+    """A CLEVR-like scene: ground, three lights, a rubber, a metal and a glass object."""
+    import bpy
+
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    things = [bpy.data.objects.new("ground", mesh(bpy, "ground"))]
+    things[0].scale, things[0].location = (30, 30, 0.01), (0, 0, -0.01)
+    looks: list[dict[str, Any]] = [{"Roughness": 0.6}, {"Metallic": 1.0, "Roughness": 0.2}]
+    looks.append({"Transmission_Weight": 1.0, "Roughness": 0.0, "IOR": 1.1})
+    for k, (shape, place, scale) in enumerate(SHAPES):
+        made = bpy.data.objects.new(shape, mesh(bpy, shape))
+        made.location, made.scale, made.pass_index = place, (scale,) * 3, k + 1
+        color = ((0.68, 0.14, 0.14, 1), (0.16, 0.29, 0.84, 1), (0.11, 0.41, 0.08, 1))[k]
+        made.data.materials.append(material(bpy, shape, Base_Color=color, **looks[k]))
+        things.append(made)
+    for place, energy in LIGHTS:
+        light = bpy.data.lights.new("light", "AREA")
+        light.energy, light.size = energy, 0.7
+        things.append(aimed(bpy, light, place))
+    scene.camera = aimed(bpy, bpy.data.cameras.new("camera"), (7.48, -6.5, 5.34))
+    scene.camera.data.lens, scene.camera.data.sensor_width = 35, 32
+    for thing in (*things, scene.camera):
+        scene.collection.objects.link(thing)
+    render, cycles, layer = scene.render, scene.cycles, scene.view_layers[0]
+    render.engine, (render.resolution_x, render.resolution_y) = "CYCLES", args.size
+    cycles.samples, cycles.use_adaptive_sampling, cycles.use_light_tree = args.samples, False, False
+    cycles.use_denoising, cycles.denoiser, cycles.denoising_prefilter = True, "OPENIMAGEDENOISE", "NONE"
+    layer.use_pass_z = layer.use_pass_object_index = True
+    render.image_settings.file_format = "OPEN_EXR_MULTILAYER"
+    render.image_settings.color_depth, render.image_settings.exr_codec = "32", "NONE"
+    return scene
+
+
+def use(scene: Any, kind: str, denoiser: str) -> list[str]:
+    """Switch on all devices of a kind; returns their names."""
+    import bpy
+
+    preferences = bpy.context.preferences.addons["cycles"].preferences
+    preferences.refresh_devices()
+    names = [str(d.name) for d in preferences.get_devices_for_type(kind) or [] if d.type == kind]
+    preferences.compute_device_type = "NONE" if kind == "CPU" else kind
+    for device in preferences.devices:
+        device.use = device.type == kind
+    scene.cycles.device = "CPU" if kind == "CPU" else "GPU"
+    scene.cycles.denoising_use_gpu = denoiser == "GPU"
+    return names
+
+
+def render(scene: Any, number: int, file: Path, seed: int = 0) -> float:
+    """Render picture `number`, in which things stand elsewhere; returns seconds."""
+    import bpy
+
+    scene.cycles.seed = seed
+    for k, (shape, (x, y, z), _) in enumerate(SHAPES):
+        bpy.data.objects[shape].location = (x + 0.1 * ((number * (k + 3)) % 7), y, z)
+    scene.render.filepath = str(file)
+    start = time.perf_counter()
+    # Cycles says some failures there and nowhere else.
+    with tempfile.TemporaryFile("w+") as said:
+        kept = os.dup(1)
+        os.dup2(said.fileno(), 1)
+        try:
+            bpy.ops.render.render(write_still=True)
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+        seconds = time.perf_counter() - start
+        said.seek(0)
+        for line in said:
+            if any(word in line.lower() for word in ("error", "fail", "warn", "compil")):
+                say(f"Cycles: {line.strip()}")
+    return seconds
+
+
+def planes(file: Path) -> Planes:
+    """Channels of an uncompressed 32-bit OpenEXR file, name without layer -> (H, W); color: (H, W, 3), 0 to 255."""
+    data, at = file.read_bytes(), 8
+    names: list[str] = []
+    box = (0, 0, 0, 0)
+    while data[at]:
+        key, kind, at = (
+            *(text.decode() for text in data[at:].split(b"\0", 2)[:2]),
+            data.index(b"\0", data.index(b"\0", at) + 1) + 1,
+        )
+        size = struct.unpack_from("<i", data, at)[0]
+        value, at = data[at + 4 : at + 4 + size], at + 4 + size
+        box = struct.unpack("<4i", value) if key == "dataWindow" else box
+        while kind == "chlist" and value[:1] not in (b"", b"\0"):
+            name, value = value.split(b"\0", 1)
+            names, value = [*names, name.decode()], value[16:]
+    width, height = box[2] - box[0] + 1, box[3] - box[1] + 1
+    rows = np.frombuffer(data, "<f4", offset=at + 1 + 8 * height).reshape(height, 2 + len(names) * width)[:, 2:]
+    found: Planes = {name.split(".", 1)[-1]: rows[:, k * width : (k + 1) * width] for k, name in enumerate(names)}
+    linear = np.clip(np.stack([found[f"Combined.{c}"] for c in "RGB"], axis=2), 0, 1)
+    curve = np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return {**found, "color": np.round(curve * 255)}
+
+
+def compare(a: Planes, b: Planes) -> str:
+    """Ids and depth exactly, color as PSNR."""
+    error = float(((a["color"] - b["color"]) ** 2).mean())
+    psnr = f"{10 * np.log10(255**2 / error):.1f} dB" if error else "identical"
+    depth = np.abs(a["Depth.Z"] - b["Depth.Z"])
+    ids = int((a["IndexOB.X"] != b["IndexOB.X"]).sum())
+    return f"ids differ in {ids} pixels, depth by {depth.max():.2g} ({int((depth > 0).sum())} pixels), color {psnr}"
+
+
+def card_memory() -> float:
+    """MB in use on all cards; 0 where that can't be asked."""
+    try:
+        asked = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
+        return sum(float(line) for line in subprocess.check_output(asked, text=True).split())
+    except (OSError, ValueError, subprocess.CalledProcessError):
+        return 0.0
+
+
+def work(args: argparse.Namespace, folder: Path) -> None:
+    """A process of a throughput test: one render to be warm, a line, and after a line the counted ones."""
+    scene, file = scene_of(args), folder / f"{os.getpid()}.exr"
+    use(scene, *args.work)
+    render(scene, 0, file)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    sys.stdin.readline()
+    for number in range(1, args.images + 1):
+        render(scene, number, file)
+    peak = next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
+    sys.stdout.write(f"{int(peak) / 1024}\n")
+
+
+def throughput(args: argparse.Namespace, kind: str, denoiser: str, count: int) -> None:
+    """Images a second of `count` processes on the same card, and their memory."""
+    before, pipe = card_memory(), subprocess.PIPE
+    command = [sys.executable, __file__, *sys.argv[1:], "--work", kind, denoiser]
+    workers = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) for _ in range(count)]
+    streams = [(w.stdin, w.stdout) for w in workers if w.stdin and w.stdout]
+    # Other lines are Blender's own.
+    if any("ready\n" not in iter(out.readline, "") for _, out in streams):
+        say(f"{kind} x{count}, denoiser {denoiser}: a process ended with {[w.poll() for w in workers]}")
+        return
+    memory, start = card_memory() - before, time.perf_counter()
+    for into, _ in streams:
+        into.write("go\n")
+        into.flush()
+    peaks = [float(out.readline() or "nan") for _, out in streams]
+    rate = count * args.images / (time.perf_counter() - start)
+    each = f"{max(peaks):.0f} MB a process, {memory / count:.0f} MB of the card"
+    say(f"{kind} x{count}, denoiser {denoiser}: {rate:.2f} images/s, {1000 / rate:.0f} ms an image; {each}")
+
+
+def pictures(scene: Any, kind: str, folder: Path, cpu: Planes | None) -> Planes:
+    """A kind's first picture, after the findings about it and its times have been said. cpu: the CPU's."""
+    for number in (1, 1, 2):
+        say(f"{kind}: picture {number} in {render(scene, number, folder / f'{number}.exr'):.2f} s")
+    first = planes(folder / "1.exr")
+    render(scene, 1, folder / "1.exr")
+    say(f"{kind} twice: {compare(first, planes(folder / '1.exr'))}")
+    if cpu is None:
+        render(scene, 1, folder / "1.exr", seed=1)
+        say(f"{kind}, another seed, the measure of what noise does: {compare(first, planes(folder / '1.exr'))}")
+        return first
+    say(f"{kind} and CPU: {compare(first, cpu)}")
+    use(scene, kind, "GPU")
+    say(f"{kind}, denoiser on the card: first in {render(scene, 1, folder / '1.exr'):.2f} s")
+    say(f"{kind}, denoised on the card and on the CPU: {compare(planes(folder / '1.exr'), first)}")
+    return first
+
+
+def look(args: argparse.Namespace, folder: Path) -> None:
+    """The findings, in order."""
+    scene = scene_of(args)
+    shown: dict[str, Planes] = {}
+    for kind in ("CPU", *[k for k in args.kinds if k != "CPU"]):
+        names = use(scene, kind, "CPU")
+        say(f"{kind}: {', '.join(names) or 'nothing found'}")
+        try:
+            if names:
+                shown[kind] = pictures(scene, kind, folder, shown.get("CPU"))
+        except RuntimeError as error:
+            say(f"{kind}: fails: {error}")
+    for kind in [k for k in args.kinds if k in shown]:
+        for denoiser in ("CPU",) if kind == "CPU" else ("GPU", "CPU"):
+            for count in args.processes:
+                throughput(args, kind, denoiser, count)
+
+
+def main() -> None:
+    """Read the options, look."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kinds", type=lambda text: text.split(","), default=["OPTIX", "CUDA"])
+    parser.add_argument("--processes", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 4, 8])
+    parser.add_argument("--size", type=lambda text: [int(n) for n in text.split("x")], default=[320, 240])
+    parser.add_argument("--samples", type=int, default=24)
+    parser.add_argument("--images", type=int, default=40, help="a process")
+    parser.add_argument("--work", nargs=2, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    # Compiled kernels are worth keeping: without a home folder, or beyond 1 GB, the driver would drop them.
+    cache = Path(tempfile.gettempdir()) / "gpu_probe_cache"
+    os.environ.setdefault("CUDA_CACHE_PATH", str(cache / "cuda"))
+    os.environ.setdefault("CUDA_CACHE_MAXSIZE", str(4 << 30))
+    os.environ.setdefault("OPTIX_CACHE_PATH", str(cache / "optix"))
+    disk = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=disk) as folder:
+        (work if args.work else look)(args, Path(folder))
+    if not args.work and cache.is_dir():
+        size = sum(file.stat().st_size for file in cache.rglob("*") if file.is_file())
+        say(f"kernels kept in {cache}: {size / 1e6:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
