@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from scene_specs.errors import SpecError
+from scene_specs.mewl.generate import TASKS, mewl_spec
+from scene_specs.mewl.prove import Verdict, prove
+from scene_specs.mewl.view import learner_view
+from scene_specs.spec import EpisodeSpec
+from tests.scene_specs.mewl.broken import all_broken, episode
+
+BROKEN = all_broken()
+
+
+def proved(spec: dict[str, Any]) -> Verdict:
+    return prove(learner_view(spec), spec["task"]["answer"], spec["task"]["words"])
+
+
+def test_there_are_a_hundred_broken_episodes() -> None:
+    assert len(BROKEN) >= 100
+    assert len({label for label, _, _ in BROKEN}) == len(BROKEN)
+
+
+@pytest.mark.parametrize(("label", "spec", "reason"), BROKEN, ids=[label for label, _, _ in BROKEN])
+def test_a_broken_episode_is_refused_with_its_reason(label: str, spec: dict[str, Any], reason: str) -> None:
+    verdict = proved(spec)
+    assert not verdict.ok, label
+    assert verdict.reason
+    with pytest.raises(AssertionError, match=reason):
+        raise AssertionError(verdict.reason)
+    if "disagree" in verdict.reason:
+        one, two = verdict.lexicons
+        assert one != two
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_what_is_generated_is_accepted_also_from_the_model(task: str) -> None:
+    for number in range(5):
+        spec = episode(task, number)
+        view = learner_view(spec)
+        assert view == learner_view(EpisodeSpec.model_validate(spec))
+        verdict = prove(view, spec["task"]["answer"])
+        assert verdict.ok
+        assert {w: m for w, m in verdict.lexicons[0].items() if w in spec["task"]["words"]} == spec["task"]["words"]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_stored_map_that_does_not_fit_is_refused(task: str) -> None:
+    spec = episode(task, 20)
+    words = spec["task"]["words"]
+    # A word that says nothing about the answer: only the map is wrong.
+    spec["task"]["words"] = dict(zip(words, [*list(words.values())[1:], next(iter(words.values()))], strict=True))
+    assert proved(spec).reason.startswith("the stored words do not fit the contexts")
+
+
+def test_a_word_that_no_context_used_may_mean_what_no_context_showed() -> None:
+    spec = episode("number", 0)
+    count = len(spec["frames"][6]["objects"])
+    said = next(f for f in spec["frames"][:6] if len(f["objects"]) == count)
+    other = next(f for f in spec["frames"][:6] if f is not said)
+    # The answer's word is never heard; the count it would be for is never shown.
+    said.update(utterance=other["utterance"], objects=copy.deepcopy(other["objects"]))
+    del spec["task"]["words"][spec["task"]["answer"]]
+    assert "disagree" in proved(spec).reason
+
+
+def test_the_view_gives_nothing_away() -> None:
+    for task in TASKS:
+        spec = episode(task, 1)
+        view = learner_view(spec)
+        assert view["images"][6]["utterance"] is None
+        renamed = copy.deepcopy(spec)
+        renamed["task"]["answer"] = next(o for o in spec["task"]["options"] if o != spec["task"]["answer"])
+        renamed["task"]["words"] = {}
+        for frame in renamed["frames"]:
+            del frame["truth"]
+        assert learner_view(renamed) == view
+
+
+def test_relations_that_follow_are_seen() -> None:
+    spec = episode("bootstrap", 2)
+    for image in learner_view(spec)["images"]:
+        assert image["open"] == []
+        assert len(image["relations"]) == 12
+        for relation, a, b in image["relations"]:
+            mirror = {"left": "right", "right": "left", "front": "behind", "behind": "front"}[relation]
+            assert [mirror, b, a] in image["relations"]
+            assert [relation, b, a] not in image["relations"]
+
+
+def test_an_open_relation_in_the_query_is_no_proof() -> None:
+    spec = episode("relation", 1)
+    del spec["frames"][6]["constraints"]
+    assert proved(spec).reason.startswith("nothing says whether these options are true of the query")
+
+
+def test_what_is_no_mewl_episode_is_named() -> None:
+    spec = mewl_spec(0, "test", "shape", 0)
+    del spec["frames"][2]["objects"][0]["color"]
+    with pytest.raises(SpecError, match=r"frames\[2\]\.objects\[0\]\.color: found None"):
+        learner_view(spec)
+    spec = mewl_spec(0, "test", "shape", 0)
+    spec["task"]["benchmark"] = "clevr"
+    spec["frames"] = spec["frames"][1:]
+    with pytest.raises(SpecError, match=r"(?s)benchmark 'clevr'.*found 6; allowed: 6 contexts and the query"):
+        learner_view(spec)
