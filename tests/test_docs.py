@@ -44,7 +44,7 @@ def blocks_of(page: Path) -> list[Block]:
     """All fenced blocks of a page."""
     text = page.read_text()
     found = list(re.finditer(r"^```([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
-    after = [match.group(2) for match in found[1:]] + [""]
+    after = [match.group(2) for match in found[1:]] + [""] * bool(found)
     return [
         Block(page.name, text.count("\n", 0, match.start()) + 1, tuple(match.group(1).split()), match.group(2), below)
         for match, below in zip(found, after, strict=True)
