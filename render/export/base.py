@@ -12,19 +12,24 @@ from typing import Protocol
 
 from render.errors import ConflictError, DioramaError, StoreError, UsageError
 from render.record import EpisodeRecord
-from render.store.base import EpisodeStore
+from render.store.base import EpisodeReader
 
 # Episodes in memory at once: seven pictures are about half a megabyte.
 _CHUNK = 32
 _SHOWN = 5
+_MANY_ROWS = 8192
 
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """overwrite: replace what is there but differs from the store. limit: at most so many episodes, first by id."""
+    """overwrite: replace what is there but differs from the store. limit: at most so many episodes, first by id.
+
+    where: only episodes that this SQL-like condition holds for.
+    """
 
     overwrite: bool = False
     limit: int | None = None
+    where: str | None = None
 
 
 @dataclass
@@ -62,19 +67,22 @@ class Exporter(Protocol):
     """
 
     def __call__(
-        self, store: EpisodeStore, out: Path, options: ExportOptions, progress: Callable[[int], None]
+        self, store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]
     ) -> ExportReport:
         """Export; see the class."""
         ...
 
 
-def chosen_ids(store: EpisodeStore, options: ExportOptions) -> list[str]:
+def chosen_ids(store: EpisodeReader, options: ExportOptions) -> list[str]:
     """Ids to export, sorted: the order rows have in a store depends on who was ready first."""
-    return sorted(key for key, _ in store.ids())[: options.limit]
+    if options.where is None:
+        return sorted(key for key, _ in store.ids())[: options.limit]
+    found = store.scan(["episode_id"], options.where, _MANY_ROWS)
+    return sorted(row["episode_id"] for row in found)[: options.limit]
 
 
 def whole_records(
-    store: EpisodeStore, episode_ids: Sequence[str], report: ExportReport, progress: Callable[[int], None]
+    store: EpisodeReader, episode_ids: Sequence[str], report: ExportReport, progress: Callable[[int], None]
 ) -> Iterator[EpisodeRecord]:
     """Episodes in the order asked for; damaged ones go to the report instead. Memory: a chunk of 32."""
     for start in range(0, len(episode_ids), _CHUNK):
@@ -86,7 +94,7 @@ def whole_records(
 
 
 def _one_by_one(
-    store: EpisodeStore, episode_ids: Sequence[str], report: ExportReport, progress: Callable[[int], None]
+    store: EpisodeReader, episode_ids: Sequence[str], report: ExportReport, progress: Callable[[int], None]
 ) -> Iterator[EpisodeRecord]:
     for episode_id in episode_ids:
         try:

@@ -21,7 +21,7 @@ from typing import Any
 from render.errors import StoreError
 from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
 from render.record import EpisodeRecord, ImageRecord
-from render.store.base import EpisodeStore
+from render.store.base import EpisodeReader
 
 FORMAT_VERSION = 1
 
@@ -33,7 +33,7 @@ _PARTIAL = ".partial"
 _MARKS = ("format_version", "job_hash", "attempt", "sha256", "text_sha256")
 
 
-def export(store: EpisodeStore, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
+def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
     """Write episodes to folders below `out`; see render.export.base.Exporter."""
     report = ExportReport()
     with only_exporter(out):
@@ -58,7 +58,7 @@ def export(store: EpisodeStore, out: Path, options: ExportOptions, progress: Cal
     return report
 
 
-def _marks_of(store: EpisodeStore) -> dict[str, dict[str, Any]]:
+def _marks_of(store: EpisodeReader) -> dict[str, dict[str, Any]]:
     """Id -> what tells whether an exported episode is the stored one."""
     columns = ["episode_id", "job_hash", "attempt", "sha256", "text_sha256"]
     rows = store.scan(columns, batch_size=8192)

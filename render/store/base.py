@@ -23,31 +23,15 @@ class PutResult:
     unchanged: int
 
 
-class EpisodeStore(Protocol):
-    """Episodes, each whole or not there, each once.
+class EpisodeReader(Protocol):
+    """Episodes, each whole or not there, each once; of a store as it is, or as it was at a version.
 
-    All methods raise StoreError where the store can't be read or written.
-    Reading sees what was committed when the store was opened or last refreshed, and its own puts.
+    All methods raise StoreError where the store can't be read.
     """
 
     @property
     def url(self) -> str:
         """Where it is: a path or a URL."""
-        ...
-
-    def put(self, records: Sequence[EpisodeRecord]) -> PutResult:
-        """Commit episodes in one step; when it returns they are there.
-
-        Safe to repeat; of one id the latest attempt stays.
-        """
-        ...
-
-    def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
-        """As `put`, of records that render.store.rows.encode was given, in this process or another."""
-        ...
-
-    def replace(self, records: Sequence[EpisodeRecord]) -> PutResult:
-        """As `put`, whatever attempt is stored."""
         ...
 
     def get(self, episode_id: str) -> EpisodeRecord:
@@ -78,6 +62,32 @@ class EpisodeStore(Protocol):
         """Whether an episode is there."""
         ...
 
+    def close(self) -> None:
+        """Give back what it holds. Nothing is lost without it: puts are committed when they return."""
+        ...
+
+
+class EpisodeStore(EpisodeReader, Protocol):
+    """A store that can be written. All methods raise StoreError where it can't be read or written.
+
+    Reading sees what was committed when the store was opened or last refreshed, and its own puts.
+    """
+
+    def put(self, records: Sequence[EpisodeRecord]) -> PutResult:
+        """Commit episodes in one step; when it returns they are there.
+
+        Safe to repeat; of one id the latest attempt stays.
+        """
+        ...
+
+    def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
+        """As `put`, of records that render.store.rows.encode was given, in this process or another."""
+        ...
+
+    def replace(self, records: Sequence[EpisodeRecord]) -> PutResult:
+        """As `put`, whatever attempt is stored."""
+        ...
+
     def delete(self, episode_ids: Sequence[str]) -> int:
         """Take episodes out; returns how many were there."""
         ...
@@ -92,8 +102,4 @@ class EpisodeStore(Protocol):
 
     def refresh(self) -> None:
         """See what others have committed since."""
-        ...
-
-    def close(self) -> None:
-        """Give back what it holds. Nothing is lost without it: puts are committed when they return."""
         ...

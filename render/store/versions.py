@@ -65,25 +65,26 @@ def list_versions(url: str, dataset: Any) -> list[Version]:
 def changes(versions: list[Version], state_at: Callable[[Version], Change]) -> list[Change]:
     """The versions at which an episode became what it then was, oldest first.
 
-    Halves the span between two versions where they differ: a few looks instead of one a version. An episode that was
-    deleted and stored again byte for byte between two equal looks is not seen.
+    Halves the span between two versions where they differ: a few looks instead of one a version. Spans end where
+    episodes were deleted, because elsewhere none can go. One that was replaced and then replaced again by the very
+    bytes it had may not be seen.
     """
     if not versions:
         return []
     seen: dict[int, Change] = {}
 
-    def look(index: int) -> Change:
-        if index not in seen:
-            seen[index] = state_at(versions[index])
-        return seen[index]
-
-    spans = [(0, len(versions) - 1)]
+    drops = [index for index, (old, new) in enumerate(pairwise(versions)) if new.episodes < old.episodes]
+    ends = sorted({0, len(versions) - 1, *drops, *(index + 1 for index in drops)})
+    spans = [*pairwise(ends)] or [(0, 0)]
     while spans:
         first, last = spans.pop()
-        if last - first > 1 and look(first).state != look(last).state:
+        for index in (first, last):
+            if index not in seen:
+                seen[index] = state_at(versions[index])
+        if last - first > 1 and seen[first].state != seen[last].state:
             middle = (first + last) // 2
             spans += [(first, middle), (middle, last)]
-    ordered = [seen.get(index) or look(index) for index in sorted({*seen, 0, len(versions) - 1})]
+    ordered = [seen[index] for index in sorted(seen)]
     kept = [ordered[0]] if ordered[0].present else []
     kept += [now for before, now in pairwise(ordered) if now.state != before.state]
     return kept

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import lance
+import pytest
+from click.testing import CliRunner, Result
+
+from render.cli.store import main
+from render.store.lance_store import LanceStore
+from tests.render.store.rendered import rendered
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    made = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    made.put([rendered("demo/0"), rendered("demo/1", seed=4, split="val")])
+    return made.url
+
+
+def call(*arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, list(arguments))
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_create(tmp_path: Path) -> None:
+    url = str(tmp_path / "new.lance")
+    call("create", url)
+    assert LanceStore.open(url).count() == 0
+    assert "there is a store already" in call("create", url, code=4).output
+
+
+def test_ls(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = call("ls", store).output.splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["demo/0", "demo/1"]
+    assert "demo/colour\tval\t2 images\t64x48" in lines[1]
+    monkeypatch.setenv("DIORAMA_STORE", store)
+    (found,) = call("ls", "--json", "--where", "split = 'val'").output.splitlines()
+    assert json.loads(found)["episode_id"] == "demo/1"
+    assert call("ls", "--limit", "1").output.count("\n") == 1
+    assert "No field named nix" in call("ls", "--where", "nix = 1", code=4).output
+
+
+def test_show(store: str) -> None:
+    text = call("show", store).output
+    assert "episodes:   2" in text
+    facts = json.loads(call("show", store, "--json").output)
+    assert (facts["images"], facts["split"]) == (4, {"train": 1, "val": 1})
+    assert "images:     f0 2 objects" in call("show", store, "demo/0").output
+    whole = json.loads(call("show", store, "demo/0", "--json").output)
+    assert whole["truth"]["images"][0]["objects"][1]["name"] == "b"
+    assert "demo/9 is not in the store" in call("show", store, "demo/9", code=4).output
+
+
+def test_get_as_it_is_and_as_it_was(store: str, tmp_path: Path) -> None:
+    LanceStore.open(store).replace([rendered("demo/0", seed=8)])
+    call("get", store, "demo/0", "--out", str(tmp_path / "now"))
+    call("get", store, "demo/0", "--out", str(tmp_path / "then"), "--at", "2")
+    assert (tmp_path / "now/demo/0/f0.png").read_bytes() == rendered("demo/0", seed=8).images[0].png
+    assert (tmp_path / "then/demo/0/f0.png").read_bytes() == rendered("demo/0").images[0].png
+    assert not (tmp_path / "now/demo/1").exists()
+    assert "demo/9" in call("get", store, "demo/9", "--out", str(tmp_path / "now"), code=4).output
+
+
+def test_verify_and_repair(store: str, tmp_path: Path) -> None:
+    assert "2 episodes, all whole" in call("verify", store).output
+    lance.dataset(store).update({"sha256": "'00'"}, where="episode_id = 'demo/1'")
+    result = call("verify", store, code=4)
+    assert "episode demo/1: its pictures don't match their SHA-256" in result.output
+    assert "1 of 2 rows are damaged" in result.output
+    report = json.loads(call("verify", store, "--json", code=4).stdout)
+    assert report["damaged"] == [{"episode": "demo/1", "problems": ["its pictures don't match their SHA-256"]}]
+    assert "give --specs-out" in call("verify", store, "--repair", code=2).output
+    specs = tmp_path / "again.jsonl"
+    mended = call("verify", store, "--repair", "--specs-out", str(specs), code=4).output
+    assert f"render-batch {specs} --out {store} --profile draft --size 64x48" in mended
+    assert json.loads(specs.read_text())["id"] == "demo/1"
+    assert "1 episodes, all whole" in call("verify", store).output
+    call("verify", store, "--repair", "--at", "2", code=2)
+
+
+def test_tag_and_history(store: str) -> None:
+    assert "no tags" in call("tag", store).output
+    assert "v1 is version 2" in call("tag", store, "v1").output
+    LanceStore.open(store).replace([rendered("demo/0", seed=8)])
+    assert json.loads(call("tag", store, "--json").output) == {"v1": 2}
+    lines = call("history", store, "demo/0").output.splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["version 2", "version 3"]
+    assert len(json.loads(call("history", store, "--json").output)) == 3
+    assert "ls" in main.commands
+    assert call("ls", store, "--at", "v1").output.count("\n") == 2
+    call("tag", store, "v1", "--delete")
+    assert "no version that is left has x" in call("history", store, "x").output
+
+
+def test_copy_and_delete(store: str, tmp_path: Path) -> None:
+    target = str(tmp_path / "t.lance")
+    assert "copied 1" in call("copy", store, target, "--split", "val").output
+    assert "copied 1, replaced 0, kept 0, 1 were there" in call("copy", store, target).output
+    LanceStore.open(target).replace([rendered("demo/0", seed=8)])
+    refused = call("copy", store, target, code=2).output
+    assert "demo/0" in refused
+    assert "--differing" in refused
+    assert "replaced 1" in call("copy", store, target, "--differing", "replace").output
+    assert "deleted 1 of 2" in call("delete", target, "demo/0", "none/0").output
+    assert "copied 0" in call("copy", store, target, "--id", "demo/1").output
+
+
+def test_compact(store: str) -> None:
+    LanceStore.open(store).put([rendered("demo/2")])
+    assert "2 files are now 1" in call("compact", store).output
+    assert "0.0 MB freed" in call("compact", store, "--drop-older-than", "7").output
+    assert "0.5 is not in the range" in call("compact", store, "--drop-older-than", "0.5", code=2).output
+
+
+def test_repair_and_migrate_of_a_sound_store(store: str) -> None:
+    assert "is whole" in call("repair", store).output
+    assert "schema version 2, now 2" in call("migrate", store).output
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\n"
+        "from render.cli.store import main\n"
+        "main(['verify', '--help'], standalone_mode=False)\n"
+        "print('HEAVY', sorted({'lance', 'pyarrow', 'numpy', 'pydantic', 'bpy', 'ray'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "--specs-out" in done.stdout
+    assert done.stdout.splitlines()[-1] == "HEAVY []"
