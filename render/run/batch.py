@@ -205,8 +205,7 @@ class Run:
             self._learn(now - task.started)
             if slot.given:
                 slot.given[0].started = now
-            slot.warm = True
-            self._pool.heard(slot, answer.memory)
+            self._pool.answered(slot, answer.memory)
             self._take(answer.result, slot.number, task.tries)
 
     def _learn(self, seconds: float) -> None:

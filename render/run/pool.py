@@ -164,9 +164,14 @@ class Pool:
             self._did_not_start(slot, f"nothing came from it within {_START_SECONDS:.0f} s")
         return late
 
-    def heard(self, slot: Slot, memory: int) -> None:
-        """A worker answered, with so many bytes in memory."""
+    def answered(self, slot: Slot, memory: int) -> None:
+        """A worker came to the end of an episode, with so many bytes in memory."""
         self._losses = 0
+        slot.warm = True
+        self.heard(slot, memory)
+
+    def heard(self, slot: Slot, memory: int) -> None:
+        """A worker says that it has so many bytes in memory."""
         slot.peak = max(slot.peak, memory)
         self.peaks[slot.number] = max(self.peaks.get(slot.number, 0), memory)
         limit = slot.info.limit if slot.info else None

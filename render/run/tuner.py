@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 # A step up must bring this much, or the workers that it added are taken away again.
 _WORTH = 1.08
+# A level is judged after at least so much.
+SECONDS, IMAGES = 6.0, 12
 
 
 @dataclass
@@ -16,8 +18,8 @@ class Tuner:
     """
 
     levels: tuple[int, ...] = (1, 2, 4, 8)
-    seconds: float = 6.0
-    images: int = 12
+    seconds: float = field(default_factory=lambda: SECONDS)
+    images: int = field(default_factory=lambda: IMAGES)
     rates: dict[int, float] = field(default_factory=dict)
     chosen: int | None = None
     _at: int = 0
@@ -27,10 +29,6 @@ class Tuner:
     def level(self) -> int:
         """Workers a card wanted now."""
         return self.chosen or self.levels[self._at]
-
-    def restart(self) -> None:
-        """Measure this level anew: workers have just come or gone."""
-        self._start = None
 
     def observe(self, now: float, images: int, settled: bool) -> int:
         """Tell the clock (s), the images done so far, and whether all workers wanted are up and warm; the level

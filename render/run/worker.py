@@ -6,6 +6,7 @@ import importlib
 import logging
 import os
 import pickle
+import re
 import shutil
 import socket
 import tempfile
@@ -34,6 +35,8 @@ log = logging.getLogger(__name__)
 LAST_WORDS = "DIORAMA_RENDER_LOG"
 _CUDA_CACHE_BYTES = 4 * 2**30
 _STALE_SECONDS = 86400.0
+_LONGEST_SAID = 1_000_000
+_CRASH = re.compile(r"^.*(?:\*\*\* SIG|Fatal Python error|\*\*\* Aborted).*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -229,9 +232,13 @@ def last_words(said: str) -> str:
     """The end of what a renderer printed, from the file on this node; it is removed. "" if there is none."""
     path = Path(said)
     try:
-        text = path.read_bytes()[-4000:].decode("utf-8", "replace")
+        text = path.read_text("utf-8", "replace")[-_LONGEST_SAID:]
         path.unlink(missing_ok=True)
     except OSError:
         return ""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " | ".join(lines[-3:])[-500:]
+    # What Python and Ray print of a crash is long, and about themselves; only the signal's name is of use.
+    crash = _CRASH.search(text)
+    lines = [line.strip() for line in (text[: crash.start()] if crash else text).splitlines() if line.strip()]
+    words = " | ".join(lines[-3:])[-500:]
+    signal = re.search(r"SIG[A-Z]+", crash.group(0)) if crash else None
+    return " | ".join(part for part in (words, signal.group(0) if signal else "") if part)

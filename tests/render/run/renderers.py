@@ -10,6 +10,7 @@ import signal
 import time
 from pathlib import Path
 
+from render.cycles.capture import captured
 from render.passes import Passes
 from render.run.fake import FakeRenderer
 from render.scene import Scene, SceneFrame, SceneView
@@ -54,3 +55,64 @@ class Slow(FakeRenderer):
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         time.sleep(0.2)
         return super().render(scene, frame, view)
+
+
+class Talks(FakeRenderer):
+    """Prints, as Cycles does, then dies of signal 11 at .../crash..., or hangs at .../hang..."""
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        with captured():
+            os.write(1, f"Fra:1 Sample 7/64 of {scene.id}\n".encode())
+            if "crash" in scene.id:
+                os.kill(os.getpid(), signal.SIGSEGV)
+            if "hang" in scene.id:
+                time.sleep(3600)
+        return super().render(scene, frame, view)
+
+
+class NeverStarts(FakeRenderer):
+    """Dies before it is made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+
+class DiesAtAll(FakeRenderer):
+    """Dies of every episode, as a broken driver would make it."""
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        os.kill(os.getpid(), signal.SIGSEGV)
+        return super().render(scene, frame, view)
+
+
+class Leaks(FakeRenderer):
+    """Keeps 40 MB of every image."""
+
+    def __init__(self) -> None:
+        super().__init__(grow=40_000_000)
+
+
+class Bloats(FakeRenderer):
+    """Takes a gigabyte for one episode called .../bloat..., and time to be seen with it."""
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        if "bloat" in scene.id:
+            taken = bytearray(os.urandom(1_000_000)) * 1000
+            time.sleep(30)
+            del taken
+        return super().render(scene, frame, view)
+
+
+class OnTheCpu(FakeRenderer):
+    """Renders on the CPU whatever it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(device="CPU Some Processor")
+
+
+class SlowCard(FakeRenderer):
+    """A card that takes a fifth of a second an image, however many use it."""
+
+    def __init__(self) -> None:
+        super().__init__(seconds=0.2, device="GPU slow")
