@@ -58,15 +58,18 @@ _HINTS = {
 
 @dataclass
 class TaskAudit:
-    """Counts of one task. chance: sum over episodes of 1 / options. found: guesser -> expected answers, a rule each.
+    """Counts of one task.
 
-    classes: what is tested for balance -> class -> count; one independent draw an episode.
+    chance: sum over episodes of 1 / options. found: guesser -> expected answers, a rule each. kept: guesser -> how
+    often the answer was among the options that it chose from. classes: what is tested for balance -> class -> count;
+    one independent draw an episode.
     """
 
     task: str
     episodes: int = 0
     chance: float = 0.0
     found: dict[str, list[float]] = field(default_factory=dict)
+    kept: Counter[str] = field(default_factory=Counter)
     classes: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, spec: Mapping[str, Any]) -> None:
@@ -82,6 +85,7 @@ class TaskAudit:
                 scores = rule(said, options)
                 best = [o for o, score in zip(options, scores, strict=True) if score == max(scores)]
                 sums[k] += (answer in best) / len(best)
+                self.kept[name] += answer in best
         self._count("position", str(options.index(answer)), tuple(str(k) for k in range(len(options))))
         first = spec["frames"][CONTEXTS]["objects"][0]
         for kind in TYPES:
@@ -96,14 +100,15 @@ class TaskAudit:
     def row(self) -> dict[str, Any]:
         """Shares of 1: chance, each guesser, error (standard error of a guesser); p: what is tested -> probability.
 
-        A guesser far above chance is explained in `hints`.
+        hints: which options can be told to be wrong without a picture in every episode.
         """
         number = self.episodes
         chance = self.chance / number
         shares = {"position": max(self.classes["position"].values()) / number}
         shares |= {name: max(sums) / number for name, sums in self.found.items()}
         error = math.sqrt(chance * (1 - chance) / number)
-        hints = [text for name, text in _HINTS.items() if shares[name] > chance + 5 * error]
+        # A hint never misleads; a rule that is merely lucky sometimes does.
+        hints = [text for name, text in _HINTS.items() if shares[name] > 1.2 * chance and self.kept[name] == number]
         p = {name: equal_frequencies(list(counts.values())) for name, counts in self.classes.items()}
         return {
             "task": self.task, "episodes": number, "chance": chance, "error": error,

@@ -1,0 +1,191 @@
+"""`--format mewl`, read back by a reader written from the description of the published files alone."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from pycocotools import mask as coco
+
+from render.cli.specs import main as render_specs
+from render.compiler import compile_episode
+from render.export._mewl_truth import prove_record
+from render.export.base import ExportOptions, ExportReport
+from render.export.mewl import export
+from render.profiles import settings_for
+from render.record import EpisodeRecord
+from render.run.episode import make_record
+from render.run.fake import FakeRenderer
+from render.store.lance_store import LanceStore
+from scene_specs.importing.mewl import import_mewl
+from scene_specs.mewl.generate import TASKS, mewl_spec
+from scene_specs.spec import EpisodeSpec
+from tests import factories
+
+SIDES = ("left", "right", "front", "behind")
+
+
+def rendered(task: str, number: int = 7, **changes: Any) -> EpisodeRecord:
+    spec = {**mewl_spec(4, "val", task, number), **changes}
+    job = factories.make_job(spec)
+    return make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), job, settings_for("draft", 320, 240))
+
+
+@pytest.fixture(scope="module")
+def records() -> dict[str, EpisodeRecord]:
+    return {task: rendered(task) for task in TASKS}
+
+
+@pytest.fixture(scope="module")
+def folder(records: dict[str, EpisodeRecord], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("mewl")
+    store = LanceStore.create(str(base / "s.lance"), fsync=False)
+    store.put(list(records.values()))
+    report = run(store, base / "out")
+    assert (report.exported, report.failed) == (9, [])
+    return base
+
+
+def run(store: LanceStore, out: Path, **options: Any) -> ExportReport:
+    return export(store, out, ExportOptions(**options), lambda _: None)
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """What a published episode's folder says, checked for form on the way."""
+    info = json.loads((folder / "info.json").read_text())
+    images = []
+    for panel in [*info["context_panels"], {**info["question"], "name": "question"}]:
+        assert (folder / f"{panel['name']}.png").read_bytes().startswith(b"\x89PNG")
+        scene = json.loads((folder / f"{panel['name']}.json").read_text())
+        listed = [[o["shape"], o["color"], o["material"], o["size"]] for o in scene["objects"]]
+        assert listed == panel["objects"]
+        images.append({**scene, "said": panel["name"].split(" #")[0], "arrow": panel.get("arrow_idx")})
+    return {**info, "images": images}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_it_reads_back(task: str, folder: Path, records: dict[str, EpisodeRecord]) -> None:
+    record = records[task]
+    truth = record.scene.task
+    assert truth is not None
+    found = read(folder / "out" / "val" / task / "7")
+    assert len(found["context_panels"]) == 6
+    assert found["word-concept"] == truth["words"]
+    assert (found["question"]["choices"], found["question"]["answer"]) == (truth["options"], truth["answer"])
+    assert [image["said"] for image in found["images"][:6]] == [f.utterance for f in record.scene.frames[:6]]
+    if task in ("shape", "color", "material"):
+        names = {panel["name"] for panel in found["context_panels"]}
+        assert names <= {*found["objects"]}
+        assert all(found["objects"][panel["name"]] == panel["objects"][0] for panel in found["context_panels"])
+    for image, stored, frame in zip(found["images"], record.images, record.scene.frames, strict=True):
+        check_image(image, stored.annotation, len(frame.objects), task)
+
+
+def check_image(image: dict[str, Any], truth: Any, count: int, task: str) -> None:
+    assert len(image["objects"]) == count
+    for item, known in zip(image["objects"], truth.objects, strict=True):
+        mask = coco.decode(item["mask"])
+        assert mask.shape == (240, 320)
+        rows, columns = np.nonzero(mask)
+        x, y, width, height = item["bbox"]
+        assert (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1) == (x, y, x + width, y + height)
+        assert item["3d_coords"] == list(known.location)
+        assert math.degrees(item["rotation"]) == pytest.approx(known.rotation_deg[2])
+        assert item["pixel_coords"] == list(known.pixel_center)
+    assert (image["arrow"] is None) == (task != "pragmatic")
+    if task == "pragmatic":
+        assert [image["objects"][3][key] for key in ("shape", "color", "material", "size")] == [
+            "arrow", "yellow", "rubber", "small",
+        ]  # fmt: skip
+        assert image["points_to"] == image["arrow"]
+        assert truth.objects[image["arrow"]].name == truth.pointer.target
+    check_relations(image)
+
+
+def check_relations(image: dict[str, Any]) -> None:
+    """Each named object's relations follow from places and directions; those without a name are left out."""
+    named = {o["name"]: np.array(o["3d_coords"]) for o in image["objects"] if o["name"] is not None}
+    assert {*image["relationships"]} == {*SIDES} <= {*image["directions"]}
+    for side in SIDES:
+        along = np.array(image["directions"][side])
+        expected = {a: {b for b in named if b != a and (named[b] - named[a]) @ along > 0.2} for a in named}
+        assert {a: {*others} for a, others in image["relationships"][side].items()} == expected
+
+
+def test_names(folder: Path) -> None:
+    def names(task: str) -> list[list[str | None]]:
+        return [[o["name"] for o in image["objects"]] for image in read(folder / "out/val" / task / "7")["images"]]
+
+    assert all(name is None for row in names("number") for name in row)
+    assert all(row.count(None) == 1 for row in names("bootstrap"))
+    assert all(row.count(None) == 3 and row[3] is None for row in names("pragmatic"))
+    assert not any(None in row for row in names("object") + names("relation"))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_importer_reads_it_and_the_same_scene_comes_out(
+    task: str, folder: Path, records: dict[str, EpisodeRecord]
+) -> None:
+    (spec,) = import_mewl(folder / "out" / "val" / task, "nominal")
+    assert spec.id == f"mewl/val/{task}/7"
+    scene = compile_episode(spec, settings_for("draft", 320, 240))
+    for ours, theirs in zip(scene.frames, records[task].scene.frames, strict=True):
+        assert ours.utterance == theirs.utterance
+        for one, two in zip(ours.objects, theirs.objects, strict=True):
+            assert (one.shape, one.color, one.material, one.size) == (two.shape, two.color, two.material, two.size)
+            assert one.location == pytest.approx(two.location, abs=1e-6)
+
+
+def test_what_is_there_is_left_and_what_differs_is_named(folder: Path, tmp_path: Path) -> None:
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([rendered("shape"), factories.make_record("demo/1")])
+    report = run(store, tmp_path / "out")
+    assert report.exported == 1
+    assert report.failed == ["episode demo/1: no MEWL episode: expected an id mewl/<split>/<task>/<number>"]
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out/val/shape/7").iterdir()}
+    again = run(store, tmp_path / "out")
+    assert (again.exported, again.skipped) == (0, 1)
+    info = tmp_path / "out/val/shape/7/info.json"
+    info.write_text("{}")
+    assert len(run(store, tmp_path / "out").differing) == 1
+    assert run(store, tmp_path / "out", overwrite=True).exported == 1
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out/val/shape/7").iterdir()} == before
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_rendered_truth_proves_the_episode(task: str, records: dict[str, EpisodeRecord]) -> None:
+    assert prove_record(records[task]).ok
+
+
+def test_a_picture_that_breaks_its_episode_is_found(records: dict[str, EpisodeRecord], tmp_path: Path) -> None:
+    record = records["number"]
+    last = record.images[6]
+    hidden = [o.model_copy(update={"visible_pixels": 3}) for o in last.annotation.objects[:1]]
+    annotation = last.annotation.model_copy(update={"objects": [*hidden, *last.annotation.objects[1:]]})
+    images = [*record.images[:6], last.model_copy(update={"annotation": annotation})]
+    broken = record.model_copy(update={"images": images})
+    assert not prove_record(broken).ok
+    mirrored = records["relation"]
+    swapped = []
+    words = (mirrored.scene.task or {})["words"]
+    sideways = next(word for word, relation in words.items() if relation in ("left", "right"))
+    first = next(frame.name for frame in mirrored.scene.frames if sideways in (frame.utterance or ""))
+    for image in mirrored.images:
+        relations = image.annotation.relations
+        other = {"left": relations["right"], "right": relations["left"]}
+        changed = image.annotation.model_copy(update={"relations": {**relations, **other}})
+        swapped.append(image.model_copy(update={"annotation": changed}) if image.frame == first else image)
+    assert not prove_record(mirrored.model_copy(update={"images": swapped})).ok
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([broken, records["object"], factories.make_record("demo/1")])
+    store.close()
+    done = CliRunner().invoke(render_specs, ["check", "--prove", "--store", str(tmp_path / "s.lance")])
+    assert done.exit_code == 2
+    assert f"episode {broken.episode_id}: task: " in done.output
+    assert "episode demo/1: task: found benchmark 'demo'" in done.output
+    assert records["object"].episode_id not in done.output
