@@ -68,7 +68,7 @@ def file_digest(path: Path) -> str:
 
 
 def check_assets(scene: Scene, find: Callable[[str], Path]) -> None:
-    """Every asset of a Scene is the one it was made with. find: .blend name -> file. Raises AssetError naming the first."""
+    """Every asset of a Scene is the one it was made with. find: .blend name -> file. Raises AssetError."""
     for name, made_with in scene.assets.items():
         kind, _, rest = name.partition(":")
         if kind == "mesh":
