@@ -9,21 +9,25 @@
                 ...],
      "options": ["red cube sapito gray sphere", ...]}
 
-images: the six contexts, then the query, whose utterance is null. relations: [relation, i, j]: object i (its index in
-`objects`) stands so of object j; all that follow from what is demanded are there. open: [axis, i, j], i < j: pairs of
-which nothing is said along axis 0 (left, right) or 1 (front, behind). Of a pair that is neither related nor open, no
-relation along that axis is true. pointed: index of the object that the hand points at, null without a hand; the hand is
-no object. Names of objects and the stored truth are left out: who proves must not know them.
+images: the six contexts, then the query, whose utterance is null.
+relations: [relation, i, j]: object i (its index in `objects`) stands so of object j. All are there that follow from
+what is demanded, or, where all places and the camera are given, from those.
+open: [axis, i, j], i < j: pairs of which nothing is known along axis 0 (left, right) or 1 (front, behind). Of a pair
+that is neither related nor open along an axis, no relation along it is true.
+pointed: index of the object that the hand points at, null without a hand; the hand is no object.
+Names of objects and the stored truth are left out: who proves must not know them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scene_specs.errors import Fault, SpecError
 from scene_specs.mewl.draft import AXES, CONTEXTS
 from scene_specs.mewl.things import TYPES, VALUES
+from scene_specs.stage import load_stage
 from scene_specs.vocabulary import OPPOSITE
 
 View = dict[str, Any]
@@ -96,12 +100,15 @@ def _image(frame: Mapping[str, Any], path: str) -> tuple[list[tuple[str, str]], 
     target = (frame.get("pointer") or {}).get("target")
     if target is not None and target not in names:
         faults.append((f"{path}.pointer.target", f"found {target!r}; allowed: {', '.join(names)}"))
-    relations, unsaid = _relations(frame.get("constraints", ()), names)
+    relations, unsaid = _demanded(frame.get("constraints", ()), names)
+    places, camera = [item.get("location") for item in listed], _given_camera(frame)
+    if camera is not None and None not in places:
+        relations, unsaid = _measured(places, camera), []
     pointed = names.index(target) if target in names else None
     return faults, {"objects": objects, "relations": relations, "open": unsaid, "pointed": pointed}
 
 
-def _relations(constraints: Sequence[Mapping[str, Any]], names: list[str]) -> tuple[list[list[Any]], list[list[int]]]:
+def _demanded(constraints: Sequence[Mapping[str, Any]], names: list[str]) -> tuple[list[list[Any]], list[list[int]]]:
     """All relations that follow from the demanded ones, and the pairs of which nothing follows."""
     relations: list[list[Any]] = []
     unsaid: list[list[int]] = []
@@ -128,3 +135,29 @@ def _relations(constraints: Sequence[Mapping[str, Any]], names: list[str]) -> tu
                 else:
                     unsaid.append([axis, a, b])
     return relations, unsaid
+
+
+def _given_camera(frame: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The camera that relations are taken from, where its place is certain."""
+    views = frame.get("views")
+    camera: Mapping[str, Any] = (views[0] if views else frame.get("camera")) or {}
+    return None if camera.get("location") is None or camera.get("jitter") else camera
+
+
+def _measured(places: Sequence[Sequence[float]], camera: Mapping[str, Any]) -> list[list[Any]]:
+    """Relations of given places, as CLEVR has them: along the camera's axes on the ground, by more than 0.2."""
+    stage = load_stage("clevr")
+    aim = camera.get("look_at") or stage.camera.look_at
+    x, y = aim[0] - camera["location"][0], aim[1] - camera["location"][1]
+    length = math.hypot(x, y)
+    if length == 0:
+        return []
+    behind = (x / length, y / length)
+    axes = {"left": (-behind[1], behind[0]), "front": (-behind[0], -behind[1])}
+    relations: list[list[Any]] = []
+    for a, one in enumerate(places):
+        for b, two in enumerate(places):
+            for relation, axis in axes.items():
+                if (one[0] - two[0]) * axis[0] + (one[1] - two[1]) * axis[1] > stage.placement.relation_threshold:
+                    relations += [[relation, a, b], [OPPOSITE[relation], b, a]]
+    return relations
