@@ -112,7 +112,9 @@ def proof_faults(source: SpecSource) -> Iterator[Fault]:
         try:
             data = item.episode.model_dump(mode="json", exclude_none=True)
             task = data.get("task") or {}
-            verdict = prove(learner_view(data), task.get("answer", ""), task.get("words"))
+            # Imported episodes keep their map as the importer found it.
+            words = task.get("words") or task.get("lexicon")
+            verdict = prove(learner_view(data), task.get("answer", ""), words)
         except SpecError as error:
             yield from (_placed(fault, item.file, item.line) for fault in error.faults)
             continue

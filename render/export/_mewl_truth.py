@@ -56,4 +56,4 @@ def prove_record(record: EpisodeRecord) -> Verdict:
     """
     task = record.scene.task or {}
     view = view_of_record(record)
-    return prove(view, task["answer"], task.get("words"))
+    return prove(view, task["answer"], task.get("words") or task.get("lexicon"))

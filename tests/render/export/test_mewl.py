@@ -24,6 +24,8 @@ from render.run.fake import FakeRenderer
 from render.store.lance_store import LanceStore
 from scene_specs.importing.mewl import import_mewl
 from scene_specs.mewl.generate import TASKS, mewl_spec
+from scene_specs.mewl.prove import prove
+from scene_specs.mewl.view import learner_view
 from scene_specs.spec import EpisodeSpec
 from tests import factories
 
@@ -133,6 +135,8 @@ def test_the_importer_reads_it_and_the_same_scene_comes_out(
 ) -> None:
     (spec,) = import_mewl(folder / "out" / "val" / task, "nominal")
     assert spec.id == f"mewl/val/{task}/7"
+    # Its relations now follow from the places, which must prove it as the demands did.
+    assert prove(learner_view(spec), records[task].scene.task["answer"]).ok  # type: ignore[index]
     scene = compile_episode(spec, settings_for("draft", 320, 240))
     for ours, theirs in zip(scene.frames, records[task].scene.frames, strict=True):
         assert ours.utterance == theirs.utterance
