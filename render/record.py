@@ -79,7 +79,8 @@ class CameraAnnotation(RecordModel):
 class PointerAnnotation(RecordModel):
     """The pointer of an image; its box and mask are those of the object called `name`.
 
-    target: name of the pointed object. knuckle, fingertip: world, Blender units. fingertip_pixel: x, y, depth; analytic.
+    target: name of the pointed object. knuckle, fingertip: world, Blender units. fingertip_pixel: x, y, depth;
+        analytic.
     """
 
     name: str

@@ -99,7 +99,9 @@ class SceneView(SpecModel):
 
 
 class ScenePointer(SpecModel):
-    """Which object of the frame is the pointer (by index; it stands last in `objects`), and what it points at, by name."""
+    """Which object of the frame is the pointer (by index; it stands last in `objects`), and what it points at, by
+    name.
+    """
 
     index: Annotated[int, Field(ge=1, le=32767)]
     target: Name

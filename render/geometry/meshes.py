@@ -2,7 +2,8 @@
 
 vertices (V, 3) float32, normals (V, 3) float32 (shading normals, unit), triangles (T, 3) int32, counter-clockwise
 seen from outside.
-CLEVR shapes fill a 2 x 2 x 2 box about the origin. Further arrays `anchor_<name>` (3,) are named points, such as a fingertip.
+CLEVR shapes fill a 2 x 2 x 2 box about the origin. Further arrays `anchor_<name>` (3,) are named points, such as
+a fingertip.
 """
 
 from __future__ import annotations

@@ -36,6 +36,8 @@ def local_ray(gpus: int | None = None) -> Iterator[int]:
         # Ray starts its processes by fork and exec at once: Lance's locks do not come along.
         warnings.filterwarnings("ignore", message="lance is not fork-safe")
         ray.init(
+            # Never another Ray that happens to run here, or that RAY_ADDRESS names: that is what --address is for.
+            address="local",
             include_dashboard=False,
             log_to_driver=False,
             configure_logging=False,
