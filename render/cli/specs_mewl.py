@@ -123,25 +123,31 @@ def proof_faults(source: SpecSource) -> Iterator[Fault]:
 
 
 def store_faults(path: str) -> tuple[list[Fault], int]:
-    """The same for the rendered truth in a store, and how many episodes were proved. Raises StoreError."""
+    """The same for the rendered truth in a store, and how many episodes were proved.
+
+    A damaged episode is a fault of its own. Raises StoreError where the store can't be opened.
+    """
     from render.export._mewl_truth import prove_record
+    from render.export.base import ExportReport, whole_records
     from render.store import open_store
     from scene_specs.errors import Fault, SpecError
 
     store = open_store(path)
     faults: list[Fault] = []
     proved = 0
+    report = ExportReport()
     try:
-        for episode in sorted(key for key, _ in store.ids()):
+        ids = sorted(key for key, _ in store.ids())
+        for record in whole_records(store, ids, report, lambda _: None):
             try:
-                verdict = prove_record(store.get(episode))
+                verdict = prove_record(record)
             except SpecError as error:
                 faults += [_placed(fault, path, 0) for fault in error.faults]
                 continue
             if verdict.ok:
                 proved += 1
             else:
-                faults.append(Fault(path, 0, episode, "task", verdict.reason))
+                faults.append(Fault(path, 0, record.episode_id, "task", verdict.reason))
     finally:
         store.close()
-    return faults, proved
+    return [*faults, *(Fault(path, 0, "", "", line) for line in report.damaged)], proved

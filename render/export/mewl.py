@@ -24,7 +24,7 @@ from render.export._mewl_truth import standing, view_of_record
 from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
 from render.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from render.scene import SceneFrame
-from render.store.base import EpisodeStore
+from render.store.base import EpisodeReader
 from scene_specs.mewl.things import THING_NUMBER, THINGS, TYPES
 
 FORMAT_VERSION = 1
@@ -35,7 +35,7 @@ _UNNAMED = re.compile(r"object-\d+")
 _MARKS = ["episode_id", "job_hash", "attempt", "sha256", "text_sha256"]
 
 
-def export(store: EpisodeStore, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
+def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
     """Write MEWL episodes below `out`; see render.export.base.Exporter. Others are named in the report."""
     report = ExportReport()
     with only_exporter(out):

@@ -4,6 +4,8 @@ import copy
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scene_specs.errors import SpecError
 from scene_specs.mewl.generate import TASKS, mewl_spec
@@ -107,3 +109,33 @@ def test_what_is_no_mewl_episode_is_named() -> None:
     spec["frames"] = spec["frames"][1:]
     with pytest.raises(SpecError, match=r"(?s)benchmark 'clevr'.*found 6; allowed: 6 contexts and the query"):
         learner_view(spec)
+
+
+@given(
+    st.sampled_from(TASKS),
+    st.integers(0, 40),
+    st.booleans(),
+    st.permutations(range(6)),
+    st.permutations(range(5)),
+    st.data(),
+)
+def test_a_verdict_depends_on_no_order(
+    task: str, number: int, good: bool, contexts: list[int], options: list[int], data: st.DataObject
+) -> None:
+    spec = episode(task, number)
+    view, answer = learner_view(spec), spec["task"]["answer"]
+    answer = answer if good else next(option for option in view["options"] if option != answer)
+    images = []
+    for image in [*(view["images"][k] for k in contexts), view["images"][6]]:
+        place = data.draw(st.permutations(range(len(image["objects"]))))
+        images.append(
+            {
+                **image,
+                "objects": [image["objects"][place.index(k)] for k in range(len(place))],
+                "relations": [[relation, place[a], place[b]] for relation, a, b in image["relations"]][::-1],
+                "open": [[axis, *sorted((place[a], place[b]))] for axis, a, b in image["open"]],
+                "pointed": None if image["pointed"] is None else place[image["pointed"]],
+            }
+        )
+    shuffled = {**view, "images": images, "options": [view["options"][k] for k in options]}
+    assert prove(shuffled, answer).ok == prove(view, answer).ok == good
