@@ -62,7 +62,8 @@ def main() -> int:
         hidden += (passes.ids == target.index).sum() < (bare.ids == target.index).sum() - 2
     sys.stdout.write(
         f"{len(misses)} scenes ({unplaced} found no layout); the ray passes the target's centre at "
-        f"{np.median(misses):.2f} of its radius in the median, {max(misses):.2f} at worst; targets that lost pixels: {hidden}\n"
+        f"{np.median(misses):.2f} of its radius in the median, {max(misses):.2f} at worst; "
+        f"targets that lost pixels: {hidden}\n"
     )
     return int(max(misses) > 1 or hidden > 0)
 

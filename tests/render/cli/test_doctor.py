@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def test_missing_libraries_give_the_command(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_blender_that_crashes_or_hangs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "within 0 s" in doctor.run_probe("cpu", limit=0.05)["error"]
-    monkeypatch.setattr(doctor.sys, "executable", "/bin/false")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
     assert "code 1" in doctor.run_probe("cpu")["error"]
 
 
