@@ -1,7 +1,8 @@
 """Datasets out of a store, one file a format: a module in this folder with a function `export` is a format.
 
-`folder.py` is `--format folder`, `clevr_masks.py` would be `--format clevr-masks`. A package adds one by an entry point
-of group `diorama.exports` whose value is such a function (render.export.base.Exporter).
+`folder.py` is `--format folder`. `clevr_masks.py` reads a published scene file instead of a store (`FROM_FILES`).
+A package adds one by an entry point of group `diorama.exports` whose value is such a function
+(render.export.base.Exporter).
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from render.errors import UsageError
 if TYPE_CHECKING:
     from render.export.base import Exporter
 
-__all__ = ["exporter", "format_names"]
+__all__ = ["FROM_FILES", "exporter", "format_names"]
 
+FROM_FILES = frozenset({"clevr-masks"})
 _NOT_FORMATS = frozenset({"base"})
 _GROUP = "diorama.exports"
 

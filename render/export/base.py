@@ -24,12 +24,14 @@ _MANY_ROWS = 8192
 class ExportOptions:
     """overwrite: replace what is there but differs from the store. limit: at most so many episodes, first by id.
 
-    where: only episodes that this SQL-like condition holds for.
+    where: only episodes that this SQL-like condition holds for. shard_size: episodes a file, for formats of large
+    files; None for the format's own.
     """
 
     overwrite: bool = False
     limit: int | None = None
     where: str | None = None
+    shard_size: int | None = None
 
 
 @dataclass

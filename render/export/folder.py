@@ -12,22 +12,19 @@ folder is there already the files are moved in one by one, `episode.json` last; 
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from render.errors import StoreError
+from render.export._pictures import ID, IMAGE_NAME
 from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
 from render.record import EpisodeRecord, ImageRecord
 from render.store.base import EpisodeReader
 
 FORMAT_VERSION = 1
 
-# As scene_specs.spec has them. Again, because a store may come from somebody else, and these become paths.
-_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}")
-_IMAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}(\.[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99})?")
 # No id or image name begins with a dot.
 _PARTIAL = ".partial"
 _MARKS = ("format_version", "job_hash", "attempt", "sha256", "text_sha256")
@@ -67,7 +64,7 @@ def _marks_of(store: EpisodeReader) -> dict[str, dict[str, Any]]:
 
 def _wanted(out: Path, episode_id: str, marks: dict[str, Any], options: ExportOptions, report: ExportReport) -> bool:
     """Whether an episode is to be written; if not, the report says why."""
-    if not _ID.fullmatch(episode_id):
+    if not ID.fullmatch(episode_id):
         report.failed.append(f"episode {episode_id!r}: this id can't be a folder's name")
         return False
     there = _exported(out / episode_id)
@@ -117,7 +114,7 @@ def _move_in(partial: Path, target: Path, names: list[str]) -> None:
     listed = old.get("files")
     for name in listed if isinstance(listed, list) else ():
         stem, _, kind = str(name).rpartition(".")
-        if name not in names and kind in ("png", "json", "npz") and _IMAGE_NAME.fullmatch(stem):
+        if name not in names and kind in ("png", "json", "npz") and IMAGE_NAME.fullmatch(stem):
             (target / str(name)).unlink(missing_ok=True)
     (target / names[-1]).unlink(missing_ok=True)
     for name in names:
@@ -129,7 +126,7 @@ def _files_of(record: EpisodeRecord, marks: dict[str, Any]) -> dict[str, bytes]:
     """Name -> content, `episode.json` last. Raises ValueError for names that can't be files."""
     files: dict[str, bytes] = {}
     for image in record.images:
-        if not _IMAGE_NAME.fullmatch(image.name) or image.name == "episode":
+        if not IMAGE_NAME.fullmatch(image.name) or image.name == "episode":
             raise ValueError(f"an image can't be called {image.name!r} in a folder")
         if f"{image.name}.png" in files:
             raise ValueError(f"two images are called {image.name!r}")

@@ -35,6 +35,11 @@ def import_clevr(path: Path, camera: CameraMode = "recover", strict: bool = Fals
         raise SpecError(faults)
 
 
+def published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
+    """Each scene of a file as it stands there, and its path in it, one by one. Raises SpecError."""
+    yield from _scenes(read_text(path), str(path))
+
+
 def _scenes(text: str, file: str) -> Iterator[tuple[Any, JsonPath]]:
     """Each scene and its path, parsed one by one: CLEVR's training scenes are 700 MB once they are objects."""
     try:

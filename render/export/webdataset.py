@@ -1,0 +1,79 @@
+"""`--format webdataset`: tar shards, an episode a sample, as the webdataset library streams them.
+
+    <out>/<split>-<6 digits>.tar     <9 digits>.json    id, split, task, and of each image its name, utterance and truth
+                                     <9 digits>.0.png, <9 digits>.1.png, ...   the images, in the order of the JSON
+                                     <9 digits>.0.npz   optional passes, where they were asked for
+          shardindex.json            shards with samples, bytes and SHA-256
+
+    webdataset.WebDataset("<out>/train-{000000..000012}.tar").decode("pil")      sample["0.png"], sample["json"]
+
+Images are numbered and not called by their names, because webdataset takes what follows the first dot for a kind.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from render.export._shards import Shard, ShardFormat, Written, export_shards
+from render.export.base import ExportOptions, ExportReport
+from render.record import EpisodeRecord
+from render.store.base import EpisodeReader
+
+FORMAT_VERSION = 1
+# Some 400 MB of seven small pictures each.
+_EPISODES = 1000
+
+
+def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
+    """Write tar shards; see render.export.base.Exporter."""
+    format_ = ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish)
+    return export_shards(store, out, options, progress, format_)
+
+
+def _name_of(split: str, number: int, _count: int) -> str:
+    return f"{split}-{number:06d}.tar"
+
+
+def _write(path: Path, shard: Shard, records: Iterator[EpisodeRecord]) -> int:
+    count = 0
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
+        for count, record in enumerate(records, start=1):
+            key = f"{shard.first + count - 1:09d}"
+            _add(archive, f"{key}.json", json.dumps(_truth(record), ensure_ascii=False).encode())
+            for number, image in enumerate(record.images):
+                _add(archive, f"{key}.{number}.png", image.png)
+                if image.extra is not None:
+                    _add(archive, f"{key}.{number}.npz", image.extra)
+    return count
+
+
+def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    # Without a date or an owner: the same episodes give the same bytes.
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = len(content), 0o644
+    archive.addfile(member, io.BytesIO(content))
+
+
+def _truth(record: EpisodeRecord) -> dict[str, Any]:
+    utterances = {frame.name: frame.utterance for frame in record.scene.frames}
+    images = []
+    for image in record.images:
+        facts = image.model_dump(mode="json", exclude={"png", "extra", "annotation"})
+        facts |= {"utterance": utterances.get(image.frame), **image.annotation.model_dump(mode="json")}
+        images.append(facts)
+    return {"id": record.episode_id, "split": record.scene.split, "task": record.scene.task, "images": images}
+
+
+def _finish(_store: EpisodeReader, out: Path, _options: ExportOptions, files: dict[str, Written]) -> None:
+    shards = [
+        {"url": name, "nsamples": one.samples, "filesize": one.size, "sha256": one.sha256, "split": one.split}
+        for name, one in files.items()
+    ]
+    partial = out / ".shardindex.json.part"
+    partial.write_text(json.dumps({"wids_version": 1, "shardlist": shards}, indent=1) + "\n")
+    partial.replace(out / "shardindex.json")

@@ -1,0 +1,42 @@
+"""A store of true episodes, exported; and what a folder holds."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from render.export import exporter
+from render.export.base import ExportOptions, ExportReport
+from render.store.lance_store import LanceStore
+from tests.render.store.rendered import rendered
+
+SPLITS = {"demo/a": "train", "demo/b": "val", "demo/c": "train", "demo/d": None, "demo/e": "train"}
+
+
+def make_store(folder: Path) -> LanceStore:
+    """Five episodes, put in another order than that of their ids."""
+    store = LanceStore.create(str(folder / "s.lance"), fsync=False)
+    records = [rendered(name, seed=number, split=split) for number, (name, split) in enumerate(SPLITS.items())]
+    store.put(records[::-1])
+    return store
+
+
+def run(store: LanceStore, name: str, out: Path, options: ExportOptions | None = None) -> ExportReport:
+    """Export, and check that progress counts each episode once."""
+    options = options or ExportOptions()
+    done: list[int] = []
+    report = exporter(name)(store, out, options, done.append)
+    chosen = store.count(options.where)
+    assert sum(done) == (chosen if options.limit is None else min(chosen, options.limit))
+    return report
+
+
+def contents(out: Path) -> dict[str, str]:
+    """Relative path -> SHA-256 of every file."""
+    files = sorted(path for path in out.rglob("*") if path.is_file())
+    return {str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def unfinished(out: Path) -> list[Path]:
+    """What an export should not leave behind."""
+    return [path for path in out.rglob("*") if path.name.endswith((".part", ".parts", ".partial"))]

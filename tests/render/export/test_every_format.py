@@ -1,0 +1,115 @@
+"""What holds for every format that reads a store."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import lance
+import pytest
+
+from render.errors import ConflictError, StoreError
+from render.export import FROM_FILES, format_names
+from render.export.base import ExportOptions
+from render.store.lance_store import LanceStore
+from tests.render.export.helpers import contents, make_store, run, unfinished
+from tests.render.store.rendered import rendered
+
+# MEWL takes MEWL's own episodes only; tests/render/export/test_mewl.py has these.
+FORMATS = [name for name in format_names() if name not in FROM_FILES and name != "mewl"]
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LanceStore:
+    return make_store(tmp_path)
+
+
+def test_the_formats_that_are_promised() -> None:
+    assert {"folder", "clevr", "coco", "webdataset", "huggingface", "clevr-masks"} <= set(format_names())
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_twice_gives_the_same_bytes(store: LanceStore, tmp_path: Path, name: str) -> None:
+    assert run(store, name, tmp_path / "one").exported == 5
+    store.compact()
+    run(store, name, tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert unfinished(tmp_path / "one") == []
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_again_writes_nothing(store: LanceStore, tmp_path: Path, name: str) -> None:
+    run(store, name, tmp_path / "out")
+    before = contents(tmp_path / "out")
+    report = run(store, name, tmp_path / "out")
+    assert (report.exported, report.skipped) == (0, 5)
+    assert contents(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_another_episode_in_its_place_is_refused_and_replaced_when_asked(
+    store: LanceStore, tmp_path: Path, name: str
+) -> None:
+    run(store, name, tmp_path / "out")
+    before = contents(tmp_path / "out")
+    store.replace([rendered("demo/c", seed=77)])
+    report = run(store, name, tmp_path / "out")
+    error = report.error()
+    assert isinstance(error, ConflictError)
+    assert "--overwrite" in str(error)
+    after = contents(tmp_path / "out")
+    pictures = {path for path in before if path.endswith((".png", ".tar", ".parquet"))}
+    assert {path: after[path] for path in pictures} == {path: before[path] for path in pictures}
+    assert run(store, name, tmp_path / "out", ExportOptions(overwrite=True)).error() is None
+    run(store, name, tmp_path / "fresh")
+    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_damaged_episodes_are_named_and_the_others_exported(store: LanceStore, tmp_path: Path, name: str) -> None:
+    lance.dataset(store.url).update({"sha256": "'00'"}, where="episode_id = 'demo/c'")
+    store.refresh()
+    report = run(store, name, tmp_path / "out")
+    assert report.exported == 4
+    assert isinstance(report.error(), StoreError)
+    assert "demo/c" in str(report.error())
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_choice(store: LanceStore, tmp_path: Path, name: str) -> None:
+    report = run(store, name, tmp_path / "out", ExportOptions(where="split = 'train'", limit=2))
+    assert report.exported == 2
+    other = LanceStore.create(str(tmp_path / "other.lance"), fsync=False)
+    other.put([store.get("demo/a"), store.get("demo/c")])
+    run(other, name, tmp_path / "two")
+    named = {path: digest for path, digest in contents(tmp_path / "out").items() if path != "README.md"}
+    assert named == {path: digest for path, digest in contents(tmp_path / "two").items() if path != "README.md"}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_empty_store(tmp_path: Path, name: str) -> None:
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    assert run(store, name, tmp_path / "out").error() is None
+
+
+def test_killed_exports_go_on(tmp_path: Path) -> None:
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([rendered(f"demo/{number:03d}", seed=number % 8) for number in range(120)])
+    for name in ("webdataset", "coco"):
+        run(store, name, tmp_path / f"{name}-whole", ExportOptions(shard_size=10))
+        out = tmp_path / name
+        command = [sys.executable, "-m", "tests.render.export.slow_export", store.url, name, str(out)]
+        for wait in (0.5, 0.9):
+            with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+                assert process.stdout is not None
+                assert process.stdout.readline() == "ready\n"
+                time.sleep(wait)
+                process.kill()
+            assert process.returncode == -9
+        report = run(store, name, out, ExportOptions(shard_size=10))
+        assert report.skipped > 0
+        assert contents(out) == contents(tmp_path / f"{name}-whole")
+        assert unfinished(out) == []
