@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import ray
-from ray.exceptions import OutOfMemoryError, RayError
+from ray.exceptions import ActorUnavailableError, OutOfMemoryError, RayError
 
 from render.errors import DeviceError, DioramaError, StoreError
 from render.record import Job
@@ -36,17 +36,22 @@ _TICK_SECONDS = 1.0
 _ANNOUNCE_SECONDS = 10.0
 _STOP_NOW_SECONDS = 5.0
 _LONGEST_MESSAGE = 4000
+_DOUBTS = 3
 
 
 @dataclass
 class Task:
-    """One episode on its way. tries: how many workers it has been given to."""
+    """One episode on its way. tries: how many workers it has been given to, but for those lost with their node.
+
+    doubts: how often its worker was lost so, or could not be reached.
+    """
 
     episode: Episode
     job: Job
     settings: Settings
     attempt: int = 1
     tries: int = 0
+    doubts: int = 0
     ref: Any = None
     started: float = 0.0
 
@@ -198,7 +203,7 @@ class Run:
             try:
                 answer = ray.get(ref)
             except RayError as error:
-                self._lost(slot, "died", _death(error))
+                self._lost(slot, *_death(error))
                 continue
             task = slot.given.popleft()
             now = time.monotonic()
@@ -251,10 +256,14 @@ class Run:
         culprit, *others = slot.given
         slot.given.clear()
         words, node_lost = self._pool.lose(slot, kind, reason)
-        for task in [*others, *([culprit] if node_lost else [])]:
+        # Ray knows only after some seconds that a node is gone; until then its workers cannot be reached.
+        innocent = node_lost or (kind == "unreachable" and culprit.doubts < _DOUBTS)
+        culprit.doubts += innocent
+        for task in [*others, *([culprit] if innocent else [])]:
             task.tries -= 1
             self._feed.put_back(task)
-        if node_lost:
+        if innocent:
+            log.warning("episode %s: %s; trying it elsewhere", culprit.episode.id, reason)
             return
         name, said = culprit.episode.id, f"; last said: {words}" if words else ""
         if culprit.tries > self._options.retries:
@@ -343,7 +352,10 @@ def _tuner_for(options: RunOptions, plans: list[WorkerPlan]) -> Tuner | None:
     return Tuner(levels) if len(levels) > 1 else None
 
 
-def _death(error: RayError) -> str:
+def _death(error: RayError) -> tuple[str, str]:
+    """How a worker was lost, as Summary.replaced_why counts it, and the reason for people."""
     if isinstance(error, OutOfMemoryError):
-        return "its worker was ended because the machine was out of memory"
-    return f"its worker died: {first_line(error)}"
+        return "died", "its worker was ended because the machine was out of memory"
+    if isinstance(error, ActorUnavailableError):
+        return "unreachable", f"its worker could not be reached: {first_line(error)}"
+    return "died", f"its worker died: {first_line(error)}"

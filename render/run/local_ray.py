@@ -13,7 +13,7 @@ from typing import Any
 import ray
 from ray._private import worker as ray_worker
 
-from render.errors import UsageError
+from render.errors import RenderError, UsageError
 from render.run.planning import Node
 
 log = logging.getLogger(__name__)
@@ -32,23 +32,34 @@ def local_ray(gpus: int | None = None) -> Iterator[int]:
         yield _gpus_seen()
         return
     _quieten()
-    with warnings.catch_warnings():
-        # Ray starts its processes by fork and exec at once: Lance's locks do not come along.
-        warnings.filterwarnings("ignore", message="lance is not fork-safe")
-        ray.init(
-            # Never another Ray that happens to run here, or that RAY_ADDRESS names: that is what --address is for.
-            address="local",
-            include_dashboard=False,
-            log_to_driver=False,
-            configure_logging=False,
-            logging_level=logging.ERROR,
-            num_gpus=gpus,
-            object_store_memory=_OBJECT_STORE_BYTES,
-        )
+    _start_here(gpus)
     try:
         yield _gpus_seen()
     finally:
         ray.shutdown()
+
+
+def _start_here(gpus: int | None) -> None:
+    with warnings.catch_warnings():
+        # Ray starts its processes by fork and exec at once: Lance's locks do not come along.
+        warnings.filterwarnings("ignore", message="lance is not fork-safe")
+        try:
+            ray.init(
+                # Without this word Ray would join whatever cluster somebody has started on this machine.
+                address="local",
+                include_dashboard=False,
+                log_to_driver=False,
+                configure_logging=False,
+                logging_level=logging.ERROR,
+                num_gpus=gpus,
+                object_store_memory=_OBJECT_STORE_BYTES,
+            )
+        except Exception as error:  # Ray raises plain Exceptions when its processes do not come up
+            ray.shutdown()
+            raise RenderError(
+                f"Ray did not start on this machine: {str(error).splitlines()[0]} Look with render-doctor, and into "
+                "/tmp/ray/session_latest/logs; then run the same command again"
+            ) from error
 
 
 @contextmanager

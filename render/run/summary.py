@@ -8,7 +8,13 @@ from typing import Any
 from render.run.worker import Failure
 
 _SHOWN_FAILURES = 50
-_WHY = {"died": "died", "hung": "hung", "memory": "had grown", "node": "were on a node that was lost"}
+_WHY = {
+    "died": "died",
+    "hung": "hung",
+    "memory": "had grown",
+    "node": "were on a node that was lost",
+    "unreachable": "could not be reached",
+}
 
 
 @dataclass

@@ -1,0 +1,169 @@
+"""What the farm itself costs an episode, and whether the driver's memory stays flat.
+
+    python tools/bench_farm.py --episodes 37800 --workers 16 --seconds 0.02            # null store
+    python tools/bench_farm.py --episodes 37800 --workers 16 --seconds 0.02 --store    # a real store
+    python tools/bench_farm.py --episodes 100000 --workers 16 --seconds 0              # tiny episodes, streamed
+
+Workers sleep instead of rendering and answer with a row made beforehand, so that 16 of them need no 16 cores: what is
+left is the run's own work, from reading the specs to the commit. `driver` is the driver's processor time an episode,
+`over` the wall time beyond seconds / workers. Starting Ray and its workers is not counted in either.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import pickle
+import resource
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from render.run.batch import Run, Task
+from render.run.interrupt import Interrupts
+from render.run.local_ray import ray_nodes
+from render.run.memory import resident
+from render.run.options import RunOptions
+from render.run.planning import plan_workers
+from render.run.service import Batch, Request
+from render.run.worker import Answer, Done, Worker
+from render.store import open_or_create
+from render.store.base import PutResult
+
+log = logging.getLogger("bench")
+
+# Workers have it from the environment of the Ray that this process starts.
+SECONDS = "DIORAMA_BENCH_SECONDS"
+
+
+class Sleeper(Worker):
+    """Sleeps for an episode, and answers with the row of the first one under the id of this."""
+
+    _record: Any = None
+
+    def render(self, task: bytes) -> Answer:
+        """As Worker's."""
+        from render.run.episode import make_record
+        from render.store.rows import encode
+
+        start = time.perf_counter()
+        episode, job, settings, attempt = pickle.loads(task)
+        if self._record is None:
+            assert self._renderer is not None
+            self._record = make_record(self._renderer, episode, job, settings, (), attempt)
+        row = encode(self._record.model_copy(update={"episode_id": episode.id, "job": job}))
+        seconds = float(os.environ[SECONDS])
+        time.sleep(max(0.0, seconds - (time.perf_counter() - start)))
+        return Answer(Done(episode.id, row, len(self._record.images), {"sleep": seconds}, "none"), resident())
+
+
+class NullStore:
+    """Takes everything and keeps nothing."""
+
+    def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
+        """Nothing."""
+        return PutResult(len(parts), 0, 0)
+
+    def maybe_compact(self) -> bool:
+        """Nothing."""
+        return False
+
+    def refresh(self) -> None:
+        """Nothing."""
+
+
+class Meter:
+    """A progress bar that notes when the first and the last episode came, and the driver's memory in between."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.done = total, 0
+        self.begin = self.end = (0.0, 0.0)
+        self.memory: list[int] = []
+
+    def advance(self, episodes: int, images: int, failed: int) -> None:
+        """As ProgressBar's. The first tenth is for warming up."""
+        self.done += episodes
+        now = (time.perf_counter(), time.process_time())
+        if self.done == self.total // 10:
+            self.begin = now
+        self.end = now
+        if self.done % max(1, self.total // 20) == 0:
+            self.memory.append(resident() >> 20)
+
+    def tick(self, summary: Any, workers: int, state: str) -> None:
+        """As ProgressBar's."""
+
+
+def write_specs(path: Path, episodes: int) -> None:
+    """Tiny episodes, a line each."""
+    frame = {"objects": [{"shape": "cube"}, {"shape": "sphere"}]}
+    with path.open("w") as stream:
+        for number in range(episodes):
+            stream.write(json.dumps({"version": 1, "id": f"bench/{number:06d}", "frames": [frame]}) + "\n")
+
+
+def run(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+    """One measurement."""
+    specs, store = folder / "specs.jsonl", str(folder / "bench.lance")
+    write_specs(specs, arguments.episodes)
+    options = RunOptions(device="cpu", workers=arguments.workers, renderer="fake")
+    start = time.perf_counter()
+    batch = Batch(Request([str(specs)], store, size=(64, 48)), options)
+    batch.check()
+    batch.plan()
+    planned = time.perf_counter() - start
+    real: Any = open_or_create(store) if arguments.store else NullStore()
+    os.environ[SECONDS] = str(arguments.seconds)
+    meter = Meter(arguments.episodes)
+    before = resident() >> 20
+    with Interrupts() as interrupts, ray_nodes() as nodes:
+        farm = Run(tasks(batch, real if arguments.store else None), real, options, meter, worker=Sleeper)
+        farm.summary = batch.summary
+        summary = farm.go(plan_workers(options, nodes, arguments.episodes), interrupts)
+    counted = arguments.episodes - arguments.episodes // 10
+    wall, driver = meter.end[0] - meter.begin[0], meter.end[1] - meter.begin[1]
+    return {
+        "episodes": arguments.episodes,
+        "workers": arguments.workers,
+        "stored": real.count() if arguments.store else None,
+        "rendered": summary.rendered,
+        "check_and_plan_ms": round(1000 * planned / arguments.episodes, 3),
+        "wall_ms": round(1000 * wall / counted, 3),
+        "driver_ms": round(1000 * driver / counted, 3),
+        "over_ms": round(1000 * (wall / counted - arguments.seconds / arguments.workers), 3),
+        "commit_s": round(summary.steps.get("commit", 0.0), 2),
+        "driver_MiB": [before, *meter.memory],
+        "driver_peak_MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
+        "threads": threading.active_count(),
+    }
+
+
+def tasks(batch: Batch, store: Any) -> Iterator[Task]:
+    """As the service makes them."""
+    for decision in batch.decisions(store):
+        yield Task(decision.episode, decision.job, decision.settings, decision.attempt)
+
+
+def main() -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--episodes", type=int, default=3780)
+    parser.add_argument("--workers", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=0.02, help="an episode")
+    parser.add_argument("--store", action="store_true", help="a real store instead of none")
+    parser.add_argument("--folder", type=Path, default=None, help="where specs and store go [default: a temporary one]")
+    arguments = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=arguments.folder) as name:
+        log.info("%s", json.dumps(run(Path(name), arguments)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
