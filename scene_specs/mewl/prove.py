@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 from scene_specs.mewl.draft import CONTEXTS
@@ -83,10 +82,18 @@ def _readings(view: Mapping[str, Any]) -> Iterator[tuple[Lexicon, dict[str, Any]
     for lexicon in lexicons(view):
         fresh = [word for word in _option_words(view) if word not in lexicon.means]
         choices = [_fresh_meanings(view, lexicon, word) for word in fresh]
-        for chosen in product(*choices):
-            kept = [meaning for meaning in chosen if meaning is not _ELSE]
-            if all(kept.count(meaning) == 1 for meaning in kept):
-                yield lexicon, {**lexicon.means, **dict(zip(fresh, chosen, strict=True))}
+        for chosen in _different(choices):
+            yield lexicon, {**lexicon.means, **dict(zip(fresh, chosen, strict=True))}
+
+
+def _different(choices: list[list[Any]], taken: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every way to choose one of each list, no meaning twice; several words may mean something else."""
+    if not choices:
+        yield taken
+        return
+    for meaning in choices[0]:
+        if meaning is _ELSE or meaning not in taken:
+            yield from _different(choices[1:], (*taken, meaning))
 
 
 def _option_words(view: Mapping[str, Any]) -> list[str]:
@@ -158,6 +165,8 @@ def _contradiction(view: Mapping[str, Any]) -> str:
     for count in range(1, CONTEXTS + 1):
         if next(lexicons(view, count), None) is None:
             break
+    else:
+        return "no lexicon is left: the options have more words that no context used than there are meanings for them"
     image = view["images"][count - 1]
     shows = "; ".join(" ".join((o["size"], o["color"], o["material"], o["shape"])) for o in image["objects"])
     before = f"contexts 0-{count - 2} leave room for it" if count > 1 else "not even alone"

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scene_specs.errors import SpecError
 from scene_specs.mewl.generate import TASKS, mewl_spec
 from scene_specs.mewl.prove import Verdict, prove
+from scene_specs.mewl.things import THINGS, TYPES
 from scene_specs.mewl.view import learner_view
 from scene_specs.spec import EpisodeSpec
 from tests.scene_specs.mewl.broken import all_broken, episode
@@ -91,6 +92,27 @@ def test_relations_that_follow_are_seen() -> None:
             mirror = {"left": "right", "right": "left", "front": "behind", "behind": "front"}[relation]
             assert [mirror, b, a] in image["relations"]
             assert [relation, b, a] not in image["relations"]
+
+
+def test_more_new_words_than_meanings_left() -> None:
+    spec = episode("relation", 1)
+    parts = [option.split(" ") for option in spec["task"]["options"]]
+    for k, word in enumerate(("grelo", "pratu")):
+        at = [k for k, option in enumerate(spec["task"]["options"]) if option != spec["task"]["answer"]][k]
+        spec["task"]["options"][at] = " ".join([*parts[at][:2], word, *parts[at][3:]])
+    assert proved(spec).reason.startswith("no lexicon is left: the options have more words")
+
+
+def test_more_readings_than_anybody_counts_are_refused_at_once() -> None:
+    spec = episode("object", 1)
+    things = THINGS[:20]
+    for frame in spec["frames"][:6]:
+        frame["utterance"] = " and ".join(f"w{k}" for k in range(20))
+        frame["objects"] = [dict(zip(TYPES, thing, strict=True)) for thing in things]
+    spec["task"]["options"] = [" and ".join(f"w{k}" for k in range(20)), "w1 and w2"]
+    spec["task"].update(answer=spec["task"]["options"][0], words=None)
+    spec["frames"][6]["objects"] = spec["frames"][0]["objects"]
+    assert proved(spec).reason == "more than 20000 lexicons fit the contexts"
 
 
 def test_an_open_relation_in_the_query_is_no_proof() -> None:
