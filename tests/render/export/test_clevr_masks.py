@@ -63,7 +63,8 @@ def grown(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     padded = np.pad(mask, 1)
     height, width = mask.shape
     around = [padded[y : y + height, x : x + width] for y in range(3) for x in range(3)]
-    return np.logical_or.reduce(around)
+    near: NDArray[np.bool_] = np.logical_or.reduce(around)
+    return near
 
 
 def test_masks_lie_where_the_hidden_camera_saw_the_objects(tmp_path: Path) -> None:
@@ -111,19 +112,19 @@ def test_stopped_in_the_middle_it_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
     run(file, tmp_path / "whole")
     monkeypatch.setattr("render.export.clevr_masks._FLUSH", 2)
 
-    def stop(done: int) -> None:
-        nonlocal left
-        left -= done
-        if not left:
+    done: list[int] = []
+
+    def stop(count: int) -> None:
+        done.append(count)
+        if len(done) == 5:
             raise KeyboardInterrupt
 
-    left = 5
     with pytest.raises(KeyboardInterrupt):
         export(file, tmp_path / "out", ExportOptions(), stop)
     (partial,) = (tmp_path / "out").iterdir()
     with partial.open("a") as stream:
         stream.write('{"cut off')
-    done: list[int] = []
+    done.clear()
     export(file, tmp_path / "out", ExportOptions(), done.append)
     assert sum(done) == 3
     whole = (tmp_path / "whole/CLEVR_val_masks.json").read_bytes()
