@@ -32,6 +32,8 @@ log = logging.getLogger("chaos")
 EPISODES = 60
 # Kills a run; after them the command is left alone.
 KILLS = 4
+# Seconds between two kills, drawn evenly.
+PAUSE = (0.5, 9.0)
 COMMAND_SECONDS = 600.0
 ROOT = Path(__file__).resolve().parents[1]
 TARGETS = {"worker": "ray::", "raylet": "raylet/raylet", "driver": ""}
@@ -135,13 +137,15 @@ def disturbed(specs: Path, store: Path, real: bool, rng: random.Random, targets:
 
 
 def _disturb(process: subprocess.Popen[bytes], outcome: Outcome, rng: random.Random, targets: list[str]) -> None:
-    end = time.monotonic() + rng.uniform(0.5, 9.0)
-    while time.monotonic() < end and process.poll() is None:
-        time.sleep(0.05)
+    end = time.monotonic() + rng.uniform(*PAUSE)
     what = rng.choice(targets)
-    if process.poll() is None and kill_one(process, what, rng):
-        outcome.killed[what] += 1
-        log.debug("killed a %s", what)
+    while process.poll() is None:
+        # A worker may not be up yet by then: it is killed as soon as it is.
+        if time.monotonic() > end and kill_one(process, what, rng):
+            outcome.killed[what] += 1
+            log.debug("killed a %s", what)
+            return
+        time.sleep(0.05)
 
 
 def truths(store: Path) -> dict[str, str]:

@@ -1,0 +1,62 @@
+"""Runs that are killed at random and resumed, and a cluster that loses a node; long series are in tools/."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tools import chaos, cluster_check
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chaos, "EPISODES", 24)
+    monkeypatch.setattr(chaos, "KILLS", 2)
+    monkeypatch.setattr(chaos, "PAUSE", (0.5, 3.0))
+
+
+def test_killed_runs_resume_to_the_same_store(tmp_path: Path) -> None:
+    expected = chaos.undisturbed(tmp_path, real=False)
+    for number, targets in enumerate((["worker"], ["driver"])):
+        outcome = chaos.one(number, False, targets, tmp_path, expected)
+        assert sum(outcome.killed.values()) > 0, "nothing was killed: the test tests nothing"
+    _what_is_lost_or_wrong_is_noticed(tmp_path / "undisturbed.lance", expected)
+
+
+def _what_is_lost_or_wrong_is_noticed(store: Path, expected: dict[str, str]) -> None:
+    names, good = sorted(expected), {"rendered": 24, "skipped": 0, "failed": [], "left": 0}
+    chaos.check(names, store, expected, 0, good)
+    with pytest.raises(chaos.ChaosError, match="lost"):
+        chaos.check([*names, "another"], store, expected, 0, good)
+    with pytest.raises(chaos.ChaosError, match="undisturbed"):
+        chaos.check(names, store, {**expected, names[3]: "{}"}, 0, good)
+    with pytest.raises(chaos.ChaosError, match="summary"):
+        chaos.check(names, store, expected, 0, {**good, "rendered": 23})
+
+
+def test_ctrl_c_twice_ends_at_once_and_leaves_a_whole_store(tmp_path: Path) -> None:
+    specs, store = tmp_path / "specs.jsonl", tmp_path / "out.lance"
+    chaos.write_specs(specs)
+    process = subprocess.Popen(chaos.command(specs, store, False), stderr=subprocess.PIPE, cwd=chaos.ROOT)
+    deadline = time.monotonic() + 60
+    while not store.exists() or not chaos.truths(store):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    time.sleep(random.Random(3).uniform(0.0, 0.05))
+    process.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and b"press Ctrl-C again" in said
+    assert time.monotonic() - start < 20
+    chaos.truths(store)
+
+
+def test_a_lost_nodes_episodes_run_elsewhere(tmp_path: Path) -> None:
+    summary = cluster_check.check(2, 30, tmp_path)
+    assert summary["rendered"] == 30 and summary["replaced_workers"] >= 1
