@@ -25,7 +25,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from render.run.batch import Run, Task
+from render.run.batch import Run
+from render.run.feed import Task
 from render.run.interrupt import Interrupts
 from render.run.local_ray import ray_nodes
 from render.run.memory import resident

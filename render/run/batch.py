@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import replace
 
 import ray
-from ray.exceptions import ActorUnavailableError, OutOfMemoryError, RayError
+from ray.exceptions import RayError
 
 from render.errors import DeviceError, DioramaError, StoreError
-from render.record import Job
 from render.run.commit import Committer
-from render.run.episode import Episode
 from render.run.events import EventLog
+from render.run.feed import Feed, ProgressBar, Task
 from render.run.interrupt import Interrupts
 from render.run.options import KERNEL_SECONDS, RunOptions, timeout_of
-from render.run.planning import MOST_PER_GPU, WorkerPlan
-from render.run.pool import Pool, Slot, first_line
+from render.run.planning import WorkerPlan
+from render.run.pool import Pool, Slot, how_lost
 from render.run.summary import Summary
 from render.run.tuner import Tuner
+from render.run.tuning import tune, tuner_for
 from render.run.worker import Done, Failure, Worker, pack
-from render.scene import Scene, Settings
+from render.scene import Scene
 from render.store.base import EpisodeStore
 
 log = logging.getLogger(__name__)
@@ -39,65 +37,6 @@ _LONGEST_MESSAGE = 4000
 _DOUBTS = 3
 
 
-@dataclass
-class Task:
-    """One episode on its way. tries: how many workers it has been given to, but for those lost with their node.
-
-    doubts: how often its worker was lost so, or could not be reached.
-    """
-
-    episode: Episode
-    job: Job
-    settings: Settings
-    attempt: int = 1
-    tries: int = 0
-    doubts: int = 0
-    ref: Any = None
-    started: float = 0.0
-
-    @property
-    def images(self) -> int:
-        """How many pictures it will give."""
-        if isinstance(self.episode, Scene):
-            return sum(len(frame.views) for frame in self.episode.frames)
-        return sum(len(frame.views or (None,)) for frame in self.episode.frames)
-
-
-class ProgressBar(Protocol):
-    """What a run tells about itself while it goes on."""
-
-    def advance(self, episodes: int, images: int, failed: int) -> None:
-        """So many more are done."""
-        ...
-
-    def tick(self, summary: Summary, workers: int, state: str) -> None:
-        """About once a second: what is committed, how many workers are up; state: running, paused or stopping."""
-        ...
-
-
-class _Feed:
-    """Tasks one by one, those that came back first. Holds one of the stream ahead."""
-
-    def __init__(self, tasks: Iterable[Task]) -> None:
-        self._tasks = iter(tasks)
-        self._back: deque[Task] = deque()
-
-    @property
-    def more(self) -> bool:
-        if not self._back:
-            task = next(self._tasks, None)
-            if task is None:
-                return False
-            self._back.append(task)
-        return True
-
-    def take(self) -> Task | None:
-        return self._back.popleft() if self.more else None
-
-    def put_back(self, task: Task) -> None:
-        self._back.append(task)
-
-
 class Run:
     """One run. `tasks` is streamed: never more than a few a worker are held. worker: what the workers are made of."""
 
@@ -110,7 +49,7 @@ class Run:
         events: EventLog | None = None,
         worker: type[Worker] = Worker,
     ) -> None:
-        self._feed = _Feed(tasks)
+        self._feed = Feed(tasks)
         self._options = options
         self._progress = progress
         self._events = events or EventLog(None)
@@ -130,7 +69,7 @@ class Run:
         self._events.write("start", workers=len(plans), store=self.summary.store, devices=[p.device for p in plans])
         try:
             self._pool.start(plans)
-            self._tuner = _tuner_for(self._options, plans)
+            self._tuner = tuner_for(self._options, plans)
             while self._step(interrupts):
                 pass
             self._committed(self._committer.finish())
@@ -203,7 +142,7 @@ class Run:
             try:
                 answer = ray.get(ref)
             except RayError as error:
-                self._lost(slot, *_death(error))
+                self._lost(slot, *how_lost(error))
                 continue
             task = slot.given.popleft()
             now = time.monotonic()
@@ -298,7 +237,10 @@ class Run:
         state = "stopping" if self._stopping else "paused" if self._committer.full else "running"
         self._progress.tick(self.summary, self._pool.alive, state)
         if self._tuner is not None and not self._stopping:
-            self._tune(now)
+            chosen = tune(self._pool, self._tuner, now, self._images)
+            if chosen is not None:
+                self.summary.workers_per_gpu = chosen
+                self._events.write("workers-per-gpu", chosen=chosen, images_per_second=self._tuner.rates)
         if self._announced:
             return
         for slot in self._pool.slots:
@@ -311,26 +253,6 @@ class Run:
                     "once; they are kept in $CUDA_CACHE_PATH. `render-doctor --warm` does it ahead"
                 )
 
-    def _tune(self, now: float) -> None:
-        """More or fewer workers a card, as measured."""
-        assert self._tuner is not None
-        staying = [slot for slot in self._pool.slots if not slot.leaving]
-        cards = dict.fromkeys((slot.plan.node, slot.plan.card) for slot in staying)
-        settled = len(staying) == self._tuner.level * len(cards) and all(slot.warm for slot in staying)
-        before, known = self._tuner.level, self._tuner.chosen
-        level = self._tuner.observe(now, self._images, settled)
-        for card in cards:
-            here = [slot for slot in staying if (slot.plan.node, slot.plan.card) == card]
-            for _ in range(level - len(here) if level > before else 0):
-                self._pool.add(here[0].plan)
-            for slot in here[level:]:
-                slot.leaving = True
-        if self._tuner.chosen is not None and known is None:
-            rates = {str(key): round(value, 3) for key, value in self._tuner.rates.items()}
-            log.info("%d workers a card; images/s by workers a card: %s", level, rates)
-            self._events.write("workers-per-gpu", chosen=level, images_per_second=rates)
-            self.summary.workers_per_gpu = level
-
     def _close_summary(self, seconds: float) -> None:
         summary = self.summary
         summary.seconds = seconds
@@ -341,21 +263,3 @@ class Run:
         summary.memory_peaks = [self._pool.peaks[number] for number in sorted(self._pool.peaks)]
         summary.devices = list(summary.device_images) or list(self._pool.devices)
         self._events.write("end", **summary.as_dict())
-
-
-def _tuner_for(options: RunOptions, plans: list[WorkerPlan]) -> Tuner | None:
-    if options.workers_per_gpu is not None or plans[0].card is None:
-        return None
-    # Every worker needs a core beside the card: to compile, build, read and encode.
-    most = min(MOST_PER_GPU, *(plan.threads for plan in plans))
-    levels = tuple(level for level in (1, 2, 4, 8) if level <= max(1, most))
-    return Tuner(levels) if len(levels) > 1 else None
-
-
-def _death(error: RayError) -> tuple[str, str]:
-    """How a worker was lost, as Summary.replaced_why counts it, and the reason for people."""
-    if isinstance(error, OutOfMemoryError):
-        return "died", "its worker was ended because the machine was out of memory"
-    if isinstance(error, ActorUnavailableError):
-        return "unreachable", f"its worker could not be reached: {first_line(error)}"
-    return "died", f"its worker died: {first_line(error)}"

@@ -99,7 +99,7 @@ def _place(options: RunOptions) -> str:
 
 
 def _too_few(wanted: int, found: int, where: str) -> str:
-    has = f"{found or 'no'} GPU{'' if found == 1 else 's'}"
+    has = f"{found or 'no'} GPU{'s' if found > 1 else ''}"
     todo = f"Use --gpus {found}, or " if found else "Check with nvidia-smi, or use --device cpu, or "
     return f"--gpus {wanted}: {has} found ({where}). {todo}--device auto without --gpus to take what there is."
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import ray
-from ray.exceptions import RayError
+from ray.exceptions import ActorUnavailableError, OutOfMemoryError, RayError
 from ray.util.placement_group import placement_group, remove_placement_group
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -21,7 +21,7 @@ from render.run.planning import WorkerPlan
 from render.run.worker import Failure, Ready, Worker, last_words, start_actor
 
 if TYPE_CHECKING:
-    from render.run.batch import Task
+    from render.run.feed import Task
 
 log = logging.getLogger(__name__)
 
@@ -269,3 +269,12 @@ class Pool:
 def first_line(error: BaseException) -> str:
     """What an error says, in one line."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def how_lost(error: RayError) -> tuple[str, str]:
+    """How a worker was lost, as Summary.replaced_why counts it, and the reason for people."""
+    if isinstance(error, OutOfMemoryError):
+        return "died", "its worker was ended because the machine was out of memory"
+    if isinstance(error, ActorUnavailableError):
+        return "unreachable", f"its worker could not be reached: {first_line(error)}"
+    return "died", f"its worker died: {first_line(error)}"

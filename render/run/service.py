@@ -141,7 +141,8 @@ class Batch:
         """Render and commit what `plan` found missing. Raises DeviceError, StoreError."""
         if not self._todo:
             return self.summary
-        from render.run.batch import Run, Task
+        from render.run.batch import Run
+        from render.run.feed import Task
         from render.run.interrupt import Interrupts
         from render.run.local_ray import ray_nodes
 

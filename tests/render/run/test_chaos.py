@@ -22,9 +22,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_killed_runs_resume_to_the_same_store(tmp_path: Path) -> None:
     expected = chaos.undisturbed(tmp_path, real=False)
-    for number, targets in enumerate((["worker"], ["driver"])):
-        outcome = chaos.one(number, False, targets, tmp_path, expected)
-        assert sum(outcome.killed.values()) > 0, "nothing was killed: the test tests nothing"
+    outcome = chaos.one(2, False, ["worker", "driver"], tmp_path, expected)
+    assert sum(outcome.killed.values()) > 0, "nothing was killed: the test tests nothing"
     _what_is_lost_or_wrong_is_noticed(tmp_path / "undisturbed.lance", expected)
 
 
