@@ -52,11 +52,15 @@ class RunOptions:
 
 
 def timeout_of(options: RunOptions, samples: int, width: int, height: int, images: int) -> float:
-    """Seconds an episode may take before its worker counts as hung: ten times a slow core's need, and a minute."""
+    """Seconds an episode may take before its worker counts as hung.
+
+    About thirty times an idle core's need (two seconds a million samples), and two minutes: on a machine with six
+    times its load in processes, tight limits were seen to end workers that were merely slow.
+    """
     if options.timeout is not None:
         return options.timeout * images
     megasamples = samples * width * height / 1e6
-    return 60.0 + images * (20.0 + 10.0 * megasamples)
+    return 120.0 + images * (60.0 + 60.0 * megasamples)
 
 
 def parse_bytes(text: str) -> int:
