@@ -11,9 +11,9 @@ from __future__ import annotations
 import argparse
 import io
 import logging
-import os
 import shutil
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -85,14 +85,26 @@ def by_id(store: LanceStore, ids: list[str]) -> float:
 def export_memory(url: str, name: str, out: Path) -> tuple[float, float]:
     """Seconds and peak megabytes of render-export in a process of its own."""
     program = Path(sys.executable).with_name("render-export")
-    start = time.perf_counter()
-    child = os.posix_spawn(program, [str(program), url, "--format", name, "--out", str(out)], os.environ)
-    _, status, usage = os.wait4(child, 0)
+    start, peak = time.perf_counter(), 0
+    with subprocess.Popen([program, url, "--format", name, "--out", out]) as child:
+        # Asked while it runs: what the kernel tells at the end includes this process, which it came from.
+        while child.poll() is None:
+            peak = max(peak, peak_kilobytes(child.pid))
+            time.sleep(0.05)
     seconds = time.perf_counter() - start
-    if status:
+    if child.returncode:
         raise SystemExit(f"render-export --format {name} failed")
     shutil.rmtree(out)
-    return seconds, usage.ru_maxrss / 1024
+    return seconds, peak / 1024
+
+
+def peak_kilobytes(process: int) -> int:
+    """VmHWM of a process, 0 if it is gone."""
+    try:
+        text = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("VmHWM")), 0)
 
 
 def measure(url: str, count: int, images: int, folder: Path) -> Iterator[tuple[str, str]]:

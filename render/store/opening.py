@@ -16,6 +16,9 @@ log = logging.getLogger(__name__)
 
 _LAST_VERSION = 2**64 - 1
 _MOST_TORN = 8
+# Lance's own limits are gigabytes: a long export would fill them with what it never looks at again.
+_INDEX_CACHE_BYTES = 128 << 20
+_METADATA_CACHE_BYTES = 64 << 20
 TORN = ".torn"
 
 
@@ -28,7 +31,9 @@ def open_dataset(url: str) -> Any | None:
 
     with explained(url, "opening"):
         try:
-            dataset = lance.dataset(url)
+            dataset = lance.dataset(
+                url, index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
+            )
         except ValueError as error:
             if found == "remote" and "not found" in str(error).lower():
                 return None
