@@ -141,10 +141,6 @@ class LanceReader:
 
     def torch_dataset(self, **options: Any) -> Any:
         """A torch Dataset of this version; see render.store.torch_data.torch_dataset. Raises StoreError."""
-        try:
-            import torch  # noqa: F401
-        except ImportError:
-            raise StoreError("torch_dataset needs PyTorch, which Diorama does not bring: pip install torch") from None
         from render.store.torch_data import torch_dataset
 
         return torch_dataset(self._url, self.version, **options)

@@ -12,14 +12,19 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
-import torch
-from torch.utils.data import Dataset, IterableDataset, get_worker_info
 
 from render.annotations.encode import decode_png
 from render.errors import StoreError, UsageError
 from render.record import EpisodeRecord
 from render.store.reading import ID_BATCH_ROWS, LanceReader
 from render.store.schema import KEY
+
+try:
+    import torch
+    from torch.utils.data import Dataset, IterableDataset
+except ImportError:
+    # This module can be imported without PyTorch, as every other; only `torch_dataset` can't be used.
+    torch, Dataset, IterableDataset = None, object, object
 
 Transform = Callable[[EpisodeRecord], Any]
 _CHUNK = 32
@@ -40,6 +45,8 @@ def torch_dataset(
     torch.distributed. transform: record -> item, `item_of` by default; it must be a function that can be pickled.
     Raises StoreError, UsageError.
     """
+    if torch is None:
+        raise StoreError("torch_dataset needs PyTorch, which Diorama does not bring: pip install torch")
     if style == "map":
         if shuffle_seed is not None:
             raise UsageError("shuffle_seed is for style='iterable'; give the DataLoader shuffle=True")
@@ -140,7 +147,7 @@ class IterableEpisodes(_Episodes, IterableDataset):  # type: ignore[misc]
 
 def _share() -> tuple[int, int]:
     """Number of this worker of this rank, and how many there are in all."""
-    info = get_worker_info()
+    info = torch.utils.data.get_worker_info()
     worker, workers = (info.id, info.num_workers) if info else (0, 1)
     rank, ranks = 0, 1
     if torch.distributed.is_available() and torch.distributed.is_initialized():

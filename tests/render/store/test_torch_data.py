@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from render.annotations.encode import decode_png
 from render.errors import StoreError, UsageError
 from render.record import EpisodeRecord
+from render.store import torch_data
 from render.store.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 
@@ -23,7 +23,7 @@ def store(tmp_path: Path) -> LanceStore:
 
 
 def test_without_torch_it_says_so(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr(torch_data, "torch", None)
     with pytest.raises(StoreError, match="pip install torch"):
         store.torch_dataset()
 
