@@ -12,6 +12,7 @@ import argparse
 import json
 import logging
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -227,6 +228,8 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True, help="a folder to be made, for Ceph's files")
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
+    # Ended from outside, it takes Ceph with it all the same.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with cluster(options.folder) as ceph:
         facts = outage(ceph, "s3://bucket/outage.lance")
         sys.stdout.write(json.dumps(facts) + "\n")
