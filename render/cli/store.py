@@ -219,7 +219,8 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
         log.info("took out %d rows", take_out(LanceStore.open(url), verdict))
     if not verdict.whole:
         rows = len(verdict.damaged) + len(verdict.unreadable)
-        raise StoreError(f"{url}: {rows} of {verdict.episodes} rows are damaged")
+        now = "were damaged and are taken out" if mend and not verdict.unreadable else "are damaged"
+        raise StoreError(f"{url}: {rows} of {verdict.episodes} rows {now}")
 
 
 def _tell(url: str, verdict: Verdict, as_json: bool) -> None:
