@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from render.cli import store_care
 from render.cli.common import DioramaGroup, log, verbose_option
+from render.cli.store_parts import AT, JSON, STORE, WHERE, bar, open_one, print_json
 
 if TYPE_CHECKING:
     from render.record import EpisodeRecord
     from render.store.reading import LanceReader
     from render.store.verify import Verdict
 
-_STORE = click.argument("url", metavar="STORE", default=lambda: os.environ.get("DIORAMA_STORE") or "diorama.lance")
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_AT = click.option("--at", metavar="VERSION", help="A version's number or tag instead of the newest.")
-_WHERE = click.option("--where", metavar="SQL", help="Only rows that this holds for, such as \"split = 'train'\".")
 _LS_COLUMNS = ["episode_id", "benchmark", "task", "split", "attempt", "profile", "width", "height", "image_names"]
 _SHOWN_DAMAGE = 20
 
@@ -37,28 +31,6 @@ def main() -> None:
     """
 
 
-def _open(url: str, at: str | None = None) -> LanceReader:
-    from render.store import open_at, open_store
-
-    return open_store(url) if at is None else open_at(url, at)
-
-
-@contextmanager
-def _bar(total: int, unit: str) -> Iterator[Callable[[int], None]]:
-    from tqdm import tqdm
-
-    with tqdm(total=total, unit=unit, delay=2, disable=None) as bar:
-
-        def progress(done: int) -> None:
-            bar.update(done)
-
-        yield progress
-
-
-def _print_json(value: Any) -> None:
-    click.echo(json.dumps(value, indent=1, ensure_ascii=False, default=str))
-
-
 @main.command()
 @click.argument("url", metavar="STORE")
 def create(url: str) -> None:
@@ -70,16 +42,16 @@ def create(url: str) -> None:
 
 
 @main.command()
-@_STORE
-@_WHERE
+@STORE
+@WHERE
 @click.option("--limit", type=click.IntRange(0), help="At most so many, first by id.")
-@_AT
-@_JSON
+@AT
+@JSON
 def ls(url: str, where: str | None, limit: int | None, at: str | None, as_json: bool) -> None:
     """List episodes, by id."""
     from render.store.reading import ID_BATCH_ROWS
 
-    rows = sorted(_open(url, at).scan(_LS_COLUMNS, where, ID_BATCH_ROWS), key=lambda row: str(row["episode_id"]))
+    rows = sorted(open_one(url, at).scan(_LS_COLUMNS, where, ID_BATCH_ROWS), key=lambda row: str(row["episode_id"]))
     for row in rows[:limit]:
         row["images"] = len(row.pop("image_names") or ())
         if as_json:
@@ -99,16 +71,16 @@ def ls(url: str, where: str | None, limit: int | None, at: str | None, as_json: 
 
 
 @main.command()
-@_STORE
+@STORE
 @click.argument("episode", required=False)
-@_AT
-@_JSON
+@AT
+@JSON
 def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
     """What a store holds, or what one EPISODE is; all of its truth with --json."""
-    store = _open(url, at)
+    store = open_one(url, at)
     facts = _store_facts(store) if episode is None else _episode_facts(store.get(episode), as_json)
     if as_json:
-        _print_json(facts)
+        print_json(facts)
         return
     for name, value in facts.items():
         if isinstance(value, dict):
@@ -159,10 +131,10 @@ def _episode_facts(record: EpisodeRecord, everything: bool) -> dict[str, Any]:
 
 
 @main.command()
-@_STORE
+@STORE
 @click.argument("episodes", nargs=-1, required=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where to.")
-@_AT
+@AT
 @click.option("--overwrite", is_flag=True, help="Replace what is there but differs.")
 def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrite: bool) -> None:
     """Write EPISODES as folders of PNG and JSON; with --at, as they were then."""
@@ -171,7 +143,7 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
     from render.export.folder import export
     from render.store.reading import among
 
-    store = _open(url, at)
+    store = open_one(url, at)
     missing = [episode for episode in episodes if not store.exists(episode)]
     if missing:
         raise StoreError(f"{url}: episode {missing[0]} is not in the store")
@@ -183,14 +155,14 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
 
 
 @main.command()
-@_STORE
+@STORE
 @click.option("--workers", type=click.IntRange(1), help="Processes [default: as many as cores].")
 @click.option(
     "--specs-out", type=click.Path(path_type=Path), metavar="FILE", help="Specs of damaged episodes (.jsonl)."
 )
 @click.option("--repair", "mend", is_flag=True, help="Then take damaged rows out, and all but the newest of one id.")
-@_AT
-@_JSON
+@AT
+@JSON
 def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at: str | None, as_json: bool) -> None:
     """Check every episode: digests, pictures, boxes, masks, frames, columns, answers, ids that are there twice.
 
@@ -202,8 +174,8 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
 
     if mend and at is not None:
         raise UsageError("--repair changes the newest version; leave --at out")
-    store = _open(url, at)
-    with _bar(store.count(), " episodes") as progress:
+    store = open_one(url, at)
+    with bar(store.count(), " episodes") as progress:
         verdict = looking.verify(store, workers, progress)
     lost = [damage for damage in verdict.damaged if not damage.twice]
     if mend and lost and specs_out is None:
@@ -227,7 +199,7 @@ def _tell(url: str, verdict: Verdict, as_json: bool) -> None:
     if as_json:
         damaged = [{"episode": one.episode_id, "problems": one.problems} for one in verdict.damaged]
         facts = {"store": url, "version": verdict.version, "episodes": verdict.episodes}
-        _print_json({**facts, "damaged": damaged, "unreadable": verdict.unreadable})
+        print_json({**facts, "damaged": damaged, "unreadable": verdict.unreadable})
         return
     for line in [*verdict.unreadable, *map(str, verdict.damaged)][:_SHOWN_DAMAGE]:
         log.error("%s", line)
@@ -238,144 +210,5 @@ def _tell(url: str, verdict: Verdict, as_json: bool) -> None:
         click.echo(f"{url}: {verdict.episodes} episodes, all whole")
 
 
-@main.command()
-@_STORE
-@click.option(
-    "--drop-older-than", type=click.FloatRange(1), metavar="DAYS", help="Drop untagged versions older than that."
-)
-def compact(url: str, drop_older_than: float | None) -> None:
-    """Merge small files and bring the index up to date; for a quiet moment. Old versions stay unless told otherwise."""
-    from render.store.lance_store import LanceStore
-
-    store = LanceStore.open(url)
-    before = len(store.fragments())
-    store.compact()
-    click.echo(f"{before} files are now {len(store.fragments())}")
-    if drop_older_than is not None:
-        click.echo(f"{store.clean_up(timedelta(days=drop_older_than)) / 1e6:.1f} MB freed")
-
-
-@main.command()
-@_STORE
-@click.argument("name", required=False)
-@click.option("--version", type=click.IntRange(1), help="The version to name [default: the newest].")
-@click.option("--delete", "remove", is_flag=True, help="Take the tag away.")
-@_JSON
-def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: bool) -> None:
-    """Give a version the NAME of a release, or list the names there are. Tagged versions are never dropped."""
-    from render.store.lance_store import LanceStore
-
-    store = LanceStore.open(url)
-    if name is None:
-        tags = store.tags()
-        if as_json:
-            _print_json(tags)
-        else:
-            click.echo("\n".join(f"{key}\tversion {number}" for key, number in tags.items()) or "no tags")
-    elif remove:
-        store.untag(name)
-        click.echo(f"{name} is no tag any more")
-    else:
-        click.echo(f"{name} is version {store.tag(name, version)}")
-
-
-@main.command()
-@_STORE
-@click.argument("episode", required=False)
-@_JSON
-def history(url: str, episode: str | None, as_json: bool) -> None:
-    """When an EPISODE came, was replaced and went; without one, the versions of the store.
-
-    `render-store get STORE EPISODE --at VERSION` writes it as it was.
-    """
-    from dataclasses import asdict
-
-    store = _open(url)
-    found: list[Any] = store.versions() if episode is None else store.history(episode)
-    if as_json:
-        _print_json([asdict(item) for item in found])
-        return
-    for item in found:
-        when = item.committed.isoformat(timespec="seconds")
-        if episode is None:
-            click.echo(f"version {item.number}\t{when}\t{item.episodes} episodes in {item.fragments} files")
-        else:
-            what = f"attempt {item.attempt}, pictures {item.sha256[:12]}" if item.present else "deleted"
-            click.echo(f"version {item.version}\t{when}\t{what}")
-    if not found:
-        click.echo(f"no version that is left has {episode}")
-
-
-@main.command()
-@click.argument("source")
-@click.argument("target")
-@click.option("--benchmark", help="Only episodes of this benchmark.")
-@click.option("--split", "splits", multiple=True, help="Only this split; may be given again.")
-@click.option("--id", "ids", multiple=True, help="Only this episode; may be given again.")
-@_WHERE
-@_AT
-@click.option(
-    "--differing",
-    type=click.Choice(["error", "newest", "keep", "replace"]),
-    default="error",
-    show_default=True,
-    help="An id TARGET has with other contents: copy nothing, take the later attempt, keep TARGET's, take SOURCE's.",
-)
-def copy(
-    source: str,
-    target: str,
-    benchmark: str | None,
-    splits: tuple[str, ...],
-    ids: tuple[str, ...],
-    where: str | None,
-    at: str | None,
-    differing: Any,
-) -> None:
-    """Copy episodes from SOURCE into TARGET, which is made if it isn't there. All filters must hold.
-
-    Episodes that are there already and alike are skipped, so it can be stopped and run again.
-    """
-    from render.errors import StoreError
-    from render.store import copying
-    from render.store.lance_store import LanceStore
-
-    opened, into = _open(source, at), LanceStore.open_or_create(target)
-    condition = copying.condition(where, ids, benchmark, splits)
-    with _bar(opened.count(condition), " episodes") as progress:
-        done = copying.copy(opened, into, condition, differing, progress)
-    click.echo(f"copied {done.copied}, replaced {done.replaced}, kept {done.kept}, {done.same} were there already")
-    if done.damaged:
-        lines = "\n".join(f"  {line}" for line in done.damaged[:_SHOWN_DAMAGE])
-        raise StoreError(f"{source}: {len(done.damaged)} damaged episodes were not copied:\n{lines}")
-
-
-@main.command()
-@_STORE
-@click.argument("episodes", nargs=-1, required=True)
-def delete(url: str, episodes: tuple[str, ...]) -> None:
-    """Take EPISODES out. They stay in older versions until those are dropped."""
-    from render.store.lance_store import LanceStore
-
-    click.echo(f"deleted {LanceStore.open(url).delete(episodes)} of {len(episodes)} episodes")
-
-
-@main.command()
-@_STORE
-def migrate(url: str) -> None:
-    """Bring a store that an older Diorama made to this version's schema; nothing is rendered again."""
-    from render.store.migrate import migrate as bring
-
-    before = bring(url)
-    from render.store.schema import SCHEMA_VERSION
-
-    click.echo(f"{url}: schema version {before}, now {SCHEMA_VERSION}")
-
-
-@main.command()
-@_STORE
-def repair(url: str) -> None:
-    """After a power cut: go back behind a commit that was cut short. Nothing acknowledged is lost, nothing deleted."""
-    from render.store.opening import repair as go_back
-
-    aside = go_back(url)
-    click.echo(f"set aside version {', '.join(map(str, aside))}" if aside else "the newest version is whole")
+for _command in store_care.COMMANDS:
+    main.add_command(_command)
