@@ -120,8 +120,7 @@ def compare_images(old: ImageRecord, new: ImageRecord) -> ImageComparison:
 
 
 def compare_records(old: EpisodeRecord, new: EpisodeRecord) -> Comparison:
-    """What both have, image by image, and which circumstances changed: versions, device, processor, settings, assets.
-    """
+    """What both have, image by image, and what changed: versions, device, processor, settings, assets."""
     before = {image.name: image for image in old.images}
     pairs = [(before[image.name], image) for image in new.images if image.name in before]
     same_size = [(a, b) for a, b in pairs if (a.width, a.height) == (b.width, b.height)]
