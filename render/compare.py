@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from render.annotations.encode import decode_png
+from render.differences import differences, shown
 from render.record import EpisodeRecord, ImageRecord
 
-_MISSING = object()
 # Differences of truth that are told one by one; a moved camera changes every number.
 _TOLD = 20
 
@@ -77,27 +75,8 @@ class Comparison:
         return {"identical": self.identical, "images": images, "changed": list(self.changed)}
 
 
-def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """(path, old, new) of every leaf in which two JSON values differ; a value that is missing is None there."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
-            yield from differences(
-                old.get(key, _MISSING), new.get(key, _MISSING), f"{path}.{key}" if path else str(key)
-            )
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for index, (before, after) in enumerate(zip(old, new, strict=True)):
-            yield from differences(before, after, f"{path}[{index}]")
-    elif old is _MISSING or new is _MISSING or json.dumps(old) != json.dumps(new):
-        yield path, None if old is _MISSING else old, None if new is _MISSING else new
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:59] + "…"
-
-
 def _told(old: Any, new: Any) -> tuple[str, ...]:
-    found = [f"{path}: {_short(a)}, now {_short(b)}" for path, a, b in differences(old, new)]
+    found = [f"{path}: {shown(a)}, now {shown(b)}" for path, a, b in differences(old, new)]
     more = len(found) - _TOLD
     return (*found[:_TOLD], f"and {more} more") if more > 0 else tuple(found)
 
@@ -132,7 +111,7 @@ def compare_records(old: EpisodeRecord, new: EpisodeRecord) -> Comparison:
         ("asset", old.scene.assets, new.scene.assets),
     )
     changed = [
-        f"{name} {path}".strip() + f": {_short(a)}, now {_short(b)}"
+        f"{name} {path}".strip() + f": {shown(a)}, now {shown(b)}"
         for name, was, now in circumstances
         for path, a, b in differences(was, now)
     ]

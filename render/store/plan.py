@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from render.differences import differences, shown
 from render.errors import ConflictError
 from render.record import Job
 from render.scene import Scene, Settings
@@ -19,7 +19,6 @@ Kind = Literal["render", "skip", "keep", "replace", "conflict"]
 # Whoever changed the profile of 40,000 episodes needs to be told once what differs, not 40,000 times.
 _EXPLAINED = 5
 _SHOWN_DIFFERENCES = 6
-_SHOWN_VALUE = 60
 
 
 @dataclass(frozen=True)
@@ -97,39 +96,8 @@ def difference(old: Job, new: Job) -> list[str]:
     Such as `spec frames[0].objects[0].color: stored "red", now "blue"`, or `settings samples: stored 64, now 24`.
     Empty exactly when the jobs have the same hash.
     """
-    lines: list[str] = []
-    for part in ("spec", "settings", "assets"):
-        _compare(getattr(old, part), getattr(new, part), part, "", lines)
-    for part in ("version", "renderer"):
-        _compare(getattr(old, part), getattr(new, part), part, "", lines)
-    return lines
-
-
-_NOTHING = object()
-
-
-def _compare(old: Any, new: Any, part: str, path: str, lines: list[str]) -> None:
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
-            # An asset's name has dots and colons of its own; below it there is nothing.
-            inner = f"{path}.{key}" if path else str(key)
-            _compare(old.get(key, _NOTHING), new.get(key, _NOTHING), part, inner, lines)
-    elif isinstance(old, list) and isinstance(new, list):
-        for index in range(max(len(old), len(new))):
-            before = old[index] if index < len(old) else _NOTHING
-            after = new[index] if index < len(new) else _NOTHING
-            _compare(before, after, part, f"{path}[{index}]", lines)
-    elif _text(old) != _text(new):
-        lines.append(f"{part}{' ' if path else ''}{path}: stored {_shown(old)}, now {_shown(new)}")
-
-
-def _text(value: Any) -> str:
-    # The hash is over JSON text, where 1, 1.0 and true differ; Python's == would call them the same.
-    return "" if value is _NOTHING else json.dumps(value, sort_keys=True)
-
-
-def _shown(value: Any) -> str:
-    if value is _NOTHING:
-        return "nothing"
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return text if len(text) <= _SHOWN_VALUE else text[: _SHOWN_VALUE - 1] + "…"
+    return [
+        f"{part}{' ' if path else ''}{path}: stored {shown(before)}, now {shown(after)}"
+        for part in ("spec", "settings", "assets", "version", "renderer")
+        for path, before, after in differences(getattr(old, part), getattr(new, part))
+    ]

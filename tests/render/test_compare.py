@@ -6,7 +6,8 @@ import numpy as np
 
 import render
 from render.annotations.encode import decode_png, encode_png
-from render.compare import compare_records, differences
+from render.compare import compare_records
+from render.differences import differences
 from render.record import EpisodeRecord
 from render.run.episode import make_record
 from render.run.fake import FakeRenderer

@@ -1,0 +1,40 @@
+"""Where two JSON values differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+# Stands for a value that one side does not have; null is a value.
+MISSING: Final = object()
+
+
+def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """(path, old, new) of every leaf in which they differ, such as `frames[0].objects[0].color`; keys in order.
+
+    As JSON text has it: 1, 1.0 and true differ, though Python's == calls them equal.
+    """
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() | new.keys()):
+            inner = f"{path}.{key}" if path else str(key)
+            yield from differences(old.get(key, MISSING), new.get(key, MISSING), inner)
+    elif isinstance(old, list) and isinstance(new, list):
+        for index in range(max(len(old), len(new))):
+            before = old[index] if index < len(old) else MISSING
+            after = new[index] if index < len(new) else MISSING
+            yield from differences(before, after, f"{path}[{index}]")
+    elif _text(old) != _text(new):
+        yield path, old, new
+
+
+def _text(value: Any) -> str:
+    return "" if value is MISSING else json.dumps(value, sort_keys=True)
+
+
+def shown(value: Any, limit: int = 60) -> str:
+    """A value in at most `limit` characters; `nothing` for one that is not there."""
+    if value is MISSING:
+        return "nothing"
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
