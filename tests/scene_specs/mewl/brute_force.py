@@ -9,7 +9,7 @@ option, is true of the query. Slow and plain on purpose. Where the rules leave s
    - in shape, color and material a value that no other word means, of the type that all words share, or nothing at all:
      two of the five options are dummies, and three shapes are not enough for five words;
    - in composite, relation, number and pragmatic something that no other word means: these tasks have no dummies, so
-     mutual exclusivity may tell the last word;
+     mutual exclusivity may tell the last word (with `exclusion=False` it may mean nothing there too);
    - in object and bootstrap an object that no context showed: one of the query, or one that is not to be seen.
 2. In composite the two types differ: one object can't have two values of one type, and no two words mean the same.
 3. In bootstrap the third object of an image may be a named one. That no named object is ever a distractor is how the
@@ -23,7 +23,7 @@ option, is true of the query. Slow and plain on purpose. Where the rules leave s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations, product
 from typing import Any
 
@@ -130,13 +130,17 @@ def _whole(item: Mapping[str, str]) -> Meaning:
 # ---- the rules of the tasks
 
 
+def _nothing(episode: Episode, word: str) -> list[Meaning]:
+    """No object has this, and no other word means it."""
+    return [] if word in episode.used else [("nothing", word)]
+
+
 def _attribute_rules(episode: Episode) -> Iterator[Rules]:
     """shape, color, material: "w" of one object."""
     for kind, values in VALUES.items():
 
         def meanings(word: str, kind: str = kind, values: Sequence[str] = values) -> list[Meaning]:
-            dummy: list[Meaning] = [] if word in episode.used else [("nothing", word)]
-            return [(kind, value) for value in values] + dummy
+            return [(kind, value) for value in values] + _nothing(episode, word)
 
         def true(lexicon: Lexicon, utterance: str, image: Image, kind: str = kind) -> bool:
             return any(lexicon[utterance] == (kind, item[kind]) for item in image.objects)
@@ -226,7 +230,7 @@ def _pragmatic_rules(episode: Episode) -> Iterator[Rules]:
 
     def true(lexicon: Lexicon, utterance: str, image: Image) -> bool:
         kind, value = lexicon[utterance]
-        return [i for i, item in enumerate(image.objects) if item[kind] == value] == [image.pointed]
+        return [i for i, item in enumerate(image.objects) if item.get(kind) == value] == [image.pointed]
 
     attributes = [(kind, value) for kind, values in VALUES.items() for value in values]
     yield Rules("words name attributes", str.split, lambda word: list(attributes), true)
@@ -275,15 +279,21 @@ def lexicons(rules: Rules, episode: Episode) -> Iterator[Lexicon]:
             yield lexicon
 
 
-def brute_force(spec: Mapping[str, Any]) -> Verdict:
+def _with_dummies(rules: Rules, episode: Episode) -> Rules:
+    return replace(rules, meanings=lambda word: rules.meanings(word) + _nothing(episode, word))
+
+
+def brute_force(spec: Mapping[str, Any], exclusion: bool = True) -> Verdict:
     """Whether every lexicon that fits an episode (its JSON data) picks the stored answer, and it alone.
 
-    Raises ValueError or KeyError for data that is no MEWL episode.
+    exclusion: see 1. Raises ValueError or KeyError for data that is no MEWL episode.
     """
     episode = seen(spec)
     picks: dict[tuple[str, ...], int] = {}
     examples: dict[tuple[str, ...], str] = {}
     for rules in RULES[spec["task"]["name"]](episode):
+        if not exclusion and spec["task"]["name"] in ("composite", "relation", "number", "pragmatic"):
+            rules = _with_dummies(rules, episode)
         for lexicon in lexicons(rules, episode):
             picked = tuple(option for option in episode.options if rules.true(lexicon, option, episode.query))
             picks[picked] = picks.get(picked, 0) + 1

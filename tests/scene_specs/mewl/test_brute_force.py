@@ -197,7 +197,9 @@ def test_contexts_that_nothing_explains(task: str) -> None:
 def test_the_last_word_is_known_by_exclusion() -> None:
     count = [", ".join([CUBE] * number) for number in range(7)]
     contexts = [(f"w{number}", count[number], "") for number in (1, 2, 3, 5, 6)]
-    assert brute_force(episode("number", contexts, ("", count[4], ""), "w1, w4, w6", "w4")).accepted
+    spec = episode("number", contexts, ("", count[4], ""), "w1, w4, w6", "w4")
+    assert brute_force(spec).accepted
+    assert not brute_force(spec, exclusion=False).accepted
 
 
 @pytest.mark.parametrize("task", RULES)
