@@ -7,8 +7,9 @@ Every episode that is made was accepted by the first prover, so intact ones show
 ones show what it refuses wrongly too, and they are refused for all sorts of reasons. Prints a table, and each
 disagreement with both reasons; exit code 1 if there is one. Known, and no disagreement: brute force lets mutual
 exclusivity tell the last word in tasks without dummies, while for the first prover a word that no context used may
-always mean something else. It's the last column. A few `relation` episodes with another attribute do disagree: where two objects
-fit one phrase, which MEWL rules out, an utterance is false for the first prover and true of either for brute force.
+always mean something else. It's the last column. A few `relation` episodes with another attribute do disagree: where
+two objects fit one phrase, which MEWL rules out, an utterance is false for the first prover, and for brute force it is
+enough that it is true of one of them.
 """
 
 from __future__ import annotations
