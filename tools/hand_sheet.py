@@ -1,6 +1,6 @@
 """The pointing hand at 16 turns under the CLEVR camera, on one sheet.
 
-    python -m tools.hand_sheet OUT.png [--size 320x240] [--kind hand] [--crop]
+    python -m tools.hand_sheet OUT.png [--size 320x240] [--kind hand] [--profile standard] [--crop]
 
 The hand stands in the middle of the table and points at an object that goes round it. --crop: only the middle of
 each picture.
@@ -41,13 +41,14 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--size", default="320x240")
     parser.add_argument("--kind", default="hand")
+    parser.add_argument("--profile", default="standard")
     parser.add_argument("--crop", action="store_true")
     options = parser.parse_args()
     width, height = (int(side) for side in options.size.split("x"))
     renderer = CyclesRenderer("cpu")
     tiles = []
     for number in range(TURNS):
-        scene = render.compile_spec(spec(number, options.kind), size=(width, height))
+        scene = render.compile_spec(spec(number, options.kind), options.profile, (width, height))
         (image,) = render.render_scene(scene, renderer=renderer)
         color = image.passes.color
         tiles.append(color[height // 4 : -height // 4, width // 4 : -width // 4] if options.crop else color)
