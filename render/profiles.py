@@ -21,6 +21,17 @@ def profiles() -> dict[str, dict[str, Any]]:
     return data
 
 
+def changed(own: Settings, profile: str | None, size: tuple[int, int] | None) -> Settings:
+    """A Scene's own settings, with another profile or size (width, height) where one is asked for.
+
+    Raises UsageError for an unknown profile.
+    """
+    width, height = size or (own.width, own.height)
+    if profile is not None:
+        return settings_for(profile, width, height)
+    return own.model_copy(update={"width": width, "height": height})
+
+
 def settings_for(profile: str, width: int, height: int) -> Settings:
     """Settings of a profile at an image size in pixels. Raises UsageError for an unknown profile."""
     known = profiles()

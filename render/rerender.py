@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ from render.annotations.encode import decode_png
 from render.compare import Comparison, compare_records
 from render.errors import UsageError
 from render.gallery.overlay import overlay
-from render.passes import Passes, Renderer
-from render.profiles import settings_for
+from render.passes import Passes
+from render.profiles import changed
 from render.record import EpisodeRecord, ImageRecord
 from render.scene import Scene, SceneFrame, SceneView
 
@@ -24,23 +23,10 @@ from render.scene import Scene, SceneFrame, SceneView
 _AMPLIFY = 16
 
 
-@dataclass(frozen=True)
-class Files:
-    """What was written: per image the picture, its overlay, and by request a .blend; a comparison if there was one."""
-
-    folder: Path
-    paths: tuple[Path, ...]
-
-
 def changed_settings(scene: Scene, profile: str | None, size: tuple[int, int] | None) -> Scene:
     """The same Scene, sampled otherwise: nothing in it moves. Raises UsageError for an unknown profile."""
-    if profile is None and size is None:
-        return scene
-    width, height = size or (scene.settings.width, scene.settings.height)
-    settings = scene.settings.model_copy(update={"width": width, "height": height})
-    if profile is not None:
-        settings = settings_for(profile, width, height)
-    return scene.model_copy(update={"settings": settings})
+    settings = changed(scene.settings, profile, size)
+    return scene if settings == scene.settings else scene.model_copy(update={"settings": settings})
 
 
 def only_frames(scene: Scene, names: Sequence[str]) -> Scene:
@@ -121,6 +107,3 @@ def _difference(old: ImageRecord, new: ImageRecord) -> Image.Image:
 def default_folder(episode_id: str) -> Path:
     """`./<id>`, with its slashes made flat."""
     return Path(episode_id.replace("/", "_"))
-
-
-__all__ = ["BlendSaver", "Files", "Renderer", "changed_settings", "default_folder", "only_frames", "write_files"]

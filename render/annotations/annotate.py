@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pycocotools import mask as coco
 
-from render.errors import AssetError, RenderError
+from render.errors import RenderError
 from render.geometry.camera import Camera, Vec, dot
-from render.geometry.meshes import load_mesh
+from render.geometry.pointing import pointing_ray
 from render.geometry.raster import Pose, mask_box, rasterise
-from render.geometry.rotation import Matrix, euler_matrix, matrix_quaternion, multiply, transform
+from render.geometry.rotation import Matrix, euler_matrix, matrix_quaternion, multiply
 from render.geometry.solid import solid
 from render.passes import Passes
 from render.record import (
@@ -144,17 +144,13 @@ def pointer_annotation(frame: SceneFrame, camera: Camera) -> PointerAnnotation |
     if frame.pointer is None:
         return None
     item = frame.objects[frame.pointer.index - 1]
-    anchors = load_mesh(item.shape).anchors
-    if not {"knuckle", "fingertip"} <= anchors.keys():
-        raise AssetError(f"mesh {item.shape!r} has no anchors knuckle and fingertip: it cannot be a pointer")
-    points = np.array([anchors["knuckle"], anchors["fingertip"]])
-    knuckle, tip = transform(points, item.rotation_deg, item.scale, item.location).tolist()
+    knuckle, tip = pointing_ray(item.shape, item.rotation_deg, item.scale, item.location)
     return PointerAnnotation(
         name=item.name,
         target=frame.pointer.target,
         knuckle=_vector(knuckle),
         fingertip=_vector(tip),
-        fingertip_pixel=_center(camera, (tip[0], tip[1], tip[2]))[0],
+        fingertip_pixel=_center(camera, tip)[0],
     )
 
 

@@ -13,9 +13,9 @@ from render.compiler.attributes import Fail, Item, material_of, rounded, rounded
 from render.compiler.candidates import Bools, Floats, Ground2
 from render.compiler.constraints import Rules
 from render.compiler.visibility import Sight, frame_planes
-from render.geometry.meshes import load_mesh
+from render.geometry.pointing import pointing_ray
 from render.geometry.raster import Pose, compose, rasterise
-from render.geometry.rotation import Vec, transform
+from render.geometry.rotation import Vec
 from render.geometry.solid import solid
 from scene_specs.spec import FrameSpec, PointerSpec
 from scene_specs.stage import StagePointer
@@ -35,14 +35,6 @@ _LEAST_SHOWN = 0.95
 def turn_towards(x: float, y: float, target: Vec) -> float:
     """Degrees about Z that turn the pointer's -Y to the target: pi - atan2(dx, dy), as published."""
     return rounded(math.degrees(math.pi - math.atan2(target[0] - x, target[1] - y)) % 360.0)
-
-
-def pointing_ray(item: Item, location: Vec) -> tuple[Vec, Vec]:
-    """Knuckle and fingertip of a pointer at a place, world."""
-    anchors = load_mesh(item.shape).anchors
-    points = np.array([anchors["knuckle"], anchors["fingertip"]])
-    knuckle, tip = transform(points, item.rotation_deg, item.scale, location).tolist()
-    return (knuckle[0], knuckle[1], knuckle[2]), (tip[0], tip[1], tip[2])
 
 
 def miss(knuckle: Vec, tip: Vec, target: Vec) -> float:
@@ -164,7 +156,7 @@ class Placer:
         """Which rule a placed pointer breaks, looked at with the deciding camera; None if it breaks none."""
         assert item.location is not None
         x, y, z = item.location
-        knuckle, tip = pointing_ray(item, item.location)
+        knuckle, tip = pointing_ray(item.shape, item.rotation_deg, item.scale, item.location)
         if miss(knuckle, tip, locations[self.target]) > self.rules.scales[self.target]:
             return "the pointer's ray meets its target"
         if self.rules.in_frame and any(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
@@ -99,6 +100,7 @@ def _make_image(
     return image, passes.device
 
 
+@lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
     """Versions of what decides numbers and pixels."""
     return {"diorama": __version__, **{name: metadata.version(name) for name in ("numpy", "pillow")}}

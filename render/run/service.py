@@ -9,7 +9,7 @@ from itertools import islice
 
 from render.compiler import compile_episode
 from render.errors import CompileError, SpecError
-from render.profiles import DEFAULT_PROFILE, settings_for
+from render.profiles import DEFAULT_PROFILE, changed, settings_for
 from render.run.episode import Episode
 from render.run.events import EventLog
 from render.run.gpus import find_cards
@@ -73,13 +73,7 @@ class Batch:
         """Settings an episode is rendered with: a Scene's own unless profile or size are asked for."""
         profile, size = self.request.profile, self.request.size
         if isinstance(episode, Scene):
-            own = episode.settings
-            if profile is None and size is None:
-                return own
-            width, height = size or (own.width, own.height)
-            if profile is None:
-                return own.model_copy(update={"width": width, "height": height})
-            return settings_for(profile, width, height)
+            return changed(episode.settings, profile, size)
         width, height = size or load_stage(episode.stage).size
         return settings_for(profile or DEFAULT_PROFILE, width, height)
 

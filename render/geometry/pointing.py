@@ -1,0 +1,19 @@
+"""The line along which a pointer's mesh points, from its anchors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from render.errors import AssetError
+from render.geometry.meshes import load_mesh
+from render.geometry.rotation import Vec, transform
+
+
+def pointing_ray(shape: str, rotation_deg: Vec, scale: float, location: Vec) -> tuple[Vec, Vec]:
+    """Knuckle and fingertip of a pointer, world. Raises AssetError for a mesh that points nowhere."""
+    anchors = load_mesh(shape).anchors
+    if not {"knuckle", "fingertip"} <= anchors.keys():
+        raise AssetError(f"mesh {shape!r} has no anchors knuckle and fingertip: it cannot be a pointer")
+    points = np.array([anchors["knuckle"], anchors["fingertip"]])
+    knuckle, tip = transform(points, rotation_deg, scale, location).tolist()
+    return (knuckle[0], knuckle[1], knuckle[2]), (tip[0], tip[1], tip[2])
