@@ -22,11 +22,12 @@ BUILDERS = (
     ("meshes/hand_left.npz", "assets.build.hand"),
     ("meshes/arrow.npz", "assets.build.arrow"),
     ("materials/checker.blend", "assets.build.checker"),
+    ("shapenet_mini/", "assets.build.shapenet_mini"),
     ("stages/", "written by hand"),
 )
 # All of ours; an asset under another licence needs a column of its own above first.
 LICENCE = "MIT"
-ASSET_TYPES = frozenset({".npz", ".json", ".blend"})
+ASSET_TYPES = frozenset({".npz", ".json", ".blend", ".obj", ".mtl"})
 
 
 def asset_files() -> list[str]:

@@ -1,0 +1,54 @@
+"""Builds the small ShapeNet-layout library: `python -m assets.build.shapenet_mini [FOLDER]`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+from assets.build.shapenet_mini.library import CATEGORIES
+from assets.build.shapenet_mini.writer import model_id, write_model
+
+LIBRARY = Path(__file__).resolve().parents[2] / "shapenet_mini"
+
+
+def build(folder: Path) -> None:
+    """Write all categories, `taxonomy.json` (ShapeNet's) and `catalogue.json` (what each model is) into `folder`."""
+    taxonomy, catalogue = [], []
+    for category in sorted(CATEGORIES, key=lambda category: category.synset):
+        rows = []
+        for builder in category.builders:
+            model, identity = builder(), model_id(category.name, builder.__name__)
+            count = write_model(folder / category.synset / identity / "models", identity, model)
+            rows.append({"id": identity, "name": builder.__name__, "title": model.title, "triangles": count})
+        taxonomy.append(
+            {"synsetId": category.synset, "name": category.lemmas, "children": [], "numInstances": len(rows)}
+        )
+        rows.sort(key=lambda row: str(row["id"]))
+        catalogue.append({"category": category.name, "synset": category.synset, "models": rows})
+    _write_json(folder / "taxonomy.json", taxonomy)
+    _write_json(folder / "catalogue.json", {"version": 1, "categories": catalogue})
+
+
+def _write_json(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value, indent=1) + "\n", encoding="ascii")
+
+
+def main() -> None:
+    """Build beside the library and put it in its place only when it is whole; a foreign folder is refused."""
+    folder = Path(sys.argv[1]).absolute() if len(sys.argv) > 1 else LIBRARY
+    if folder.exists() and not (folder / "catalogue.json").is_file():
+        raise SystemExit(
+            f"{folder}: is there and no library of ours (no catalogue.json); name a folder that is not there"
+        )
+    made = folder.with_name(folder.name + ".part")
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir(parents=True)
+    build(made)
+    shutil.rmtree(folder, ignore_errors=True)
+    made.rename(folder)
+
+
+if __name__ == "__main__":
+    main()

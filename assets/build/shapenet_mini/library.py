@@ -1,0 +1,24 @@
+"""The eight categories, with the offsets and names that ShapeNetCore v2 gives them, and their eight models each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from assets.build.shapenet_mini import chairs
+from assets.build.shapenet_mini.model import Model
+
+Builder = Callable[[], Model]
+
+
+@dataclass(frozen=True)
+class Category:
+    """name: as iWISDM has it; synset: WordNet 3.0 offset; lemmas: its words, as in ShapeNet's taxonomy.json."""
+
+    name: str
+    synset: str
+    lemmas: str
+    builders: tuple[Builder, ...]
+
+
+CATEGORIES = (Category("chairs", "03001627", "chair", chairs.MODELS),)

@@ -1,0 +1,31 @@
+"""A model as its builder makes it: parts, each a mesh with a material, in metres."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from assets.build.shapenet_mini.mesh import Mesh, join
+
+
+@dataclass(frozen=True)
+class Material:
+    """name: as in the .mtl file; color: 8-bit sRGB; shine: 0 (chalk) to 1 (polished)."""
+
+    name: str
+    color: tuple[int, int, int]
+    shine: float = 0.3
+
+
+@dataclass
+class Model:
+    """title: what a person calls it; parts: in the order they were added."""
+
+    title: str
+    parts: list[tuple[Material, Mesh]] = field(default_factory=list)
+
+    def add(self, material: Material, *meshes: Mesh) -> None:
+        self.parts.append((material, join(*meshes)))
+
+    def turned(self, degrees: float) -> Model:
+        """The model turned about its upright axis, for builders that think of another side as the front."""
+        return Model(self.title, [(material, mesh.turned("y", degrees)) for material, mesh in self.parts])

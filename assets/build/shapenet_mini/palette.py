@@ -1,0 +1,38 @@
+"""Materials that several models share. Anything a model should be told apart by has a colour of its own, made there."""
+
+from __future__ import annotations
+
+from assets.build.shapenet_mini.model import Material
+
+OAK = Material("oak", (190, 138, 82), 0.25)
+PINE = Material("pine", (222, 182, 122), 0.2)
+WALNUT = Material("walnut", (94, 58, 38), 0.3)
+TEAK = Material("teak", (158, 94, 48), 0.25)
+BLACK = Material("black", (28, 28, 30), 0.4)
+DARK = Material("dark_grey", (62, 64, 68), 0.35)
+GREY = Material("grey", (140, 143, 148), 0.3)
+STEEL = Material("steel", (176, 180, 186), 0.75)
+BRASS = Material("brass", (198, 156, 74), 0.7)
+WHITE = Material("white", (240, 240, 238), 0.35)
+CREAM = Material("cream", (242, 228, 196), 0.2)
+RUBBER = Material("rubber", (24, 24, 26), 0.15)
+GLASS = Material("dark_glass", (38, 56, 72), 0.9)
+PALE_GLASS = Material("pale_glass", (156, 204, 220), 0.9)
+CONCRETE = Material("concrete", (178, 174, 166), 0.05)
+LAMP_GLOW = Material("lamp_glow", (255, 240, 190), 0.1)
+HEADLIGHT = Material("headlight", (250, 246, 222), 0.8)
+TAILLIGHT = Material("taillight", (178, 20, 24), 0.6)
+
+
+def paint(name: str, red: int, green: int, blue: int) -> Material:
+    """Glossy paint or lacquer."""
+    return Material(name, (red, green, blue), 0.6)
+
+
+def fabric(name: str, red: int, green: int, blue: int) -> Material:
+    """Cloth, or anything else without a gloss."""
+    return Material(name, (red, green, blue), 0.08)
+
+
+def leather(name: str, red: int, green: int, blue: int) -> Material:
+    return Material(name, (red, green, blue), 0.45)
