@@ -17,6 +17,7 @@ from scene_specs.spec import (
     LightSpec,
     MaterialSpec,
     ObjectSpec,
+    ObjectViewSpec,
     RandomObjectsSpec,
     ViewSpec,
 )
@@ -29,6 +30,7 @@ _FIELDS = frozenset(
         EpisodeSpec,
         FrameSpec,
         ObjectSpec,
+        ObjectViewSpec,
         MaterialSpec,
         RandomObjectsSpec,
         ConstraintSpec,

@@ -12,7 +12,9 @@ from typing import Any
 from scene_specs.errors import SpecError
 from scene_specs.faults import Issue, nearest, shown
 from scene_specs.json_text import Path
+from scene_specs.kept_places import place_issues, sight_issues
 from scene_specs.layout_checks import layout_issues
+from scene_specs.models import ORIGINAL, is_model, parse_model
 from scene_specs.spec import (
     CameraSpec,
     ConstraintSpec,
@@ -80,6 +82,8 @@ def frame_issues(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[Is
     yield from _duplicates(list(frame.passes), (*at, "passes"), "a pass")
     if stage is not None:
         yield from layout_issues(frame, stage, at)
+        yield from place_issues(frame, stage, at)
+        yield from sight_issues(frame, stage, at)
 
 
 def _unknown(word: object, known: Sequence[str], path: Path) -> Iterator[Issue]:
@@ -124,11 +128,22 @@ def _material_given(material: str | MaterialSpec | None, at: Path) -> Iterator[I
 
 
 def _object_issues(item: ObjectSpec, at: Path) -> Iterator[Issue]:
-    yield from _unknown(item.shape, shapes(), (*at, "shape"))
+    yield from _shape_word(item.shape, (*at, "shape"))
     yield from _color_word(item.color, at)
     if isinstance(item.size, str):
         yield from _unknown(item.size, tuple(SIZES), (*at, "size"))
-    yield from _material_given(item.material, at)
+    if not is_model(item.shape) or item.material != ORIGINAL:
+        yield from _material_given(item.material, at)
+    if item.normalize is not None and not is_model(item.shape):
+        yield Issue((*at, "normalize"), f"given for {shown(item.shape)}; allowed: only for models, shapenet:...")
+
+
+def _shape_word(shape: str | None, path: Path) -> Iterator[Issue]:
+    if shape is None or not is_model(shape):
+        yield from _unknown(shape, shapes(), path)
+    elif parse_model(shape) is None:
+        allowed = "shapenet:<category>/<model id> or shapenet:<category>/#<number from 1>"
+        yield Issue(path, f"found {shown(shape)}; allowed: {allowed}", "such as shapenet:chairs/#3")
 
 
 def _material_word(word: str, path: Path) -> Iterator[Issue]:
@@ -169,9 +184,10 @@ def _random_issues(frame: FrameSpec, more: RandomObjectsSpec, stage: Stage | Non
     lists = {key: getattr(more, key) for key in known}
     for key, words in known.items():
         for index, word in enumerate(lists[key] or ()):
-            yield from _unknown(word, words, (*at, key, index))
+            place = (*at, key, index)
+            yield from _shape_word(word, place) if key == "shapes" else _unknown(word, words, place)
     for index, (shape, color) in enumerate(more.combinations or ()):
-        yield from _unknown(shape, known["shapes"], (*at, "combinations", index, 0))
+        yield from _shape_word(shape, (*at, "combinations", index, 0))
         yield from _unknown(color, known["colors"], (*at, "combinations", index, 1))
     if more.combinations is not None:
         for key in ("shapes", "colors"):
@@ -259,6 +275,11 @@ def _camera_issues(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[
     cameras += [((*at, "views", index), view) for index, view in enumerate(views)]
     yield from _duplicates([view.name for view in views], (*at, "views"), "a view", fold=True)
     for path, camera in cameras:
+        orbit = [key for key in ("yaw_deg", "elevation_deg", "distance", "framing") if getattr(camera, key) is not None]
+        if camera.location is not None and orbit:
+            yield Issue((*path, orbit[0]), f"given beside location; allowed: location, or {', '.join(orbit)}")
+        if camera.distance is not None and camera.framing is not None:
+            yield Issue((*path, "framing"), "given beside distance; allowed: distance, or framing", "leave one out")
         aim = camera.look_at or (stage.camera.look_at if stage else None)
         place = camera.location or (stage.camera.location if stage else None)
         if aim is not None and aim == place:
@@ -295,7 +316,8 @@ def _scene_issues(scene: Any) -> Iterator[Issue]:
             here = (*at, "objects", index)
             if item.index != index + 1:
                 yield Issue((*here, "index"), f"found {item.index}; allowed: {index + 1}, counted from 1 in order")
-            yield from _unknown(item.shape, shapes(), (*here, "shape"))
-            yield from _unknown(item.material.name, (*materials(), "blend"), (*here, "material", "name"))
+            yield from _shape_word(item.shape, (*here, "shape"))
+            words = (*materials(), "blend", *([ORIGINAL] if is_model(item.shape) else []))
+            yield from _unknown(item.material.name, words, (*here, "material", "name"))
             if item.material.blend is not None:
                 yield from _blend_issues(item.material.blend, (*here, "material", "blend"))

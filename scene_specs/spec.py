@@ -43,6 +43,17 @@ class SpecModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False, allow_inf_nan=False)
 
 
+class ObjectViewSpec(SpecModel):
+    """From where an object is seen: it is turned so that the frame's first camera sees it from there.
+
+    yaw_deg: about its own vertical axis; 0 sees the front, 90 its left side (where its own left hand would be).
+    elevation_deg: how far above its equator the camera stands.
+    """
+
+    yaw_deg: Finite = 0.0
+    elevation_deg: Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)] = 0.0
+
+
 class MaterialSpec(SpecModel):
     """A material with parameters, or one from a .blend file.
 
@@ -60,10 +71,15 @@ class MaterialSpec(SpecModel):
 class ObjectSpec(SpecModel):
     """One thing in a frame. Every field may be left out.
 
-    size: a name of the vocabulary or the scale (half the edge of the 2 x 2 x 2 mesh, Blender units).
-    location: [x, y] stands it on the ground, [x, y, z] is the place of its centre.
-    rotation_deg: about Z, or Euler XYZ.
-    color: a palette name, or an 8-bit sRGB triple.
+    shape: a word of the vocabulary, or a model: `shapenet:chairs/<model id>`, `shapenet:03001627/<model id>`, or
+        `shapenet:chairs/#3`, the third of the category's models in the order of their ids.
+    size: a name of the vocabulary or the scale (half the edge of the 2 x 2 x 2 mesh, of a model half its longest side;
+        Blender units).
+    location: [x, y] stands it on the ground, [x, y, z] is the place of its centre. place: a place of the stage instead.
+    rotation_deg: about Z, or Euler XYZ. view: from where it is seen, instead; on stages without ground.
+    color: a palette name, or an 8-bit sRGB triple. A model keeps its own colours and materials where neither color nor
+        material is given.
+    normalize: false makes `size` a factor on a model's own units instead.
     """
 
     name: Name | None = None
@@ -73,6 +89,9 @@ class ObjectSpec(SpecModel):
     size: str | Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] | None = None
     location: Vector2 | Vector3 | None = None
     rotation_deg: Finite | Vector3 | None = None
+    place: str | None = None
+    view: ObjectViewSpec | None = None
+    normalize: bool | None = None
 
 
 class PointerSpec(SpecModel):
@@ -139,6 +158,9 @@ class CameraSpec(SpecModel):
     location: its place. look_at: the point it is aimed at (default the stage's). lens: focal length in mm.
     sensor_width: mm along the longer side of the image. jitter: uniform, plus or minus, per axis, added to the
     location (default: the stage's if no location is given, else 0).
+    yaw_deg, elevation_deg: instead of location, where it stands about look_at: 0, 0 is on the -Y side, which things
+    without a turn have as their front; 90 on the +X side. distance: from look_at, Blender units; left out, as far as
+    `framing` asks, the share of the image's shorter side that the sphere about all objects fills (default 0.9).
     """
 
     location: Vector3 | None = None
@@ -146,6 +168,10 @@ class CameraSpec(SpecModel):
     lens: Annotated[float, Field(ge=1, le=1000, allow_inf_nan=False)] | None = None
     sensor_width: Annotated[float, Field(ge=1, le=1000, allow_inf_nan=False)] | None = None
     jitter: NotNegative | None = None
+    yaw_deg: Finite | None = None
+    elevation_deg: Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)] | None = None
+    distance: Positive | None = None
+    framing: Annotated[float, Field(gt=0, le=10, allow_inf_nan=False)] | None = None
 
 
 class ViewSpec(CameraSpec):
@@ -178,7 +204,11 @@ class AreaSpec(SpecModel):
 
 
 class FrameSpec(SpecModel):
-    """One scene to be pictured. `utterance` and `truth` are carried, never interpreted."""
+    """One scene to be pictured. `utterance` and `truth` are carried, never interpreted.
+
+    background: 8-bit sRGB of every pixel that shows no object, exactly; only on stages without ground. fixation:
+    whether the stage's fixation cross is drawn over the picture.
+    """
 
     name: Name | None = None
     utterance: Annotated[str, StringConstraints(max_length=10_000)] | None = None
@@ -191,6 +221,8 @@ class FrameSpec(SpecModel):
     lights: Annotated[tuple[LightSpec, ...], Field(max_length=20)] = ()
     area: AreaSpec | None = None
     passes: Annotated[tuple[Pass, ...], Field(max_length=3)] = ()
+    background: tuple[Byte, Byte, Byte] | None = None
+    fixation: bool | None = None
     truth: dict[str, Any] | None = None
 
 

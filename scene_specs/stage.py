@@ -16,7 +16,7 @@ from typing import Literal
 from pydantic import Field
 
 from scene_specs.errors import DioramaError
-from scene_specs.spec import AreaSpec, Finite, NotNegative, Positive, SpecModel, Vector3
+from scene_specs.spec import AreaSpec, Byte, Finite, NotNegative, Positive, SpecModel, Vector3
 
 
 class StageError(DioramaError):
@@ -26,14 +26,20 @@ class StageError(DioramaError):
 
 
 class StageCamera(SpecModel):
-    """location, look_at: Blender units. lens, sensor_width: mm. jitter: uniform +- per axis of the location."""
+    """location, look_at: Blender units. lens, sensor_width: mm. jitter: uniform +- per axis of the location.
+
+    ortho_scale: makes it orthographic; Blender units along the longer side of the image. framing: it stands so far off
+    that the sphere about all objects fills this share of the image's shorter side, looked at in its middle.
+    """
 
     location: Vector3
     look_at: Vector3
-    lens: Positive
-    sensor_width: Positive
+    lens: Positive = 35.0
+    sensor_width: Positive = 32.0
     clip: tuple[Positive, Positive]
-    jitter: NotNegative
+    jitter: NotNegative = 0.0
+    ortho_scale: Positive | None = None
+    framing: Positive | None = None
 
 
 class StageLight(SpecModel):
@@ -101,6 +107,27 @@ class StagePointer(SpecModel):
     gap: NotNegative
 
 
+class StagePlace(SpecModel):
+    """A named place for one object. location: of its centre. radius: of the sphere about it that fills the place; an
+    object without a size of its own is scaled to it.
+    """
+
+    location: Vector3
+    radius: Positive
+
+
+class StageFixation(SpecModel):
+    """A cross in the middle of the picture, drawn over it. arm, width: shares of the shorter side; color: 8-bit sRGB.
+
+    Each arm is round(arm x side) pixels long from the middle pixel, round(width x side) / 2 wide to each side of it,
+    and as much longer at its end.
+    """
+
+    arm: Positive
+    width: Positive
+    color: tuple[Byte, Byte, Byte]
+
+
 class StageDefaults(SpecModel):
     """What is drawn, uniformly, for an attribute that a spec leaves out."""
 
@@ -111,7 +138,14 @@ class StageDefaults(SpecModel):
 
 
 class Stage(SpecModel):
-    """A whole stage. size: width, height in pixels of the images it is made for."""
+    """A whole stage. size: width, height in pixels of the images it is made for.
+
+    places: where single objects stand, by name; on such a stage nothing is searched for, and an object without place
+        and location gets a free one.
+    background: 8-bit sRGB of what shows no object. ambient: linear RGB that comes from all sides and is not seen.
+    sampling: "content" takes Cycles' seed from what a picture shows instead of from the episode, so that pictures of
+        the same things are the same picture, and are rendered once.
+    """
 
     name: str
     size: tuple[int, int]
@@ -121,6 +155,11 @@ class Stage(SpecModel):
     placement: StagePlacement
     pointer: StagePointer | None = None
     defaults: StageDefaults
+    places: dict[str, StagePlace] | None = None
+    background: tuple[Byte, Byte, Byte] | None = None
+    ambient: tuple[NotNegative, NotNegative, NotNegative] = (0.0, 0.0, 0.0)
+    fixation: StageFixation | None = None
+    sampling: Literal["episode", "content"] = "episode"
 
 
 def stage_paths() -> dict[str, Path]:
