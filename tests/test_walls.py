@@ -15,7 +15,7 @@ from tests.walls import breaches
 PACKAGES = ("render", "scene_specs", "assets")
 # Slow to import, and not needed to print a help text or to find a mistake in an option.
 HEAVY = ("bpy", "ray", "numpy", "pydantic", "lance", "pyarrow", "PIL", "OpenEXR", "pycocotools")
-COMMANDS = tuple(f"render.cli.{name}" for name in ("batch", "specs", "export", "episode", "doctor", "store"))
+COMMANDS = tuple(f"render.cli.{name}" for name in ("batch", "specs", "export", "episode", "doctor", "store", "gallery"))
 # Where Blender or Ray is at home, these can't be imported without them.
 NEEDING = ("render.cycles", "render.run", "assets.build")
 

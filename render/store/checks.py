@@ -23,6 +23,11 @@ def problems_of(row: Mapping[str, Any]) -> list[str]:
         record = record_of(row)
     except DamagedError as error:
         return [_short(str(error), row.get("episode_id"))]
+    return problems_in(row, record)
+
+
+def problems_in(row: Mapping[str, Any], record: EpisodeRecord) -> list[str]:
+    """As `problems_of`, for who has made the record of that row already."""
     return [*_columns(row, record), *_frames(record), *_pictures(record), *_answer(record.scene.task)]
 
 

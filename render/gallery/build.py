@@ -1,0 +1,278 @@
+"""A store as a folder of pages that a browser opens without a server: made once, brought up to date afterwards.
+
+Episodes are read in small batches, so the memory taken does not grow with their pictures; an index row (about half a
+kilobyte) of each is kept until the end.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from render.errors import DioramaError, StoreError
+from render.export.base import only_exporter
+from render.gallery.facts import page_of, row_of, row_of_damaged
+from render.gallery.files import (
+    FORMAT_VERSION,
+    MARKER,
+    ROWS,
+    check_target,
+    folder_of,
+    key_of,
+    read_rows,
+    stale_folders,
+    write_file,
+    write_folder,
+)
+from render.gallery.index import write_index
+from render.gallery.script import script_call, to_json
+from render.gallery.thumbnail import thumbnail
+from render.store.base import DamagedError
+from render.store.checks import problems_in, problems_of
+from render.store.reading import ID_BATCH_ROWS, LanceReader, among
+from render.store.rows import record_of
+from render.store.schema import KEY, episode_schema
+
+log = logging.getLogger(__name__)
+
+# Episodes a task of a worker: a second or two of work.
+_UNIT = 32
+# Below this, starting other processes takes longer than the work.
+_WORTH_PROCESSES = 256
+_MARKS = (KEY, "attempt", "sha256", "text_sha256")
+_SHOWN_DAMAGE = 5
+
+
+@dataclass(frozen=True)
+class GalleryOptions:
+    """where: only episodes that this SQL-like condition holds for. limit: at most so many, first by id.
+
+    at: version or tag as the user named it, for the commands that the pages show. workers: processes, None for as many
+    as cores.
+    """
+
+    where: str | None = None
+    limit: int | None = None
+    at: str | None = None
+    workers: int | None = None
+
+
+@dataclass
+class GalleryReport:
+    """built, kept (there already), removed: episodes. failed: with failed checks, damaged ones among them.
+
+    damaged: a line an episode that could not be read.
+    """
+
+    folder: str
+    store: str
+    version: int
+    episodes: int = 0
+    built: int = 0
+    kept: int = 0
+    removed: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    damaged: list[str] = field(default_factory=list)
+
+    @property
+    def page(self) -> Path:
+        """What to open."""
+        return Path(self.folder) / "index.html"
+
+    def error(self) -> DioramaError | None:
+        """What the command ends with; the gallery is there, and lists the damaged ones too."""
+        if not self.damaged:
+            return None
+        more = len(self.damaged) - _SHOWN_DAMAGE
+        lines = [*self.damaged[:_SHOWN_DAMAGE], *([f"and {more} more"] if more > 0 else [])]
+        return StoreError("\n  ".join([f"{len(self.damaged)} episodes can't be shown:", *lines]))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**asdict(self), "page": str(self.page)}
+
+
+def build(
+    store: LanceReader, out: Path, options: GalleryOptions, progress: Callable[[int], None] = lambda done: None
+) -> GalleryReport:
+    """Make or update the gallery of a store in the folder `out`; what is there and unchanged is not made again.
+
+    progress: called with the number of episodes done since the last call. Raises UsageError for a folder that is
+    something else, StoreError where the store can't be read or the folder not be written. Stopped at any moment, it
+    goes on from there when called again; until it ends, the page that was there before stays as it was.
+    """
+    start = time.monotonic()
+    check_target(out)
+    report = GalleryReport(str(out), store.url, store.version)
+    with only_exporter(out):
+        try:
+            check_target(out)
+            _build(store, out, options, progress, report)
+        except OSError as error:
+            raise StoreError(f"writing the gallery below {out} failed: {error}; what is done stays done") from error
+    report.seconds = round(time.monotonic() - start, 3)
+    return report
+
+
+def _build(
+    store: LanceReader, out: Path, options: GalleryOptions, progress: Callable[[int], None], report: GalleryReport
+) -> None:
+    wanted = _wanted(store, options)
+    facts = _facts(store, options)
+    if not (out / MARKER).exists():
+        write_file(out / MARKER, _marker({**facts, "whole": False}))
+    rows = read_rows(out)
+    todo = [(episode, key) for episode, key in wanted.items() if key not in rows]
+    report.kept = len(wanted) - len(todo)
+    progress(report.kept)
+    _rewrite(out, rows)
+    damaged: dict[str, str] = {}
+    with (out / ROWS).open("a", encoding="utf-8", newline="\n") as journal:
+        for made in _made(store, out, todo, options.workers):
+            for row in made:
+                _take(row, rows, damaged, report)
+            journal.writelines(f"{row}\n" for row in made if not row.startswith('{"key":""'))
+            journal.flush()
+            progress(len(made))
+    listed = [damaged.get(episode) or rows[key] for episode, key in wanted.items()]
+    report.episodes = len(listed)
+    report.failed = sum('"checks":[]' not in row for row in listed)
+    write_index(out, listed, facts)
+    write_file(out / MARKER, _marker({**facts, "whole": True, "episodes": len(listed)}))
+    _tidy(out, {key: rows[key] for key in wanted.values() if key in rows}, report)
+
+
+def _facts(store: LanceReader, options: GalleryOptions) -> dict[str, Any]:
+    """What the pages say about the gallery as a whole."""
+    name = Path(store.url.rstrip("/")).name
+    return {
+        "title": name,
+        "store": store.url,
+        "version": store.version,
+        "at": options.at,
+        "where": options.where,
+        "limit": options.limit,
+    }
+
+
+def _marker(facts: dict[str, Any]) -> bytes:
+    return (json.dumps({"gallery": FORMAT_VERSION, **facts}, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _take(row: str, rows: dict[str, str], damaged: dict[str, str], report: GalleryReport) -> None:
+    facts = json.loads(row)
+    if facts["key"]:
+        rows[facts["key"]] = row
+        report.built += 1
+        return
+    damaged[facts["id"]] = row
+    report.damaged.append(f"episode {facts['id']}: {'; '.join(facts['problems'])}")
+
+
+def _wanted(store: LanceReader, options: GalleryOptions) -> dict[str, str]:
+    """Id -> key, by id; of an id that is there twice the latest attempt."""
+    found: dict[str, tuple[int, str]] = {}
+    for row in store.scan(_MARKS, options.where, ID_BATCH_ROWS):
+        here = (row["attempt"] or 0, key_of(row[KEY], row["sha256"], row["text_sha256"]))
+        found[row[KEY]] = max(found.get(row[KEY], here), here)
+    return {episode: found[episode][1] for episode in sorted(found)[: options.limit]}
+
+
+def _rewrite(out: Path, rows: dict[str, str]) -> None:
+    """The journal without what was cut short or is no longer there."""
+    write_file(out / ROWS, "".join(f"{row}\n" for row in rows.values()).encode())
+
+
+def _tidy(out: Path, keys: dict[str, str], report: GalleryReport) -> None:
+    """Take away what the new index does not name."""
+    _rewrite(out, keys)
+    for path in stale_folders(out, keys):
+        report.removed += not path.name.startswith(".")
+        shutil.rmtree(path)
+
+
+def _made(store: LanceReader, out: Path, todo: Sequence[tuple[str, str]], workers: int | None) -> Iterator[list[str]]:
+    """Rows of the episodes that are written, a list for each few of them."""
+    units = [todo[start : start + _UNIT] for start in range(0, len(todo), _UNIT)]
+    count = workers or len(os.sched_getaffinity(0))
+    if count <= 1 or (workers is None and len(todo) < _WORTH_PROCESSES):
+        yield from (make_episodes(store, out, unit) for unit in units)
+        return
+    # Never forked: Lance has threads.
+    pool = ProcessPoolExecutor(
+        min(count, len(units) or 1), get_context("spawn"), _open_here, (store.url, store.version)
+    )
+    try:
+        yield from pool.map(_make_here, [str(out)] * len(units), units)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_here: LanceReader | None = None
+
+
+def _open_here(url: str, version: int) -> None:
+    global _here
+    _here = LanceReader.at_version(url, version)
+
+
+def _make_here(out: str, unit: Sequence[tuple[str, str]]) -> list[str]:
+    assert _here is not None
+    return make_episodes(_here, Path(out), unit)
+
+
+def make_episodes(store: LanceReader, out: Path, unit: Sequence[tuple[str, str]]) -> list[str]:
+    """Write the folders of a few episodes, given as (id, key), and return their rows as JSON, in the same order.
+
+    Those that can't be read get a row with an empty key and no folder.
+    """
+    keys = dict(unit)
+    made: dict[str, str] = {}
+    try:
+        for row in store.scan(episode_schema().names, among(list(keys)), 8):
+            _make_one(out, row, keys, made)
+    except StoreError as error:
+        log.debug("reading %d episodes at once failed (%s); one by one", len(unit), error)
+        for episode, _ in unit:
+            if episode not in made:
+                _make_alone(store, out, episode, keys, made)
+    return [made[episode] for episode, _ in unit]
+
+
+def _make_one(out: Path, row: dict[str, Any], keys: dict[str, str], made: dict[str, str]) -> None:
+    episode = row[KEY]
+    key = keys[episode]
+    if key_of(episode, row["sha256"], row["text_sha256"]) != key:
+        # The older one of an id that is there twice.
+        return
+    try:
+        record = record_of(row)
+    except DamagedError:
+        made[episode] = to_json(row_of_damaged(episode, row, problems_of(row)))
+        return
+    problems = problems_in(row, record)
+    names = [f"{number}.png" for number in range(len(record.images))]
+    files = {name: image.png for name, image in zip(names, record.images, strict=True)}
+    page = script_call("Gallery.data.episode", key, page_of(record, names, problems))
+    thumb = thumbnail([image.png for image in record.images])
+    write_folder(folder_of(out, key), {**files, "thumbnail.webp": thumb, "page.js": page.encode()})
+    made[episode] = to_json(row_of(key, record, problems))
+
+
+def _make_alone(store: LanceReader, out: Path, episode: str, keys: dict[str, str], made: dict[str, str]) -> None:
+    try:
+        for row in store.scan(episode_schema().names, among([episode]), 1):
+            _make_one(out, row, keys, made)
+    except StoreError as error:
+        problem = str(error).removeprefix(f"{store.url}: ")
+        made[episode] = to_json(row_of_damaged(episode, {}, [f"can't be read: {problem}"]))

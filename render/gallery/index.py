@@ -1,0 +1,111 @@
+"""The index of a gallery: rows of facts turned into columns, in script files of a few thousand episodes each.
+
+What repeats (a task, a set of colours) is a number in a column and written out once. Texts to search through are in
+files of their own, which a page loads when somebody searches.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+
+from render import __version__
+from render.gallery.files import write_file
+from render.gallery.script import script_call
+from scene_specs.vocabulary import COLORS
+
+_ROWS_A_FILE = 4096
+# Column -> what is written: one of few words, a set of few words, or the value itself.
+WORDS = ("benchmark", "task", "split", "profile", "stage")
+SETS = ("shape", "color", "material", "checks")
+VALUES = ("id", "key", "images", "objects", "visible", "seconds", "created")
+_SITE = resources.files("render.gallery") / "site"
+
+
+class _Numbers:
+    """Numbers words from 0, in the order they come in."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, int] = {}
+
+    def of(self, word: str) -> int:
+        return self._of.setdefault(word, len(self._of))
+
+    def words(self) -> list[str]:
+        return list(self._of)
+
+
+def write_index(out: Path, rows: Sequence[str], facts: dict[str, Any]) -> None:
+    """Write the page of a gallery and its index; then take the index away that was there before.
+
+    rows: as JSON (render.gallery.facts), in the order they shall be listed. facts: of the gallery, for its heading.
+    """
+    files = dict(_scripts(rows, facts))
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        digest.update(f"{name}\0{files[name]}\0".encode())
+    folder = f"data/{digest.hexdigest()[:12]}"
+    for name, text in files.items():
+        write_file(out / folder / name, text.encode())
+    static = {item.name: item.read_bytes() for item in _SITE.iterdir() if item.name.endswith((".js", ".css", ".svg"))}
+    for name, content in static.items():
+        write_file(out / "static" / name, content)
+    listed = [f"{folder}/{name}" for name in files if not name.startswith("text-")]
+    write_file(out / "index.html", _page(static, listed, facts).encode())
+    for old in (out / "data").iterdir():
+        if old.is_dir() and old.name != folder.removeprefix("data/"):
+            shutil.rmtree(old)
+
+
+def _page(static: dict[str, bytes], data: Sequence[str], facts: dict[str, Any]) -> str:
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string((_SITE / "index.html.j2").read_text("utf-8"))
+    # A browser that has the program of an older gallery here must ask for the new one.
+    marks = {name: hashlib.sha256(content).hexdigest()[:8] for name, content in static.items()}
+    return template.render(title=facts["title"], static=marks, data=data, version=__version__)
+
+
+def _scripts(rows: Sequence[str], facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """(file name, content): the columns, the texts, and last `gallery.js`, which says what the numbers mean."""
+    words = {name: _Numbers() for name in (*WORDS, *SETS, "things")}
+    sets = {name: _Numbers() for name in SETS}
+    damaged: dict[str, list[str]] = {}
+    texts = []
+    for number, start in enumerate(range(0, len(rows), _ROWS_A_FILE)):
+        chunk = [json.loads(row) for row in rows[start : start + _ROWS_A_FILE]]
+        damaged.update({row["id"]: row["problems"] for row in chunk if "problems" in row})
+        yield f"index-{number:04}.js", script_call("Gallery.data.columns", number, _columns(chunk, words, sets))
+        found = {
+            "text": [row["text"] for row in chunk],
+            "things": [[words["things"].of(thing) for thing in row["things"]] for row in chunk],
+        }
+        texts.append(f"text-{number:04}.js")
+        yield texts[-1], script_call("Gallery.data.texts", number, found)
+    head = {
+        **facts,
+        "episodes": len(rows),
+        "words": {name: numbers.words() for name, numbers in words.items()},
+        "sets": {name: [json.loads(one) for one in numbers.words()] for name, numbers in sets.items()},
+        "texts": texts,
+        "palette": dict(COLORS),
+        "damaged": damaged,
+    }
+    yield "gallery.js", script_call("Gallery.data.begin", head)
+
+
+def _columns(
+    chunk: Sequence[dict[str, Any]], words: dict[str, _Numbers], sets: dict[str, _Numbers]
+) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {name: [row[name] for row in chunk] for name in VALUES}
+    for name in WORDS:
+        columns[name] = [-1 if row[name] is None else words[name].of(row[name]) for row in chunk]
+    for name in SETS:
+        columns[name] = [sets[name].of(json.dumps([words[name].of(word) for word in row[name]])) for row in chunk]
+    return columns

@@ -1,0 +1,75 @@
+// What all parts share. Elements are made with textContent and attributes only: nothing that came from a spec is ever
+// read as HTML.
+"use strict";
+
+const Gallery = {};
+
+(() => {
+  const SVG = "http://www.w3.org/2000/svg";
+
+  function fill(element, attributes, children) {
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (value === null || value === undefined || value === false) continue;
+      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+      else element.setAttribute(name, value === true ? "" : String(value));
+    }
+    element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    return element;
+  }
+
+  // make("p", {class: "note"}, "text", child, ...): strings become text.
+  Gallery.make = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+  Gallery.makeSvg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+
+  Gallery.number = (value) => Number(value).toLocaleString("en");
+  Gallery.percent = (share) => {
+    const value = 100 * share;
+    return `${value > 0 && value < 1 ? value.toFixed(1) : Math.round(value)} %`;
+  };
+  Gallery.seconds = (value) => (value < 10 ? `${Number(value).toFixed(2)} s` : `${Number(value).toFixed(0)} s`);
+  Gallery.plural = (count, word) => `${Gallery.number(count)} ${word}${count === 1 ? "" : "s"}`;
+  Gallery.text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+  // Loads a script file of data; resolves when it has run.
+  Gallery.load = (path) =>
+    new Promise((resolve, reject) => {
+      const script = Gallery.make("script", { src: path });
+      script.onload = () => (script.remove(), resolve());
+      script.onerror = () => (script.remove(), reject(new Error(`${path} can't be loaded`)));
+      document.head.append(script);
+    });
+
+  Gallery.remember = (name, value) => {
+    try {
+      localStorage.setItem(`diorama.${name}`, value);
+    } catch {
+      // A browser may keep nothing for files; then a choice lasts as long as the page.
+    }
+  };
+  Gallery.recall = (name) => {
+    try {
+      return localStorage.getItem(`diorama.${name}`);
+    } catch {
+      return null;
+    }
+  };
+
+  Gallery.copy = async (text, button) => {
+    let done = false;
+    try {
+      await navigator.clipboard.writeText(text);
+      done = true;
+    } catch {
+      const area = Gallery.make("textarea", { class: "offscreen" });
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      done = document.execCommand("copy");
+      area.remove();
+      button.focus();
+    }
+    const label = button.textContent;
+    button.textContent = done ? "Copied" : "Select it and copy by hand";
+    setTimeout(() => (button.textContent = label), 1600);
+  };
+})();

@@ -1,0 +1,78 @@
+// The index in columns, as render/gallery/index.py wrote it, and the data of single episodes, loaded when asked for.
+"use strict";
+
+Gallery.data = (() => {
+  const SETS = ["shape", "color", "material", "checks"];
+  const KEPT_PAGES = 12;
+  const columns = {};
+  const pages = new Map();
+  let head = null;
+  let texts = null;
+  let waiting = [];
+  let rowOf = null;
+
+  function take(number, chunk) {
+    for (const [name, values] of Object.entries(chunk)) (columns[name] ||= [])[number] = values;
+  }
+
+  function flatten(names) {
+    for (const name of names) columns[name] = (columns[name] || []).flat(1);
+  }
+
+  const folder = (row) => `episodes/${columns.key[row].slice(0, 3)}/${columns.key[row]}`;
+
+  return {
+    columns: take,
+    column: (name) => columns[name],
+    begin(facts) {
+      head = facts;
+      flatten(["id", "key", "images", "objects", "visible", "seconds", "created"]);
+      flatten(["benchmark", "task", "split", "profile", "stage", ...SETS]);
+      Gallery.start();
+    },
+    get head() {
+      return head;
+    },
+    get count() {
+      return head.episodes;
+    },
+    // The word of a row in a column of words, or null.
+    word: (name, row) => head.words[name][columns[name][row]] ?? null,
+    // The words of a row in a column of sets.
+    words: (name, row) => head.sets[name][columns[name][row]].map((index) => head.words[name][index]),
+    setOf: (name, row) => head.sets[name][columns[name][row]],
+    row(id) {
+      rowOf ||= new Map(columns.id.map((one, row) => [one, row]));
+      return rowOf.get(id);
+    },
+    thumbnail: (row) => (columns.key[row] ? `${folder(row)}/thumbnail.webp` : null),
+    file: (row, name) => `${folder(row)}/${name}`,
+
+    texts(number, chunk) {
+      waiting[number] = chunk;
+    },
+    get searched() {
+      return texts;
+    },
+    // {text: lower-case texts, things: lists of numbers} of all rows; loaded on the first call.
+    async loadTexts() {
+      if (texts) return texts;
+      const base = document.querySelector('script[src^="data/"]').getAttribute("src").split("/").slice(0, 2).join("/");
+      await Promise.all(head.texts.map((name) => Gallery.load(`${base}/${name}`)));
+      const lower = waiting.flatMap((chunk) => chunk.text).map((text) => text.toLowerCase());
+      texts = { text: lower, things: waiting.flatMap((chunk) => chunk.things) };
+      waiting = [];
+      return texts;
+    },
+
+    episode(key, page) {
+      pages.set(key, page);
+      if (pages.size > KEPT_PAGES) pages.delete(pages.keys().next().value);
+    },
+    async loadEpisode(row) {
+      const key = columns.key[row];
+      if (!pages.has(key)) await Gallery.load(`${folder(row)}/page.js`);
+      return pages.get(key);
+    },
+  };
+})();

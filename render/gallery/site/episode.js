@@ -1,0 +1,345 @@
+// One episode: its pictures large, its task, its truth, where it comes from.
+"use strict";
+
+Gallery.episode = (() => {
+  const { make, data } = Gallery;
+  // Of a task, what gives nothing away; everything else is shown with the answer.
+  const OPEN = ["benchmark", "name", "instruction", "question", "options"];
+  const MOST_COLUMNS = 4;
+  const root = () => document.getElementById("episode");
+  let pictures = [];
+  let now = null;
+  let buttons = {};
+  let wanted = 0;
+  let columns = Number(Gallery.recall("columns")) || 0;
+
+  function quoted(word) {
+    return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  }
+
+  function command(id) {
+    const { store, at } = data.head;
+    if (at) return `render-store get ${quoted(store)} ${quoted(id)} --at ${quoted(at)} --out look`;
+    return `render-episode ${quoted(store)} ${quoted(id)} --out look`;
+  }
+
+  function neighbours(row, state) {
+    let { rows } = Gallery.search.result(state);
+    let at = rows.indexOf(row);
+    if (at < 0) {
+      rows = null;
+      at = row;
+    }
+    const count = rows ? rows.length : data.count;
+    const of = (place) => (place < 0 || place >= count ? null : rows ? rows[place] : place);
+    return { at, count, before: of(at - 1), after: of(at + 1) };
+  }
+
+  function heading(row, state) {
+    const id = data.column("id")[row];
+    const { at, count, before, after } = neighbours(row, state);
+    const link = (to, label, rel, sign) =>
+      to === null
+        ? make("span", { class: "off", "aria-hidden": "true" }, label)
+        : make("a", { href: Gallery.addressOf(data.column("id")[to], state), rel, "aria-keyshortcuts": sign }, label);
+    const chips = ["benchmark", "task", "split", "stage", "profile"].map((name) => [name, data.word(name, row)]);
+    now = { row, state, before, after };
+    return [
+      make(
+        "nav",
+        { class: "path", "aria-label": "Episodes" },
+        make("a", { href: `#?${Gallery.search.query(state)}`, "aria-keyshortcuts": "Escape" }, "All episodes"),
+        make("span", {}, `${Gallery.number(at + 1)} of ${Gallery.number(count)}`),
+        link(before, "← Previous", "prev", "ArrowLeft"),
+        link(after, "Next →", "next", "ArrowRight"),
+      ),
+      make("h1", { id: "episode-title", tabindex: "-1" }, id),
+      make(
+        "ul",
+        { class: "chips", "aria-label": "About this episode" },
+        chips.filter(([, word]) => word !== null).map(([name, word]) => make("li", {}, make("small", {}, name), ` ${word}`)),
+      ),
+    ];
+  }
+
+  function toolbar() {
+    buttons = {};
+    const toggles = Object.entries(Gallery.picture.LAYERS).map(([layer, { label, key, hint }]) => {
+      buttons[layer] = make(
+        "button",
+        { type: "button", class: "toggle", "aria-pressed": String(Gallery.picture.on[layer]), "aria-keyshortcuts": key, title: hint, onclick: () => toggle(layer) },
+        label,
+        " ",
+        make("kbd", { "aria-hidden": "true" }, key),
+      );
+      return buttons[layer];
+    });
+    const size = make(
+      "div",
+      { class: "size" },
+      make("button", { type: "button", "aria-label": "Smaller pictures", "aria-keyshortcuts": "-", onclick: () => resize(1) }, "−"),
+      make("button", { type: "button", "aria-label": "Larger pictures", "aria-keyshortcuts": "+", onclick: () => resize(-1) }, "+"),
+    );
+    return make("div", { class: "toolbar", role: "group", "aria-label": "Drawn over the pictures" }, toggles, size);
+  }
+
+  function task(page) {
+    const given = page.task;
+    if (!given) return null;
+    const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !OPEN.includes(name)));
+    const options = Array.isArray(given.options) ? given.options : [];
+    const items = options.map((option) => [option, make("li", {}, Gallery.text(option))]);
+    const answer = make("div", { class: "answer", id: "answer", hidden: true });
+    const ask = make("button", { type: "button", id: "ask", "aria-expanded": "false", "aria-controls": "answer", "aria-keyshortcuts": "w" }, "Show the answer ", make("kbd", { "aria-hidden": "true" }, "w"));
+    ask.addEventListener("click", () => {
+      const hide = !answer.hidden;
+      answer.hidden = hide;
+      ask.setAttribute("aria-expanded", String(!hide));
+      ask.firstChild.textContent = hide ? "Show the answer " : "Hide the answer ";
+      for (const [option, item] of items) item.classList.toggle("right", !hide && "answer" in given && Gallery.text(option) === Gallery.text(given.answer));
+      if (hide || answer.children.length) return;
+      if ("answer" in given) answer.append(make("p", {}, "Answer: ", make("strong", {}, Gallery.text(given.answer))));
+      answer.append(Gallery.tree("All that the task says", rest, true));
+    });
+    const hidden = Object.keys(rest).length > 0;
+    return make(
+      "section",
+      { class: "task", "aria-labelledby": "task-title" },
+      make("h2", { id: "task-title" }, "Task"),
+      ["instruction", "question"].filter((name) => given[name]).map((name) => make("p", { class: "instruction" }, Gallery.text(given[name]))),
+      items.length ? make("ol", { class: "options", "aria-label": "Options" }, items.map(([, item]) => item)) : null,
+      hidden ? [ask, answer] : make("p", { class: "hint" }, "No answer is stored with it."),
+    );
+  }
+
+  function objectRow(picture, item, index) {
+    const { image } = picture;
+    const swatch = make("span", { class: "dot", "aria-hidden": "true" });
+    swatch.style.background = image.tints[item.name];
+    const button = make("button", { type: "button", class: "object", "aria-pressed": "false" }, swatch, item.name);
+    button.addEventListener("click", () => picture.pin(index));
+    button.addEventListener("focus", () => picture.light(index));
+    button.addEventListener("blur", () => picture.light(null));
+    const row = make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, button),
+      make("td", {}, image.things[item.name]),
+      make("td", { class: "figure" }, item.bbox ? Gallery.percent(item.visible_fraction) : "not visible"),
+      make("td", { class: "figure" }, item.bbox ? item.bbox.join(", ") : "–"),
+      make("td", {}, Gallery.picture.relationText(image.annotation, item.name) || "–"),
+    );
+    row.addEventListener("pointerenter", () => picture.light(index));
+    row.addEventListener("pointerleave", () => picture.light(null));
+    return { row, button };
+  }
+
+  function objectTable(picture, open) {
+    const { objects, pointer } = picture.image.annotation;
+    if (!objects.length) return null;
+    const rows = objects.map((item, index) => objectRow(picture, item, index));
+    picture.onlight = (lit) =>
+      rows.forEach(({ row, button }, index) => {
+        row.classList.toggle("lit", index === lit);
+        button.setAttribute("aria-pressed", String(index === picture.pinned));
+      });
+    const head = ["Object", "What it is", "Visible", "Box x, y, width, height", "What stands where, seen from it"];
+    const table = make(
+      "table",
+      {},
+      make("caption", { class: "offscreen" }, `Objects of ${picture.image.name}`),
+      make("thead", {}, make("tr", {}, head.map((text) => make("th", { scope: "col" }, text)))),
+      make("tbody", {}, rows.map(({ row }) => row)),
+    );
+    const count = Gallery.plural(objects.length - (pointer ? 1 : 0), "object");
+    return make(
+      "details",
+      { class: "objects", open },
+      make("summary", {}, pointer ? `${count}, and a pointer at ${pointer.target}` : count),
+      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Objects of ${picture.image.name}`, "data-own-arrows": "" }, table),
+    );
+  }
+
+  function figure(row, image, alone) {
+    const said = image.utterance ? `${image.name}, “${image.utterance}”: ` : `${image.name}: `;
+    const picture = new Gallery.picture.Picture(image, data.file(row, image.file), said + image.caption, !pictures.length);
+    pictures.push(picture);
+    const extra = image.passes.length ? ` · passes: ${image.passes.join(", ")}` : "";
+    return make(
+      "figure",
+      { class: "picture" },
+      picture.stage,
+      make(
+        "figcaption",
+        {},
+        make("p", { class: "said" }, make("span", { class: "which" }, image.name), image.utterance ? make("q", {}, image.utterance) : null),
+        make("p", { class: "caption" }, image.caption, make("small", {}, ` ${image.width} × ${image.height}${extra}`)),
+        picture.info,
+        objectTable(picture, alone),
+        image.truth ? Gallery.tree("Truth of this frame", image.truth) : null,
+      ),
+    );
+  }
+
+  function facts(pairs) {
+    const list = make("dl", { class: "facts" });
+    for (const [name, value] of pairs) list.append(make("dt", {}, name), make("dd", {}, value));
+    return list;
+  }
+
+  function timings(seconds) {
+    const steps = Object.entries(seconds).filter(([, value]) => Number.isFinite(value));
+    if (!steps.length) return null;
+    const most = Math.max(...steps.map(([, value]) => value), 1e-9);
+    const rows = steps.map(([name, value]) => {
+      const bar = make("span", { class: "bar", "aria-hidden": "true" });
+      bar.style.width = `${(100 * value) / most}%`;
+      return make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "figure" }, Gallery.seconds(value)), make("td", { class: "bars", "aria-hidden": "true" }, bar));
+    });
+    const sum = steps.reduce((all, [, value]) => all + value, 0);
+    return make(
+      "section",
+      { "aria-labelledby": "time-title" },
+      make("h2", { id: "time-title" }, "Time"),
+      make("table", { class: "times" }, make("caption", { class: "offscreen" }, "Seconds a step"), make("tbody", {}, rows)),
+      make("p", { class: "hint" }, `${Gallery.seconds(sum)} in all`),
+    );
+  }
+
+  function provenance(page) {
+    const { provenance: from, job, scene } = page;
+    const { settings } = scene;
+    const versions = Object.entries(from.versions).map(([name, version]) => `${name} ${version}`).join(", ");
+    return make(
+      "section",
+      { "aria-labelledby": "from-title" },
+      make("h2", { id: "from-title" }, "Where it comes from"),
+      facts([
+        ["Made", `${from.created.slice(0, 19).replace("T", " ")}, attempt ${from.attempt}`],
+        ["On", [from.device, from.cpu].filter(Boolean).join(", ")],
+        ["With", versions],
+        ["Profile", `${settings.profile}: ${Gallery.plural(settings.samples, "sample")}, ${settings.width} × ${settings.height}`],
+        ["Renderer", `${job.renderer}, Diorama ${job.version}`],
+        ["Seed", String(scene.seed)],
+        ["Job", make("code", {}, job.hash)],
+      ]),
+    );
+  }
+
+  function again(id) {
+    const text = command(id);
+    const button = make("button", { type: "button" }, "Copy");
+    button.addEventListener("click", () => Gallery.copy(text, button));
+    return make(
+      "section",
+      { "aria-labelledby": "again-title" },
+      make("h2", { id: "again-title" }, data.head.at ? "Get it as it was" : "Render it again"),
+      make("div", { class: "command" }, make("code", { tabindex: "0", "data-own-arrows": "" }, text), button),
+    );
+  }
+
+  function problems(lines) {
+    if (!lines.length) return null;
+    return make("section", { class: "notice bad", "aria-labelledby": "bad-title" }, make("h2", { id: "bad-title" }, "Failed checks"), make("ul", {}, lines.map((line) => make("li", {}, line))));
+  }
+
+  function arrange(page) {
+    const count = page.images.length;
+    const own = count === 1 ? 1 : count <= 4 ? 2 : 3;
+    const shown = columns ? Math.min(columns, Math.max(count, 1)) : own;
+    root().querySelector(".pictures")?.style.setProperty("--columns", shown);
+    return shown;
+  }
+
+  function fillPage(row, page, state) {
+    pictures = [];
+    now = { ...now, page };
+    const alone = page.images.length === 1;
+    root().replaceChildren(
+      ...heading(row, state),
+      ...[problems(page.problems), toolbar(), task(page)].filter(Boolean),
+      make("div", { class: "pictures" }, page.images.map((image) => figure(row, image, alone))),
+      make("div", { class: "below" }, ...[again(page.id), provenance(page), timings(page.provenance.seconds)].filter(Boolean)),
+      make(
+        "section",
+        { class: "raw", "aria-label": "As JSON" },
+        Gallery.tree("Spec", page.spec),
+        Gallery.tree("Scene", page.scene),
+        Gallery.tree("Truth", page.images.map((image) => ({ name: image.name, ...image.annotation }))),
+        Gallery.tree("Provenance", page.provenance),
+      ),
+    );
+    now.page = page;
+    arrange(page);
+  }
+
+  function fillWithout(row, state, text, lines) {
+    pictures = [];
+    root().replaceChildren(...heading(row, state), ...[problems(lines), make("p", { class: "notice" }, text)].filter(Boolean));
+  }
+
+  async function ahead(row) {
+    if (row === null || !data.column("key")[row]) return;
+    const page = await data.loadEpisode(row).catch(() => null);
+    for (const image of page?.images.slice(0, 9) || []) new Image().src = data.file(row, image.file);
+  }
+
+  async function show(id, state, focus) {
+    const asked = (wanted += 1);
+    const row = data.row(id);
+    document.title = `${id} – ${data.head.title}`;
+    root().setAttribute("aria-labelledby", "episode-title");
+    if (row === undefined) {
+      const back = make("a", { href: "#?" }, "All episodes");
+      now = null;
+      pictures = [];
+      root().replaceChildren(make("h1", { id: "episode-title", tabindex: "-1" }, id), make("p", { class: "notice" }, "This gallery has no such episode. ", back));
+    } else if (!data.column("key")[row]) {
+      fillWithout(row, state, "What is stored of it can’t be read: delete it from the store, and render it again.", data.head.damaged[id] || []);
+    } else {
+      const page = await data.loadEpisode(row).catch(() => null);
+      if (asked !== wanted) return;
+      if (page) fillPage(row, page, state);
+      else fillWithout(row, state, "Its files are not there. Is the gallery’s folder whole? Running render-gallery again mends it.", []);
+      setTimeout(() => asked === wanted && now && ahead(now.after), 60);
+    }
+    const place = data.head.episodes ? Gallery.plural(data.count, "episode") : "";
+    document.getElementById("status").textContent = place;
+    if (focus) document.getElementById("episode-title").focus({ preventScroll: true });
+  }
+
+  function toggle(layer) {
+    Gallery.picture.on[layer] = !Gallery.picture.on[layer];
+    buttons[layer]?.setAttribute("aria-pressed", String(Gallery.picture.on[layer]));
+    for (const picture of pictures) picture.update();
+  }
+
+  function resize(by) {
+    if (!now?.page) return;
+    const most = Math.min(MOST_COLUMNS, now.page.images.length);
+    columns = Math.min(most, Math.max(1, arrange(now.page) + by));
+    Gallery.remember("columns", columns);
+    arrange(now.page);
+  }
+
+  return {
+    show,
+    toggle,
+    resize,
+    // Ends what is on its way: nobody waits for it any more.
+    leave: () => (wanted += 1),
+    get row() {
+      return now?.row ?? null;
+    },
+    ask: () => document.getElementById("ask")?.click(),
+    turn(by) {
+      const to = by < 0 ? now?.before : now?.after;
+      if (to !== null && to !== undefined) location.hash = Gallery.addressOf(data.column("id")[to], now.state);
+    },
+    objects() {
+      const all = [...root().querySelectorAll("details.objects")];
+      const open = !all.every((one) => one.open);
+      for (const one of all) one.open = open;
+    },
+  };
+})();

@@ -1,0 +1,79 @@
+// Addresses: `#?...` is the list, narrowed and sorted; `#/EPISODE?...` an episode among those.
+"use strict";
+
+(() => {
+  const part = (id) => document.getElementById(id);
+  const THEMES = { auto: "Theme: system", light: "Theme: light", dark: "Theme: dark" };
+  let where = 0;
+  let left = null;
+
+  Gallery.addressOf = (id, state) => {
+    const query = Gallery.search.query(state);
+    return `#/${id.split("/").map(encodeURIComponent).join("/")}${query ? `?${query}` : ""}`;
+  };
+
+  function parsed() {
+    const hash = location.hash.slice(1);
+    const cut = hash.indexOf("?");
+    const [path, query] = cut < 0 ? [hash, ""] : [hash.slice(0, cut), hash.slice(cut + 1)];
+    let id = null;
+    try {
+      if (path.startsWith("/") && path.length > 1) id = decodeURIComponent(path.slice(1));
+    } catch {
+      id = path.slice(1);
+    }
+    return { id, state: Gallery.search.parse(query) };
+  }
+
+  // first: nothing had the focus yet, and nothing shall take it.
+  Gallery.route = async (first = false) => {
+    const { id, state } = parsed();
+    if (state.q && !Gallery.data.searched) {
+      part("status").textContent = "Loading the texts …";
+      await Gallery.data.loadTexts();
+    }
+    part("loading").hidden = true;
+    const fromList = !part("list").hidden;
+    if (fromList && id !== null) where = window.scrollY;
+    part("list").hidden = id !== null;
+    part("episode").hidden = id === null;
+    if (id !== null) {
+      await Gallery.episode.show(id, state, !first);
+      window.scrollTo(0, 0);
+      left = Gallery.episode.row;
+      return;
+    }
+    Gallery.episode.leave();
+    const typing = document.activeElement?.closest?.(".filters");
+    Gallery.list.show(state, !first && !typing && left === null);
+    if (left !== null) {
+      window.scrollTo(0, where);
+      Gallery.list.focusRow(left);
+      left = null;
+    } else if (!typing && !first) window.scrollTo(0, 0);
+  };
+
+  Gallery.back = () => {
+    const { state } = parsed();
+    location.hash = `#?${Gallery.search.query(state)}`;
+  };
+
+  function theme(name) {
+    const chosen = Object.hasOwn(THEMES, name) ? name : "auto";
+    document.documentElement.dataset.theme = chosen;
+    part("theme").textContent = THEMES[chosen];
+    part("theme").onclick = () => {
+      const names = Object.keys(THEMES);
+      const next = names[(names.indexOf(chosen) + 1) % names.length];
+      Gallery.remember("theme", next);
+      theme(next);
+    };
+  }
+
+  Gallery.start = () => {
+    theme(Gallery.recall("theme"));
+    Gallery.keys.start();
+    window.addEventListener("hashchange", () => Gallery.route());
+    Gallery.route(true);
+  };
+})();

@@ -1,0 +1,63 @@
+"""One small picture of a whole episode: its images side by side."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+
+from PIL import Image
+
+# Twice what a card of the gallery is wide, for screens that have two pixels where others have one.
+SIZE = (480, 360)
+_MOST = 9
+_GAP = 6
+_QUALITY = 78
+
+
+def grid_of(count: int, aspect: float) -> tuple[int, int, int, int]:
+    """(columns, rows, width, height of a cell) for so many pictures of one aspect (width / height), as large as fit."""
+    best = (1, count, 1, 1)
+    for columns in range(1, count + 1):
+        rows = math.ceil(count / columns)
+        room = ((SIZE[0] - _GAP * (columns - 1)) / columns, (SIZE[1] - _GAP * (rows - 1)) / rows)
+        width = min(room[0], room[1] * aspect)
+        cell = (max(1, int(width)), max(1, int(width / aspect)))
+        if cell[0] * cell[1] > best[2] * best[3]:
+            best = (columns, rows, *cell)
+    return best
+
+
+def thumbnail(pngs: Sequence[bytes]) -> bytes:
+    """WebP with alpha, at most SIZE pixels, of the first nine pictures; one that can't be decoded leaves a gap."""
+    pictures = [_opened(png) for png in pngs[:_MOST]]
+    first = next((picture for picture in pictures if picture), Image.new("RGB", (4, 3)))
+    columns, rows, width, height = grid_of(len(pictures), first.width / first.height)
+    if width > first.width:
+        # Enlarging adds bytes and no detail; the page does it for nothing.
+        width, height = first.size
+    whole = (columns * (width + _GAP) - _GAP, rows * (height + _GAP) - _GAP)
+    sheet = Image.new("RGBA", whole)
+    for number, picture in enumerate(pictures):
+        if picture is None:
+            continue
+        small = picture.resize(_inside(picture.size, (width, height)), Image.Resampling.BOX, reducing_gap=2.0)
+        left = (number % columns) * (width + _GAP) + (width - small.width) // 2
+        top = (number // columns) * (height + _GAP) + (height - small.height) // 2
+        sheet.paste(small, (left, top))
+    out = io.BytesIO()
+    sheet.save(out, "WEBP", quality=_QUALITY, method=3)
+    return out.getvalue()
+
+
+def _opened(png: bytes) -> Image.Image | None:
+    try:
+        with Image.open(io.BytesIO(png), formats=["PNG"]) as picture:
+            return picture.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None
+
+
+def _inside(size: tuple[int, int], room: tuple[int, int]) -> tuple[int, int]:
+    factor = min(room[0] / size[0], room[1] / size[1])
+    return (max(1, round(size[0] * factor)), max(1, round(size[1] * factor)))
