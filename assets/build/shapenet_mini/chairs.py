@@ -132,7 +132,7 @@ def cantilever() -> Model:
     ]
     whole = [*half[:0:-1], *((-x, y, z) for x, y, z in half[1:])]
     model.add(STEEL, tube(bent(whole, 0.08, 4), 0.016, 10))
-    black = leather("black_leather", 36, 34, 36)
+    black = leather("black_leather", 62, 58, 62)
     model.add(black, cushion(0.5, 0.06, 0.44, (0, 0.455, -0.03), 7).turned("x", 2.5, (0, 0.455, 0)))
     model.add(black, cushion(0.5, 0.34, 0.05, (0, 0.76, 0.255), 7).turned("x", 11, (0, 0.76, 0.255)))
     arm = tube(bent([(0.25, 0.74, 0.26), (0.25, 0.66, -0.18), (0.25, 0.45, -0.24)], 0.06), 0.014)

@@ -146,6 +146,17 @@ def loft(sections: ArrayLike, loop: bool = False) -> Mesh:
     return closed(vertices, faces)
 
 
+def turn_part(profile: Outline, start: float, end: float, steps: int = 12, at: Point = (0, 0, 0)) -> Mesh:
+    """A convex outline of (radius, height) turned about Y through a part of the circle, from +Z towards +X."""
+    points = np.asarray(profile, dtype=np.float64)
+    sections = []
+    for step in range(steps + 1):
+        turn = math.radians(start + (end - start) * step / steps)
+        ring = np.stack([points[:, 0] * math.sin(turn), points[:, 1], points[:, 0] * math.cos(turn)], axis=1)
+        sections.append(ring + np.array(at))
+    return loft(sections)
+
+
 def extrude(outline: Outline, depth: float, axis: str = "z", at: Point = (0, 0, 0), bevel: float = 0) -> Mesh:
     """An outline pulled `depth` along an axis, centred on `at`; concave outlines are welcome.
 
@@ -166,7 +177,7 @@ def extrude(outline: Outline, depth: float, axis: str = "z", at: Point = (0, 0, 
     faces = _bands(list(itertools.pairwise(names)))
     top = (len(levels) - 1) * len(flat)
     # The bands run round the outline and along the levels; the caps must meet them the other way round.
-    for a, b_, c in cut_ears(levels[0][0]):
+    for a, b_, c in cut_ears(flat):
         faces.append((c, b_, a))
         faces.append((top + a, top + b_, top + c))
     return closed(vertices + np.array(at), faces)

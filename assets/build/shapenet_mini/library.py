@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assets.build.shapenet_mini import chairs
+from assets.build.shapenet_mini import benches, cars, chairs, couches, lighting, tables
 from assets.build.shapenet_mini.model import Model
 
 Builder = Callable[[], Model]
@@ -21,4 +21,11 @@ class Category:
     builders: tuple[Builder, ...]
 
 
-CATEGORIES = (Category("chairs", "03001627", "chair", chairs.MODELS),)
+CATEGORIES = (
+    Category("benches", "02828884", "bench", benches.MODELS),
+    Category("cars", "02958343", "car,auto,automobile,machine,motorcar", cars.MODELS),
+    Category("chairs", "03001627", "chair", chairs.MODELS),
+    Category("couches", "04256520", "sofa,couch,lounge", couches.MODELS),
+    Category("lighting", "03636649", "lamp", lighting.MODELS),
+    Category("tables", "04379243", "table", tables.MODELS),
+)
