@@ -10,7 +10,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from render.compiler import compile_episode
+from render.profiles import settings_for
 from scene_specs.errors import SpecError
+from scene_specs.reading import parse_episode
 from scene_specs.semantics import check_spec, spec_issues
 from scene_specs.spec import EpisodeSpec
 
@@ -99,3 +102,11 @@ def test_check_spec_raises_all_issues_of_a_spec_made_in_python() -> None:
     with pytest.raises(SpecError) as caught:
         check_spec(spec_of(objects=[{"shape": "cone", "color": "pink"}]))
     assert [fault.path for fault in caught.value.faults] == ["frames[0].objects[0].shape", "frames[0].objects[0].color"]
+
+
+@pytest.mark.parametrize("kind", ["hand", "hand-left", "arrow"])
+def test_a_scene_with_a_pointer_can_be_given_as_it_was_compiled(kind: str) -> None:
+    frame = {"objects": [{"name": "a"}], "pointer": {"target": "a", "kind": kind}}
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "pointing", "frames": [frame]})
+    scene = compile_episode(spec, settings_for("draft", 320, 240))
+    assert parse_episode(scene.to_json()) == scene
