@@ -7,7 +7,7 @@ Quaternions are w, x, y, z. The camera frame is OpenCV's: x right, y down, z for
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -67,13 +67,18 @@ class ObjectAnnotation(RecordModel):
 
 
 class CameraAnnotation(RecordModel):
-    """intrinsics: 3 x 3, pixels. extrinsics: 4 x 4, world to camera. clip: Blender units."""
+    """intrinsics: 3 x 3, pixels. extrinsics: 4 x 4, world to camera. clip: Blender units.
+
+    With p = extrinsics @ (x, y, z, 1), a world point's pixel is intrinsics @ (p.x / p.z, p.y / p.z, 1) in a perspective
+    picture, intrinsics @ (p.x, p.y, 1) in an orthographic one.
+    """
 
     location: Vector3
     rotation: Quaternion
     intrinsics: Row3
     extrinsics: Row4
     clip: tuple[float, float]
+    projection: Literal["perspective", "orthographic"] = "perspective"
 
 
 class PointerAnnotation(RecordModel):
@@ -183,3 +188,9 @@ class EpisodeRecord(RecordModel):
                 for image in self.images
             ],
         }
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the pictures with boxes, and a table of the objects."""
+        from render.gallery.notebook import record_html
+
+        return record_html(self)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from scene_specs.spec import EpisodeId, Name, Pass, Seed, SpecModel, Vector3
+from scene_specs.spec import Byte, EpisodeId, Name, Pass, Seed, SpecModel, Vector3
 
 Color = tuple[float, float, float]
 
@@ -51,7 +51,8 @@ class SceneObject(SpecModel):
 
     color_linear: linear RGB, 0-1. size: the name in the spec, None for a number. scale: half the edge of the 2 x
         2 x 2 mesh.
-    location: of the mesh's origin. rotation_deg: Euler XYZ.
+    location: of the mesh's origin. rotation_deg: Euler XYZ. Of a model, `shape` is `shapenet:<folder>/<id>`, its mesh's
+        longest side is 2, and its own materials are called "original", or "painted" in the object's colour.
     """
 
     index: Annotated[int, Field(ge=1, le=32767)]
@@ -80,8 +81,9 @@ class SceneLight(SpecModel):
 
 
 class SceneCamera(SpecModel):
-    """Perspective, aimed at look_at with Z up. lens, sensor_width in mm (along the longer side), clip in Blender
-    units.
+    """Aimed at look_at with Z up. lens, sensor_width in mm (along the longer side), clip in Blender units.
+
+    ortho_scale: makes it orthographic, Blender units along the longer side of the image; None is perspective.
     """
 
     location: Vector3
@@ -89,6 +91,7 @@ class SceneCamera(SpecModel):
     lens: float
     sensor_width: float
     clip: tuple[float, float]
+    ortho_scale: float | None = None
 
 
 class SceneView(SpecModel):
@@ -108,7 +111,11 @@ class ScenePointer(SpecModel):
 
 
 class SceneFrame(SpecModel):
-    """One layout and the views of it. seed: Cycles' own, for every view. truth, utterance: carried."""
+    """One layout and the views of it. seed: Cycles' own, for every view. truth, utterance: carried.
+
+    background: 8-bit sRGB of what shows no object; None leaves it to the stage's ground and a black world.
+    fixation: whether the stage's cross is drawn over the pictures.
+    """
 
     name: Name
     utterance: str | None
@@ -119,6 +126,8 @@ class SceneFrame(SpecModel):
     views: Annotated[tuple[SceneView, ...], Field(min_length=1)]
     passes: tuple[Pass, ...]
     seed: Annotated[int, Field(ge=0, lt=2**31)]
+    background: tuple[Byte, Byte, Byte] | None = None
+    fixation: bool | None = None
 
     def image_name(self, view: SceneView) -> str:
         """`<frame>`, or `<frame>.<view>` where the view has a name."""
@@ -141,3 +150,9 @@ class Scene(SpecModel):
     def to_json(self) -> str:
         """Canonical JSON: the same Scene gives the same bytes."""
         return self.model_dump_json()
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the top view, and a table of the objects."""
+        from render.gallery.notebook import scene_html
+
+        return scene_html(self)

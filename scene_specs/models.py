@@ -15,6 +15,8 @@ from typing import NamedTuple
 PREFIX = "shapenet:"
 # The material of a model that keeps its own.
 ORIGINAL = "original"
+# Its own materials, all in the object's colour.
+PAINTED = "painted"
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}"
 _FORM = re.compile(rf"{PREFIX}(?P<category>{_PART})/(?P<model>{_PART}|#[1-9][0-9]{{0,6}})")

@@ -14,7 +14,7 @@ from scene_specs.faults import Issue, nearest, shown
 from scene_specs.json_text import Path
 from scene_specs.kept_places import place_issues, sight_issues
 from scene_specs.layout_checks import layout_issues
-from scene_specs.models import ORIGINAL, is_model, parse_model
+from scene_specs.models import ORIGINAL, PAINTED, is_model, parse_model
 from scene_specs.spec import (
     CameraSpec,
     ConstraintSpec,
@@ -132,8 +132,10 @@ def _object_issues(item: ObjectSpec, at: Path) -> Iterator[Issue]:
     yield from _color_word(item.color, at)
     if isinstance(item.size, str):
         yield from _unknown(item.size, tuple(SIZES), (*at, "size"))
-    if not is_model(item.shape) or item.material != ORIGINAL:
+    if not is_model(item.shape) or item.material not in (ORIGINAL, PAINTED):
         yield from _material_given(item.material, at)
+    elif item.material == ORIGINAL and item.color is not None:
+        yield Issue((*at, "color"), "given beside material original; allowed: color, or original", "or painted")
     if item.normalize is not None and not is_model(item.shape):
         yield Issue((*at, "normalize"), f"given for {shown(item.shape)}; allowed: only for models, shapenet:...")
 

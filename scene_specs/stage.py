@@ -119,8 +119,8 @@ class StagePlace(SpecModel):
 class StageFixation(SpecModel):
     """A cross in the middle of the picture, drawn over it. arm, width: shares of the shorter side; color: 8-bit sRGB.
 
-    Each arm is round(arm x side) pixels long from the middle pixel, round(width x side) / 2 wide to each side of it,
-    and as much longer at its end.
+    Of the middle pixel (half the side, counted from 0), each arm reaches int(arm x side) + h pixels out and is h pixels
+    wide to both sides, h being half of int(width x side), rounded down.
     """
 
     arm: Positive

@@ -71,6 +71,7 @@ def camera_annotation(camera: Camera) -> CameraAnnotation:
         intrinsics=intrinsics,
         extrinsics=(outer[0], outer[1], outer[2], (0.0, 0.0, 0.0, 1.0)),
         clip=camera.clip,
+        projection="orthographic" if camera.orthographic else "perspective",
     )
 
 
@@ -94,6 +95,9 @@ def _center(camera: Camera, location: Vec) -> tuple[Vector3, Vector3]:
     x, y, z = (dot(row, delta) for row in _rows(camera))
     # A point in the camera's own plane has no pixel; it is given one far outside rather than an infinity.
     depth = z if abs(z) > 1e-9 else 1e-9
+    if camera.orthographic:
+        flat = (camera.center[0] + camera.focal * x, camera.center[1] + camera.focal * y, z)
+        return _vector(flat), _vector((x, y, z))
     pixel = (camera.center[0] + camera.focal * x / depth, camera.center[1] + camera.focal * y / depth, z)
     return _vector(pixel), _vector((x, y, z))
 

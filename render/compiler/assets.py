@@ -10,7 +10,9 @@ from pathlib import Path
 
 from render.errors import AssetError
 from render.geometry.meshes import load_mesh
+from render.geometry.shapenet import load_model
 from render.scene import Scene
+from scene_specs.models import is_model
 from scene_specs.stage import Stage, stage_digest
 
 _stage_digest = lru_cache(maxsize=64)(stage_digest)
@@ -73,6 +75,8 @@ def check_assets(scene: Scene, find: Callable[[str], Path]) -> None:
         kind, _, rest = name.partition(":")
         if kind == "mesh":
             now = load_mesh(rest).sha256
+        elif kind == "shapenet":
+            now = load_model(name).sha256
         elif kind == "stage":
             now = _stage_digest(rest)
         else:
@@ -84,12 +88,23 @@ def check_assets(scene: Scene, find: Callable[[str], Path]) -> None:
             )
 
 
+def shape_asset(name: str) -> tuple[str, str]:
+    """Name among a Scene's assets, and SHA-256, of a mesh or model. Raises AssetError."""
+    if is_model(name):
+        model = load_model(name)
+        return model.name, model.sha256
+    return f"mesh:{name}", load_mesh(name).sha256
+
+
 def scene_assets(
     stage_name: str, stage: Stage, shapes: Iterable[str], blends: Iterable[str], asset_roots: Sequence[Path]
 ) -> dict[str, str]:
-    """`stage:<name>`, `mesh:<name>`, `blend:<name in the spec>` -> SHA-256, sorted. Raises AssetError."""
+    """`stage:<name>`, `mesh:<name>`, `shapenet:<folder>/<id>`, `blend:<name in the spec>` -> SHA-256, sorted.
+
+    Raises AssetError.
+    """
     meshes = {*shapes} | ({stage.ground.mesh} if stage.ground else set())
     found = {f"stage:{stage_name}": _stage_digest(stage_name)}
-    found.update((f"mesh:{name}", load_mesh(name).sha256) for name in sorted(meshes))
+    found.update(shape_asset(name) for name in sorted(meshes))
     found.update((f"blend:{name}", blend_digest(name, asset_roots)) for name in sorted({*blends}))
     return {name: found[name] for name in sorted(found)}

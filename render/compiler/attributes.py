@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -10,10 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.compiler.rng import Keys
+from render.geometry.camera import Camera
+from render.geometry.orbit import seen_from
 from render.geometry.rotation import Vec
+from render.geometry.shapenet import canonical, load_model
+from render.geometry.solid import Stand, stand_of
 from render.scene import SceneMaterial
+from scene_specs.models import ORIGINAL, PAINTED, is_model
 from scene_specs.spec import FrameSpec, MaterialSpec, ObjectSpec, object_name
-from scene_specs.stage import Stage, StageDefaults
+from scene_specs.stage import Stage, StageDefaults, StagePlace
 from scene_specs.vocabulary import COLORS, SIZES, linear_of_name, linear_of_srgb
 
 Fail = Callable[[str], Exception]
@@ -25,7 +31,12 @@ _DISTINCT_TRIES = 100
 
 @dataclass(frozen=True)
 class Item:
-    """One object before it has a place. location: as given, with z filled in; None if it is free."""
+    """One object before it has a place. location: as given, with z filled in; None if it is free.
+
+    height: of its origin above the ground it stands on. radius: of the disc that is its footprint; hull: its outline
+    there about the origin, turned and scaled, where that is known better than the disc. reach: of the sphere about the
+    origin that holds it.
+    """
 
     name: str
     shape: str
@@ -36,6 +47,10 @@ class Item:
     scale: float
     rotation_deg: Vec
     location: Vec | None
+    height: float
+    radius: float
+    hull: tuple[tuple[float, float], ...] | None = None
+    reach: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -101,6 +116,19 @@ def _wanted(frame: FrameSpec, defaults: StageDefaults, keys: Keys) -> list[_Want
     return listed + [drawn] * min(count, most)
 
 
+def _of_model(spec: ObjectSpec, look: Look) -> Look:
+    """A model keeps its own colours and materials where the spec gives neither, its materials where it gives a color.
+
+    A drawn color is only of use to a material that was asked for.
+    """
+    shape, color, material, size = look
+    if not isinstance(shape, str) or not is_model(shape):
+        return look
+    if spec.material is None:
+        material = ORIGINAL if spec.color is None else PAINTED
+    return (shape, None if material == ORIGINAL else color, material, size)
+
+
 def _draw_freely(wanted: Sequence[_Wanted], u: NDArray[np.float64]) -> list[Look]:
     looks: list[Look] = []
     for want, (a, b, c, d) in zip(wanted, u[:, :4].tolist(), strict=True):
@@ -108,7 +136,7 @@ def _draw_freely(wanted: Sequence[_Wanted], u: NDArray[np.float64]) -> list[Look
         if want.pairs is not None:
             shape, color = want.pairs[min(int(a * len(want.pairs)), len(want.pairs) - 1)]
         size = want.spec.size if want.spec.size is not None else _pick(want.sizes, d)
-        looks.append((shape, color, want.spec.material or _pick(want.materials, c), size))
+        looks.append(_of_model(want.spec, (shape, color, want.spec.material or _pick(want.materials, c), size)))
     return looks
 
 
@@ -126,14 +154,41 @@ def _draw_distinct(wanted: Sequence[_Wanted], keys: Keys, fail: Fail) -> list[Lo
             chosen[k] = left[min(int(u[k] * len(left)), len(left) - 1)]
             taken.add(chosen[k])
         if len(chosen) == len(wanted):
-            return [chosen[k] for k in range(len(wanted))]
+            return [_of_model(wanted[k].spec, chosen[k]) for k in range(len(wanted))]
     raise fail(
         f"distinct: {len(wanted)} objects that differ in shape, color, material or size were not found in "
         f"{_DISTINCT_TRIES} draws; widen the lists of random_objects or ask for fewer"
     )
 
 
-def _item(name: str, spec: ObjectSpec, look: Look, turn: float, fail: Fail) -> Item:
+def _color_of(color: object, shape: str) -> Vec:
+    """Linear RGB of a name or triple; of a model that keeps its colours, their mean."""
+    if color is None:
+        return load_model(shape).color
+    linear = linear_of_name(color) if isinstance(color, str) else linear_of_srgb(color)  # type: ignore[arg-type]
+    return rounded3(linear)
+
+
+def _scale_of(spec: ObjectSpec, size: object, stand: Stand, place: StagePlace | None) -> tuple[float, str | None]:
+    """Scale and size word. In a place, what has no size of its own is made to fill it."""
+    if place is not None and spec.size is None:
+        return rounded(place.radius / stand.radius), None
+    scale = SIZES[size] if isinstance(size, str) else rounded(float(size))  # type: ignore[arg-type]
+    if spec.normalize is False and stand.unit is not None:
+        return rounded(scale * stand.unit), None
+    return scale, size if isinstance(size, str) else None
+
+
+def _outline(stand: Stand, rotation_deg: Vec, scale: float) -> tuple[tuple[float, float], ...] | None:
+    """The footprint's outline in the world, about the origin; None for what is tilted, which counts as a disc."""
+    if stand.hull is None or len(stand.hull) < 3 or rotation_deg[0] or rotation_deg[1]:
+        return None
+    turn = math.radians(rotation_deg[2])
+    c, s = math.cos(turn) * scale, math.sin(turn) * scale
+    return tuple((x * c - y * s, x * s + y * c) for x, y in stand.hull)
+
+
+def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, place: StagePlace | None, fail: Fail) -> Item:
     shape, color, material, size = look
     assert isinstance(shape, str)
     assert isinstance(material, str | MaterialSpec)
@@ -141,28 +196,63 @@ def _item(name: str, spec: ObjectSpec, look: Look, turn: float, fail: Fail) -> I
         raise fail(f"object {name}: unknown color {color!r}; there are: {', '.join(COLORS)}")
     if isinstance(size, str) and size not in SIZES:
         raise fail(f"object {name}: unknown size {size!r}; there are: {', '.join(SIZES)}")
-    linear = linear_of_name(color) if isinstance(color, str) else linear_of_srgb(color)  # type: ignore[arg-type]
-    scale = SIZES[size] if isinstance(size, str) else rounded(float(size))  # type: ignore[arg-type]
-    given = spec.rotation_deg
-    rotation = (0.0, 0.0, turn) if given is None else given if isinstance(given, tuple) else (0.0, 0.0, given)
-    place = None
+    if is_model(shape):
+        shape = canonical(shape)
+    stand = stand_of(shape)
+    scale, word = _scale_of(spec, size, stand, place)
+    height = scale if stand.height == 1.0 else rounded(scale * stand.height)
+    location = place.location if place is not None else None
     if spec.location is not None:
-        place = rounded3((*spec.location, scale) if len(spec.location) == 2 else spec.location)
+        location = (*spec.location, height) if len(spec.location) == 2 else spec.location
+    tilted = bool(turn[0] or turn[1])
     return Item(
         name,
         shape,
         color if isinstance(color, str) else None,
-        rounded3(linear),
+        _color_of(color, shape),
         material_of(material),
-        size if isinstance(size, str) else None,
+        word,
         scale,
-        rounded3(rotation),
-        place,
+        rounded3(turn),
+        None if location is None else rounded3(location),
+        height,
+        scale * (stand.radius if tilted and stand.hull else stand.ground_radius),
+        _outline(stand, turn, scale),
+        scale * stand.radius,
     )
 
 
-def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, fail: Fail) -> list[Item]:
-    """All objects of a frame, the named first, then the drawn. Raises what `fail` makes of a problem.
+def _places(wanted: Sequence[_Wanted], stage: Stage, keys: Keys, fail: Fail) -> list[StagePlace | None]:
+    """The stage's place of each object: the named one, or for those without place and location a free one."""
+    there = stage.places or {}
+    chosen = [want.spec.place for want in wanted]
+    for name in chosen:
+        if name is not None and name not in there:
+            raise fail(f"unknown place {name!r}; stage {stage.name} has: {', '.join(there) or 'none'}")
+    if stage.places is None:
+        return [None] * len(wanted)
+    free = [name for name in there if name not in chosen]
+    without = [k for k, want in enumerate(wanted) if want.spec.place is None and want.spec.location is None]
+    if len(without) > len(free):
+        raise fail(f"{len(without)} objects without place or location, and {len(free)} free places: {', '.join(free)}")
+    order = np.argsort(keys.generator("places").random(len(free)), kind="stable") if len(free) > 1 else range(len(free))
+    for k, slot in zip(without, order, strict=False):
+        chosen[k] = free[int(slot)]
+    return [None if name is None else there[name] for name in chosen]
+
+
+def _turn(spec: ObjectSpec, drawn: float, eye: Camera) -> Vec:
+    """Euler XYZ in degrees: as given, as a view asks for, or about Z as drawn."""
+    if spec.view is not None:
+        return seen_from(spec.view.yaw_deg, spec.view.elevation_deg, eye)
+    given = spec.rotation_deg
+    return (0.0, 0.0, drawn) if given is None else given if isinstance(given, tuple) else (0.0, 0.0, given)
+
+
+def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera, fail: Fail) -> list[Item]:
+    """All objects of a frame, the named first, then the drawn. Raises what `fail` makes of a problem, AssetError.
+
+    eye: the deciding camera, from which a `view` is seen; only its directions count.
 
     An object's numbers are drawn whether needed or not, so that giving one attribute leaves the others as they were.
     """
@@ -175,7 +265,8 @@ def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, fail: Fail) -> list[I
         if name in names[:index]:
             raise fail(f"two objects are called {name!r}; `object-<index>` is the name of one that has none")
     turns = (u[:, 4] * 360.0).tolist()
+    places = _places(wanted, stage, keys, fail)
     return [
-        _item(name, want.spec, look, turn, fail)
-        for name, want, look, turn in zip(names, wanted, looks, turns, strict=True)
+        _item(name, want.spec, look, _turn(want.spec, turn, eye), place, fail)
+        for name, want, look, turn, place in zip(names, wanted, looks, turns, places, strict=True)
     ]

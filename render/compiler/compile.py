@@ -8,8 +8,9 @@ from pathlib import Path
 
 from render.compiler.assets import scene_assets
 from render.compiler.attributes import Item, draw_items
-from render.compiler.cameras import draw_lights, draw_views
+from render.compiler.cameras import draw_lights, draw_views, first_eye
 from render.compiler.constraints import rules_of
+from render.compiler.content import content_seed
 from render.compiler.layout import Layout, lay_out
 from render.compiler.rng import Keys
 from render.errors import CompileError
@@ -50,9 +51,9 @@ def compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) 
     def fail(problem: str, broke: dict[str, int] | None = None) -> CompileError:
         return CompileError(spec.id, name, problem, broke)
 
-    views = draw_views(frame, stage, keys, fail)
     lights = draw_lights(frame, stage, keys, fail)
-    items = draw_items(frame, stage, keys, fail)
+    items = draw_items(frame, stage, keys, first_eye(frame, stage, keys, fail), fail)
+    views = draw_views(frame, stage, items, keys, fail)
     rules = rules_of(frame, items, stage.placement, fail)
     layout = lay_out(frame, items, rules, Camera.of(views[0].camera, *stage.size), stage, keys, fail)
     objects = tuple(
@@ -74,7 +75,11 @@ def compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) 
         views=views,
         passes=frame.passes,
         seed=keys.bits31("cycles"),
+        background=stage.background if frame.background is None else frame.background,
+        fixation=frame.fixation,
     )
+    if stage.sampling == "content":
+        compiled = compiled.model_copy(update={"seed": content_seed(compiled)})
     return compiled, layout
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.compiler.attributes import Fail, Item
+from render.compiler.footprint import clearance, difference
 from scene_specs.spec import ConstraintSpec, FrameSpec
 from scene_specs.stage import StagePlacement
 
@@ -31,12 +32,15 @@ class Rules:
     """min_distance, axis_margin, in_frame: for pairs and objects that involve a free one; for all if stated.
 
     visible, visible_stated: least visible pixels of each object, and whether the frame itself says so.
-    fixed: (n,) which objects have given places.
+    fixed: (n,) which objects have given places. scales, radii: (n,) scale, and radius on the ground. hulls: outlines
+    there, None for a disc.
     """
 
     names: tuple[str, ...]
     fixed: NDArray[np.bool_]
     scales: Floats
+    radii: Floats
+    hulls: tuple[tuple[tuple[float, float], ...] | None, ...]
     min_distance: float
     axis_margin: float
     in_frame: bool
@@ -63,6 +67,15 @@ class Rules:
 
     def visible_label(self, index: int) -> str:
         return f"min_visible_pixels {self.visible[index]} of {self.names[index]}"
+
+    def room(self, first: int, second: int, dx: Floats, dy: Floats) -> Floats:
+        """Free ground between two objects, dx, dy: the second's place less the first's. At least their distance."""
+        discs = np.sqrt(dx * dx + dy * dy) - self.radii[first] - self.radii[second]
+        if self.hulls[first] is None and self.hulls[second] is None:
+            return np.asarray(discs)
+        round_ones = sum(float(self.radii[k]) for k in (first, second) if self.hulls[k] is None)
+        outline = difference(self.hulls[first], self.hulls[second])
+        return np.maximum(discs, clearance(dx, dy, outline) - round_ones)
 
     def least(self, axis: int) -> Floats:
         """(n, n): how much further along the axis object j (column) must be than i (row), chains included.
@@ -131,6 +144,8 @@ def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement,
         names=names,
         fixed=np.array(fixed, dtype=bool),
         scales=np.array([item.scale for item in items], dtype=np.float64),
+        radii=np.array([item.radius for item in items], dtype=np.float64),
+        hulls=tuple(item.hull for item in items),
         min_distance=max(distances) if distances else placement.min_distance,
         axis_margin=axis_margin,
         in_frame=any(frames) if frames else placement.in_frame,

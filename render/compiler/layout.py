@@ -64,7 +64,7 @@ def _broken_pairs(rules: Rules, given: Sequence[tuple[int, Vec]], ground: Ground
         if rules.margin_stated and gap < rules.axis_margin:
             yield f"{rules.margin_label} {both}: {gap:.3f}"
         dx, dy = place[i][0] - place[j][0], place[i][1] - place[j][1]
-        room = float(np.sqrt(dx * dx + dy * dy) - rules.scales[i] - rules.scales[j])
+        room = float(rules.room(j, i, np.float64(dx), np.float64(dy)))  # type: ignore[arg-type]
         if rules.distance_stated and room < rules.min_distance:
             yield f"{rules.distance_label} {both}: {room:.3f}"
 
@@ -108,7 +108,7 @@ def _floors(rules: Rules, given: Sequence[tuple[int, Vec]], sight: Sight) -> lis
 
 
 def _locations(items: Sequence[Item], places: Floats) -> tuple[Vec, ...]:
-    return tuple(item.location or (x, y, item.scale) for item, (x, y) in zip(items, places.tolist(), strict=True))
+    return tuple(item.location or (x, y, item.height) for item, (x, y) in zip(items, places.tolist(), strict=True))
 
 
 def _search(

@@ -68,7 +68,7 @@ class Search:
         free = [k for k, item in enumerate(items) if item.location is None]
         self.given = [k for k, item in enumerate(items) if item.location is not None]
         self.order = placing_order(rules, self.least, free)
-        self.planes = {k: frame_planes(items[k], items[k].scale, sight.camera) for k in free} if rules.in_frame else {}
+        self.planes = {k: frame_planes(items[k], items[k].height, sight.camera) for k in free} if rules.in_frame else {}
 
     def batch(self, u: Floats) -> tuple[Floats, NDArray[np.bool_], Tally]:
         """Layouts of draws u (B, free objects, tries, 2): x, y (B, n, 2); which succeeded (B,); refusals."""
@@ -166,8 +166,14 @@ class Search:
                     apart &= (gaps >= rules.margin(axis)).all(axis=2)
                 verdicts.append((rules.margin_label, apart))
             dx, dy = cx[:, :, None] - others[0][:, None, :], cy[:, :, None] - others[1][:, None, :]
-            reach = rules.scales[placed] + rules.scales[k] + rules.min_distance
-            verdicts.append((rules.distance_label, (dx * dx + dy * dy >= reach * reach).all(axis=2)))
+            reach = rules.radii[placed] + rules.radii[k] + rules.min_distance
+            free = dx * dx + dy * dy >= reach * reach
+            for column, j in enumerate(placed):
+                # Outlines are asked only where discs are too near.
+                if (rules.hulls[j] or rules.hulls[k]) and not free[:, :, column].all():
+                    room = rules.room(j, k, dx[:, :, column], dy[:, :, column])
+                    free[:, :, column] |= room >= rules.min_distance
+            verdicts.append((rules.distance_label, free.all(axis=2)))
         return verdicts
 
     def _count(

@@ -70,6 +70,8 @@ def pointer_item(spec: PointerSpec, stage: StagePointer) -> Item:
         scale=scale,
         rotation_deg=(0.0, 0.0, 0.0),
         location=place,
+        height=stage.height,
+        radius=scale,
     )
 
 
@@ -139,7 +141,7 @@ class Placer:
         dx, dy = tx - x, ty - y
         length2 = np.maximum(dx * dx + dy * dy, 1e-12)
         for k, (ox, oy, _) in enumerate(locations):
-            radius = float(self.rules.scales[k])
+            radius = float(self.rules.radii[k])
             reach = radius + self.item.scale + self.rules.min_distance
             apart &= (x - ox) * (x - ox) + (y - oy) * (y - oy) >= reach * reach
             if k == self.target:

@@ -25,6 +25,8 @@ def frame_planes(item: Item, z: float, camera: Camera) -> Floats:
     """
     x, y, depth = camera_vertices(solid(item.shape), Pose(item.rotation_deg, item.scale, (0.0, 0.0, z)), camera)
     right, down, forward, focal = camera.right, camera.down, camera.forward, camera.focal
+    # Parallel rays: the sides are planes that nothing widens with depth.
+    opening, spread = ((0.0, 0.0), np.ones_like(depth)) if camera.orthographic else (forward, depth)
     (cx, cy), near = camera.center, camera.clip[0]
     sides = ((x, right, cx, camera.width - cx), (y, down, cy, camera.height - cy))
     rows: list[Vec] = []
@@ -32,9 +34,9 @@ def frame_planes(item: Item, z: float, camera: Camera) -> Floats:
         for sign, room in ((1.0, before), (-1.0, after)):
             rows.append(
                 (
-                    sign * focal * axis[0] + room * forward[0],
-                    sign * focal * axis[1] + room * forward[1],
-                    float((sign * focal * values + room * depth).min()),
+                    sign * focal * axis[0] + room * opening[0],
+                    sign * focal * axis[1] + room * opening[1],
+                    float((sign * focal * values + room * spread).min()),
                 )
             )
     rows.append((forward[0], forward[1], float(depth.min()) - near))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from render.errors import RenderError
 from render.geometry.display import display
+from render.geometry.marks import over_background
 
 Floats = NDArray[np.float32]
 
@@ -41,9 +42,11 @@ class Exr:
         except KeyError as error:
             raise RenderError(f"Cycles' picture lacks {error}; it has {', '.join(sorted(self.channels))}") from error
 
-    def color(self) -> NDArray[np.uint8]:
-        """(H, W, 3) uint8 display values."""
-        return display(self.stack("Combined", "RGB"))
+    def color(self, background: tuple[int, int, int] | None = None) -> NDArray[np.uint8]:
+        """(H, W, 3) uint8 display values; background: 8-bit sRGB behind a picture that was rendered with alpha."""
+        if background is None:
+            return display(self.stack("Combined", "RGB"))
+        return over_background(self.stack("Combined", "RGB"), self.stack("Combined", "A")[..., 0], background)
 
     def ids(self) -> NDArray[np.uint16]:
         """(H, W) uint16 instance ids."""

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
+from numpy.typing import NDArray
 
 from render.compiler.assets import check_assets, resolve_blend
 from render.cycles import devices, materials, stages
@@ -23,9 +25,12 @@ from render.cycles.capture import captured
 from render.cycles.meshes import mesh_data
 from render.cycles.passes import Exr
 from render.cycles.settings import apply_settings
+from render.cycles.shapenet import ModelStore
 from render.errors import RenderError
+from render.geometry.marks import with_fixation
 from render.passes import Passes
 from render.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView
+from scene_specs.models import ORIGINAL, PAINTED, is_model
 from scene_specs.stage import load_stage
 
 
@@ -52,6 +57,7 @@ class _Blender:
         self.scene.render.engine = "CYCLES"
         self.materials: dict[tuple[SceneMaterial, Path | None], Any] = {}
         self.pool: list[Any] = []
+        self.models = ModelStore(self.pool)
         # The renderer whose device is switched on.
         self.owner: object = None
 
@@ -71,6 +77,7 @@ class CyclesRenderer:
         self._find = find
         self._blender = _blender()
         self._scene = self._blender.scene
+        self._models = self._blender.models
         self._wanted = device
         self._device = self._take_over()
         self._threads = threads
@@ -100,6 +107,7 @@ class CyclesRenderer:
         linked = [stages.ground_object(stage)] if stage.ground is not None else []
         linked += stages.apply_lights(self._scene, frame.lights)
         linked += [self._object(k, item) for k, item in enumerate(frame.objects)]
+        self._models.trim(len(frame.objects))
         collection = self._scene.collection
         for item in list(collection.objects):
             collection.objects.unlink(item)
@@ -107,21 +115,26 @@ class CyclesRenderer:
             collection.objects.link(item)
         stages.apply_camera(self._scene, view, scene.settings)
         collection.objects.link(self._scene.camera)
-        stages.black_world(self._scene)
+        stages.apply_world(self._scene, stage.ambient)
 
     def _object(self, slot: int, item: SceneObject) -> Any:
         """The pooled object of a slot, dressed as `item`."""
-        data = mesh_data(item.shape)
+        model = self._models.get(item.shape) if is_model(item.shape) else None
+        data = mesh_data(item.shape) if model is None else model.mesh
         pool = self._blender.pool
         if slot >= len(pool):
             pool.append(bpy.data.objects.new(_name(item), data))
         target = pool[slot]
         target.data = data
         target.matrix_world = stages.object_matrix(item.rotation_deg, item.scale, item.location)
-        target.color = (*item.color_linear, 1.0)
+        # Of a model's own materials, alpha says whether they take the object's colour.
+        own = item.material.name in (ORIGINAL, PAINTED)
+        target.color = (*item.color_linear, 0.0 if item.material.name == ORIGINAL else 1.0)
         target.pass_index = item.index
-        target.material_slots[0].link = "OBJECT"
-        target.material_slots[0].material = self._material(item.material)
+        for slot_of in target.material_slots:
+            slot_of.link = "DATA" if own else "OBJECT"
+            if not own:
+                slot_of.material = self._material(item.material)
         return target
 
     def _material(self, material: SceneMaterial) -> Any:
@@ -152,7 +165,7 @@ class CyclesRenderer:
         exr = Exr(path)
         names = [_name(item) for item in frame.objects]
         passes = Passes(
-            color=exr.color(),
+            color=self._finished(exr, scene, frame),
             ids=exr.ids(),
             depth=exr.depth(),
             normal=exr.normal(),
@@ -162,6 +175,13 @@ class CyclesRenderer:
         )
         path.unlink()
         return passes
+
+    @staticmethod
+    def _finished(exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:
+        """The picture over its background and under its fixation cross."""
+        color = exr.color(frame.background)
+        fixation = load_stage(scene.stage).fixation
+        return with_fixation(color, fixation) if frame.fixation and fixation is not None else color
 
     def save_blend(self, path: Path, frame: SceneFrame) -> None:
         """Write the scene of the view rendered last to a .blend file, objects named as in the frame.

@@ -42,7 +42,9 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, threads: i
         render.threads = threads
     render.resolution_x, render.resolution_y, render.resolution_percentage = settings.width, settings.height, 100
     render.pixel_aspect_x = render.pixel_aspect_y = 1.0
-    render.film_transparent = False
+    # A background is laid behind the picture afterwards, exactly; glass shows it no more than it shows the black world.
+    render.film_transparent = frame.background is not None
+    cycles.film_transparent_glass = False
     render.use_motion_blur = False
     render.use_compositing = render.use_sequencer = False
     render.image_settings.file_format = "OPEN_EXR_MULTILAYER"
@@ -51,5 +53,7 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, threads: i
 
     layer = scene.view_layers[0]
     layer.use_pass_combined = layer.use_pass_z = layer.use_pass_normal = layer.use_pass_object_index = True
+    # Every surface counts in the id and depth passes, however transparent: as with glass, the truth is solid.
+    layer.pass_alpha_threshold = 0.0
     layer.use_pass_cryptomatte_object = "coverage" in frame.passes
     layer.pass_cryptomatte_depth = CRYPTOMATTE_LEVELS

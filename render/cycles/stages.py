@@ -20,8 +20,11 @@ def apply_camera(scene: Any, view: SceneView, settings: Settings) -> None:
     if scene.camera is None:
         scene.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     data = scene.camera.data
-    data.type, data.sensor_fit = "PERSP", "AUTO"
+    data.sensor_fit = "AUTO"
     data.lens, data.sensor_width = view.camera.lens, view.camera.sensor_width
+    data.type = "PERSP" if view.camera.ortho_scale is None else "ORTHO"
+    if view.camera.ortho_scale is not None:
+        data.ortho_scale = view.camera.ortho_scale
     data.clip_start, data.clip_end = view.camera.clip
     x, y, z = Vector(camera.right), -Vector(camera.down), -Vector(camera.forward)
     rows = [(x[i], y[i], z[i], camera.location[i]) for i in range(3)]
@@ -86,12 +89,12 @@ def ground_object(stage: Stage) -> Any | None:
     return made
 
 
-def black_world(scene: Any) -> None:
-    """A world that gives no light."""
+def apply_world(scene: Any, ambient: tuple[float, float, float]) -> None:
+    """A world that gives the same light from all sides, and is black to the camera where it gives none."""
     if scene.world is None:
         scene.world = bpy.data.worlds.new("world")
     scene.world.use_nodes = False
-    scene.world.color = (0.0, 0.0, 0.0)
+    scene.world.color = ambient
 
 
 def object_matrix(rotation_deg: tuple[float, float, float], scale: float, location: tuple[float, float, float]) -> Any:

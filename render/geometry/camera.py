@@ -34,7 +34,10 @@ def dot(a: Vec, b: Vec) -> float:
 
 @dataclass(frozen=True)
 class Camera:
-    """right, down, forward: unit vectors in the world (the camera frame is OpenCV's). focal: pixels. center: pixels."""
+    """right, down, forward: unit vectors in the world (the camera frame is OpenCV's). focal: pixels. center: pixels.
+
+    orthographic: rays are parallel, and focal is pixels a Blender unit.
+    """
 
     location: Vec
     right: Vec
@@ -45,6 +48,7 @@ class Camera:
     width: int
     height: int
     clip: tuple[float, float]
+    orthographic: bool = False
 
     @classmethod
     def of(cls, camera: SceneCamera, width: int, height: int) -> Camera:
@@ -55,8 +59,10 @@ class Camera:
         vertical = abs(forward[0]) < 1e-9 and abs(forward[1]) < 1e-9
         right = (1.0, 0.0, 0.0) if vertical else unit(cross(forward, (0.0, 0.0, 1.0)))
         down = cross(forward, right)
-        focal = camera.lens / camera.sensor_width * max(width, height)
-        return cls(camera.location, right, down, forward, focal, (width / 2, height / 2), width, height, camera.clip)
+        scale = camera.ortho_scale
+        focal = (camera.lens / camera.sensor_width if scale is None else 1.0 / scale) * max(width, height)
+        center, place = (width / 2, height / 2), camera.location
+        return cls(place, right, down, forward, focal, center, width, height, camera.clip, scale is not None)
 
     def to_camera(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """(N, 3) world points -> (N, 3) camera frame: x right, y down, z forward, Blender units."""
@@ -67,6 +73,9 @@ class Camera:
     def project(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """(N, 3) world points -> (N, 3): x, y in pixels (pixel centres at .5), depth in Blender units."""
         c = self.to_camera(points)
+        if self.orthographic:
+            flat = [self.center[k] + self.focal * c[:, k] for k in range(2)]
+            return np.stack([*flat, c[:, 2]], axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             x = self.center[0] + self.focal * c[:, 0] / c[:, 2]
             y = self.center[1] + self.focal * c[:, 1] / c[:, 2]

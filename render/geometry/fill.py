@@ -23,6 +23,8 @@ _SLACK = 1e-6
 class Corners:
     """Projected points x, y (pixels) and 1 / depth, (V,) each, and the triangles' three (T,) index lists.
 
+    With parallel rays, in place of 1 / depth any positive number that falls linearly with depth.
+
     Triangles seen from outside have positive area with y down.
     """
 

@@ -95,9 +95,12 @@ def _facing(body: Solid, pose: Pose, camera: Camera) -> Indices:
     """Triangles turned to the camera: their plane has the camera on its outer side."""
     rows, offset = _model_view(pose, camera)
     # The rows are orthogonal with length `scale`, so the transpose is the inverse but for the scale's square.
+    nx, ny, nz, plane = body.planes
+    if camera.orthographic:
+        towards = rows[2]
+        return np.flatnonzero(nx * towards[0] + ny * towards[1] + nz * towards[2] < 0)
     square = pose.scale * pose.scale
     eye = [-(rows[0][k] * offset[0] + rows[1][k] * offset[1] + rows[2][k] * offset[2]) / square for k in range(3)]
-    nx, ny, nz, plane = body.planes
     return np.flatnonzero(nx * eye[0] + ny * eye[1] + nz * eye[2] > plane)
 
 
@@ -131,6 +134,17 @@ def _clip_near(
     return (whole[:, 0].copy(), whole[:, 1].copy(), whole[:, 2].copy()), (table[:, 0], table[:, 1], table[:, 2])
 
 
+def _projected(points: tuple[Floats, Floats, Floats], camera: Camera) -> tuple[list[Floats], Floats, float]:
+    """x and y in pixels; what is linear in them and larger the nearer a point is (1 / depth; with parallel rays, the
+    distance before a plane beyond all points); and the depth of that plane.
+    """
+    if camera.orthographic:
+        beyond = float(points[2].max()) + 1.0
+        return [camera.center[k] + camera.focal * points[k] for k in range(2)], beyond - points[2], beyond
+    inverse = 1.0 / np.maximum(points[2], camera.clip[0])
+    return [camera.center[k] + camera.focal * points[k] * inverse for k in range(2)], inverse, np.inf
+
+
 def rasterise(body: Solid, pose: Pose, camera: Camera, ground: StageGround | None = None) -> Layer:
     """One object alone at the camera's size; what lies below the ground or beyond the clip range is not seen."""
     points = camera_vertices(body, pose, camera)
@@ -144,8 +158,7 @@ def rasterise(body: Solid, pose: Pose, camera: Camera, ground: StageGround | Non
         corners = (corners[0][seen], corners[1][seen], corners[2][seen])
     if not len(corners[0]):
         return Layer(0, 0, np.full((0, 0), np.inf), True)
-    inverse = 1.0 / np.maximum(points[2], near)
-    screen = [camera.center[k] + camera.focal * points[k] * inverse for k in range(2)]
+    screen, closeness, beyond = _projected(points, camera)
     used = slice(None) if whole else np.unique(np.concatenate(corners))
     ends = [(float(v[used].min()), float(v[used].max())) for v in screen]
     truncated = not whole or min(ends[0][0], ends[1][0], camera.width - ends[0][1], camera.height - ends[1][1]) < 0
@@ -153,10 +166,10 @@ def rasterise(body: Solid, pose: Pose, camera: Camera, ground: StageGround | Non
     y0, y1 = max(math.ceil(ends[1][0] - 0.5), 0), min(math.floor(ends[1][1] - 0.5), camera.height - 1)
     if x1 < x0 or y1 < y0:
         return Layer(0, 0, np.full((0, 0), np.inf), truncated)
-    triangles = Corners(screen[0], screen[1], inverse, corners)
+    triangles = Corners(screen[0], screen[1], closeness, corners)
     nearest = fill(triangles, (x0, y0, x1, y1), both_sides=not (whole and body.closed))
     with np.errstate(divide="ignore"):
-        depth = 1.0 / nearest
+        depth = np.where(nearest > 0, beyond - nearest, np.inf) if camera.orthographic else 1.0 / nearest
     depth[depth > far] = np.inf
     layer = Layer(x0, y0, depth, truncated)
     if ground is not None:
@@ -175,8 +188,10 @@ def _hide_below_ground(layer: Layer, body: Solid, pose: Pose, camera: Camera, gr
     if not len(rows):
         return
     depth = layer.depth[rows, columns]
-    across = (columns + (layer.x + 0.5 - camera.center[0])) / camera.focal * depth
-    down = (rows + (layer.y + 0.5 - camera.center[1])) / camera.focal * depth
+    across = (columns + (layer.x + 0.5 - camera.center[0])) / camera.focal
+    down = (rows + (layer.y + 0.5 - camera.center[1])) / camera.focal
+    if not camera.orthographic:
+        across, down = across * depth, down * depth
 
     def world(k: int) -> Floats:
         place: Floats = camera.location[k] + (

@@ -49,6 +49,15 @@ def matrix_quaternion(m: Matrix) -> Quaternion:
     return (q[0] * sign, q[1] * sign, q[2] * sign, q[3] * sign)
 
 
+def matrix_euler(m: Matrix) -> Vec:
+    """Blender's Euler XYZ in radians of a rotation matrix, the inverse of `euler_matrix`; Z is 0 where Y is 90
+    degrees."""
+    flat = math.sqrt(m[0][0] * m[0][0] + m[1][0] * m[1][0])
+    if flat < 1e-7:
+        return (math.atan2(-m[1][2], m[1][1]), math.atan2(-m[2][0], flat), 0.0)
+    return (math.atan2(m[2][1], m[2][2]), math.atan2(-m[2][0], flat), math.atan2(m[1][0], m[0][0]))
+
+
 def multiply(a: Matrix, b: Matrix) -> Matrix:
     """a @ b, written out."""
 

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.geometry.meshes import Mesh, load_mesh
+from render.geometry.shapenet import Model, load_model
+from scene_specs.models import is_model
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -26,7 +28,7 @@ class Solid:
     radius: float
 
     @classmethod
-    def of(cls, mesh: Mesh) -> Solid:
+    def of(cls, mesh: Mesh | Model) -> Solid:
         """Prepare a mesh; vertices (V, 3), triangles (T, 3) counter-clockwise from outside."""
         x, y, z = (np.ascontiguousarray(mesh.vertices[:, k]) for k in range(3))
         a, c, b = (mesh.triangles[:, k].astype(np.intp) for k in range(3))
@@ -38,7 +40,7 @@ class Solid:
         return cls((x, y, z), (a, b, c), (nx, ny, nz, offset), _is_closed(mesh), radius)
 
 
-def _is_closed(mesh: Mesh) -> bool:
+def _is_closed(mesh: Mesh | Model) -> bool:
     """Whether every edge borders exactly two triangles, once in each direction; corners at one place are one."""
     _, place = np.unique(mesh.vertices, axis=0, return_inverse=True)
     corner = place.reshape(-1)[mesh.triangles].astype(np.int64)
@@ -49,7 +51,40 @@ def _is_closed(mesh: Mesh) -> bool:
     return bool((forth == back).all() and (np.diff(forth) > 0).all())
 
 
-@lru_cache(maxsize=256)
 def solid(name: str) -> Solid:
-    """The prepared mesh called `name`. Raises AssetError."""
+    """The prepared mesh, or model, called `name`. Raises AssetError."""
+    return _of_model(name, load_model(name).sha256) if is_model(name) else _of_mesh(name)
+
+
+@lru_cache(maxsize=256)
+def _of_mesh(name: str) -> Solid:
     return Solid.of(load_mesh(name))
+
+
+@lru_cache(maxsize=64)
+def _of_model(name: str, _sha256: str) -> Solid:
+    return Solid.of(load_model(name))
+
+
+@dataclass(frozen=True)
+class Stand:
+    """How a shape of scale 1 stands on the ground and what room it takes. height: of its origin.
+
+    ground_radius: of the disc about the origin that counts as its footprint; hull: the footprint's convex outline
+    where that is known better, counter-clockwise. radius: of the sphere about the origin that holds it. unit: half its
+    longest side in its own units; None for our meshes, which have none.
+    """
+
+    height: float
+    ground_radius: float
+    hull: tuple[tuple[float, float], ...] | None
+    radius: float
+    unit: float | None
+
+
+def stand_of(name: str) -> Stand:
+    """Of a shape. Our meshes count as what they are made to be: half their edge high, a disc of that radius."""
+    if not is_model(name):
+        return Stand(1.0, 1.0, None, solid(name).radius, None)
+    model = load_model(name)
+    return Stand(-model.lower[2], model.ground_radius, model.hull, model.radius, model.unit)

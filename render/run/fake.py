@@ -16,6 +16,7 @@ import numpy as np
 from render.errors import RenderError
 from render.geometry.camera import Camera
 from render.geometry.display import display
+from render.geometry.marks import with_fixation
 from render.geometry.raster import Pose, compose, rasterise
 from render.geometry.solid import solid
 from render.passes import Passes
@@ -63,9 +64,9 @@ class FakeRenderer:
             self._kept.append(os.urandom(self.grow))
         width, height = scene.settings.width, scene.settings.height
         camera = Camera.of(view.camera, width, height)
-        ground = load_stage(scene.stage).ground
+        stage = load_stage(scene.stage)
         layers = [
-            rasterise(solid(item.shape), Pose(item.rotation_deg, item.scale, item.location), camera, ground)
+            rasterise(solid(item.shape), Pose(item.rotation_deg, item.scale, item.location), camera, stage.ground)
             for item in frame.objects
         ]
         order, depth = compose(layers, width, height)
@@ -73,12 +74,17 @@ class FakeRenderer:
         colors = [display(np.array(item.color_linear, dtype=np.float32)) for item in frame.objects]
         palette = np.array([[_GREY] * 3, *colors], dtype=np.uint8)
         towards = np.where((order > 0)[:, :, None], -np.array(camera.forward, dtype=np.float32), np.float32(0))
+        color = palette[order]
+        if frame.background is not None:
+            color[order == 0] = frame.background
+        if frame.fixation and stage.fixation is not None:
+            color = with_fixation(color, stage.fixation)
         coverage = None
         if "coverage" in frame.passes:
             coverage = np.stack([order == k + 1 for k in range(len(frame.objects))]).astype(np.float32)
         time.sleep(max(self.seconds - (time.perf_counter() - start), 0.0))
         return Passes(
-            color=palette[order],
+            color=color,
             ids=indices[order],
             depth=depth.astype(np.float32),
             normal=towards.astype(np.float32),

@@ -7,9 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from render import __version__
-from render.compiler.assets import blend_digest
+from render.compiler.assets import blend_digest, shape_asset
 from render.compiler.pointer import MESHES
-from render.geometry.meshes import load_mesh
 from render.record import Job
 from render.scene import Scene, Settings
 from scene_specs.spec import EpisodeSpec, MaterialSpec
@@ -39,7 +38,8 @@ def _assets_of(spec: EpisodeSpec, asset_roots: Sequence[Path]) -> dict[str, str]
     stage = load_stage(spec.stage)
     assets = {f"stage:{stage.name}": _stage_digest(spec.stage)}
     for mesh in _meshes_of(spec, stage):
-        assets[f"mesh:{mesh}"] = load_mesh(mesh).sha256
+        name, digest = shape_asset(mesh)
+        assets[name] = digest
     for frame in spec.frames:
         for given in [*(item.material for item in frame.objects), frame.pointer and frame.pointer.material]:
             if isinstance(given, MaterialSpec) and given.blend is not None:

@@ -23,6 +23,11 @@ class Tree:
         """Socket with the object's own colour: one material serves every colour, so nothing is compiled anew."""
         return self._info.outputs["Color"]
 
+    @property
+    def alpha(self) -> Any:
+        """Socket with the alpha of the object's colour, which is nothing's opacity but free for a material's use."""
+        return self._info.outputs["Alpha"]
+
     def add(self, kind: str, **inputs: Any) -> Any:
         """A node of type ShaderNode<kind>; keyword arguments are properties if it has them, else inputs (spaces as
         _).

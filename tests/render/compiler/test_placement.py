@@ -86,6 +86,8 @@ def test_a_chain_is_placed_from_its_middle() -> None:
         names=tuple("abcdefg"),
         fixed=np.zeros(count, dtype=bool),
         scales=np.full(count, 0.35),
+        radii=np.full(count, 0.35),
+        hulls=(None,) * count,
         min_distance=0.25,
         axis_margin=0.4,
         in_frame=True,

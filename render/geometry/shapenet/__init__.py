@@ -1,0 +1,9 @@
+"""Models in ShapeNet's layout, read without Blender: which there are, and what they are made of."""
+
+from __future__ import annotations
+
+from render.geometry.shapenet.library import Library, library
+from render.geometry.shapenet.loading import canonical, load_model
+from render.geometry.shapenet.model import Model, ModelMaterial
+
+__all__ = ["Library", "Model", "ModelMaterial", "canonical", "library", "load_model"]

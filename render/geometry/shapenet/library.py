@@ -1,0 +1,170 @@
+"""Libraries of models: a folder in the layout of ShapeNetCore, found by option, environment or `assets.toml`.
+
+    <root>/<synset>/<id>/models/model_normalized.obj     version 2
+    <root>/<synset>/<id>/model.obj                       version 1
+    <root>/<synset>/<id>.glb, or <root>/<synset>/<id>/<any>.glb (one)
+
+The one process-wide setting is the environment: `DIORAMA_SHAPENET` names the root, `DIORAMA_SHAPENET_UP` and
+`DIORAMA_SHAPENET_FRONT` its axes (default +y and -z, as ShapeNetCore's are). Without it, `assets.toml` is read (in the
+working directory, or `$XDG_CONFIG_HOME/diorama/`); without that too, our own small library is used.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+
+from render.errors import AssetError, UsageError
+from scene_specs.models import SYNSETS, ModelName, parse_model, word_of
+
+ROOT, UP, FRONT = "DIORAMA_SHAPENET", "DIORAMA_SHAPENET_UP", "DIORAMA_SHAPENET_FRONT"
+AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
+_OBJ = ("models/model_normalized.obj", "model.obj", "model_normalized.obj")
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Library:
+    """root: absolute. up, front: the models' own axes, such as "+y"; of .glb files glTF's up counts all the same."""
+
+    root: Path
+    up: str = "+y"
+    front: str = "-z"
+
+    def categories(self) -> list[str]:
+        """Names of its folders that hold models, sorted. Raises AssetError if the root can't be read."""
+        return list(_folders(self.root, _changed(self.root)))
+
+    def models(self, category: str) -> list[str]:
+        """Ids of a category's models, sorted; a word stands for its synset. Raises AssetError."""
+        folder = self.root / self._folder(category)
+        return list(_ids(folder, _changed(folder)))
+
+    def _folder(self, category: str) -> str:
+        for name in (SYNSETS.get(category.lower(), category), category):
+            if (self.root / name).is_dir():
+                return name
+        there = self.categories()
+        words = {word_of(name): name for name in there}
+        near = difflib.get_close_matches(category.lower(), [*words, *SYNSETS], n=1)
+        hint = f"; did you mean {near[0]!r}?" if near and near[0] != category else ""
+        shown = ", ".join(sorted(words)[:_SHOWN]) + (", ..." if len(words) > _SHOWN else "")
+        raise AssetError(f"no category {category!r} in the model library {self.root}; there are: {shown}{hint}")
+
+    def find(self, shape: str) -> tuple[str, Path]:
+        """Canonical name (`shapenet:<folder>/<id>`) and file of a model that a spec names. Raises AssetError."""
+        name = parse_model(shape)
+        if name is None:
+            raise AssetError(f"{shape!r} is no model's name; write shapenet:<category>/<id> or shapenet:<category>/#3")
+        category = self._folder(name.category)
+        model = self._id(shape, name)
+        folder = self.root / category
+        found = [path for path in _candidates(folder, model) if path.is_file()]
+        if not found:
+            raise AssetError(
+                f"model {shape!r}: {folder / model} holds no model; looked for {', '.join(_OBJ)} and one .glb file"
+            )
+        path = found[0].resolve()
+        if not path.is_relative_to(self.root):
+            raise AssetError(f"model {shape!r}: {found[0]} lies outside the model library {self.root}")
+        return f"shapenet:{category}/{model}", path
+
+    def _id(self, shape: str, name: ModelName) -> str:
+        ids = self.models(name.category)
+        if name.number:
+            if name.number > len(ids):
+                raise AssetError(f"model {shape!r}: the category has {len(ids)} models in {self.root}")
+            return ids[name.number - 1]
+        if name.model not in ids:
+            near = difflib.get_close_matches(name.model, ids, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; there are {len(ids)}, such as {', '.join(ids[:2])}"
+            raise AssetError(f"no model {shape!r} in the model library {self.root}{hint}")
+        return name.model
+
+
+def _candidates(folder: Path, model: str) -> list[Path]:
+    inside = folder / model
+    single = sorted(inside.glob("*.glb")) + sorted(inside.glob("models/*.glb")) if inside.is_dir() else []
+    return [*(inside / name for name in _OBJ), folder / f"{model}.glb", *single]
+
+
+def _changed(folder: Path) -> int:
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError as error:
+        raise AssetError(f"model library: {folder}: {error.strerror or error}") from error
+
+
+@lru_cache(maxsize=8)
+def _folders(root: Path, _changed_ns: int) -> tuple[str, ...]:
+    return tuple(sorted(path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")))
+
+
+@lru_cache(maxsize=256)
+def _ids(folder: Path, _changed_ns: int) -> tuple[str, ...]:
+    there = sorted(path for path in folder.iterdir() if _is_model(path))
+    return tuple(sorted({path.name if path.is_dir() else path.stem for path in there}))
+
+
+def _is_model(path: Path) -> bool:
+    return not path.name.startswith(".") and (path.is_dir() or path.suffix == ".glb")
+
+
+def _packaged() -> Path:
+    return Path(str(resources.files("assets"))) / "shapenet_mini"
+
+
+def settings_file() -> Path | None:
+    """The `assets.toml` that counts, None if there is none."""
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser())
+    for path in (Path("assets.toml"), home / "diorama" / "assets.toml"):
+        if path.is_file():
+            return path.resolve()
+    return None
+
+
+def _from_file(path: Path) -> tuple[str, str, str] | None:
+    try:
+        table = tomllib.loads(path.read_text("utf-8")).get("shapenet")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: can't be read: {error}") from error
+    if table is None:
+        return None
+    keys = {"root", "up", "front"}
+    if not isinstance(table, dict) or not all(k in keys and isinstance(v, str) for k, v in table.items()):
+        raise UsageError(f'{path}: [shapenet] takes root, up and front, each a text, such as root = "ShapeNetCore.v2"')
+    if "root" not in table:
+        raise UsageError(f"{path}: [shapenet] has no root")
+    root = path.parent / Path(table["root"]).expanduser()
+    return str(root), table.get("up", "+y"), table.get("front", "-z")
+
+
+def library() -> Library:
+    """The library in force. Raises UsageError where the settings are wrong, AssetError where the folder isn't there."""
+    root = os.environ.get(ROOT)
+    up, front = os.environ.get(UP) or "+y", os.environ.get(FRONT) or "-z"
+    if not root:
+        settings = settings_file()
+        listed = _from_file(settings) if settings is not None else None
+        if listed is None:
+            return _checked(str(_packaged()), "+y", "-z")
+        root, up, front = listed
+    return _checked(root, up, front)
+
+
+@lru_cache(maxsize=16)
+def _checked(root: str, up: str, front: str) -> Library:
+    for name, axis in (("up", up), ("front", front)):
+        if axis not in AXES:
+            raise UsageError(f"model library {root}: {name} is {axis!r}; allowed: {', '.join(AXES)}")
+    if up[1] == front[1]:
+        raise UsageError(f"model library {root}: up is {up} and front {front}; they lie along the same axis")
+    folder = Path(root).expanduser()
+    if not folder.is_dir():
+        raise AssetError(f"model library {root}: no such folder; see docs/shapenet.md for the layout")
+    return Library(folder.resolve(), up, front)

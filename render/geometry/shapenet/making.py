@@ -1,0 +1,225 @@
+"""From the parts of a file to a `Model`: welded, repaired, turned upright, made one size."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from render.errors import AssetError
+from render.geometry.shapenet.library import Library
+from render.geometry.shapenet.model import FileState, Model, ModelMaterial, Vec
+from render.geometry.shapenet.reading import Part, Sources, read_parts
+from render.geometry.shapenet.repair import convex_hull, live_faces, oriented, weld
+
+# Part of every hash: another way to make a model of the same files is another model.
+VERSION = "diorama-model-1"
+_GREY = (0.5, 0.5, 0.5)
+# Below this a material's `d` is taken for a fault of its exporter: nobody models what can't be seen.
+_LEAST_ALPHA = 0.05
+
+# Gives the file that holds a texture: (PIL image, number of the material) -> path.
+Keep = Callable[[Any, int], str]
+
+
+@dataclass(frozen=True)
+class _Faces:
+    vertices: NDArray[np.float64]
+    triangles: NDArray[np.int64]
+    uv: NDArray[np.float32]
+    slots: NDArray[np.int32]
+
+
+def make_model(name: str, sources: Sources, library: Library, keep: Keep) -> Model:
+    """Read and prepare a model. keep: stores textures. Raises AssetError naming the file."""
+    parts = read_parts(sources)
+    faces = _joined(parts, sources)
+    faces = _upright(faces, _turn(library, sources))
+    try:
+        faces = _repaired(faces, sources)
+    except ValueError as error:
+        raise AssetError(f"model {sources.main}: {error}") from error
+    lower, upper = faces.vertices.min(axis=0), faces.vertices.max(axis=0)
+    unit = float((upper - lower).max()) / 2
+    vertices = np.round((faces.vertices - (lower + upper) / 2) / unit, 7) + 0.0
+    materials = tuple(_material(part, index, keep, sources) for index, part in enumerate(parts))
+    flat = vertices[:, :2]
+    return Model(
+        name=name,
+        path=sources.main,
+        sha256=_digest(sources, library),
+        vertices=vertices,
+        triangles=faces.triangles.astype(np.int32),
+        uv=faces.uv,
+        slots=faces.slots,
+        materials=materials,
+        lower=_vec(vertices.min(axis=0)),
+        upper=_vec(vertices.max(axis=0)),
+        hull=convex_hull(flat),
+        radius=round(float(np.sqrt((vertices * vertices).sum(axis=1).max())), 6),
+        ground_radius=round(float(np.sqrt((flat * flat).sum(axis=1).max())), 6),
+        unit=unit,
+        color=_mean_color(vertices, faces, materials),
+        notes=tuple(sources.notes),
+        files=_states(sources),
+    )
+
+
+def _vec(values: Sequence[float] | NDArray[np.float64]) -> Vec:
+    x, y, z = (round(float(v), 7) + 0.0 for v in values)
+    return (x, y, z)
+
+
+def _states(sources: Sources) -> tuple[FileState, ...]:
+    states = []
+    for path in sources.files:
+        facts = path.stat()
+        states.append(FileState(str(path), facts.st_size, facts.st_mtime_ns))
+    return (*states, *(FileState(str(path), -1, 0) for path in sources.missing))
+
+
+def _digest(sources: Sources, library: Library) -> str:
+    """SHA-256 over the axes and, by name, every file that was read."""
+    whole = hashlib.sha256()
+    for part in (VERSION, library.up, library.front):
+        whole.update(part.encode() + b"\0")
+    for path in sorted(sources.files):
+        data = sources.files[path]
+        name = path.relative_to(sources.root).as_posix().encode("utf-8", "surrogateescape")
+        whole.update(name + b"\0" + len(data).to_bytes(8, "little") + data)
+    return whole.hexdigest()
+
+
+def _joined(parts: Sequence[Part], sources: Sources) -> _Faces:
+    """All parts in one list, faces with corners that are no numbers left out."""
+    offset = 0
+    rows: dict[str, list[Any]] = {"v": [], "t": [], "uv": [], "s": []}
+    for slot, part in enumerate(parts):
+        if len(part.triangles) and not 0 <= part.triangles.min() <= part.triangles.max() < len(part.vertices):
+            raise AssetError(f"model {sources.main}: a face names a vertex that is not there")
+        rows["v"].append(part.vertices[:, :3])
+        rows["t"].append(part.triangles + offset)
+        corner = np.zeros((len(part.triangles), 3, 2)) if part.uv is None else part.uv[part.triangles]
+        rows["uv"].append(corner.astype(np.float32))
+        rows["s"].append(np.full(len(part.triangles), slot, dtype=np.int32))
+        offset += len(part.vertices)
+    vertices, triangles = np.concatenate(rows["v"]), np.concatenate(rows["t"])
+    good = np.isfinite(vertices).all(axis=1)[triangles].all(axis=1)
+    if not good.all():
+        sources.note(f"{int((~good).sum())} faces with corners that are no numbers were left out")
+    if not good.any():
+        raise AssetError(f"model {sources.main}: none of its faces has a place")
+    return _Faces(vertices, triangles[good], np.concatenate(rows["uv"])[good], np.concatenate(rows["s"])[good])
+
+
+def _axis(name: str) -> NDArray[np.float64]:
+    vector = np.zeros(3)
+    vector["xyz".index(name[1])] = 1.0 if name[0] == "+" else -1.0
+    return vector
+
+
+def _turn(library: Library, sources: Sources) -> NDArray[np.float64]:
+    """Rows that take the file's axes to ours: up to +Z, front to -Y. glTF's Y is up whatever the library says."""
+    up, front = library.up, library.front
+    if sources.main.suffix == ".glb" and up != "+y":
+        up = "+y"
+        front = "-z" if front[1] == "y" else front
+    z, y = _axis(up), -_axis(front)
+    return np.stack([np.cross(y, z), y, z])
+
+
+def _upright(faces: _Faces, turn: NDArray[np.float64]) -> _Faces:
+    # Axes only change places and signs; written out, as every product of matrices that decides a number.
+    v = faces.vertices
+    columns = [v[:, 0] * row[0] + v[:, 1] * row[1] + v[:, 2] * row[2] for row in turn]
+    return _Faces(np.stack(columns, axis=1), faces.triangles, faces.uv, faces.slots)
+
+
+def _repaired(faces: _Faces, sources: Sources) -> _Faces:
+    """Raises ValueError for a model without extent."""
+    used = faces.vertices[faces.triangles.ravel()]
+    extent = float((used.max(axis=0) - used.min(axis=0)).max())
+    if not extent > 0 or not np.isfinite(extent):
+        raise ValueError("all its corners are in one place")
+    vertices, triangles = weld(faces.vertices, faces.triangles)
+    solid, repeated = live_faces(vertices, triangles)
+    if not solid.any():
+        raise ValueError("none of its faces has an area")
+    if not solid.all():
+        sources.note(f"{int((~solid).sum())} faces without area were left out")
+    if repeated.any():
+        sources.note(f"{int(repeated.sum())} doubled faces were left out")
+    kept = solid & ~repeated
+    uv, slots = faces.uv[kept], faces.slots[kept]
+    turned, count = oriented(vertices, triangles[kept])
+    if count:
+        sources.note(f"{count} faces were turned to look outwards")
+        back = turned[:, 1] != triangles[kept][:, 1]
+        back |= turned[:, 0] != triangles[kept][:, 0]
+        uv = np.where(back[:, None, None], uv[:, ::-1], uv)
+    # Faces that went may leave corners that nothing uses.
+    vertices, triangles = weld(vertices, turned)
+    return _Faces(vertices, triangles, np.ascontiguousarray(uv), slots)
+
+
+def _number(value: Any, otherwise: float) -> float:
+    try:
+        number = float(value[0] if isinstance(value, list | tuple) else value)
+    except (TypeError, ValueError, IndexError):
+        return otherwise
+    return number if np.isfinite(number) else otherwise
+
+
+def _triple(value: Any, otherwise: Vec) -> Vec:
+    try:
+        x, y, z = (min(max(float(v), 0.0), 1.0) for v in list(value)[:3])
+    except (TypeError, ValueError):
+        return otherwise
+    return (round(x, 6), round(y, 6), round(z, 6)) if all(np.isfinite((x, y, z))) else otherwise
+
+
+def _material(part: Part, index: int, keep: Keep, sources: Sources) -> ModelMaterial:
+    look = part.look
+    texture = None if part.image is None or part.uv is None else keep(part.image, index)
+    if look.get("gltf"):
+        factor = look["baseColorFactor"]
+        color = _GREY if factor is None else _triple([v / 255 for v in list(factor)[:3]], _GREY)
+        alpha = 1.0 if factor is None or len(factor) < 4 else float(factor[3]) / 255
+        rough, metal = _number(look["roughnessFactor"], 0.6), _number(look["metallicFactor"], 0.0)
+        specular = 0.5
+    else:
+        # As Blender's own importer reads MTL, and with it the field's renderers: Kd is linear, Ns runs to 1000.
+        color = _triple(look.get("kd"), _GREY)
+        shine = min(max(_number(look.get("ns"), 40.0), 0.0), 1000.0)
+        rough = _number(look.get("pr"), 1.0 - (shine / 1000.0) ** 0.5)
+        metal = _number(look.get("pm"), 0.0)
+        specular = sum(_triple(look.get("ks"), _GREY)) / 3
+        alpha = _number(look.get("d"), 1.0 - _number(look.get("tr"), 0.0))
+        if part.image is None and "map_kd" in look and max(color) < 0.02:
+            color = _GREY
+    if alpha < _LEAST_ALPHA:
+        sources.note(f"material {part.name!r} is wholly transparent; made opaque")
+        alpha = 1.0
+    return ModelMaterial(
+        name=part.name,
+        color=color,
+        roughness=round(min(max(rough, 0.05), 1.0), 6),
+        metallic=round(min(max(metal, 0.0), 1.0), 6),
+        specular=round(min(max(specular, 0.0), 1.0), 6),
+        alpha=round(min(alpha, 1.0), 6),
+        texture=texture,
+    )
+
+
+def _mean_color(vertices: NDArray[np.float64], faces: _Faces, materials: Sequence[ModelMaterial]) -> Vec:
+    """Mean of the materials' colours by area; a texture counts as grey."""
+    a, b, c = (vertices[faces.triangles[:, k]] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    area = np.bincount(faces.slots, np.sqrt((normal * normal).sum(axis=1)), minlength=len(materials))
+    colors = np.array([_GREY if m.texture else m.color for m in materials])
+    total = float(area.sum())
+    return _vec([float((colors[:, k] * area).sum()) / total for k in range(3)])

@@ -1,0 +1,267 @@
+"""Reading a model's file with trimesh: triangles with their texture coordinates, and materials.
+
+What a file refers to is only ever taken from below the library's root; a path that leads out of it, or to nothing, is
+noted and replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from render.errors import AssetError
+
+MOST_BYTES = 1 << 30
+_MTLLIB = re.compile(r"^\s*mtllib[ \t]+(.*?)\s*$", re.MULTILINE)
+# Indices that count from the end or are 0 need the slow way.
+_ODD_FACE = re.compile(r"^\s*f\b.*(?:[\s/]-|\s0+[/\s])", re.MULTILINE)
+_NORMAL = re.compile(r"(-?\d+)/(-?\d*)/-?\d*")
+_OPTION = re.compile(
+    r"^\s*-(?:(?:blendu|blendv|cc|clamp|imfchan|texres|bm|type|boost)\s+\S+|mm\s+\S+\s+\S+"
+    r"|[ost](?:\s+-?[\d.eE+-]+){1,3})\s+"
+)
+_TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
+
+
+@dataclass
+class Part:
+    """Triangles of one material. vertices (V, 3) in the file's units, triangles (T, 3), uv (V, 2) or None.
+
+    look: the material's fields as trimesh has them; image: its texture, a PIL image or None.
+    """
+
+    vertices: NDArray[np.float64]
+    triangles: NDArray[np.int64]
+    uv: NDArray[np.float64] | None
+    name: str
+    look: dict[str, Any]
+    image: Any = None
+
+
+@dataclass
+class Sources:
+    """The files below a library's root that a model is read from, and what was missing.
+
+    Implements what trimesh asks of a resolver.
+    """
+
+    root: Path
+    main: Path
+    files: dict[Path, bytes] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+    missing: list[Path] = field(default_factory=list)
+    libraries: tuple[str, ...] = ()
+
+    def read(self, path: Path) -> bytes:
+        """The bytes of a file below the root. Raises OSError, AssetError."""
+        real = path.resolve()
+        if not real.is_relative_to(self.root):
+            raise AssetError(f"{path} lies outside the model library {self.root}")
+        if real not in self.files:
+            if real.stat().st_size > MOST_BYTES:
+                raise AssetError(f"{path} has more than {MOST_BYTES >> 30} GiB; models that large are not read")
+            self.files[real] = real.read_bytes()
+        return self.files[real]
+
+    def note(self, text: str) -> None:
+        """Keep what was found wrong, once."""
+        self.notes[text] = None
+
+    def locate(self, named: str, what: str) -> Path | None:
+        """The file that a model's file means by `named`: beside it, or where exporters put such; None with a note."""
+        name = named.strip().strip('"').replace("\\", "/")
+        if not name or "\0" in name:
+            return None
+        pure = PurePosixPath(name)
+        absolute = pure.is_absolute() or name[1:2] == ":"
+        tries = [Path(name)] if pure.is_absolute() else [] if absolute else [self.main.parent / name]
+        tries += [self.main.parent / folder / pure.name for folder in _TEXTURE_FOLDERS]
+        for index, path in enumerate(tries):
+            try:
+                inside = path.resolve().is_relative_to(self.root) and path.is_file()
+            except OSError:
+                continue
+            if inside:
+                if index or absolute:
+                    self.note(f"{what} {named!r} was found as {path.resolve().relative_to(self.root)}")
+                return path
+        self.note(f"{what} {named!r} is not there")
+        # Should it be put there, the model is another one. What lies outside the root counts no more than before.
+        self.missing += [path for path in tries[:1] if path.resolve().is_relative_to(self.root)]
+        return None
+
+    def get(self, name: str) -> bytes:
+        """For trimesh: a texture, or under the name `materials` all material files together. Raises OSError."""
+        if name == "materials":
+            return self._materials()
+        path = self.locate(_without_options(name), "texture")
+        if path is None:
+            raise FileNotFoundError(name)
+        data = self.read(path)
+        if not _is_image(data):
+            self.note(f"texture {name!r} can't be read as a picture")
+            raise FileNotFoundError(name)
+        return data
+
+    def __getitem__(self, name: str) -> bytes:
+        return self.get(name)
+
+    def _materials(self) -> bytes:
+        found = [self.locate(name, "material file") for name in self.libraries]
+        if not any(found):
+            guess = self.main.with_suffix(".mtl")
+            if guess.is_file() and guess.resolve().is_relative_to(self.root):
+                self.note(f"material file {guess.name!r} was taken instead")
+                found = [guess]
+        texts = [_decode(self.read(path), self, path.name) for path in found if path is not None]
+        if not texts:
+            raise FileNotFoundError("materials")
+        return "\n".join(texts).encode()
+
+
+def _without_options(name: str) -> str:
+    """A texture's file name without the options that MTL allows before it."""
+    for _ in range(12):
+        shorter = _OPTION.sub("", name)
+        if shorter == name:
+            break
+        name = shorter
+    return name.strip()
+
+
+def _is_image(data: bytes) -> bool:
+    import io
+
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            image.load()
+    except Exception:  # PIL raises whatever the format's reader meets
+        return False
+    return True
+
+
+def _decode(data: bytes, sources: Sources, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        sources.note(f"{name} is not UTF-8; read as Latin-1")
+        return data.decode("latin-1")
+
+
+def _plain_faces(text: str, path: Path) -> str:
+    """The text with every face index counted from 1. Raises AssetError for an index that names nothing."""
+    counts = {"v": 0, "vt": 0}
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        words = line.split()
+        if not words:
+            continue
+        if words[0] in counts:
+            counts[words[0]] += 1
+        elif words[0] == "f":
+            lines[number] = "f " + " ".join(_reference(word, counts, path, number + 1) for word in words[1:])
+    return "\n".join(lines)
+
+
+def _reference(word: str, counts: dict[str, int], path: Path, line: int) -> str:
+    parts = []
+    for text, key in zip(word.split("/"), ("v", "vt"), strict=False):
+        if not text:
+            continue
+        try:
+            index = int(text)
+        except ValueError as error:
+            raise AssetError(f"{path}:{line}: found {text!r} where a face names a vertex") from error
+        plain = index if index > 0 else counts[key] + 1 + index
+        if index == 0 or plain < 1:
+            raise AssetError(f"{path}:{line}: a face names {key} {index}; {counts[key]} are there so far")
+        parts.append(str(plain))
+    return "/".join(parts)
+
+
+def read_parts(sources: Sources) -> list[Part]:
+    """The parts of a model's main file, .obj or .glb, in the file's order. Raises AssetError naming the file."""
+    path = sources.main
+    try:
+        data = sources.read(path)
+        parts = list(_obj_parts(data, sources) if path.suffix == ".obj" else _glb_parts(data, sources))
+    except AssetError:
+        raise
+    except OSError as error:
+        raise AssetError(f"model {path}: can't be read: {error.strerror or error}") from error
+    except Exception as error:  # trimesh raises whatever its parsers meet
+        kind = path.suffix[1:].upper()
+        raise AssetError(f"model {path}: can't be read as {kind}: {type(error).__name__}: {error}") from error
+    if not sum(len(part.triangles) for part in parts):
+        raise AssetError(f"model {path}: it has no faces")
+    return parts
+
+
+def _obj_parts(data: bytes, sources: Sources) -> Iterator[Part]:
+    import io
+
+    from trimesh.exchange.obj import load_obj
+
+    text = _decode(data, sources, sources.main.name).replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ")
+    sources.libraries = tuple(dict.fromkeys(name for name in _MTLLIB.findall(text) if name))
+    text = "mtllib materials\n" + _MTLLIB.sub("", text)
+    # The file's normals are not used: they are what is wrong most often.
+    text = re.sub(r"/(?=\s|$)", "", _NORMAL.sub(r"\1/\2", text))
+    if _ODD_FACE.search(text):
+        text = _plain_faces(text, sources.main)
+    loaded = load_obj(io.BytesIO(text.encode()), resolver=sources, group_material=True)  # type: ignore[arg-type]
+    if "geometry" not in loaded:
+        return
+    if "\nusemtl" in text and not any(mesh["visual"] is not None for mesh in loaded["geometry"].values()):
+        sources.note("its materials are not defined; it is grey")
+    for mesh in loaded["geometry"].values():
+        yield _part(mesh["vertices"], mesh["faces"], mesh["visual"])
+
+
+def _glb_parts(data: bytes, sources: Sources) -> Iterator[Part]:
+    import io
+
+    from trimesh.exchange.load import load_scene
+
+    scene = load_scene(io.BytesIO(data), file_type="glb", resolver=None, process=False)
+    for node in sorted(scene.graph.nodes_geometry):
+        matrix, name = scene.graph[node]
+        mesh = scene.geometry[name]
+        if not hasattr(mesh, "faces"):
+            continue
+        vertices = np.asarray(mesh.vertices) @ matrix[:3, :3].T + matrix[:3, 3]
+        yield _part(vertices, np.asarray(mesh.faces), mesh.visual)
+
+
+def _part(vertices: Any, faces: Any, visual: Any) -> Part:
+    """One part of what trimesh read; faces of four corners are halved."""
+    corners = np.asarray(faces, dtype=np.int64)
+    if corners.ndim == 2 and corners.shape[1] != 3:
+        fans = [corners[:, [0, k, k + 1]] for k in range(1, corners.shape[1] - 1)]
+        corners = np.stack(fans, axis=1).reshape(-1, 3) if fans else np.zeros((0, 3), dtype=np.int64)
+    uv = getattr(visual, "uv", None)
+    flat = None if uv is None else np.asarray(uv, dtype=np.float64)[:, :2]
+    if flat is not None and (len(flat) != len(vertices) or not np.isfinite(flat).all()):
+        flat = None
+    material = getattr(visual, "material", None)
+    look, image = _look(material)
+    name = str(getattr(material, "name", "") or "")
+    return Part(np.asarray(vertices, dtype=np.float64), corners, flat, name, look, image)
+
+
+def _look(material: Any) -> tuple[dict[str, Any], Any]:
+    """Fields and texture of trimesh's two kinds of material: MTL's words, or glTF's with `gltf` set."""
+    if material is None:
+        return {}, None
+    if hasattr(material, "baseColorFactor"):
+        fields = ("baseColorFactor", "roughnessFactor", "metallicFactor")
+        return {"gltf": True, **{key: getattr(material, key) for key in fields}}, material.baseColorTexture
+    return dict(getattr(material, "kwargs", {})), getattr(material, "image", None)

@@ -1,0 +1,122 @@
+"""What models of the wild need: corners welded, doubled and empty faces taken out, windings made to agree."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+# Corners nearer than this share of the longest side are one.
+_WELD = 1e-6
+# A triangle whose area is below this share of the longest side squared has none.
+_EMPTY = 1e-14
+_ROUNDS = 200
+
+
+def weld(vertices: Floats, triangles: Indices) -> tuple[Floats, Indices]:
+    """Vertices at one place made one, unused ones left out; in the order of their first use."""
+    corners = triangles.ravel()
+    used = vertices[corners]
+    extent = float((used.max(axis=0) - used.min(axis=0)).max())
+    grid = np.round((used - used.min(axis=0)) / (extent * _WELD)).astype(np.int64)
+    _, first, place = np.unique(grid, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return used[first[order]], rank[place.reshape(-1)].reshape(-1, 3)
+
+
+def live_faces(vertices: Floats, triangles: Indices) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(T,) which faces have an area, and which of those repeat an earlier one, whatever way round."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    extent = float((vertices.max(axis=0) - vertices.min(axis=0)).max())
+    area = 0.5 * np.sqrt((normal * normal).sum(axis=1))
+    ordered = np.sort(triangles, axis=1)
+    distinct = (ordered[:, 0] != ordered[:, 1]) & (ordered[:, 1] != ordered[:, 2])
+    solid = distinct & (area > _EMPTY * extent * extent)
+    _, first = np.unique(ordered, axis=0, return_index=True)
+    repeated = np.ones(len(triangles), dtype=bool)
+    repeated[first] = False
+    return solid, solid & repeated
+
+
+def _neighbours(triangles: Indices) -> tuple[Indices, Indices, Indices]:
+    """Pairs of faces that share an edge no third face has, and 1 where they run along it the same way (wrong)."""
+    count = len(triangles)
+    start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
+    low, high = np.minimum(start, end), np.maximum(start, end)
+    key = low * (int(triangles.max()) + 1) + high
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    new = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    runs = np.flatnonzero(new)
+    lengths = np.diff(np.concatenate([runs, [len(ordered)]]))
+    pairs = runs[lengths == 2]
+    first, second = order[pairs], order[pairs + 1]
+    owner = np.repeat(np.arange(count), 3)
+    same = (start[first] == start[second]).astype(np.int64)
+    return owner[first], owner[second], same
+
+
+def oriented(vertices: Floats, triangles: Indices) -> tuple[Indices, int]:
+    """Faces turned to agree with their neighbours and to look outwards; and how many were turned.
+
+    Pieces are faces joined by edges of exactly two faces. A piece looks outwards when the volume that its faces span
+    with its own middle is positive: exact for closed pieces, a guess for open ones.
+    """
+    left, right, same = _neighbours(triangles)
+    # Twice the least face of the piece, plus whether this face is turned against it.
+    code = 2 * np.arange(len(triangles), dtype=np.int64)
+    for _ in range(_ROUNDS):
+        before = code.copy()
+        np.minimum.at(code, left, before[right] ^ same)
+        np.minimum.at(code, right, before[left] ^ same)
+        code = code[code >> 1] ^ (code & 1)
+        if (code == before).all():
+            break
+    turned = (code & 1).astype(bool)
+    result = np.where(turned[:, None], triangles[:, ::-1], triangles)
+    _, piece = np.unique(code >> 1, return_inverse=True)
+    piece = piece.reshape(-1)
+    inward = _volumes(vertices, result, piece) < 0
+    result = np.where(inward[piece][:, None], result[:, ::-1], result)
+    changed = turned ^ inward[piece]
+    return np.ascontiguousarray(result), int(changed.sum())
+
+
+def _volumes(vertices: Floats, triangles: Indices, piece: Indices) -> Floats:
+    """Six times the volume that each piece's faces span with the middle of its corners; flat pieces have 0."""
+    pieces = int(piece.max()) + 1
+    corners = vertices[triangles]
+    weight = np.bincount(piece, minlength=pieces)
+    middle = np.stack(
+        [np.bincount(piece, corners[:, :, k].mean(axis=1), minlength=pieces) / weight for k in range(3)], axis=1
+    )
+    a, b, c = (corners[:, k] - middle[piece] for k in range(3))
+    spanned = (a * np.cross(b, c)).sum(axis=1)
+    volume = np.bincount(piece, spanned, minlength=pieces)
+    noise = 1e-9 * np.bincount(piece, np.abs(spanned), minlength=pieces) + 1e-15
+    return np.where(np.abs(volume) > noise, volume, 0.0)
+
+
+def convex_hull(points: Floats) -> tuple[tuple[float, float], ...]:
+    """Corners of the convex outline of (N, 2) points, counter-clockwise (Andrew's monotone chain)."""
+    ordered = [(x + 0.0, y + 0.0) for x, y in np.unique(np.round(points, 6), axis=0).tolist()]
+    if len(ordered) < 3:
+        return tuple(ordered)
+
+    def chain(source: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        kept: list[tuple[float, float]] = []
+        for x, y in source:
+            while len(kept) > 1:
+                (ax, ay), (bx, by) = kept[-2], kept[-1]
+                if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0:
+                    break
+                kept.pop()
+            kept.append((x, y))
+        return kept[:-1]
+
+    return tuple(chain(ordered) + chain(ordered[::-1]))
