@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from render.cli.common import DioramaCommand, parse_size, verbose_option
+from render.cli.common import DioramaCommand, parse_size, shapenet_option, verbose_option
 
 _SIZE_HELP = "Image size; default: the stage's own (320x240)."
 
@@ -127,6 +127,7 @@ def _status(ctx: click.Context, _param: click.Parameter, value: str | None) -> N
     type=click.Path(exists=True, file_okay=False),
     help="Folder that specs may take .blend files from; may be given again.",
 )
+@shapenet_option
 @click.option(
     "--renderer",
     default="cycles",
@@ -167,6 +168,7 @@ def main(
         raise UsageError("--replace and --keep exclude each other; leave one out")
     from pathlib import Path
 
+    from render.geometry.shapenet import library_setting
     from render.run.options import RunOptions
     from render.run.service import Batch, Request
 
@@ -195,6 +197,7 @@ def main(
             policy="replace" if replace else "keep" if keep else "error",
             renderer=rest["renderer"],
             asset_roots=tuple(Path(root) for root in rest["asset_roots"]),
+            library=library_setting(),
         ),
     )
     if not dry_run:

@@ -74,6 +74,35 @@ def verbose_option(command: _Decorated) -> _Decorated:
     )(command)
 
 
+def shapenet_option(command: _Decorated) -> _Decorated:
+    """Adds --shapenet, the root of the models' library; it is put into the environment for as long as the command runs,
+    where everything that reads models looks."""
+
+    def callback(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+        if value is None:
+            return
+        before = os.environ.get("DIORAMA_SHAPENET")
+        os.environ["DIORAMA_SHAPENET"] = str(Path(value).absolute())
+
+        def restore() -> None:
+            if before is None:
+                os.environ.pop("DIORAMA_SHAPENET", None)
+            else:
+                os.environ["DIORAMA_SHAPENET"] = before
+
+        ctx.call_on_close(restore)
+
+    return click.option(
+        "--shapenet",
+        metavar="DIR",
+        type=click.Path(exists=True, file_okay=False),
+        is_eager=True,
+        expose_value=False,
+        callback=callback,
+        help="Root of a ShapeNetCore [default: $DIORAMA_SHAPENET, assets.toml, or our own 64 models].",
+    )(command)
+
+
 def report(error: DioramaError, shown: int = SHOWN_FAULTS) -> None:
     """Log an error, one line a fault; of very many faults the first `shown` and how many more there are."""
     if not isinstance(error, SpecError):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from render.cli.common import DioramaCommand, parse_size, verbose_option
+from render.cli.common import DioramaCommand, parse_size, shapenet_option, verbose_option
 
 
 @click.command(cls=DioramaCommand)
@@ -31,6 +31,7 @@ from render.cli.common import DioramaCommand, parse_size, verbose_option
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of .blend materials; may be given again.",
 )
+@shapenet_option
 @click.option(
     "--renderer",
     type=click.Choice(["cycles", "fake"]),

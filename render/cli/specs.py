@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from render.cli import specs_mewl
-from render.cli.common import DioramaGroup, log, parse_size, verbose_option, whole_file
+from render.cli.common import DioramaGroup, log, parse_size, shapenet_option, verbose_option, whole_file
 
 if TYPE_CHECKING:
     from scene_specs.reading import SpecSource
@@ -85,6 +85,7 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None)
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder that specs may take .blend files from; may be given again.",
 )
+@shapenet_option
 def resolve(
     files: tuple[str, ...],
     out: Path | None,

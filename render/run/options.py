@@ -28,6 +28,7 @@ class RunOptions:
     timeout: seconds an image may take, None for what samples and size ask.
     store_wait: seconds to go on trying to commit to a store that fails. policy: of ids there already, made from
         something else.
+    library: root, up and front of the models' library, None for our own small one; see render.geometry.shapenet.
     renderer: "cycles", "fake", or "package.module:Class" of a Renderer.
     commit_every: episodes a commit, if they come that fast. json_log: file for one line an event.
     """
@@ -49,6 +50,7 @@ class RunOptions:
     commit_every: int = 16
     asset_roots: tuple[Path, ...] = ()
     json_log: Path | None = None
+    library: tuple[str, str, str] | None = None
 
 
 def timeout_of(options: RunOptions, samples: int, width: int, height: int, images: int) -> float:

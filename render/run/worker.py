@@ -122,8 +122,16 @@ def check_device(plan: WorkerPlan, device: str) -> None:
 class Worker:
     """Renders one episode a call. Python's own class, so that tests can use it without Ray."""
 
-    def __init__(self, renderer: str, plan: WorkerPlan, asset_roots: tuple[Path, ...], limit: int | None) -> None:
+    def __init__(
+        self,
+        renderer: str,
+        plan: WorkerPlan,
+        asset_roots: tuple[Path, ...],
+        limit: int | None,
+        library: tuple[str, str, str] | None = None,
+    ) -> None:
         self._name, self._plan, self._asset_roots = renderer, plan, asset_roots
+        self._library = library
         self._limit = limit or memory.share_of_machine(plan.sharers)
         self._renderer: Renderer | None = None
         self._device_checked = False
@@ -151,9 +159,12 @@ class Worker:
         if self._limit:
             memory.guard(self._limit, Path(said))
         from render.compiler.assets import resolve_blend
+        from render.geometry.shapenet import choose_library
+        from render.run.reuse import Reusing
 
+        choose_library(self._library)
         find = partial(resolve_blend, asset_roots=self._asset_roots)
-        self._renderer = make_renderer(self._name, self._plan, find)
+        self._renderer = Reusing(make_renderer(self._name, self._plan, find))
         device = self._renderer.info.get("device", "")
         return Ready(device, socket.gethostname(), os.getpid(), cores, memory.resident(), self._limit, said)
 

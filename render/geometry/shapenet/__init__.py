@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from render.geometry.shapenet.library import Library, library
+from render.geometry.shapenet.library import Library, choose_library, library, library_setting
 from render.geometry.shapenet.loading import canonical, load_model
 from render.geometry.shapenet.model import Model, ModelMaterial
 
-__all__ = ["Library", "Model", "ModelMaterial", "canonical", "library", "load_model"]
+__all__ = [
+    "Library",
+    "Model",
+    "ModelMaterial",
+    "canonical",
+    "choose_library",
+    "library",
+    "library_setting",
+    "load_model",
+]

@@ -144,17 +144,24 @@ def _from_file(path: Path) -> tuple[str, str, str] | None:
     return str(root), table.get("up", "+y"), table.get("front", "-z")
 
 
+def library_setting() -> tuple[str, str, str] | None:
+    """Root (absolute), up and front of the library that was chosen; None where none was. Raises UsageError."""
+    root = os.environ.get(ROOT)
+    if root:
+        return str(Path(root).expanduser().absolute()), os.environ.get(UP) or "+y", os.environ.get(FRONT) or "-z"
+    settings = settings_file()
+    return _from_file(settings) if settings is not None else None
+
+
+def choose_library(setting: tuple[str, str, str] | None) -> None:
+    """Make a library that of this process and those it starts; None leaves what is in force."""
+    if setting is not None:
+        os.environ.update(zip((ROOT, UP, FRONT), setting, strict=True))
+
+
 def library() -> Library:
     """The library in force. Raises UsageError where the settings are wrong, AssetError where the folder isn't there."""
-    root = os.environ.get(ROOT)
-    up, front = os.environ.get(UP) or "+y", os.environ.get(FRONT) or "-z"
-    if not root:
-        settings = settings_file()
-        listed = _from_file(settings) if settings is not None else None
-        if listed is None:
-            return _checked(str(_packaged()), "+y", "-z")
-        root, up, front = listed
-    return _checked(root, up, front)
+    return _checked(*(library_setting() or (str(_packaged()), "+y", "-z")))
 
 
 @lru_cache(maxsize=16)
