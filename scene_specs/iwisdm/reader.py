@@ -1,0 +1,193 @@
+"""A second evaluator: reads an instruction as a person would, looks at what the frames show, and answers.
+
+Written from the language alone. It shares no code with the graphs, and knows nothing of them: no list of categories, no
+task, no stored answer. `prove.py` holds the stored answers against it.
+
+    trial     := { "observe object" N description* "," | "delay," | question }
+    question  := "if" condition ", then" question "else" question | condition "?" | value "?"
+    condition := joint of comparisons by "and", "or"; brackets where joints stand below joints
+    comparison:= value ("equals" | "not equals") value | "exists" object
+    value     := property "of" object | words
+    object    := "object" N { "with" property ":" value | "at location:" value }
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+# What is seen of an object: property -> value.
+Seen = Mapping[str, str]
+Frames = Sequence[Sequence[Seen]]
+
+_EVENT = re.compile(r"observe object (\d+)((?: with \w+: [^,]+?| at location: [^,]+?)*),|delay,")
+_DETAIL = re.compile(r" (?:with (\w+)|at (location)): ([^,]+?)(?= with \w+:| at location:|$)")
+_OBJECT = re.compile(r"object (\d+)")
+_OF = re.compile(r"(\w+) of (?=object \d)")
+_WORDS = re.compile(r"[^,?()]+?(?= (?:not )?equals | and | or | with \w+: | at location: |[,?()]|$)")
+_EQUALS = re.compile(r" (not )?equals ")
+
+
+class UnreadableError(Exception):
+    """The text is no instruction, or speaks of what the frames do not show. The message says where."""
+
+
+@dataclass
+class _Reading:
+    """The text from `at` on; `objects`: number -> (frame, how it was told apart) of what was observed so far."""
+
+    text: str
+    frames: Frames
+    at: int = 0
+
+    def __post_init__(self) -> None:
+        self.objects: dict[int, tuple[int, list[tuple[str, str]]]] = {}
+        # What each condition of the last question came to, and both of its branches.
+        self.branches: list[tuple[str, str]] = []
+
+    def fail(self, problem: str) -> UnreadableError:
+        return UnreadableError(f"{problem} at {self.text[self.at : self.at + 40]!r}")
+
+    def take(self, words: str) -> bool:
+        """Whether the text goes on with these words; if so, it is read past them."""
+        if not self.text.startswith(words, self.at):
+            return False
+        self.at += len(words)
+        return True
+
+    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        found = pattern.match(self.text, self.at)
+        if found is not None:
+            self.at = found.end()
+        return found
+
+    def need(self, words: str) -> None:
+        if not self.take(words):
+            raise self.fail(f"expected {words!r}")
+
+    # Questions.
+
+    def question(self) -> str:
+        """The answer of a question, in words."""
+        if not self.take("if "):
+            answer = self.condition()
+            self.need("?")
+            return answer
+        truth = self.condition()
+        if truth not in ("true", "false"):
+            raise self.fail("a condition that is neither true nor false")
+        self.need(", then ")
+        then = self.question()
+        self.need(" else ")
+        other = self.question()
+        self.branches.append((then, other))
+        return then if truth == "true" else other
+
+    def condition(self) -> str:
+        """Comparisons joined from left to right; `and` and `or` do not mix without brackets."""
+        answer = self.comparison()
+        joint = ""
+        while (word := "and" if self.take(" and ") else "or" if self.take(" or ") else "") != "":
+            if joint not in ("", word):
+                raise self.fail("'and' beside 'or' without brackets")
+            joint = word
+            pair = {answer, self.comparison()}
+            if not pair <= {"true", "false"}:
+                raise self.fail(f"{word!r} between what is not true or false")
+            answer = ("true" if pair == {"true"} else "false") if word == "and" else str("true" in pair).lower()
+        return answer
+
+    def comparison(self) -> str:
+        if self.take("("):
+            answer = self.condition()
+            self.need(")")
+            return answer
+        if self.take("exists "):
+            frame, details = self.object()
+            return str(any(_fits(seen, details) for seen in self.frames[frame])).lower()
+        left = self.value()
+        sign = self.match(_EQUALS)
+        if sign is None:
+            return left
+        return str((left == self.value()) == (sign.group(1) is None)).lower()
+
+    def value(self) -> str:
+        of = self.match(_OF)
+        if of is None:
+            words = self.match(_WORDS)
+            if words is None:
+                raise self.fail("expected a value")
+            return words.group()
+        frame, details = self.object()
+        fitting = [seen for seen in self.frames[frame] if _fits(seen, details)]
+        if len(fitting) != 1:
+            raise self.fail(f"{len(fitting)} objects fit the words before")
+        if of.group(1) not in fitting[0]:
+            raise self.fail(f"no property {of.group(1)!r} before")
+        return fitting[0][of.group(1)]
+
+    def object(self) -> tuple[int, list[tuple[str, str]]]:
+        """Frame of an object, and by what it is told from others there."""
+        named = self.match(_OBJECT)
+        if named is None or int(named.group(1)) not in self.objects:
+            raise self.fail("expected an object that was observed")
+        frame, before = self.objects[int(named.group(1))]
+        details = list(before)
+        while (name := self.detail()) is not None:
+            details.append((name, self.value()))
+        return frame, details
+
+    def detail(self) -> str | None:
+        if self.take(" at location: "):
+            return "location"
+        found = re.compile(r" with (\w+): ").match(self.text, self.at)
+        if found is None:
+            return None
+        self.at = found.end()
+        return found.group(1)
+
+
+def _fits(seen: Seen, details: Sequence[tuple[str, str]]) -> bool:
+    return all(seen.get(name) == value for name, value in details)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """answers: one a frame, "null" where none is due. branches: (then, else) of every Switch that was read."""
+
+    answers: tuple[str, ...]
+    branches: tuple[tuple[str, str], ...]
+
+
+def read(text: str, frames: Frames) -> Reading:
+    """Answer an instruction from what each frame shows. Raises UnreadableError."""
+    reading = _Reading(text, frames)
+    due: dict[int, list[str]] = {}
+    frame = -1
+    while reading.at < len(text):
+        event = reading.match(_EVENT)
+        if event is not None:
+            frame = _next_frame(reading, frames, frame, observed=event.group(1) is not None)
+            if event.group(1) is not None:
+                details = [(a or b, value) for a, b, value in _DETAIL.findall(event.group(2))]
+                reading.objects[int(event.group(1))] = (frame, details)
+        elif frame < 0:
+            raise reading.fail("expected 'observe object 1,' or 'delay,'")
+        else:
+            due.setdefault(frame, []).append(reading.question())
+        reading.take(" ")
+    if frame != len(frames) - 1:
+        raise UnreadableError(f"the text ends at frame {frame}, there are {len(frames)}")
+    answers = tuple("; ".join(due[k]) if k in due else "null" for k in range(len(frames)))
+    return Reading(answers, tuple(reading.branches))
+
+
+def _next_frame(reading: _Reading, frames: Frames, frame: int, observed: bool) -> int:
+    """The next frame with an object, or the last of the empty ones that come next."""
+    following = frame + 1
+    if following >= len(frames) or bool(frames[following]) != observed:
+        raise reading.fail(f"frame {following} does not show what was said before,")
+    while not observed and following + 1 < len(frames) and not frames[following + 1]:
+        following += 1
+    return following

@@ -1,0 +1,127 @@
+"""Objects that fulfil what a trial demands: a small constraint problem, searched at random within a bound.
+
+A variable is what can be drawn of an object on its own: its place, its model (category and identity together), its
+side; or the value of a constant. A relation compares properties of two variables, or one with a fixed value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scene_specs.iwisdm.draws import Draws
+from scene_specs.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES, Stimuli
+
+# ("location" | "model" | "view_angle", frame, slot), or ("constant <property>", task, node).
+Variable = tuple[str, int, int]
+# Of "model" (category, identity), else (value,).
+Choice = tuple[str, ...]
+Solution = dict[Variable, Choice]
+BOUND = 20_000
+
+
+@dataclass(frozen=True)
+class Side:
+    """One property of one variable."""
+
+    variable: Variable
+    name: str
+
+    def value(self, choice: Choice) -> str:
+        """The property's value, once the variable has one."""
+        return choice[1] if self.name == "identity" and len(choice) > 1 else choice[0]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Both sides are equal, or they are not."""
+
+    left: Side
+    right: Side | str
+    equal: bool
+
+
+def object_variables(frame: int, slot: int) -> tuple[Variable, Variable, Variable]:
+    """What is drawn of one object."""
+    return (("location", frame, slot), ("model", frame, slot), ("view_angle", frame, slot))
+
+
+def side_of(name: str, frame: int, slot: int) -> Side:
+    """A property of one object."""
+    return Side(("model" if name in ("category", "identity") else name, frame, slot), name)
+
+
+def solve(
+    variables: Sequence[Variable], relations: Sequence[Relation], stimuli: Stimuli, draws: Draws
+) -> Solution | None:
+    """A value for each variable, drawn at random among those that fulfil all relations; None if there are none.
+
+    None as well after 20,000 steps, which no task of a few dozen objects has come near.
+    """
+    domains = {variable: _domain(variable, stimuli) for variable in variables}
+    rank = {variable: k for k, variable in enumerate(variables)}
+    tests: dict[Variable, list[tuple[Side, Side | str, bool]]] = {variable: [] for variable in variables}
+    for relation in relations:
+        left, right = relation.left, relation.right
+        if isinstance(right, Side) and rank[right.variable] > rank[left.variable]:
+            left, right = right, left
+        tests[left.variable].append((left, right, relation.equal))
+    return _search(variables, domains, tests, draws)
+
+
+def _domain(variable: Variable, stimuli: Stimuli) -> Sequence[Choice]:
+    kind = variable[0].removeprefix("constant ")
+    if kind == "model":
+        return stimuli.identities
+    if kind == "location":
+        return _PLACES
+    return _SIDES if kind == "view_angle" else [(value,) for value in stimuli.values(kind)]
+
+
+_PLACES = [(value,) for value in LOCATIONS]
+_SIDES = [(value,) for value in VIEW_ANGLES]
+
+
+def _search(
+    variables: Sequence[Variable],
+    domains: Mapping[Variable, Sequence[Choice]],
+    tests: Mapping[Variable, Sequence[tuple[Side, Side | str, bool]]],
+    draws: Draws,
+) -> Solution | None:
+    """Depth first, without recursion: `open_` holds, for each variable that has a value, what else it could be."""
+    chosen: Solution = {}
+    open_: list[list[Choice]] = []
+    for _ in range(BOUND):
+        if len(open_) == len(chosen):
+            if len(chosen) == len(variables):
+                return chosen
+            variable = variables[len(chosen)]
+            open_.append(_allowed(domains[variable], tests[variable], chosen))
+        if open_[-1]:
+            last = open_[-1]
+            at = draws.below(len(last))
+            last[at], last[-1] = last[-1], last[at]
+            chosen[variables[len(open_) - 1]] = last.pop()
+            continue
+        open_.pop()
+        if not open_:
+            return None
+        chosen.popitem()
+    return None
+
+
+def _allowed(
+    domain: Sequence[Choice], tests: Sequence[tuple[Side, Side | str, bool]], chosen: Solution
+) -> list[Choice]:
+    left = list(domain)
+    for side, other, equal in tests:
+        if isinstance(other, str):
+            value = other
+        elif other.variable == side.variable:
+            # The same property of the same object, twice.
+            left = left if equal else []
+            continue
+        else:
+            value = other.value(chosen[other.variable])
+        left = [choice for choice in left if (side.value(choice) == value) == equal]
+    return left
