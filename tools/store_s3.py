@@ -1,4 +1,4 @@
-"""The store on a real S3 gateway: starts Ceph's on this machine, kills writers, stops the gateway, and takes all away.
+"""The store on a real S3 gateway: starts Ceph's on this machine, kills writers, stops the gateway, tries wrong keys.
 
     python -m tools.store_s3 --kills 15 --folder /tmp/ceph
 
@@ -221,6 +221,29 @@ def outage(ceph: Ceph, url: str) -> dict[str, int]:
     return {"acknowledged": len(acknowledged), "refused": refused, "stored": len(ids)}
 
 
+def strangers() -> dict[str, str]:
+    """What is said of a wrong key, a wrong secret and a bucket that isn't there: each an error, each within a bound."""
+    said = {}
+    for what, changes, url in (
+        ("wrong key", {"AWS_ACCESS_KEY_ID": "nobody"}, "s3://bucket/outage.lance"),
+        ("wrong secret", {"AWS_SECRET_ACCESS_KEY": "wrong"}, "s3://bucket/outage.lance"),
+        ("no such bucket", {}, "s3://nowhere/outage.lance"),
+    ):
+        start, before = time.monotonic(), {name: os.environ[name] for name in changes}
+        os.environ.update(changes)
+        try:
+            LanceStore.open_or_create(url).put([make_record("stranger/0")])
+        except StoreError as error:
+            said[what] = f"{time.monotonic() - start:.1f} s: {error}"
+        else:
+            raise SystemExit(f"{what}: nothing was refused")
+        finally:
+            os.environ.update(before)
+        assert time.monotonic() - start < UP_SECONDS, f"{what}: took too long"
+    assert "stranger/0" not in dict(LanceStore.open("s3://bucket/outage.lance").ids()), "a stranger wrote"
+    return said
+
+
 def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -233,6 +256,7 @@ def main() -> None:
     with cluster(options.folder) as ceph:
         facts = outage(ceph, "s3://bucket/outage.lance")
         sys.stdout.write(json.dumps(facts) + "\n")
+        sys.stdout.write(json.dumps(strangers(), indent=1) + "\n")
         sys.stdout.flush()
         command = [sys.executable, "-m", "tools.store_kill", "--kills", str(options.kills)]
         done = subprocess.run([*command, "--store", "s3://bucket/kill.lance"], cwd=ROOT, check=False)

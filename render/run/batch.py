@@ -150,12 +150,12 @@ class Run:
             if slot.given:
                 slot.given[0].started = now
             self._pool.answered(slot, answer.memory)
-            self._take(answer.result, slot.number, task.tries)
+            self._take(answer.result, slot.number, task.tries, answer.memory)
 
     def _learn(self, seconds: float) -> None:
         self._depth = 2 if seconds < _SHORT_SECONDS else 1
 
-    def _take(self, result: Done | Failure, worker: int | None, tries: int) -> None:
+    def _take(self, result: Done | Failure, worker: int | None, tries: int, memory: int = 0) -> None:
         if isinstance(result, Failure):
             if result.kind == DeviceError.__name__:
                 raise DeviceError(result.message)
@@ -174,7 +174,7 @@ class Run:
         self.summary.count_device(result.device)
         self._progress.advance(1, result.images, 0)
         facts = {"worker": worker, "images": result.images, "tries": tries, "seconds": result.seconds}
-        self._events.write("episode-done", episode=result.episode_id, **facts)
+        self._events.write("episode-done", episode=result.episode_id, memory=memory, **facts)
 
     def _replace_hung(self) -> None:
         now = time.monotonic()
@@ -254,12 +254,14 @@ class Run:
                 )
 
     def _close_summary(self, seconds: float) -> None:
-        summary = self.summary
-        summary.seconds = seconds
+        # Added up: where Ray was started again, a run is made of several of these.
+        summary, pool = self.summary, self._pool
+        summary.seconds += seconds
         if summary.rendered:
-            summary.steps["commit"] = self._committer.seconds
-        summary.replaced_workers = sum(self._pool.replaced.values())
-        summary.replaced_why = dict(self._pool.replaced)
-        summary.memory_peaks = [self._pool.peaks[number] for number in sorted(self._pool.peaks)]
-        summary.devices = list(summary.device_images) or list(self._pool.devices)
+            summary.steps["commit"] = summary.steps.get("commit", 0.0) + self._committer.seconds
+        for why, count in pool.replaced.items():
+            summary.replaced_why[why] = summary.replaced_why.get(why, 0) + count
+        summary.replaced_workers = sum(summary.replaced_why.values())
+        summary.memory_peaks += [pool.peaks[number] for number in sorted(pool.peaks)]
+        summary.devices = list(summary.device_images) or list(pool.devices)
         self._events.write("end", **summary.as_dict())

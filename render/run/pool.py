@@ -16,6 +16,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from render.errors import AssetError, DeviceError, RenderError, UsageError
 from render.run.events import EventLog
+from render.run.lost import Lookout, RayLostError, node_lost
 from render.run.options import RunOptions
 from render.run.planning import WorkerPlan
 from render.run.worker import Failure, Ready, Worker, last_words, start_actor
@@ -74,6 +75,7 @@ class Pool:
         self._groups: dict[str, Any] = {}
         self._numbers = 0
         self._losses = 0
+        self._lookout = Lookout()
         self.slots: list[Slot] = []
         self.replaced: dict[str, int] = {}
         self.peaks: dict[int, int] = {}
@@ -144,7 +146,7 @@ class Pool:
     def _did_not_start(self, slot: Slot, why: str) -> None:
         slot.start_failures += 1
         self._events.write("worker-down", worker=slot.number, reason=f"did not start: {why}")
-        if self.node_lost(slot):
+        if slot.plan.node and node_lost(slot.plan.node):
             self._drop(slot)
         elif slot.start_failures >= _START_TRIES:
             raise RenderError(
@@ -157,8 +159,10 @@ class Pool:
             self._launch(slot)
 
     def overdue(self) -> list[Slot]:
-        """Check starts that take too long; slots left to the caller are none."""
+        """Check starts that take too long; slots left to the caller are none. RayLostError where none can succeed."""
         now = time.monotonic()
+        if any(slot.ready is not None for slot in self.slots):
+            self._lookout.look()
         late = [slot for slot in self.slots if slot.ready is not None and now - slot.since > _START_SECONDS]
         for slot in late:
             self._did_not_start(slot, f"nothing came from it within {_START_SECONDS:.0f} s")
@@ -213,7 +217,7 @@ class Pool:
                 f"the last: {reason}{'; it said: ' + words if words else ''}. Look with render-doctor whether this "
                 "machine renders at all, then run the same command again"
             )
-        if self.node_lost(slot):
+        if slot.plan.node and node_lost(slot.plan.node):
             self._drop(slot)
             return words, True
         self._count(kind)
@@ -228,16 +232,10 @@ class Pool:
         log.warning("%s: its node is lost; going on with %d workers", slot.where, len(self.slots))
         self._count("node")
         if not self.slots:
-            raise RenderError("all nodes of the Ray cluster are lost; what was committed is safe: run again to go on")
+            raise RayLostError("all nodes of the Ray cluster are lost; what was committed is safe: run again to go on")
 
     def _count(self, kind: str) -> None:
         self.replaced[kind] = self.replaced.get(kind, 0) + 1
-
-    def node_lost(self, slot: Slot) -> bool:
-        """Whether Ray says that the slot's machine is gone."""
-        if not slot.plan.node:
-            return False
-        return all(node["NodeID"] != slot.plan.node or not node["Alive"] for node in ray.nodes())
 
     def _words(self, slot: Slot) -> str:
         if slot.info is None:

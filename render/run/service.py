@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from render.compiler import compile_episode
 from render.errors import CompileError, SpecError
@@ -26,6 +28,15 @@ from render.store.base import EpisodeStore
 from render.store.plan import Decision, Planner
 from scene_specs.reading import SpecSource
 from scene_specs.stage import load_stage
+
+if TYPE_CHECKING:
+    from render.run.feed import Task
+    from render.run.interrupt import Interrupts
+
+log = logging.getLogger(__name__)
+
+# A machine on which Ray dies more often in one run needs its owner.
+_RAY_RESTARTS = 3
 
 
 @dataclass(frozen=True)
@@ -135,10 +146,7 @@ class Batch:
         """Render and commit what `plan` found missing. Raises DeviceError, StoreError."""
         if not self._todo:
             return self.summary
-        from render.run.batch import Run
-        from render.run.feed import Task
         from render.run.interrupt import Interrupts
-        from render.run.local_ray import ray_nodes
 
         options = self.options
         status = StatusFile(Status(self.request.store, total=self._todo))
@@ -146,19 +154,42 @@ class Batch:
             closing(open_or_create(self.request.store)) as store,
             EventLog(options.json_log) as events,
             Interrupts() as interrupts,
-            ray_nodes(options.address, options.logical_gpus) as nodes,
             Progress(self._todo, status=status) as progress,
         ):
-            tasks = (
-                Task(decision.episode, decision.job, decision.settings, decision.attempt)
-                for decision in self.decisions(store)
-                if decision.kind in ("render", "replace")
-            )
-            run = Run(tasks, store, options, progress, events)
-            run.summary = self.summary
             try:
-                run.go(plan_workers(options, nodes, self._todo), interrupts)
+                self._render_with_ray(store, events, interrupts, progress)
             finally:
                 self.summary.left = self._todo - self.summary.rendered - len(self.summary.failed)
                 progress.end(self.summary)
         return self.summary
+
+    def _render_with_ray(
+        self, store: EpisodeStore, events: EventLog, interrupts: Interrupts, progress: Progress
+    ) -> None:
+        """Render what is missing; where this machine's own Ray dies on the way, with a new one."""
+        from render.run.batch import Run
+        from render.run.local_ray import ray_nodes
+        from render.run.lost import RayLostError
+
+        options = self.options
+        for restart in range(_RAY_RESTARTS + 1):
+            try:
+                with ray_nodes(options.address, options.logical_gpus) as nodes:
+                    run = Run(self._tasks(store), store, options, progress, events)
+                    run.summary = self.summary
+                    run.go(plan_workers(options, nodes, self._todo), interrupts)
+                return
+            except RayLostError as error:
+                # A cluster is its owner's to start again.
+                if options.address is not None or restart == _RAY_RESTARTS:
+                    raise
+                log.warning("%s; starting Ray again, %d of %d times", error, restart + 1, _RAY_RESTARTS)
+
+    def _tasks(self, store: EpisodeStore) -> Iterator[Task]:
+        """What the store lacks now, without what has failed already."""
+        from render.run.feed import Task
+
+        failed = {failure.episode_id for failure in self.summary.failed}
+        for decision in self.decisions(store):
+            if decision.kind in ("render", "replace") and decision.episode.id not in failed:
+                yield Task(decision.episode, decision.job, decision.settings, decision.attempt)

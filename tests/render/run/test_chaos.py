@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
 import signal
 import subprocess
@@ -59,3 +61,27 @@ def test_ctrl_c_twice_ends_at_once_and_leaves_a_whole_store(tmp_path: Path) -> N
 def test_a_lost_nodes_episodes_run_elsewhere(tmp_path: Path) -> None:
     summary = cluster_check.check(2, 30, tmp_path)
     assert summary["rendered"] == 30 and summary["replaced_workers"] >= 1
+
+
+def test_a_run_whose_raylet_dies_starts_ray_again_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chaos, "EPISODES", 80)
+    specs, store = tmp_path / "specs.jsonl", tmp_path / "out.lance"
+    names = chaos.write_specs(specs)
+    process = subprocess.Popen(
+        chaos.command(specs, store, False), stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=chaos.ROOT
+    )
+    deadline = time.monotonic() + 90
+    while not store.exists() or not chaos.truths(store):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.1)
+    # Workers outlive their raylet by up to 20 s, but are no longer below the run.
+    workers = [pid for pid in chaos.descendants(process.pid) if "Worker" in chaos._title(pid)]
+    assert workers and chaos.kill_one(process, "raylet", random.Random(1))
+    for pid in workers:
+        os.kill(pid, signal.SIGKILL)
+    out, said = process.communicate(timeout=240)
+    assert process.returncode == 0, said.decode()
+    assert b"starting Ray again, 1 of 3" in said
+    summary = json.loads(out)
+    assert summary["rendered"] == len(names) == len(chaos.truths(store))
+    assert summary["left"] == 0 and summary["failed"] == []
