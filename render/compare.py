@@ -11,6 +11,7 @@ import numpy as np
 from render.annotations.encode import decode_png
 from render.differences import differences, shown
 from render.record import EpisodeRecord, ImageRecord
+from render.scene import Scene, SceneFrame
 
 # Differences of truth that are told one by one; a moved camera changes every number.
 _TOLD = 20
@@ -34,15 +35,18 @@ class ImageComparison:
     psnr: float
     truth: tuple[str, ...]
 
+    def pixels(self) -> str:
+        """The pictures' error figures, for people."""
+        if self.identical:
+            return f"{self.name}: identical" + ("" if self.same_bytes else " in every pixel, packed otherwise")
+        return (
+            f"{self.name}: {self.changed_pixels} pixels differ, by at most {self.largest} of 255 "
+            f"(mean {self.mean:.3f}, PSNR {self.psnr:.1f} dB)"
+        )
+
     def line(self) -> str:
         """For people."""
-        if self.identical:
-            text = f"{self.name}: identical" + ("" if self.same_bytes else " in every pixel, packed otherwise")
-        else:
-            text = (
-                f"{self.name}: {self.changed_pixels} pixels differ, by at most {self.largest} of 255 "
-                f"(mean {self.mean:.3f}, PSNR {self.psnr:.1f} dB)"
-            )
+        text = self.pixels()
         if self.truth:
             return f"{text}; truth differs in {len(self.truth)} places, first {self.truth[0]}"
         return text if self.identical else f"{text}; truth identical"
@@ -50,21 +54,26 @@ class ImageComparison:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All images that both have, and what changed between the two makings."""
+    """All images that both have, and what changed between the two makings.
+
+    missing: images that are not there before, or were of another size then; nothing can be said of their pixels.
+    """
 
     images: tuple[ImageComparison, ...]
     changed: tuple[str, ...]
+    missing: tuple[str, ...] = ()
 
     @property
     def identical(self) -> bool:
         """Every picture and all truth."""
-        return all(image.identical and not image.truth for image in self.images)
+        return not self.missing and all(image.identical and not image.truth for image in self.images)
 
     def lines(self) -> list[str]:
         """For people; a single word where nothing differs."""
         if self.identical and not self.changed:
             return ["identical"]
         head = ["identical"] if self.identical else [image.line() for image in self.images]
+        head += [f"{name}: nothing to compare with" for name in self.missing]
         return head + [f"changed since: {line}" for line in self.changed]
 
     def as_dict(self) -> dict[str, Any]:
@@ -72,7 +81,8 @@ class Comparison:
         images = [asdict(image) for image in self.images]
         for image in images:
             image["psnr"] = None if math.isinf(image["psnr"]) else round(image["psnr"], 3)
-        return {"identical": self.identical, "images": images, "changed": list(self.changed)}
+        facts = {"identical": self.identical, "images": images, "changed": list(self.changed)}
+        return {**facts, "missing": list(self.missing)}
 
 
 def _told(old: Any, new: Any) -> tuple[str, ...]:
@@ -98,21 +108,57 @@ def compare_images(old: ImageRecord, new: ImageRecord) -> ImageComparison:
     )
 
 
-def compare_records(old: EpisodeRecord, new: EpisodeRecord) -> Comparison:
-    """What both have, image by image, and what changed: versions, device, processor, settings, assets."""
-    before = {image.name: image for image in old.images}
-    pairs = [(before[image.name], image) for image in new.images if image.name in before]
-    same_size = [(a, b) for a, b in pairs if (a.width, a.height) == (b.width, b.height)]
-    circumstances = (
+def circumstances(old: EpisodeRecord, new: EpisodeRecord) -> tuple[str, ...]:
+    """What differs in how two records were made, a line each: versions, device, processor, settings, assets."""
+    pairs = (
         ("", old.provenance.versions, new.provenance.versions),
         ("device", old.provenance.device, new.provenance.device),
         ("processor", old.provenance.cpu, new.provenance.cpu),
         ("settings", old.scene.settings.model_dump(mode="json"), new.scene.settings.model_dump(mode="json")),
         ("asset", old.scene.assets, new.scene.assets),
     )
-    changed = [
+    return tuple(
         f"{name} {path}".strip() + f": {shown(a)}, now {shown(b)}"
-        for name, was, now in circumstances
+        for name, was, now in pairs
         for path, a, b in differences(was, now)
+    )
+
+
+def scene_changes(old: Scene, new: Scene) -> tuple[str, ...]:
+    """Where two Scenes differ beside settings and assets, a line a place, at most 20.
+
+    Frames, objects and lights are paired by name.
+    """
+    names = [frame.name for frame in new.frames]
+    before = {frame.name: frame for frame in old.frames}
+    frames = [
+        differences(
+            _by_name(before[frame.name]) if frame.name in before else None,
+            _by_name(frame),
+            f"frames[{names.index(frame.name)}]",
+        )
+        for frame in new.frames
     ]
-    return Comparison(tuple(compare_images(a, b) for a, b in same_size), tuple(changed))
+    was, now = (scene.model_dump(mode="json", exclude={"frames", "settings", "assets"}) for scene in (old, new))
+    found = [f"{path}: {shown(a)}, now {shown(b)}" for walk in (differences(was, now), *frames) for path, a, b in walk]
+    more = len(found) - _TOLD
+    return (*found[:_TOLD], f"and {more} more places") if more > 0 else tuple(found)
+
+
+def _by_name(frame: SceneFrame) -> dict[str, Any]:
+    """A frame as plain data, its objects and lights by name: one taken out doesn't make all that follow differ."""
+    data = frame.model_dump(mode="json")
+    return {**data, **{key: {item["name"]: item for item in data[key]} for key in ("objects", "lights")}}
+
+
+def compare_records(old: EpisodeRecord, new: EpisodeRecord) -> Comparison:
+    """What both have, image by image, and what changed: versions, device, processor, settings, assets."""
+    before = {image.name: image for image in old.images}
+    compared, missing = [], []
+    for image in new.images:
+        was = before.get(image.name)
+        if was is None or (was.width, was.height) != (image.width, image.height):
+            missing.append(image.name)
+        else:
+            compared.append(compare_images(was, image))
+    return Comparison(tuple(compared), circumstances(old, new), tuple(missing))

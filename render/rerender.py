@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from render.annotations.encode import decode_png
-from render.compare import Comparison, compare_records
+from render.compare import Comparison, ImageComparison, compare_records
 from render.errors import UsageError
+from render.gallery.beside import beside, difference_picture
 from render.gallery.overlay import overlay
 from render.passes import Passes
 from render.profiles import changed
 from render.record import EpisodeRecord, ImageRecord
 from render.scene import Scene, SceneFrame, SceneView
-
-# The difference picture shows one level of 255 as this many.
-_AMPLIFY = 16
+from scene_specs.spec import EpisodeSpec
 
 
 def changed_settings(scene: Scene, profile: str | None, size: tuple[int, int] | None) -> Scene:
@@ -57,6 +60,7 @@ class BlendSaver:
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         """As the renderer's, and saves."""
         passes: Passes = self._renderer.render(scene, frame, view)
+        self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / f"{frame.image_name(view)}.blend"
         self._renderer.save_blend(path, frame)
         self.paths.append(path)
@@ -67,41 +71,69 @@ class BlendSaver:
         self._renderer.close()
 
 
-def write_files(
-    folder: Path, record: EpisodeRecord, stored: EpisodeRecord | None
-) -> tuple[list[Path], Comparison | None]:
-    """Pictures, overlays, scene and truth of a record; beside them what is stored, the difference and the figures."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
+class Files:
+    """What a call writes, each file under a temporary name first. folder: made at the first file; None for none."""
 
-    def keep(name: str, write: Callable[[Path], object]) -> None:
-        path = folder / name
-        write(path)
-        paths.append(path)
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self.paths: list[Path] = []
 
-    comparison = compare_records(stored, record) if stored is not None else None
-    before = {image.name: image for image in stored.images} if stored is not None else {}
-    differing = {image.name for image in comparison.images if not image.identical} if comparison is not None else set()
-    for image in record.images:
-        color = decode_png(image.png)
-        keep(f"{image.name}.png", lambda path, data=image.png: path.write_bytes(data))  # type: ignore[misc]
-        drawn = overlay(color, image.annotation)
-        keep(f"{image.name}_overlay.png", drawn.save)
-        truth = json.dumps(image.annotation.model_dump(mode="json"), indent=1)
-        keep(f"{image.name}.json", lambda path, text=truth: path.write_text(text))  # type: ignore[misc]
-        old = before.get(image.name)
-        if old is not None and image.name in differing:
-            keep(f"{image.name}_stored.png", lambda path, data=old.png: path.write_bytes(data))  # type: ignore[misc]
-            keep(f"{image.name}_difference.png", _difference(old, image).save)
-    keep("scene.json", lambda path: path.write_text(record.scene.to_json() + "\n"))
-    if comparison is not None:
-        keep("comparison.json", lambda path: path.write_text(json.dumps(comparison.as_dict(), indent=1) + "\n"))
-    return paths, comparison
+    def save(self, path: Path, write: Callable[[Path], object]) -> None:
+        """One file anywhere. Raises UsageError where it can't be written."""
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write(part)
+            part.replace(path)
+        except OSError as error:
+            raise UsageError(f"{path}: can't be written: {error.strerror or error}") from error
+        finally:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+        self.paths.append(path)
 
+    def _keep(self, name: str, write: Callable[[Path], object]) -> None:
+        assert self._folder is not None
+        self.save(self._folder / name, write)
 
-def _difference(old: ImageRecord, new: ImageRecord) -> Image.Image:
-    error = np.abs(decode_png(old.png).astype(np.int16) - decode_png(new.png)) * _AMPLIFY
-    return Image.fromarray(np.clip(error, 0, 255).astype(np.uint8))
+    def _keep_picture(self, name: str, picture: Image.Image) -> None:
+        self._keep(name, lambda part: picture.save(part, format="PNG"))
+
+    def write_spec(self, spec: EpisodeSpec) -> None:
+        """`spec.json`: the spec that was rendered."""
+        text = spec.model_dump_json(indent=1, exclude_none=True) + "\n"
+        self._keep("spec.json", lambda part: part.write_text(text, encoding="utf-8"))
+
+    def write_record(self, record: EpisodeRecord, stored: EpisodeRecord | None, all_beside: bool) -> Comparison | None:
+        """Pictures, overlays, scene and truth; with `stored` the figures, and what differs beside each other.
+
+        all_beside: also pictures that don't differ.
+        """
+        comparison = compare_records(stored, record) if stored is not None else None
+        before = {image.name: image for image in stored.images} if stored is not None else {}
+        figures = {image.name: image for image in comparison.images} if comparison is not None else {}
+        for image in record.images:
+            color = decode_png(image.png)
+            self._keep(f"{image.name}.png", partial(Path.write_bytes, data=image.png))
+            self._keep_picture(f"{image.name}_overlay.png", overlay(color, image.annotation))
+            truth = json.dumps(image.annotation.model_dump(mode="json"), indent=1)
+            self._keep(f"{image.name}.json", partial(Path.write_text, data=truth, encoding="utf-8"))
+            found = figures.get(image.name)
+            if found is not None and (all_beside or not found.identical):
+                self._beside(before[image.name], color, found)
+        scene = record.scene.to_json() + "\n"
+        self._keep("scene.json", lambda part: part.write_text(scene, encoding="utf-8"))
+        if comparison is not None:
+            text = json.dumps(comparison.as_dict(), indent=1) + "\n"
+            self._keep("comparison.json", lambda part: part.write_text(text, encoding="utf-8"))
+        return comparison
+
+    def _beside(self, old: ImageRecord, color: NDArray[np.uint8], figures: ImageComparison) -> None:
+        """`<image>_stored.png`, `<image>_difference.png`, and `<image>_compare.png` with all three."""
+        was = decode_png(old.png)
+        self._keep(f"{old.name}_stored.png", partial(Path.write_bytes, data=old.png))
+        self._keep_picture(f"{old.name}_difference.png", difference_picture(was, color))
+        self._keep_picture(f"{old.name}_compare.png", beside(was, color, figures.pixels()))
 
 
 def default_folder(episode_id: str) -> Path:

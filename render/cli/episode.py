@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
 from render.cli.common import DioramaCommand, parse_size, shapenet_option, verbose_option
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command(cls=DioramaCommand)
@@ -16,14 +19,31 @@ from render.cli.common import DioramaCommand, parse_size, shapenet_option, verbo
 @click.option(
     "--from", "spec", metavar="SPEC", default=None, help="Render the episode of a spec file instead; no store needed."
 )
+@click.option("--at", metavar="VERSION", help="As the store had it: a version's number or tag.")
+@click.option("--sheet", type=_FILE, metavar="FILE.png", help="The whole episode with overlays, in one picture.")
+@click.option("--plan", type=_FILE, metavar="FILE.svg", help="Top view: places, sizes, turns, margins, camera.")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change the spec, such as frames[0].objects[1].color=blue; all else stays where it is.",
+)
+@click.option("--unset", "unsets", multiple=True, metavar="PATH", help="Take a place of the spec out.")
+@click.option(
+    "--set-scene", "scene_sets", multiple=True, metavar="PATH=VALUE", help="Change the compiled Scene, unchecked."
+)
+@click.option("--recompile", is_flag=True, help="From the stored spec: what it leaves open is decided anew.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="As --recompile, with another seed.")
 @click.option("--frame", "frames", multiple=True, metavar="NAME", help="Only this frame; may be given again.")
 @click.option("--profile", default=None, metavar="NAME", help="Another profile than the stored one.")
+@click.option("--samples", type=click.IntRange(1, 1_000_000), help="Another number of samples a pixel.")
 @click.option("--size", default=None, metavar="WxH", callback=parse_size, help="Another size than the stored one.")
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder for the files [default: ./<id>].")
+@click.option("--compare", is_flag=True, help="Beside each other: stored, new, difference; also where both are edited.")
+@click.option("--replace", is_flag=True, help="Commit the new making; the old one stays in the store's history.")
+@click.option("--save-blend", is_flag=True, help="Also save each image's scene as a .blend file.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda", "optix"]), default="auto", show_default=True)
-@click.option(
-    "--blend/--no-blend", default=True, show_default=True, help="Also save each image's scene as a .blend file."
-)
 @click.option(
     "--asset-root",
     "asset_roots",
@@ -41,38 +61,27 @@ from render.cli.common import DioramaCommand, parse_size, shapenet_option, verbo
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
 @verbose_option
-def main(
-    store: str | None,
-    episode_id: str | None,
-    spec: str | None,
-    frames: tuple[str, ...],
-    profile: str | None,
-    size: tuple[int, int] | None,
-    out: Path | None,
-    device: str,
-    blend: bool,
-    asset_roots: tuple[Path, ...],
-    renderer: str,
-    as_json: bool,
-) -> None:
-    """Render episode ID of STORE again, from its stored Scene, into files: pictures, overlays, truth, .blend.
+def main(store: str | None, episode_id: str | None, as_json: bool, **options: Any) -> None:
+    """Look at episode ID of STORE, or render it again from its stored Scene: pictures, overlays, truth.
 
     Says "identical", or how far the pictures differ from what is stored and what changed since: versions, device,
-    settings.
-    With --from, STORE and ID are left out, or ID chooses one of several episodes of the file.
+    settings, assets. With --from, STORE and ID are left out, or ID chooses one of several episodes of the file.
+
+    --sheet and --plan by themselves show what is stored, without rendering. --set changes one thing and keeps
+    everything else where the compiler put it; a change that breaks a stated relation is refused. Paths may use names:
+    frames[context-0].objects[b].location=[1,2].
 
     \b
-    Exit codes: 0 identical, or nothing to compare with; 1 the pictures or their truth differ; 2 wrong options, spec or
-    id; 3 the device asked for is not there; 4 the store cannot be read.
+    Exit codes: 0 identical, replaced, or nothing to compare with; 1 the pictures or their truth differ; 2 wrong
+    options, spec or id; 3 the device asked for is not there; 4 the store cannot be read.
     """
     from render.run.again import Again, render_again
 
-    if spec is not None and store is not None and episode_id is None:
+    if options["spec"] is not None and store is not None and episode_id is None:
         store, episode_id = None, store
-    if spec is None and store is None:
+    if options["spec"] is None and store is None:
         store = os.environ.get("DIORAMA_STORE")
-    request = Again(store, episode_id, spec, frames, profile, size, out, device, blend, asset_roots, renderer)
-    result = render_again(request)
+    result = render_again(Again(store, episode_id, **options))
     if as_json:
         import json
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 from pycocotools import mask as coco
 
+from render.gallery.text import font
 from render.record import RLE, Box, FrameAnnotation
 
 _TINT = 0.35
 _DASH = 4
+_PLATE = (24, 26, 28)
+_NAME = (245, 246, 248)
 
 
 def decode_mask(rle: RLE) -> NDArray[np.bool_]:
@@ -29,32 +33,76 @@ def color_of(index: int) -> tuple[int, int, int]:
     return (round(255 * red), round(255 * green), round(255 * blue))
 
 
-def overlay(color: NDArray[np.uint8], truth: FrameAnnotation, scale: int = 2) -> Image.Image:
-    """An enlarged picture with all truth drawn in. color: (H, W, 3) display values; scale: whole factor."""
+def overlay(color: NDArray[np.uint8], truth: FrameAnnotation, scale: int = 2, tint: bool = True) -> Image.Image:
+    """An enlarged picture with all truth drawn in. color: (H, W, 3) display values; scale: whole factor.
+
+    tint: masks as a tint over the objects; else only their outlines are drawn, and colours stay as they are.
+    """
     tinted = color.astype(np.float32)
-    for item in truth.objects:
+    for item in truth.objects if tint else ():
         mask = decode_mask(item.rle)
         tinted[mask] = (1 - _TINT) * tinted[mask] + _TINT * np.array(color_of(item.index), dtype=np.float32)
-    height, width = color.shape[:2]
-    picture = Image.fromarray(np.rint(tinted).astype(np.uint8)).resize(
-        (width * scale, height * scale), Image.Resampling.NEAREST
-    )
+    pixels = np.rint(tinted).astype(np.uint8).repeat(scale, axis=0).repeat(scale, axis=1)
+    for item in truth.objects if not tint else ():
+        pixels[_outline(decode_mask(item.rle).repeat(scale, axis=0).repeat(scale, axis=1))] = color_of(item.index)
+    picture = Image.fromarray(pixels)
     draw = ImageDraw.Draw(picture)
     for item in truth.objects:
         if item.amodal_bbox is not None and item.amodal_bbox != item.bbox:
             _dashed(draw, item.amodal_bbox, scale, color_of(item.index))
-        box = item.bbox or item.amodal_bbox
         if item.bbox is not None:
             x, y, w, h = (value * scale for value in item.bbox)
             draw.rectangle((x, y, x + w - 1, y + h - 1), outline=color_of(item.index))
+    # Names last: no later object's box runs through one.
+    taken: list[Box] = []
+    for item in truth.objects:
+        box = item.bbox or item.amodal_bbox
         if box is not None:
             label = item.name if item.visible_fraction >= 0.995 else f"{item.name} {item.visible_fraction:.0%}"
-            place = (box[0] * scale + 1, max(0, box[1] * scale - 11))
-            draw.text(place, label, fill=color_of(item.index), stroke_width=1, stroke_fill=(0, 0, 0))
+            x, y, w, h = (value * scale for value in box)
+            taken.append(_label(draw, (x, y, w, h), label, picture.size, color_of(item.index), taken))
     if truth.pointer is not None:
         across, down = (value * scale for value in truth.pointer.fingertip_pixel[:2])
         draw.ellipse((across - 3, down - 3, across + 3, down + 3), outline=(255, 255, 255))
     return picture
+
+
+def _outline(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Pixels of a mask that border on others, or on the image's edge."""
+    wide = np.pad(mask, 1)
+    inner = wide[:-2, 1:-1] & wide[2:, 1:-1] & wide[1:-1, :-2] & wide[1:-1, 2:]
+    border: NDArray[np.bool_] = mask & ~inner
+    return border
+
+
+def _label(
+    draw: ImageDraw.ImageDraw,
+    box: Box,
+    text: str,
+    size: tuple[int, int],
+    color: tuple[int, int, int],
+    taken: Sequence[Box],
+) -> Box:
+    """A name on a dark plate at a corner of its box, where no other name stands if one is free; returns the plate."""
+    letter = font(12)
+    width, height = round(letter.getlength(text)) + 6, 15
+    left, right = box[0], box[0] + box[2] - width
+    above, below = box[1] - height, box[1] + box[3]
+    places = [(left, above), (right, above), (left, below), (right, below), (left, box[1] + 1)]
+    plates = [
+        (max(0, min(x, size[0] - width)), max(0, min(y, size[1] - height)), width, height)
+        for x, y in places
+        if 0 <= y <= size[1] - height or (x, y) == places[-1]
+    ]
+    x, y, _, _ = plate = next((p for p in plates if not any(_overlap(p, other) for other in taken)), plates[0])
+    draw.rectangle((x, y, x + width - 1, y + height - 1), fill=_PLATE)
+    draw.rectangle((x, y, x + 1, y + height - 1), fill=color)
+    draw.text((x + 4, y), text, fill=_NAME, font=letter)
+    return plate
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    return a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
 
 
 def _dashed(draw: ImageDraw.ImageDraw, box: Box, scale: int, color: tuple[int, int, int]) -> None:

@@ -1,4 +1,4 @@
-"""What `render-episode` does: find the Scene, render it here and now, write files, compare."""
+"""What `render-episode` does: find the episode, change it, render it here and now, write files, compare, replace."""
 
 from __future__ import annotations
 
@@ -7,92 +7,134 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from render.compare import Comparison
-from render.compiler import compile_episode
+from render.compare import Comparison, circumstances, scene_changes
 from render.compiler.assets import resolve_blend
-from render.errors import SpecError, UsageError
+from render.gallery.plan import plan
+from render.gallery.sheet import sheet
 from render.passes import Renderer
-from render.profiles import DEFAULT_PROFILE, settings_for
 from render.record import EpisodeRecord
-from render.rerender import BlendSaver, changed_settings, default_folder, only_frames, write_files
+from render.rerender import BlendSaver, Files, default_folder, only_frames
+from render.run.asked import Again, Asked, find
 from render.run.episode import make_record
 from render.run.jobs import job_of
+from render.run.replacing import Replaced, replace_stored
 from render.scene import Scene
-from render.store import open_store
-from scene_specs.reading import SpecSource
-from scene_specs.stage import load_stage
 
-
-@dataclass(frozen=True)
-class Again:
-    """What is asked: an episode of a store, or of a spec file. The other fields are render-episode's options."""
-
-    store: str | None
-    episode_id: str | None
-    spec: str | None = None
-    frames: tuple[str, ...] = ()
-    profile: str | None = None
-    size: tuple[int, int] | None = None
-    out: Path | None = None
-    device: str = "auto"
-    blend: bool = True
-    asset_roots: tuple[Path, ...] = ()
-    renderer: str = "cycles"
+__all__ = ["Again", "Done", "render_again"]
 
 
 @dataclass(frozen=True)
 class Done:
-    """record: the new one. comparison: None if there was nothing to compare with."""
+    """record: the new one, the stored one where that was looked at, or None. folder, paths: what was written.
 
-    record: EpisodeRecord
-    folder: Path
+    comparison: None if there was nothing to compare with. edited: places of the Scene that differ from the stored one.
+    since: what changed between the stored making and this one. replaced: None where the store was left as it is.
+    """
+
+    episode: str
+    record: EpisodeRecord | None
+    folder: Path | None
     paths: tuple[Path, ...]
-    comparison: Comparison | None
+    comparison: Comparison | None = None
+    edited: tuple[str, ...] = ()
+    since: tuple[str, ...] = ()
+    replaced: Replaced | None = None
 
     @property
     def exit_code(self) -> int:
-        """1 if pictures or truth differ where they should not."""
-        return int(self.comparison is not None and not self.comparison.identical)
+        """1 if pictures or truth differ where that was not asked for."""
+        return int(self.comparison is not None and not self.comparison.identical and self.replaced is None)
 
     def lines(self) -> list[str]:
         """For people."""
+        edited = [f"edited: {line}" for line in self.edited]
+        if self.folder is None or self.record is None:
+            return [*edited, *(f"file: {path}" for path in self.paths)]
         seconds = ", ".join(f"{step} {value:.2f} s" for step, value in self.record.provenance.seconds.items())
-        head = [
-            f"{self.record.episode_id}: {len(self.record.images)} images on {self.record.provenance.device} ({seconds})"
-        ]
-        return [*head, *(self.comparison.lines() if self.comparison else []), f"files: {self.folder}"]
+        count = len(self.record.images)
+        images = f"{count} image{'' if count == 1 else 's'}"
+        lines = [f"{self.episode}: {images} on {self.record.provenance.device} ({seconds})"]
+        lines += edited
+        lines += self.comparison.lines() if self.comparison else [f"changed since: {line}" for line in self.since]
+        lines.append(f"files: {self.folder}")
+        return [*lines, *(self.replaced.lines() if self.replaced else [])]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "episode": self.record.episode_id,
-            "folder": str(self.folder),
+            "episode": self.episode,
+            "folder": None if self.folder is None else str(self.folder),
             "files": [str(path) for path in self.paths],
-            "provenance": self.record.provenance.model_dump(mode="json"),
+            "provenance": None if self.record is None else self.record.provenance.model_dump(mode="json"),
+            "edited": list(self.edited),
+            "changed": list(self.since),
             "comparison": self.comparison.as_dict() if self.comparison else None,
+            "replaced": self.replaced.as_dict() if self.replaced else None,
         }
 
 
-def _from_spec(request: Again) -> Scene:
-    """The compiled Scene of the one episode of the spec file, or of the one with the id."""
-    assert request.spec is not None
-    with SpecSource([request.spec]) as source:
-        faults, _ = source.check()
-        if faults:
-            raise SpecError(faults)
-        found = {item.episode.id: item.episode for item in source if request.episode_id in (None, item.episode.id)}
-    if len(found) != 1:
-        if request.episode_id is not None:
-            raise UsageError(f"--from {request.spec}: no episode {request.episode_id!r} in it")
-        some = ", ".join(sorted(found)[:5])
-        raise UsageError(f"--from {request.spec}: {len(found)} episodes; name one of them, such as {some}")
-    (episode,) = found.values()
-    if isinstance(episode, Scene):
-        return changed_settings(episode, request.profile, request.size)
-    width, height = request.size or load_stage(episode.stage).size
-    return compile_episode(
-        episode, settings_for(request.profile or DEFAULT_PROFILE, width, height), request.asset_roots
-    )
+def render_again(request: Again) -> Done:
+    """Do what is asked. Raises what the commands do, before anything is written where it can be seen before."""
+    asked = find(request)
+    if request.only_looks:
+        return _look(request, asked)
+    folder = request.out or default_folder(asked.scene.id)
+    record, blends = _render(request, asked, folder)
+    files = Files(folder)
+    stored = asked.stored
+    compared = stored is not None and (request.compare or not asked.otherwise)
+    comparison = files.write_record(record, stored if compared else None, request.compare)
+    _pictures(request, record.scene, record, files)
+    if asked.spec is not None and asked.edited:
+        files.write_spec(asked.spec)
+    edited: tuple[str, ...] = ()
+    since: tuple[str, ...] = ()
+    if stored is not None:
+        edited = scene_changes(stored.scene, record.scene) if asked.edited else ()
+        since = circumstances(stored, record)
+    replaced = None
+    if request.replace:
+        assert request.store is not None and stored is not None
+        replaced = replace_stored(request.store, stored, record)
+    return Done(record.episode_id, record, folder, (*files.paths, *blends), comparison, edited, since, replaced)
+
+
+def _look(request: Again, asked: Asked) -> Done:
+    """A sheet or a plan and nothing else. What is stored needs no renderer, and a plan never does."""
+    scene = only_frames(asked.scene, request.frames)
+    files = Files(None)
+    record = asked.stored if not asked.otherwise else None
+    if record is not None:
+        names = {frame.name for frame in scene.frames}
+        images = [image for image in record.images if image.frame in names]
+        record = record.model_copy(update={"images": images, "scene": scene})
+    elif request.sheet is not None:
+        record, _ = _render(request, asked, Path())
+    edited = scene_changes(asked.stored.scene, scene) if asked.stored is not None and asked.edited else ()
+    _pictures(request, scene, record, files)
+    return Done(scene.id, record, None, tuple(files.paths), edited=edited)
+
+
+def _pictures(request: Again, scene: Scene, record: EpisodeRecord | None, files: Files) -> None:
+    """The sheet and the plan, where they are asked for."""
+    if request.sheet is not None and record is not None:
+        whole = sheet(record)
+        files.save(request.sheet, lambda part: whole.save(part, format="PNG"))
+    if request.plan is not None:
+        drawn = plan(scene)
+        files.save(request.plan, lambda part: part.write_text(drawn, encoding="utf-8"))
+
+
+def _render(request: Again, asked: Asked, folder: Path) -> tuple[EpisodeRecord, list[Path]]:
+    scene = only_frames(asked.scene, request.frames)
+    job = job_of(asked.source, scene.settings, request.renderer, request.asset_roots)
+    inner = _renderer(request)
+    renderer: Renderer = BlendSaver(inner, folder) if request.save_blend else inner
+    try:
+        record = make_record(renderer, scene, job, scene.settings, request.asset_roots)
+    finally:
+        renderer.close()
+    return record, renderer.paths if isinstance(renderer, BlendSaver) else []
 
 
 def _renderer(request: Again) -> Any:
@@ -103,29 +145,3 @@ def _renderer(request: Again) -> Any:
     from render.cycles.session import CyclesRenderer
 
     return CyclesRenderer(request.device, 0, partial(resolve_blend, asset_roots=request.asset_roots))
-
-
-def render_again(request: Again) -> Done:
-    """Render and write; compare where nothing was asked to be otherwise. Raises what the commands do."""
-    stored = None
-    if request.spec is not None:
-        scene = _from_spec(request)
-    else:
-        if request.store is None or request.episode_id is None:
-            raise UsageError("give STORE and ID, or --from SPEC")
-        stored = open_store(request.store).get(request.episode_id)
-        scene = changed_settings(stored.scene, request.profile, request.size)
-    scene = only_frames(scene, request.frames)
-    same = stored is not None and scene.settings == stored.scene.settings
-    folder = request.out or default_folder(scene.id)
-    folder.mkdir(parents=True, exist_ok=True)
-    inner = _renderer(request)
-    renderer: Renderer = BlendSaver(inner, folder) if request.blend and request.renderer == "cycles" else inner
-    job = job_of(scene, scene.settings, request.renderer, request.asset_roots)
-    try:
-        record = make_record(renderer, scene, job, scene.settings, request.asset_roots)
-    finally:
-        renderer.close()
-    paths, comparison = write_files(folder, record, stored if same else None)
-    blends = renderer.paths if isinstance(renderer, BlendSaver) else []
-    return Done(record, folder, (*paths, *blends), comparison)

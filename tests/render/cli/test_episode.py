@@ -128,7 +128,18 @@ print("FOUND" + json.dumps([things, camera.name, list(camera.location), size]))
 def test_a_blend_opens_again_with_the_same_objects_at_the_same_places(tmp_path: Path) -> None:
     file = tmp_path / "spec.json"
     file.write_text(json.dumps(SPEC))
-    call("--from", file, "--out", tmp_path / "out", "--size", "48x36", "--profile", "draft", renderer="cycles")
+    call(
+        "--from",
+        file,
+        "--out",
+        tmp_path / "out",
+        "--size",
+        "48x36",
+        "--profile",
+        "draft",
+        "--save-blend",
+        renderer="cycles",
+    )
     frame = json.loads((tmp_path / "out" / "scene.json").read_text())["frames"][0]
     command = [sys.executable, "-c", LOOK, str(tmp_path / "out" / "one.blend")]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -1,0 +1,150 @@
+"""What a record and a Scene show of themselves in a notebook: self-contained HTML, everything in it escaped."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from render.gallery.overlay import color_of
+from render.gallery.text import printable
+
+if TYPE_CHECKING:
+    from render.record import Box, EpisodeRecord, ImageRecord, ObjectAnnotation
+    from render.scene import Scene
+
+# More would make the notebook's file heavy: a picture is 70 KB and more.
+_MOST_IMAGES = 24
+_MOST_ROWS = 100
+_WIDTH = 320
+_CELL = "padding:2px 10px 2px 0;text-align:left;white-space:nowrap"
+
+
+def record_html(record: EpisodeRecord) -> str:
+    """The pictures of an episode with boxes and names, utterances, task, and a table of its objects."""
+    settings = record.scene.settings
+    device = record.provenance.device
+    parts = [_title(record.episode_id, f"{settings.profile}, {settings.width} x {settings.height}, {device}")]
+    parts += _task(record.scene)
+    utterances = {frame.name: frame.utterance for frame in record.scene.frames}
+    figures = [_figure(image, utterances.get(image.frame)) for image in record.images[:_MOST_IMAGES]]
+    parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:10px">{"".join(figures)}</div>')
+    parts.append(_more(len(record.images) - _MOST_IMAGES, "images"))
+    rows = [_object_row(image.name, item) for image in record.images for item in image.annotation.objects]
+    head = ("image", "object", "shape", "color", "material", "size", "box", "visible")
+    parts.append(_table(head, rows))
+    return f"<div>{''.join(parts)}</div>"
+
+
+def scene_html(scene: Scene) -> str:
+    """The top view of a Scene and a table of its objects."""
+    from render.errors import DioramaError
+    from render.gallery.plan import plan
+
+    settings = scene.settings
+    parts = [_title(scene.id, f"stage {scene.stage}, {settings.profile}, {settings.width} x {settings.height}")]
+    parts += _task(scene)
+    try:
+        parts.append(f'<div style="overflow-x:auto">{plan(scene)}</div>')
+    except DioramaError as error:
+        # A Scene may need a stage or an asset of a package that is not installed here; its table can still be read.
+        parts.append(f"<p>no plan: {_text(error)}</p>")
+    rows = [
+        (
+            frame.name,
+            item.name,
+            item.shape,
+            item.color or "given",
+            item.material.name,
+            f"{item.scale:g}",
+            ", ".join(f"{value:.2f}" for value in item.location),
+            ", ".join(f"{value:.0f}" for value in item.rotation_deg),
+        )
+        for frame in scene.frames
+        for item in frame.objects
+    ]
+    parts.append(_table(("frame", "object", "shape", "color", "material", "scale", "location", "rotation (deg)"), rows))
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _text(value: object) -> str:
+    return escape(printable(str(value)))
+
+
+def _title(name: str, facts: str) -> str:
+    return f'<div style="margin:4px 0"><b>{_text(name)}</b> <span style="opacity:.7">{_text(facts)}</span></div>'
+
+
+def _task(scene: Scene) -> Iterable[str]:
+    for key, value in (scene.task or {}).items():
+        if key in ("benchmark", "name", "instruction", "question", "options"):
+            shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+            yield f'<div style="opacity:.8">{_text(key)}: {_text(shown)}</div>'
+
+
+def _figure(image: ImageRecord, utterance: str | None) -> str:
+    data = base64.b64encode(image.png).decode("ascii")
+    names = ", ".join(item.name for item in image.annotation.objects)
+    smooth = "" if image.width >= _WIDTH else ";image-rendering:pixelated"
+    alt = _text(f"{image.name}: {names}")
+    picture = f'<img alt="{alt}" style="display:block;width:100%{smooth}" src="data:image/png;base64,{data}">'
+    boxes = "".join(_boxes(image))
+    lines = (
+        f'<svg viewBox="0 0 {image.width} {image.height}" aria-hidden="true" '
+        f'style="position:absolute;left:0;top:0;width:100%;height:100%" font-family="sans-serif">{boxes}</svg>'
+    )
+    said = f" <i>{_text(utterance)}</i>" if utterance else ""
+    caption = f'<figcaption style="font-size:90%">{_text(image.name)}{said}</figcaption>'
+    return (
+        f'<figure style="margin:0;width:{_WIDTH}px"><div style="position:relative">{picture}{lines}</div>{caption}'
+        "</figure>"
+    )
+
+
+def _boxes(image: ImageRecord) -> Iterable[str]:
+    """Rectangles and names in the picture's own pixels; the amodal box dashed where it is another."""
+    letter = image.width / _WIDTH * 11
+    for item in image.annotation.objects:
+        red, green, blue = color_of(item.index)
+        color = f"rgb({red},{green},{blue})"
+        if item.amodal_bbox is not None and item.amodal_bbox != item.bbox:
+            yield _rectangle(item.amodal_bbox, color, f' stroke-dasharray="{letter / 4:g}"')
+        if item.bbox is not None:
+            yield _rectangle(item.bbox, color, "")
+        box = item.bbox or item.amodal_bbox
+        if box is not None:
+            y = max(box[1] - letter / 4, letter)
+            yield (
+                f'<text x="{box[0]}" y="{y:g}" font-size="{letter:g}" fill="{color}" stroke="#111" '
+                f'stroke-width="{letter / 4:g}" paint-order="stroke">{_text(item.name)}</text>'
+            )
+
+
+def _rectangle(box: Box, color: str, more: str) -> str:
+    x, y, width, height = box
+    return (
+        f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="none" stroke="{color}" '
+        f'vector-effect="non-scaling-stroke"{more}/>'
+    )
+
+
+def _object_row(image: str, item: ObjectAnnotation) -> tuple[str, ...]:
+    box = ", ".join(map(str, item.bbox)) if item.bbox is not None else "not visible"
+    size = item.size or f"{item.scale:g}"
+    look = (item.shape, item.color or "given", item.material, size)
+    return (image, item.name, *look, box, f"{item.visible_fraction:.0%}")
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    titles = "".join(f'<th scope="col" style="{_CELL}">{_text(name)}</th>' for name in head)
+    lines = "".join(
+        "<tr>" + "".join(f'<td style="{_CELL}">{_text(cell)}</td>' for cell in row) + "</tr>"
+        for row in rows[:_MOST_ROWS]
+    )
+    table = f'<table style="margin-top:8px;border-collapse:collapse"><tr>{titles}</tr>{lines}</table>'
+    return table + _more(len(rows) - _MOST_ROWS, "objects")
+
+
+def _more(count: int, what: str) -> str:
+    return f"<div>and {count} more {what}</div>" if count > 0 else ""

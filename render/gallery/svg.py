@@ -1,0 +1,72 @@
+"""A small SVG writer: shapes in, text out. Everything that comes from a spec is escaped here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from render.gallery.text import printable
+
+Point = tuple[float, float]
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+class Svg:
+    """A drawing of `width` x `height` pixels. Methods take attributes by name, `stroke_width` for `stroke-width`."""
+
+    def __init__(self, width: float, height: float, title: str, background: str = "#ffffff") -> None:
+        self.width, self.height = width, height
+        self._parts: list[str] = []
+        self._title = title
+        self.rect(0, 0, width, height, fill=background)
+
+    def add(self, tag: str, content: str | None = None, /, **attributes: object) -> None:
+        """One element; numbers get two decimals. content: markup, already escaped."""
+        said = []
+        for name, value in attributes.items():
+            if value is None:
+                continue
+            text = _number(value) if isinstance(value, float | int) else printable(str(value))
+            said.append(f" {name.rstrip('_').replace('_', '-')}={quoteattr(text)}")
+        self._parts.append(f"<{tag}{''.join(said)}>{content}</{tag}>" if content else f"<{tag}{''.join(said)}/>")
+
+    def rect(self, x: float, y: float, width: float, height: float, **attributes: object) -> None:
+        """A rectangle by its top left corner."""
+        self.add("rect", x=x, y=y, width=max(width, 0), height=max(height, 0), **attributes)
+
+    def circle(self, at: Point, radius: float, **attributes: object) -> None:
+        """A circle."""
+        self.add("circle", cx=at[0], cy=at[1], r=radius, **attributes)
+
+    def line(self, start: Point, end: Point, **attributes: object) -> None:
+        """A straight line."""
+        self.add("line", x1=start[0], y1=start[1], x2=end[0], y2=end[1], **attributes)
+
+    def polygon(self, points: Sequence[Point], **attributes: object) -> None:
+        """A closed shape through the points."""
+        text = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+        self.add("polygon", points=text, **attributes)
+
+    def text(self, at: Point, text: str, size: float = 12, **attributes: object) -> None:
+        """One line of text, its baseline at `at`."""
+        self.add("text", escape(printable(text)), x=at[0], y=at[1], font_size=size, **attributes)
+
+    def open_window(self, x: float, y: float, width: float, height: float) -> None:
+        """What follows, up to `close_window`, is cut off at these edges; coordinates inside begin at x, y."""
+        place = f'x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}"'
+        # An inner <svg> cuts without an id, of which two drawings on one page might have the same.
+        self._parts.append(f'<svg {place} overflow="hidden">')
+
+    def close_window(self) -> None:
+        """End what `open_window` began."""
+        self._parts.append("</svg>")
+
+    def markup(self) -> str:
+        """The whole drawing, a self-contained element."""
+        size = f'width="{_number(self.width)}" height="{_number(self.height)}"'
+        box = f'viewBox="0 0 {_number(self.width)} {_number(self.height)}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} role="img" font-family="sans-serif">'
+        return "\n".join([head, f"<title>{escape(printable(self._title))}</title>", *self._parts, "</svg>"]) + "\n"
