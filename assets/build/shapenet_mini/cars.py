@@ -42,7 +42,7 @@ def sedan() -> Model:
     )
     add_cabin(model, red, Cabin(0.93, 1.38, (-1.05, -0.38), (1.5, 0.86), (0.8, 0.6)), (0.42, 0.72))
     add_wheels(model, 0.33, (-1.4, 1.38), 0.87)
-    add_lamps(model, (0.6, 0.66, -2.19), (0.62, 0.78, 2.25))
+    add_lamps(model, (0.6, 0.66, -2.19), (0.6, 0.74, 2.28))
     add_trim(model, DARK, -2.22, 2.26, 0.4, 0.82)
     model.add(BLACK, box(0.62, 0.13, 0.06, (0, 0.64, -2.24), 0.03))
     model.add(STEEL, box(0.02, 0.02, 0.14, (0.9, 0.8, -0.1)).both(), box(0.02, 0.02, 0.14, (0.9, 0.8, 0.85)).both())
@@ -182,7 +182,7 @@ def sports() -> Model:
     )
     add_cabin(model, orange, Cabin(0.76, 1.08, (-1.0, -0.1), (1.5, 0.55), (0.8, 0.56)), (0.55,))
     add_wheels(model, 0.33, (-1.35, 1.3), 0.95, 0.28, Material("dark_rim", (120, 122, 130), 0.7))
-    model.add(HEADLIGHT, cushion(0.3, 0.08, 0.34, (0.66, 0.55, -1.86), 3, 6).both())
+    model.add(HEADLIGHT, cushion(0.34, 0.05, 0.3, (0.62, 0.51, -1.9), 4, 6).both())
     model.add(TAILLIGHT, box(1.5, 0.06, 0.05, (0, 0.74, 2.13), 0.02))
     model.add(
         BLACK,
@@ -234,7 +234,7 @@ def van() -> Model:
     )
     add_wheels(model, 0.33, (-1.3, 1.3), 0.86, rim=WHITE)
     model.add(HEADLIGHT, disc(0.13, 0.08, (0.56, 0.72, -2.1), "z", 0.03).both())
-    model.add(TAILLIGHT, box(0.14, 0.24, 0.06, (0.6, 0.66, 2.12), 0.025).both())
+    model.add(TAILLIGHT, box(0.14, 0.24, 0.06, (0.58, 0.68, 2.15), 0.025).both())
     add_trim(model, WHITE, -2.14, 2.16, 0.42, 0.84)
     model.add(WHITE, disc(0.2, 0.05, (0, 0.78, -2.12), "z", 0.02))
     model.add(

@@ -17,8 +17,11 @@ from assets.build.shapenet_mini.mesh import AXES, Face, Floats, Mesh, Point, clo
 
 
 def box(width: float, height: float, depth: float, at: Point = (0, 0, 0), bevel: float = 0.008, steps: int = 1) -> Mesh:
-    """A box about `at` (X, Y, Z extents), its edges rounded with radius `bevel` in 2 * `steps` segments."""
+    """A box about `at` (X, Y, Z extents), its edges rounded with radius `bevel` (0: sharp) in 2 * `steps` segments."""
     half = np.array([width, height, depth]) / 2
+    if bevel <= 0:
+        points, faces = _cube_grid(2)
+        return closed((2 * np.array(points) - 1) * half + np.array(at), faces)
     radius = min(bevel, 0.49 * float(half.min() * 2))
     bend = [math.tan(math.radians(-45 + 45 * k / steps)) for k in range(steps + 1)]
     side = [(-1.0, t) for t in bend] + [(1.0, -t) for t in reversed(bend)]

@@ -83,37 +83,24 @@ def add_wheels(
     model: Model, radius: float, axles: Sequence[float], half: float, width: float = 0.2, rim: Material = STEEL
 ) -> None:
     """Tyres, spoked rims and dark arches at each axle; `half` is where the body's side is."""
-    w = width / 2
-    tyre = lathe(
-        [
-            (radius * 0.62, -w),
-            (radius * 0.93, -w),
-            (radius, -w * 0.7),
-            (radius, w * 0.7),
-            (radius * 0.93, w),
-            (radius * 0.62, w),
-        ],
-        26,
-        axis="x",
+    w, r = width / 2, radius
+    tyre = [(r * 0.62, -w), (r * 0.93, -w), (r, -w * 0.7), (r, w * 0.7), (r * 0.93, w), (r * 0.62, w)]
+    # The arch is a ring that stands just proud of the body's side, the wheel further out: nothing needs to be cut.
+    arch = [(r * 0.9, -0.2), (r * 1.16, -0.2), (r * 1.14, 0.008), (r * 0.9, 0.008)]
+    lip = [(r * 0.54, w - 0.04), (r * 0.54, w - 0.008), (r * 0.66, w - 0.002), (r * 0.66, w - 0.04)]
+    wheel = (
+        (RUBBER, lathe(tyre, 26, axis="x", hollow=True)),
+        (Material("rim_shadow", (70, 72, 78), 0.3), disc(r * 0.64, 2 * w - 0.08, (0, 0, 0), "x", segments=26)),
+        (rim, around(box(0.03, r * 0.52, r * 0.2, (w - 0.03, r * 0.36, 0), 0.008), 5, "x")),
+        (rim, disc(r * 0.19, 0.04, (w - 0.025, 0, 0), "x", 0.01, 14)),
+        (rim, lathe(lip, 26, axis="x", hollow=True)),
     )
-    spoke = box(0.022, radius * 0.52, radius * 0.17, (w * 0.75, radius * 0.36, 0), 0.008)
-    plate = disc(radius * 0.64, w * 1.2, (0, 0, 0), "x", segments=26)
     for z in axles:
-        at = {"x": half - w + 0.03, "y": radius, "z": z}
         model.add(
-            Material("wheel_arch", (30, 30, 33), 0.1),
-            disc(radius * 1.13, 0.22, (half - 0.105, radius * 1.04, z), "x", segments=26).both(),
+            Material("wheel_arch", (34, 34, 37), 0.1), lathe(arch, 26, (half, r * 1.04, z), "x", hollow=True).both()
         )
-        model.add(RUBBER, tyre.moved(**at).both())
-        model.add(Material("rim_shadow", (70, 72, 78), 0.3), plate.moved(**at).both())
-        hub = disc(radius * 0.17, 0.03, (w * 0.85, 0, 0), "x", 0.008, 14)
-        lip = lathe(
-            [(radius * 0.56, w * 0.6), (radius * 0.56, w * 0.95), (radius * 0.66, w * 1.02), (radius * 0.66, w * 0.6)],
-            26,
-            axis="x",
-            hollow=True,
-        )
-        model.add(rim, around(spoke, 5, "x").moved(**at).both(), hub.moved(**at).both(), lip.moved(**at).both())
+        for material, mesh in wheel:
+            model.add(material, mesh.moved(half - w + 0.05, r, z).both())
 
 
 def add_lamps(
