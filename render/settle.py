@@ -70,9 +70,10 @@ def _frame(frame: FrameSpec, decided: SceneFrame, area: AreaSpec, strict: bool) 
     }
     if frame.views:
         pairs = zip(frame.views, decided.views, strict=True)
-        update["views"] = tuple(view.model_copy(update=_camera(seen)) for view, seen in pairs)
+        update["views"] = tuple(view.model_copy(update=_camera(view, seen)) for view, seen in pairs)
     else:
-        update["camera"] = (frame.camera or CameraSpec()).model_copy(update=_camera(decided.views[0]))
+        camera = frame.camera or CameraSpec()
+        update["camera"] = camera.model_copy(update=_camera(camera, decided.views[0]))
     if frame.pointer is not None and pointer is not None:
         update["pointer"] = frame.pointer.model_copy(update={"location": pointer.location})
     if not strict:
@@ -104,7 +105,10 @@ def _object(spec: ObjectSpec, item: SceneObject, index: int) -> ObjectSpec:
     return spec.model_copy(update={name: value for name, value in decided.items() if getattr(spec, name) is None})
 
 
-def _camera(view: SceneView) -> dict[str, Any]:
+def _camera(spec: CameraSpec, view: SceneView) -> dict[str, Any]:
+    # One that stands about its objects goes on doing so.
+    if any(value is not None for value in (spec.yaw_deg, spec.elevation_deg, spec.distance, spec.framing)):
+        return {}
     camera = view.camera
     decided = {"location": camera.location, "look_at": camera.look_at, "lens": camera.lens, "jitter": 0.0}
     return {**decided, "sensor_width": camera.sensor_width}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli import specs_mewl
+from render.cli import specs_iwisdm, specs_mewl, specs_views
 from render.cli.common import DioramaGroup, log, parse_size, shapenet_option, verbose_option, whole_file
 
 if TYPE_CHECKING:
@@ -36,14 +36,24 @@ def schema(out: Path | None) -> None:
         stream.write(schema_text())
 
 
-for _command in (specs_mewl.mewl, specs_mewl.audit, specs_mewl.captions):
+_COMMANDS = (
+    specs_mewl.mewl,
+    specs_mewl.audit,
+    specs_mewl.captions,
+    specs_iwisdm.iwisdm,
+    specs_iwisdm.balance,
+    specs_views.views,
+)
+for _command in _COMMANDS:
     main.add_command(_command)
 
 
 @main.command(epilog=_FILES)
 @click.argument("files", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print a report as JSON, with all faults.")
-@click.option("--prove", is_flag=True, help="Prove also that each MEWL episode has one answer, the stored one.")
+@click.option(
+    "--prove", is_flag=True, help="Prove also that each MEWL or iWISDM episode has one answer, the stored one."
+)
 @click.option("--store", metavar="STORE", help="With --prove: prove the rendered truth of a store instead of files.")
 def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None) -> None:
     """Report every fault of every file; exit code 2 if there is one."""

@@ -10,6 +10,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from scene_specs import spec as language
+from scene_specs.models import is_model
 from scene_specs.reading import SpecSource, parse_episode
 from scene_specs.schema import schema_text, spec_schema
 from scene_specs.spec import SpecModel
@@ -46,9 +47,11 @@ def test_together_they_use_every_field_and_word() -> None:
     unused = [f"{m.__name__}.{field}" for m in models for field in m.model_fields if not values_of(field, everything)]
     assert not unused
     materials = [m.get("name") if isinstance(m, dict) else m for m in values_of("material", everything)]
+    assert any(is_model(shape) for shape in values_of("shape", everything))
     words = {"shape": SHAPES, "color": COLORS, "size": SIZES, "relation": RELATIONS}
     for key, known in words.items():
-        assert {value for value in values_of(key, everything) if isinstance(value, str)} == set(known)
+        used = {value for value in values_of(key, everything) if isinstance(value, str)}
+        assert {value for value in used if not is_model(value)} == set(known)
     assert set(materials) - {None} == set(MATERIALS)
     assert {name for names in values_of("passes", everything) for name in names} == set(get_args(language.Pass))
 
