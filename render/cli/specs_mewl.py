@@ -103,8 +103,10 @@ def _placed(fault: Fault, file: str, line: int) -> Fault:
 
 
 def proof_faults(source: SpecSource) -> Iterator[Fault]:
-    """What is wrong with the episodes of checked files as MEWL episodes: a fault for each that can't be proved."""
+    """What is wrong with the episodes of checked files as MEWL (or iWISDM) episodes: a fault for each not proved."""
+    from render.cli.specs_iwisdm import spec_disproof
     from scene_specs.errors import Fault, SpecError
+    from scene_specs.iwisdm.prove import is_iwisdm
     from scene_specs.mewl.prove import prove
     from scene_specs.mewl.view import learner_view
 
@@ -112,6 +114,10 @@ def proof_faults(source: SpecSource) -> Iterator[Fault]:
         try:
             data = item.episode.model_dump(mode="json", exclude_none=True)
             task = data.get("task") or {}
+            if is_iwisdm(task):
+                if reason := spec_disproof(data):
+                    yield Fault(item.file, item.line, item.episode.id, "task", reason)
+                continue
             # Imported episodes keep their map as the importer found it.
             words = task.get("words") or task.get("lexicon")
             verdict = prove(learner_view(data), task.get("answer", ""), words)
@@ -127,10 +133,12 @@ def store_faults(path: str) -> tuple[list[Fault], int]:
 
     A damaged episode is a fault of its own. Raises StoreError where the store can't be opened.
     """
+    from render.cli.specs_iwisdm import record_disproof
     from render.export._mewl_truth import prove_record
     from render.export.base import ExportReport, whole_records
     from render.store import open_store
     from scene_specs.errors import Fault, SpecError
+    from scene_specs.iwisdm.prove import is_iwisdm
 
     store = open_store(path)
     faults: list[Fault] = []
@@ -140,14 +148,15 @@ def store_faults(path: str) -> tuple[list[Fault], int]:
         ids = sorted(key for key, _ in store.ids())
         for record in whole_records(store, ids, report, lambda _: None):
             try:
-                verdict = prove_record(record)
+                mine = is_iwisdm(record.scene.task)
+                reason = record_disproof(record) if mine else prove_record(record).reason
             except SpecError as error:
                 faults += [_placed(fault, path, 0) for fault in error.faults]
                 continue
-            if verdict.ok:
-                proved += 1
+            if reason:
+                faults.append(Fault(path, 0, record.episode_id, "task", reason))
             else:
-                faults.append(Fault(path, 0, record.episode_id, "task", verdict.reason))
+                proved += 1
     finally:
         store.close()
     return [*faults, *(Fault(path, 0, "", "", line) for line in report.damaged)], proved

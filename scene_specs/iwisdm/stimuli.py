@@ -6,6 +6,7 @@ stimulus have the same spec, so a renderer that knows pictures by their content 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -90,6 +91,18 @@ class Stimuli:
 DEFAULT = Stimuli(
     MappingProxyType({name: tuple(f"#{k + 1}" for k in range(MODELS)) for name in CATEGORIES}),
 )
+
+
+def read_stimuli(text: str, file: str = "") -> Stimuli:
+    """Stimuli from JSON, `{"category": ["#1", "<model id>", ...], ...}`. Raises SpecError."""
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise refused(f"no JSON: {error}", file=file) from None
+    right = isinstance(data, dict) and all(isinstance(models, list) for models in data.values())
+    if not right or not all(isinstance(model, str) for models in data.values() for model in models):
+        raise refused('expected {"category": ["#1", "<model id>", ...], ...}', file=file)
+    return Stimuli(MappingProxyType({category: tuple(models) for category, models in data.items()}))
 
 
 @lru_cache(maxsize=50_000)
