@@ -14,14 +14,13 @@ from __future__ import annotations
 import json
 import math
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from render.errors import SpecError, StoreError
+from render.export._episode_folders import export_folders
 from render.export._mewl_truth import standing, view_of_record
-from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.export.base import ExportOptions, ExportReport
 from render.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from render.scene import SceneFrame
 from render.store.base import EpisodeReader
@@ -32,31 +31,13 @@ HAND = ["arrow", "yellow", "rubber", "small"]
 _ID = re.compile(r"mewl/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([a-z]+)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 #_-]{0,180}")
 _UNNAMED = re.compile(r"object-\d+")
-_MARKS = ["episode_id", "job_hash", "attempt", "sha256", "text_sha256"]
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
     """Write MEWL episodes below `out`; see render.export.base.Exporter. Others are named in the report."""
-    report = ExportReport()
-    with only_exporter(out):
-        rows = {row["episode_id"]: row for row in store.scan(_MARKS, batch_size=8192)}
-        marks = {key: {"format_version": FORMAT_VERSION, **row} for key, row in rows.items()}
-        todo = []
-        for episode_id in chosen_ids(store, options):
-            if _wanted(out, episode_id, marks[episode_id], options, report):
-                todo.append(episode_id)
-            else:
-                progress(1)
-        for record in whole_records(store, todo, report, progress):
-            try:
-                _write(out / _folder(record.episode_id), files_of(record, marks[record.episode_id]))
-                report.exported += 1
-            except (SpecError, ValueError, FileExistsError, NotADirectoryError) as error:
-                report.failed.append(f"episode {record.episode_id}: {error}")
-            except OSError as error:
-                raise StoreError(f"episode {record.episode_id}: writing below {out} failed: {error}") from error
-            progress(1)
-    return report
+    return export_folders(
+        store, out, options, progress, version=FORMAT_VERSION, marked="info.json", folder_of=_folder, files_of=files_of
+    )
 
 
 def _folder(episode_id: str) -> Path:
@@ -66,41 +47,6 @@ def _folder(episode_id: str) -> Path:
         raise ValueError("no MEWL episode: expected an id mewl/<split>/<task>/<number>")
     split, task, number = found.groups()
     return Path(split, task, str(int(number)) if number.isdecimal() else number)
-
-
-def _wanted(out: Path, episode_id: str, marks: Mapping[str, Any], options: ExportOptions, report: ExportReport) -> bool:
-    """Whether an episode is to be written; if not, the report says why."""
-    try:
-        folder = out / _folder(episode_id)
-    except ValueError as error:
-        report.failed.append(f"episode {episode_id}: {error}")
-        return False
-    try:
-        there = json.loads((folder / "info.json").read_bytes()).get("diorama")
-    except FileNotFoundError:
-        return True
-    except (ValueError, AttributeError):
-        there = None
-    if there == marks:
-        report.skipped += 1
-        return False
-    if not options.overwrite:
-        report.differing.append(f"episode {episode_id}: {folder} holds something else than the store's episode")
-        return False
-    return True
-
-
-def _write(target: Path, files: Mapping[str, bytes]) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.parent / f".{target.name}.partial"
-    # Left by an export that was stopped here.
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
-    for name, content in files.items():
-        (partial / name).write_bytes(content)
-    if target.exists():
-        shutil.rmtree(target)
-    partial.rename(target)
 
 
 def files_of(record: EpisodeRecord, marks: Mapping[str, Any]) -> dict[str, bytes]:

@@ -74,8 +74,8 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A row for each name and kind of answer among iWISDM specs, as JSON data.
 
     answers: answer -> count. p: chi-square probability of equal frequencies. text: share that a guesser finds that
-    sees nothing, but knows which answer these very trials have most often for "and", "or" and "if". conditions: share of the Switches whose branches differ, None
-    without any. Raises UnreadableError for an instruction that is none.
+    sees nothing, but knows which answer these very trials have most often for "and", "or" and "if". conditions: share
+    of the Switches whose branches differ, None without any. Raises UnreadableError for an instruction that is none.
     """
     names: dict[str, _Name] = {}
     for spec in specs:
