@@ -61,12 +61,13 @@ def _moved(old: Scene, new: Scene) -> Iterator[str]:
 def _frame(frame: FrameSpec, decided: SceneFrame, area: AreaSpec, strict: bool) -> FrameSpec:
     pointer = decided.objects[decided.pointer.index - 1] if decided.pointer is not None else None
     standing = [item for item in decided.objects if item is not pointer]
+    around = _area(frame.area or area, standing)
     named = [*frame.objects, *(ObjectSpec() for _ in standing[len(frame.objects) :])]
     update: dict[str, Any] = {
         "objects": tuple(_object(spec, item, k) for k, (spec, item) in enumerate(zip(named, standing, strict=True))),
         "random_objects": None,
         "lights": _lights(frame, decided),
-        "area": _area(frame.area or area, standing),
+        "area": frame.area if around == area else around,
     }
     if frame.views:
         pairs = zip(frame.views, decided.views, strict=True)

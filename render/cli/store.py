@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli import store_care
+from render.cli import store_care, store_stats
 from render.cli.common import DioramaGroup, log, verbose_option
-from render.cli.store_parts import AT, JSON, STORE, WHERE, bar, open_one, print_json
+from render.cli.store_parts import AT, JSON, STORE, WHERE, bar, open_one, print_json, table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from render.record import EpisodeRecord
     from render.store.reading import LanceReader
     from render.store.verify import Verdict
 
 _LS_COLUMNS = ["episode_id", "benchmark", "task", "split", "attempt", "profile", "width", "height", "image_names"]
+_OBJECT_COLUMNS = ("image", "object", "shape", "color", "material", "size", "box", "visible")
 _SHOWN_DAMAGE = 20
 
 
@@ -44,30 +47,46 @@ def create(url: str) -> None:
 @main.command()
 @STORE
 @WHERE
-@click.option("--limit", type=click.IntRange(0), help="At most so many, first by id.")
+@click.option("--limit", type=click.IntRange(0), help="At most so many.")
+@click.option(
+    "--sort",
+    type=click.Choice(["visible_fraction", "visible_pixels", "box", "objects", "images", "seconds"]),
+    help="Smallest first: of an episode's objects the one that shows least, ... [default: by id]",
+)
+@click.option("--reverse", is_flag=True, help="Largest first.")
 @AT
 @JSON
-def ls(url: str, where: str | None, limit: int | None, at: str | None, as_json: bool) -> None:
-    """List episodes, by id."""
-    from render.store.reading import ID_BATCH_ROWS
+def ls(
+    url: str, where: str | None, limit: int | None, sort: str | None, reverse: bool, at: str | None, as_json: bool
+) -> None:
+    """List episodes, by id or by what is extreme in them."""
+    from render.store.reading import ID_BATCH_ROWS, among
 
-    rows = sorted(open_one(url, at).scan(_LS_COLUMNS, where, ID_BATCH_ROWS), key=lambda row: str(row["episode_id"]))
-    for row in rows[:limit]:
+    store = open_one(url, at)
+    if sort is not None:
+        from render.store.extremes import extremes
+
+        found = extremes(store, sort, where, limit, reverse)
+        rows = []
+        for start in range(0, len(found), ID_BATCH_ROWS):
+            part = found[start : start + ID_BATCH_ROWS]
+            facts = {row["episode_id"]: row for row in store.scan(_LS_COLUMNS, among([one.episode for one in part]))}
+            rows += [{**facts[one.episode], sort: one.value, "where": one.where} for one in part]
+    else:
+        rows = list(store.scan(_LS_COLUMNS, where, ID_BATCH_ROWS))
+        rows = sorted(rows, key=lambda row: str(row["episode_id"]), reverse=reverse)[:limit]
+    for row in rows:
         row["images"] = len(row.pop("image_names") or ())
-        if as_json:
-            click.echo(json.dumps(row, ensure_ascii=False))
-            continue
-        kind = "/".join(str(row[name]) for name in ("benchmark", "task") if row[name] is not None) or "-"
-        size = f"{row['width']}x{row['height']}"
-        facts = (
-            kind,
-            row["split"] or "-",
-            f"{row['images']} images",
-            size,
-            row["profile"],
-            f"attempt {row['attempt']}",
-        )
-        click.echo("\t".join([row["episode_id"], *facts]))
+        click.echo(json.dumps(row, ensure_ascii=False) if as_json else _ls_line(row, sort))
+
+
+def _ls_line(row: dict[str, Any], sort: str | None) -> str:
+    kind = "/".join(str(row[name]) for name in ("benchmark", "task") if row[name] is not None) or "-"
+    size = f"{row['width']}x{row['height']}"
+    facts = [kind, row["split"] or "-", f"{row['images']} images", size, row["profile"], f"attempt {row['attempt']}"]
+    if sort is not None:
+        facts.append(f"{row[sort]:g}" + (f": {row['where']}" if row["where"] else ""))
+    return "\t".join([row["episode_id"], *facts])
 
 
 @main.command()
@@ -78,7 +97,8 @@ def ls(url: str, where: str | None, limit: int | None, at: str | None, as_json: 
 def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
     """What a store holds, or what one EPISODE is; all of its truth with --json."""
     store = open_one(url, at)
-    facts = _store_facts(store) if episode is None else _episode_facts(store.get(episode), as_json)
+    record = None if episode is None else store.get(episode)
+    facts = _store_facts(store) if record is None else _episode_facts(record, as_json)
     if as_json:
         print_json(facts)
         return
@@ -86,6 +106,9 @@ def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
         if isinstance(value, dict):
             value = ", ".join(f"{key} {count}" for key, count in value.items()) or "none"
         click.echo(f"{name + ':':<12}{value}")
+    if record is not None:
+        for line in table(_OBJECT_COLUMNS, _object_rows(record)):
+            click.echo(line)
 
 
 def _store_facts(store: LanceReader) -> dict[str, Any]:
@@ -128,6 +151,14 @@ def _episode_facts(record: EpisodeRecord, everything: bool) -> dict[str, Any]:
         facts |= {"provenance": record.provenance.model_dump(mode="json"), "truth": record.truth}
         facts |= {"spec": record.job.spec}
     return facts
+
+
+def _object_rows(record: EpisodeRecord) -> Iterator[tuple[str, ...]]:
+    for image in record.images:
+        for item in image.annotation.objects:
+            look = (item.shape, item.color or "-", item.material, item.size or f"{item.scale:g}")
+            box = " ".join(map(str, item.bbox)) if item.bbox is not None else "not visible"
+            yield (image.name, item.name, *look, box, f"{item.visible_fraction:.1%}")
 
 
 @main.command()
@@ -210,5 +241,5 @@ def _tell(url: str, verdict: Verdict, as_json: bool) -> None:
         click.echo(f"{url}: {verdict.episodes} episodes, all whole")
 
 
-for _command in store_care.COMMANDS:
+for _command in (*store_care.COMMANDS, *store_stats.COMMANDS):
     main.add_command(_command)

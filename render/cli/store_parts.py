@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -42,3 +42,12 @@ def bar(total: int, unit: str) -> Iterator[Callable[[int], None]]:
 def print_json(value: Any) -> None:
     """To stdout, for programs."""
     click.echo(json.dumps(value, indent=1, ensure_ascii=False, default=str))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Lines of a table for people, every column as wide as its widest cell; nothing where there are no rows."""
+    cells = [head, *rows]
+    if len(cells) > 1:
+        widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+        for row in cells:
+            yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()

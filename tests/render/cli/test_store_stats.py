@@ -1,0 +1,77 @@
+"""render-store stats, diff, ls --sort and the tables of show."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from PIL import Image
+
+from render.store.lance_store import LanceStore
+from tests.render.cli.test_store import call
+from tests.render.store.rendered import rendered
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    made = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    made.put([rendered("demo/0"), rendered("demo/1", seed=4, split="val")])
+    return made.url
+
+
+def test_stats_as_text_and_json(store: str) -> None:
+    text = call("stats", store).output
+    assert "objects:   8" in text and "objects by shape (shape)" in text
+    assert "  cube            4   50.0%  ####" in text
+    facts = json.loads(call("stats", store, "--by", "split", "--json").output)
+    assert facts["episodes"] == {"train": 1, "val": 1}
+    assert facts["distributions"]["color"]["counts"]["val"] == {"blue": 2, "red": 2}
+    table = call("stats", store, "--by", "split").output
+    assert ["red", "50.0%", "50.0%"] in [line.split() for line in table.splitlines()]
+    assert "objects:   4" in call("stats", store, "--where", "split = 'val'").output
+
+
+def test_stats_are_drawn_as_png_and_svg(store: str, tmp_path: Path) -> None:
+    png, svg = tmp_path / "s.png", tmp_path / "deep" / "s.svg"
+    assert f"drawn: {png}" in call("stats", store, "--out", str(png)).output
+    call("stats", store, "--by", "split", "--out", str(svg))
+    with Image.open(png) as picture:
+        # Dots of the first colour: there are bars.
+        assert (0, 0x72, 0xB2) in {color for _, color in picture.convert("RGB").getcolors(1 << 20) or []}
+    texts = [node.text for node in ElementTree.parse(svg).iter("{http://www.w3.org/2000/svg}text")]
+    assert {"train", "val", "objects by shape", "cube"} <= set(texts)
+    assert "name a .png or .svg file" in call("stats", store, "--out", str(tmp_path / "s.pdf"), code=2).output
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_ls_by_what_is_extreme(store: str) -> None:
+    lines = call("ls", store, "--sort", "visible_pixels", "--limit", "1").output.splitlines()
+    assert len(lines) == 1 and lines[0].rsplit("\t", 1)[1].split(": ")[1].startswith("b in f")
+    rows = [json.loads(line) for line in call("ls", store, "--sort", "box", "--reverse", "--json").output.splitlines()]
+    assert rows[0]["box"] >= rows[1]["box"] and rows[0]["where"].startswith("a in")
+    assert [line.split("\t")[0] for line in call("ls", store, "--reverse").output.splitlines()] == ["demo/1", "demo/0"]
+
+
+def test_an_episode_is_shown_with_a_table_of_its_objects(store: str) -> None:
+    lines = call("show", store, "demo/0").output.splitlines()
+    head = next(k for k, line in enumerate(lines) if line.startswith("image  object"))
+    assert [line.split()[:3] for line in lines[head + 1 :]] == [
+        [image, name, shape] for image in ("f0", "f1") for name, shape in (("a", "cube"), ("b", "sphere"))
+    ]
+    assert "image  object" not in call("show", store).output
+
+
+def test_diff_of_two_stores_and_of_two_times(store: str, tmp_path: Path) -> None:
+    other = LanceStore.create(str(tmp_path / "o.lance"), fsync=False)
+    other.put([rendered("demo/0"), rendered("demo/2")])
+    text = call("diff", store, other.url, code=1).output
+    assert "1 alike, 0 differ, 1 only in A, 1 only in B" in text and "only in B: demo/2" in text
+    assert call("diff", store, store).output.startswith("2 alike, 0 differ")
+    LanceStore.open(store).replace([rendered("demo/1", seed=9, split="val")])
+    found = json.loads(call("diff", store, "--at", "2", "--json", code=1).output)
+    assert [one["episode"] for one in found["differing"]] == ["demo/1"] and found["reasons"]["pictures"] == 1
+    text = call("diff", store, "--at", "2", code=1).output
+    assert "spec seed: A 4, B 9" in text and "pixels that differ: f0" in text
+    assert "--at VERSION" in call("diff", store, code=2).output
