@@ -17,14 +17,13 @@ _MOST_TEXT = 2000
 _UNNAMED_COLOR = "other"
 # How a line of render.store.checks begins, or what is in it -> the check that failed.
 _CHECKS = (
-    ("there more than once", "stored once"),
+    (": object ", "boxes and masks"),
     ("SHA-256", "stored bytes"),
     ("be read", "stored bytes"),
     ("column ", "search columns"),
     ("images: ", "frames"),
     ("annotated objects", "frames"),
     ("passes asked for", "frames"),
-    (": object ", "boxes and masks"),
     ("answer ", "answer"),
 )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 # Harmless in a script file, deadly should one ever be pasted into a page; U+2028 and U+2029 end a line of old scripts.
-_ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+_ESCAPED = re.compile("[<>&\u2028\u2029]")
 
 
 def script_call(function: str, *values: Any) -> str:
@@ -21,7 +22,8 @@ def script_call(function: str, *values: Any) -> str:
 
 def _literal(value: Any) -> str:
     text = to_json(value).replace("\\", "\\\\").replace("'", "\\'")
-    return f"JSON.parse('{text.translate(_ESCAPED)}')"
+    text = _ESCAPED.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return f"JSON.parse('{text}')"
 
 
 def to_json(value: Any) -> str:

@@ -46,7 +46,7 @@ def thumbnail(pngs: Sequence[bytes]) -> bytes:
         top = (number // columns) * (height + _GAP) + (height - small.height) // 2
         sheet.paste(small, (left, top))
     out = io.BytesIO()
-    sheet.save(out, "WEBP", quality=_QUALITY, method=3)
+    sheet.save(out, "WEBP", quality=_QUALITY, method=2)
     return out.getvalue()
 
 

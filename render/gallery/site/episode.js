@@ -112,7 +112,7 @@ Gallery.episode = (() => {
     );
   }
 
-  function objectRow(picture, item, index) {
+  function objectLine(picture, item, index) {
     const { image } = picture;
     const swatch = make("span", { class: "dot", "aria-hidden": "true" });
     swatch.style.background = image.tints[item.name];
@@ -120,43 +120,36 @@ Gallery.episode = (() => {
     button.addEventListener("click", () => picture.pin(index));
     button.addEventListener("focus", () => picture.light(index));
     button.addEventListener("blur", () => picture.light(null));
-    const row = make(
-      "tr",
+    const relations = Gallery.picture.relationText(image.annotation, item.name);
+    const line = make(
+      "li",
       {},
-      make("th", { scope: "row" }, button),
-      make("td", {}, image.things[item.name]),
-      make("td", { class: "figure" }, item.bbox ? Gallery.percent(item.visible_fraction) : "not visible"),
-      make("td", { class: "figure" }, item.bbox ? item.bbox.join(", ") : "–"),
-      make("td", {}, Gallery.picture.relationText(image.annotation, item.name) || "–"),
+      button,
+      make("span", {}, image.things[item.name]),
+      make("span", { class: "figure" }, item.bbox ? `${Gallery.percent(item.visible_fraction)} visible` : "not visible"),
+      item.bbox ? make("span", { class: "figure", title: "x, y, width, height in pixels" }, `box ${item.bbox.join(", ")}`) : null,
+      relations ? make("p", { class: "relations" }, relations) : null,
     );
-    row.addEventListener("pointerenter", () => picture.light(index));
-    row.addEventListener("pointerleave", () => picture.light(null));
-    return { row, button };
+    line.addEventListener("pointerenter", () => picture.light(index));
+    line.addEventListener("pointerleave", () => picture.light(null));
+    return { line, button };
   }
 
-  function objectTable(picture, open) {
+  function objectList(picture, open) {
     const { objects, pointer } = picture.image.annotation;
     if (!objects.length) return null;
-    const rows = objects.map((item, index) => objectRow(picture, item, index));
+    const lines = objects.map((item, index) => objectLine(picture, item, index));
     picture.onlight = (lit) =>
-      rows.forEach(({ row, button }, index) => {
-        row.classList.toggle("lit", index === lit);
+      lines.forEach(({ line, button }, index) => {
+        line.classList.toggle("lit", index === lit);
         button.setAttribute("aria-pressed", String(index === picture.pinned));
       });
-    const head = ["Object", "What it is", "Visible", "Box x, y, width, height", "What stands where, seen from it"];
-    const table = make(
-      "table",
-      {},
-      make("caption", { class: "offscreen" }, `Objects of ${picture.image.name}`),
-      make("thead", {}, make("tr", {}, head.map((text) => make("th", { scope: "col" }, text)))),
-      make("tbody", {}, rows.map(({ row }) => row)),
-    );
     const count = Gallery.plural(objects.length - (pointer ? 1 : 0), "object");
     return make(
       "details",
       { class: "objects", open },
       make("summary", {}, pointer ? `${count}, and a pointer at ${pointer.target}` : count),
-      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Objects of ${picture.image.name}`, "data-own-arrows": "" }, table),
+      make("ul", { class: "things", "aria-label": `Objects of ${picture.image.name}` }, lines.map(({ line }) => line)),
     );
   }
 
@@ -175,7 +168,7 @@ Gallery.episode = (() => {
         make("p", { class: "said" }, make("span", { class: "which" }, image.name), image.utterance ? make("q", {}, image.utterance) : null),
         make("p", { class: "caption" }, image.caption, make("small", {}, ` ${image.width} × ${image.height}${extra}`)),
         picture.info,
-        objectTable(picture, alone),
+        objectList(picture, alone),
         image.truth ? Gallery.tree("Truth of this frame", image.truth) : null,
       ),
     );
@@ -258,7 +251,7 @@ Gallery.episode = (() => {
     root().replaceChildren(
       ...heading(row, state),
       ...[problems(page.problems), toolbar(), task(page)].filter(Boolean),
-      make("div", { class: "pictures" }, page.images.map((image) => figure(row, image, alone))),
+      make("div", { class: alone ? "pictures alone" : "pictures" }, page.images.map((image) => figure(row, image, alone))),
       make("div", { class: "below" }, ...[again(page.id), provenance(page), timings(page.provenance.seconds)].filter(Boolean)),
       make(
         "section",
@@ -269,8 +262,9 @@ Gallery.episode = (() => {
         Gallery.tree("Provenance", page.provenance),
       ),
     );
-    now.page = page;
     arrange(page);
+    // Their names find room only once they have a place on the screen.
+    for (const picture of pictures) picture.spread();
   }
 
   function fillWithout(row, state, text, lines) {
@@ -320,6 +314,7 @@ Gallery.episode = (() => {
     columns = Math.min(most, Math.max(1, arrange(now.page) + by));
     Gallery.remember("columns", columns);
     arrange(now.page);
+    for (const picture of pictures) picture.spread();
   }
 
   return {

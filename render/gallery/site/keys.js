@@ -15,7 +15,7 @@ Gallery.keys = (() => {
     a: ["amodal boxes", () => Gallery.episode.toggle("amodal")],
     n: ["names", () => Gallery.episode.toggle("names")],
     p: ["pointer", () => Gallery.episode.toggle("pointer")],
-    o: ["objects of all pictures as tables", () => Gallery.episode.objects()],
+    o: ["the objects of all pictures", () => Gallery.episode.objects()],
     w: ["the answer", () => Gallery.episode.ask()],
     "+": ["larger pictures", () => Gallery.episode.resize(-1)],
     "-": ["smaller pictures", () => Gallery.episode.resize(1)],

@@ -4,6 +4,7 @@
 Gallery.picture = (() => {
   const { make, makeSvg } = Gallery;
   const PHRASES = { left: "left of it", right: "right of it", front: "in front of it", behind: "behind it", above: "above it", below: "below it" };
+  const MOST_SPREAD = 40;
   // Layer -> what its button says, and its key.
   const LAYERS = {
     boxes: { label: "Boxes", key: "b", hint: "around what is visible" },
@@ -148,8 +149,31 @@ Gallery.picture = (() => {
         this.tags[index].classList.toggle("lit", index === this.lit);
       });
       this.marks.classList.toggle("lit", Boolean(lit && this.image.annotation.pointer && [this.image.annotation.pointer.name, this.image.annotation.pointer.target].includes(lit.name)));
+      this.spread();
       this.paint();
       this.tell(lit);
+    }
+
+    // Moves names apart that would stand on each other; of very many, nobody could read any.
+    spread() {
+      const shown = this.tags.filter((one) => one.classList.contains("shown"));
+      for (const one of shown) one.style.transform = "";
+      if (shown.length < 2 || shown.length > MOST_SPREAD) return;
+      const area = this.stage.getBoundingClientRect();
+      const places = shown.map((one) => one.getBoundingClientRect());
+      const taken = [];
+      const order = shown.map((_, index) => index).sort((a, b) => shown[b].classList.contains("lit") - shown[a].classList.contains("lit"));
+      for (const index of order) {
+        const { left, right, top, bottom } = places[index];
+        const step = bottom - top + 1;
+        const free = (by) =>
+          top + by >= area.top &&
+          bottom + by <= area.bottom &&
+          !taken.some((other) => left < other.right && right > other.left && top + by < other.bottom && bottom + by > other.top);
+        const by = [0, -step, step, -2 * step, 2 * step, -3 * step, 3 * step].find(free) ?? 0;
+        if (by) shown[index].style.transform = `translateY(${by}px)`;
+        taken.push({ left, right, top: top + by, bottom: bottom + by });
+      }
     }
 
     tell(lit) {

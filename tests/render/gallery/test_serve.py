@@ -1,0 +1,62 @@
+"""The gallery's server: its own folder, to this machine alone."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from render.errors import UsageError
+from render.gallery.serve import HOST, address_of, server_of
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Iterator[int]:
+    folder = tmp_path / "g"
+    (folder / "episodes").mkdir(parents=True)
+    (folder / "index.html").write_text("a page")
+    (folder / "episodes/0.png").write_bytes(b"png")
+    (tmp_path / "secret").write_text("secret")
+    with server_of(folder) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
+
+
+def get(port: int, path: str, host: str | None = None) -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection(HOST, port, timeout=10)
+    connection.putrequest("GET", path, skip_host=True)
+    connection.putheader("Host", host or f"{HOST}:{port}")
+    connection.endheaders()
+    answer = connection.getresponse()
+    answer.body = answer.read()  # type: ignore[attr-defined]
+    connection.close()
+    return answer
+
+
+def test_it_gives_its_folder_and_no_more(port: int) -> None:
+    page = get(port, "/")
+    assert (page.status, page.body) == (200, b"a page")  # type: ignore[attr-defined]
+    assert page.headers["Cache-Control"] == "no-cache"
+    assert "immutable" in get(port, "/episodes/0.png").headers["Cache-Control"]
+    for path in ("/../secret", "/%2e%2e/secret", "/episodes/", "/nothing"):
+        assert get(port, path).status == 404, path
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example:80"])
+def test_other_names_of_this_machine_are_refused(port: int, host: str) -> None:
+    """Else a page elsewhere, whose name is made to lead here, could read along."""
+    assert get(port, "/", host).status == 421
+    assert get(port, "/", f"localhost:{port}").status == 200
+
+
+def test_a_port_that_is_taken_is_named(port: int, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"--port {port}: can't be served on: Address already in use"):
+        server_of(tmp_path, port)
+    with server_of(tmp_path) as server:
+        assert address_of(server) == f"http://127.0.0.1:{server.server_address[1]}/"
