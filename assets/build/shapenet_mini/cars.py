@@ -41,8 +41,8 @@ def sedan() -> Model:
         ),
     )
     add_cabin(model, red, Cabin(0.93, 1.38, (-1.05, -0.38), (1.5, 0.86), (0.8, 0.6)), (0.42, 0.72))
-    add_wheels(model, 0.33, (-1.4, 1.38), 0.87)
-    add_lamps(model, (0.6, 0.66, -2.19), (0.6, 0.74, 2.28))
+    add_wheels(model, 0.33, (-1.4, 1.38), 0.89)
+    add_lamps(model, (0.6, 0.66, -2.19), (0.56, 0.7, 2.3))
     add_trim(model, DARK, -2.22, 2.26, 0.4, 0.82)
     model.add(BLACK, box(0.62, 0.13, 0.06, (0, 0.64, -2.24), 0.03))
     model.add(STEEL, box(0.02, 0.02, 0.14, (0.9, 0.8, -0.1)).both(), box(0.02, 0.02, 0.14, (0.9, 0.8, 0.85)).both())
@@ -69,7 +69,7 @@ def hatchback() -> Model:
         ),
     )
     add_cabin(model, yellow, Cabin(0.98, 1.42, (-0.8, -0.42), (1.62, 1.38), (0.76, 0.64)), (0.38,), WHITE)
-    add_wheels(model, 0.31, (-1.1, 1.12), 0.82, rim=WHITE)
+    add_wheels(model, 0.31, (-1.1, 1.12), 0.84, rim=WHITE)
     model.add(HEADLIGHT, cushion(0.24, 0.24, 0.14, (0.52, 0.76, -1.6), 2, 6).both())
     model.add(TAILLIGHT, cushion(0.14, 0.28, 0.1, (0.62, 0.78, 1.7), 3, 6).both())
     add_trim(model, BLACK, -1.68, 1.7, 0.4, 0.74)
@@ -101,12 +101,12 @@ def suv() -> Model:
         ),
     )
     add_cabin(model, green, Cabin(1.12, 1.76, (-0.85, -0.52), (2.0, 1.94), (0.86, 0.76)), (0.34, 0.7))
-    add_wheels(model, 0.42, (-1.3, 1.3), 0.9, 0.26)
+    add_wheels(model, 0.42, (-1.3, 1.3), 0.93, 0.26)
     model.add(HEADLIGHT, disc(0.12, 0.06, (0.62, 0.86, -2.06), "z", 0.02).both())
     model.add(TAILLIGHT, box(0.1, 0.26, 0.05, (0.76, 0.94, 2.06), 0.02).both())
     add_trim(model, DARK, -2.1, 2.1, 0.5, 0.92)
     model.add(BLACK, row(box(0.05, 0.26, 0.05, (0, 0.86, -2.06), 0.015), (-0.36, -0.24, -0.12, 0, 0.12, 0.24, 0.36)))
-    model.add(DARK, box(0.06, 0.14, 3.9, (0.92, 0.42, 0), 0.02).both())
+    model.add(DARK, box(0.14, 0.06, 1.6, (0.96, 0.42, 0), 0.02).both())
     model.add(
         STEEL,
         tube(smooth([(0.64, 1.8, -0.4), (0.64, 1.88, -0.3), (0.64, 1.88, 1.7), (0.64, 1.8, 1.8)]), 0.025).both(),
@@ -144,7 +144,7 @@ def pickup() -> Model:
         box(1.84, 0.36, 0.06, (0, 0.92, 0.6), 0.02),
     )
     model.add(DARK, box(1.74, 0.03, 1.9, (0, 0.755, 1.54)))
-    add_wheels(model, 0.4, (-1.55, 1.55), 0.92, 0.26)
+    add_wheels(model, 0.4, (-1.55, 1.55), 0.945, 0.26)
     add_lamps(model, (0.68, 0.84, -2.46), (0.82, 0.92, 2.53), (0.28, 0.18))
     add_trim(model, STEEL, -2.53, 2.56, 0.5, 0.92)
     model.add(STEEL, *(box(0.86, 0.035, 0.05, (0, y, -2.5), 0.01) for y in (0.76, 0.84, 0.92)))
@@ -181,7 +181,7 @@ def sports() -> Model:
         ),
     )
     add_cabin(model, orange, Cabin(0.76, 1.08, (-1.0, -0.1), (1.5, 0.55), (0.8, 0.56)), (0.55,))
-    add_wheels(model, 0.33, (-1.35, 1.3), 0.95, 0.28, Material("dark_rim", (120, 122, 130), 0.7))
+    add_wheels(model, 0.33, (-1.35, 1.3), 0.985, 0.28, Material("dark_rim", (120, 122, 130), 0.7))
     model.add(HEADLIGHT, cushion(0.34, 0.05, 0.3, (0.62, 0.51, -1.9), 4, 6).both())
     model.add(TAILLIGHT, box(1.5, 0.06, 0.05, (0, 0.74, 2.13), 0.02))
     model.add(
@@ -198,7 +198,6 @@ def sports() -> Model:
         row(box(0.9, 0.02, 0.07, (0, 0, 0), 0.008), (0,)).turned("x", 14).moved(0, 0.955, 1.2),
         box(0.9, 0.02, 0.07, (0, 0.925, 1.4), 0.008).turned("x", 12, (0, 0.925, 1.4)),
     )
-    model.add(WHITE, bar(smooth([(0, 0.49, -2.1), (0, 0.6, -1.7), (0, 0.755, -1.0)]), 0.3, 0.02))
     model.add(STEEL, disc(0.06, 0.1, (0.22, 0.3, 2.18), "z", 0.01, 14).both())
     return model
 
@@ -232,7 +231,7 @@ def van() -> Model:
             ]
         ),
     )
-    add_wheels(model, 0.33, (-1.3, 1.3), 0.86, rim=WHITE)
+    add_wheels(model, 0.33, (-1.3, 1.3), 0.88, rim=WHITE)
     model.add(HEADLIGHT, disc(0.13, 0.08, (0.56, 0.72, -2.1), "z", 0.03).both())
     model.add(TAILLIGHT, box(0.14, 0.24, 0.06, (0.58, 0.68, 2.15), 0.025).both())
     add_trim(model, WHITE, -2.14, 2.16, 0.42, 0.84)
@@ -266,7 +265,7 @@ def convertible() -> Model:
             0.03,
         ),
     )
-    add_wheels(model, 0.34, (-1.55, 1.55), 0.91, rim=WHITE)
+    add_wheels(model, 0.34, (-1.55, 1.55), 0.935, rim=WHITE)
     model.add(Material("interior", (120, 44, 60), 0.1), box(1.42, 0.04, 1.9, (0, 0.9, 0.15), 0.015))
     seat = leather("cream_leather", 246, 230, 200)
     for z in (-0.25, 0.75):

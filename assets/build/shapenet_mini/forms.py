@@ -16,21 +16,52 @@ from assets.build.shapenet_mini.curves import Outline, Path, cut_ears, frames, i
 from assets.build.shapenet_mini.mesh import AXES, Face, Floats, Mesh, Point, closed
 
 
-def box(width: float, height: float, depth: float, at: Point = (0, 0, 0), bevel: float = 0.008, steps: int = 1) -> Mesh:
-    """A box about `at` (X, Y, Z extents), its edges rounded with radius `bevel` (0: sharp) in 2 * `steps` segments."""
+def box(width: float, height: float, depth: float, at: Point = (0, 0, 0), bevel: float = 0.008, steps: int = 0) -> Mesh:
+    """A box about `at` (X, Y, Z extents) without sharp edges.
+
+    bevel: how much of the edges is taken off, 0 for nothing. steps: 0 cuts them straight and leaves every side flat;
+    more rounds them in 2 * `steps` segments, for what is padded or moulded.
+    """
     half = np.array([width, height, depth]) / 2
+    radius = min(bevel, 0.98 * float(half.min()))
     if bevel <= 0:
         points, faces = _cube_grid(2)
         return closed((2 * np.array(points) - 1) * half + np.array(at), faces)
-    radius = min(bevel, 0.49 * float(half.min() * 2))
+    if steps == 0:
+        return _chamfered(half, radius).moved(*at)
     bend = [math.tan(math.radians(-45 + 45 * k / steps)) for k in range(steps + 1)]
     side = [(-1.0, t) for t in bend] + [(1.0, -t) for t in reversed(bend)]
-
     points, faces = _cube_grid(len(side))
     sign = np.array([[side[i][0] for i in point] for point in points])
     direction = np.array([[side[i][1] for i in point] for point in points])
     direction /= np.sqrt((direction**2).sum(axis=1, keepdims=True))
     return closed(sign * (half - radius) + radius * direction + np.array(at), faces)
+
+
+def _chamfered(half: Floats, radius: float) -> Mesh:
+    """A box with straight bevels: the cube's faces drawn in, an oblong along each edge, a triangle at a corner."""
+    ends = (-1, 1)
+    corners = [(x, y, z) for x in ends for y in ends for z in ends]
+    names = {(corner, axis): 3 * k + axis for k, corner in enumerate(corners) for axis in range(3)}
+    signs = np.array([corner for corner in corners for _ in range(3)], dtype=np.float64)
+    vertices = signs * (half - radius) + signs * radius * np.tile(np.eye(3), (8, 1))
+    faces: list[Face] = [(3 * k, 3 * k + 1, 3 * k + 2) for k in range(8)]
+
+    def corner(axis: int, along: int, u: int, v: int) -> tuple[int, int, int]:
+        place = [0, 0, 0]
+        place[axis], place[(axis + 1) % 3], place[(axis + 2) % 3] = along, u, v
+        return (place[0], place[1], place[2])
+
+    for axis in range(3):
+        for end in ends:
+            square = [corner(axis, end, u, v) for u, v in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+            faces.append(tuple(names[place, axis] for place in square))
+        for u, v in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
+            low, high, one, two = corner(axis, -1, u, v), corner(axis, 1, u, v), (axis + 1) % 3, (axis + 2) % 3
+            faces.append((names[low, one], names[high, one], names[high, two], names[low, two]))
+    # A convex body about the origin: a face looks outwards when its normal points away from there.
+    facing = [np.cross(vertices[b] - vertices[a], vertices[c] - vertices[a]) @ vertices[a] for a, b, c, *_ in faces]
+    return Mesh(vertices, tuple(face if out > 0 else face[::-1] for face, out in zip(faces, facing, strict=True)))
 
 
 def cushion(width: float, height: float, depth: float, at: Point = (0, 0, 0), power: float = 4, cells: int = 8) -> Mesh:
