@@ -129,6 +129,9 @@ def _build(
 ) -> None:
     wanted = _wanted(store, options)
     facts = _facts(store, options)
+    before = _store_of(out)
+    if before not in (None, store.url):
+        log.warning("%s was the gallery of %s; now it becomes that of %s", out, before, store.url)
     if not (out / MARKER).exists():
         write_file(out / MARKER, _marker({**facts, "whole": False}))
     rows = read_rows(out)
@@ -163,6 +166,15 @@ def _facts(store: LanceReader, options: GalleryOptions) -> dict[str, Any]:
         "where": options.where,
         "limit": options.limit,
     }
+
+
+def _store_of(out: Path) -> str | None:
+    """The store that the gallery in a folder was made of."""
+    try:
+        found = json.loads((out / MARKER).read_bytes())["store"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return str(found)
 
 
 def _marker(facts: dict[str, Any]) -> bytes:

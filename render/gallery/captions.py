@@ -40,7 +40,7 @@ def _listed(items: Sequence[ObjectAnnotation]) -> str:
         return "no objects"
     named = []
     for item in items:
-        part = f", {item.visible_fraction:.0%} of it visible" if item.visible_fraction < _HALF else ""
+        part = f" ({item.visible_fraction:.0%} visible)" if item.visible_fraction < _HALF else ""
         named.append(_article(description(item)) + part)
     if len(named) == 1:
         return named[0]

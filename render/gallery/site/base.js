@@ -24,7 +24,7 @@ const Gallery = {};
   Gallery.number = (value) => Number(value).toLocaleString("en");
   Gallery.percent = (share) => {
     const value = 100 * share;
-    return `${value > 0 && value < 1 ? value.toFixed(1) : Math.round(value)} %`;
+    return `${value > 0 && value < 1 ? value.toFixed(1) : Math.round(value)}%`;
   };
   Gallery.seconds = (value) => (value < 10 ? `${Number(value).toFixed(2)} s` : `${Number(value).toFixed(0)} s`);
   Gallery.plural = (count, word) => `${Gallery.number(count)} ${word}${count === 1 ? "" : "s"}`;

@@ -6,6 +6,8 @@ Gallery.episode = (() => {
   // Of a task, what gives nothing away; everything else is shown with the answer.
   const OPEN = ["benchmark", "name", "instruction", "question", "options"];
   const MOST_COLUMNS = 4;
+  // With more objects than that, what stands where is told of one at a time, above the list.
+  const FEW = 8;
   const root = () => document.getElementById("episode");
   let pictures = [];
   let now = null;
@@ -120,15 +122,21 @@ Gallery.episode = (() => {
     button.addEventListener("click", () => picture.pin(index));
     button.addEventListener("focus", () => picture.light(index));
     button.addEventListener("blur", () => picture.light(null));
-    const relations = Gallery.picture.relationText(image.annotation, item.name);
+    const few = image.annotation.objects.length <= FEW;
+    const relations = few ? Gallery.picture.relationText(image.annotation, item.name) : "";
+    if (!few) picture.info.setAttribute("aria-live", "polite");
     const line = make(
       "li",
       {},
       button,
-      make("span", {}, image.things[item.name]),
-      make("span", { class: "figure" }, item.bbox ? `${Gallery.percent(item.visible_fraction)} visible` : "not visible"),
-      item.bbox ? make("span", { class: "figure", title: "x, y, width, height in pixels" }, `box ${item.bbox.join(", ")}`) : null,
-      relations ? make("p", { class: "relations" }, relations) : null,
+      make(
+        "div",
+        {},
+        make("span", {}, image.things[item.name]),
+        make("span", { class: "figure" }, item.bbox ? `${Gallery.percent(item.visible_fraction)} visible` : "not visible"),
+        item.bbox ? make("span", { class: "figure", title: "x, y, width, height in pixels" }, `box ${item.bbox.join(", ")}`) : null,
+        relations ? make("p", { class: "relations" }, relations) : null,
+      ),
     );
     line.addEventListener("pointerenter", () => picture.light(index));
     line.addEventListener("pointerleave", () => picture.light(null));

@@ -263,7 +263,7 @@ def test_pointing_at_an_object_tells_its_relations(open_page: Open, store: Lance
     middle = len(down) // 2
     page.mouse.move(area["x"] + (across[middle] + 0.5) * scale, area["y"] + (down[middle] + 0.5) * scale)
     told = page.locator(".info").inner_text()
-    assert told.startswith("a: large red rubber cube, 100 % visible")
+    assert told.startswith("a: large red rubber cube, 100% visible")
     phrases = {"left": "left of it", "right": "right of it", "front": "in front of it", "behind": "behind it"}
     for relation, phrase in phrases.items():
         others = image.annotation.relations[relation]["a"]
@@ -271,7 +271,7 @@ def test_pointing_at_an_object_tells_its_relations(open_page: Open, store: Lance
     lit = page.locator(".tag.shown").all_inner_texts()
     assert "a" in lit
     assert any(text.startswith("b · ") for text in lit)
-    # The same by keyboard, from the table.
+    # The same by keyboard, from the list.
     page.mouse.move(0, 0)
     page.get_by_role("button", name="c", exact=True).focus()
     assert page.locator(".info").inner_text().startswith("c: large green glass cylinder")

@@ -154,6 +154,18 @@ def test_part_of_a_store(store: LanceStore, tmp_path: Path) -> None:
     assert listed(tmp_path / "g") == []
 
 
+def test_another_store_takes_a_gallery_over_and_says_so(
+    store: LanceStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    build(store, tmp_path / "g", ONE)
+    assert not caplog.records
+    other = LanceStore.create(str(tmp_path / "other.lance"), fsync=False)
+    other.put([rendered("demo/7")])
+    build(other, tmp_path / "g", ONE)
+    assert "was the gallery of" in caplog.text
+    assert listed(tmp_path / "g") == ["demo/7"]
+
+
 def test_damage_is_named_listed_and_no_obstacle(tmp_path: Path) -> None:
     store = odd_store(tmp_path / "odd.lance", many=0)
     report = build(store, tmp_path / "g", ONE)

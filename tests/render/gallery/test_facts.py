@@ -49,7 +49,7 @@ def test_a_caption_says_what_is_seen_hidden_and_pointed_at() -> None:
     (image,) = rendered(HIDING).images
     far = next(item for item in image.annotation.objects if item.name == "far")
     assert far.visible_fraction < 0.5
-    assert f"{far.visible_fraction:.0%} of it visible" in caption(image.annotation)
+    assert f"({far.visible_fraction:.0%} visible)" in caption(image.annotation)
 
 
 @pytest.mark.parametrize(
