@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from render.errors import RenderError
 from render.geometry.display import display
-from render.geometry.marks import over_background
+from render.geometry.marks import on_background
 
 Floats = NDArray[np.float32]
 
@@ -43,10 +43,16 @@ class Exr:
             raise RenderError(f"Cycles' picture lacks {error}; it has {', '.join(sorted(self.channels))}") from error
 
     def color(self, background: tuple[int, int, int] | None = None) -> NDArray[np.uint8]:
-        """(H, W, 3) uint8 display values; background: 8-bit sRGB behind a picture that was rendered with alpha."""
+        """(H, W, 3) uint8 display values. background: 8-bit sRGB, where the world shows one."""
+        color = display(self.stack("Combined", "RGB"))
         if background is None:
-            return display(self.stack("Combined", "RGB"))
-        return over_background(self.stack("Combined", "RGB"), self.stack("Combined", "A")[..., 0], background)
+            return color
+        return on_background(color, self.stack("Noisy Image" if self._denoised else "Combined", "RGB"), background)
+
+    @property
+    def _denoised(self) -> bool:
+        """Whether the picture before denoising was kept beside it."""
+        return "Noisy Image.R" in self.channels
 
     def ids(self) -> NDArray[np.uint16]:
         """(H, W) uint16 instance ids."""

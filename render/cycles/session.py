@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 from render.compiler.assets import check_assets, resolve_blend
 from render.cycles import devices, materials, stages
 from render.cycles.capture import captured
-from render.cycles.meshes import mesh_data
+from render.cycles.meshes import OutlineMeshes, mesh_data
 from render.cycles.passes import Exr
 from render.cycles.settings import apply_settings
 from render.cycles.shapenet import ModelStore
 from render.errors import RenderError
 from render.geometry.marks import with_fixation
+from render.geometry.outlines import outline_of
 from render.passes import Passes
 from render.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView
 from scene_specs.models import ORIGINAL, PAINTED, is_model
@@ -58,6 +59,7 @@ class _Blender:
         self.materials: dict[tuple[SceneMaterial, Path | None], Any] = {}
         self.pool: list[Any] = []
         self.models = ModelStore(self.pool)
+        self.outlines = OutlineMeshes()
         # The renderer whose device is switched on.
         self.owner: object = None
 
@@ -115,12 +117,15 @@ class CyclesRenderer:
             collection.objects.link(item)
         stages.apply_camera(self._scene, view, scene.settings)
         collection.objects.link(self._scene.camera)
-        stages.apply_world(self._scene, stage.ambient)
+        stages.apply_world(self._scene, stage.ambient, frame.background)
 
     def _object(self, slot: int, item: SceneObject) -> Any:
         """The pooled object of a slot, dressed as `item`."""
-        model = self._models.get(item.shape) if is_model(item.shape) else None
-        data = mesh_data(item.shape) if model is None else model.mesh
+        outline = outline_of(item.shape, item.outline)
+        if outline is not None:
+            data = self._blender.outlines.get(slot, outline)
+        else:
+            data = self._models.get(item.shape).mesh if is_model(item.shape) else mesh_data(item.shape)
         pool = self._blender.pool
         if slot >= len(pool):
             pool.append(bpy.data.objects.new(_name(item), data))

@@ -7,17 +7,20 @@ from typing import Any
 from render.cycles.passes import CRYPTOMATTE_LEVELS
 from render.scene import SceneFrame, Settings
 
+# Cycles takes a pixel's first sample at its centre; its filters are no narrower than a hundredth of a pixel.
+_FILTERS = {None: ("BLACKMAN_HARRIS", 1.5), "center": ("BOX", 0.01), "mean": ("BOX", 1.0)}
+
 
 def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, threads: int) -> None:
     """Sampling, size, passes and output of one view. threads: 0 for all."""
     cycles, render = scene.cycles, scene.render
-    cycles.samples, cycles.seed = settings.samples, frame.seed
+    cycles.samples, cycles.seed = (1 if frame.pixels == "center" else settings.samples), frame.seed
     cycles.use_animated_seed = False
     cycles.time_limit = 0.0
-    cycles.use_adaptive_sampling = settings.adaptive_threshold > 0
+    cycles.use_adaptive_sampling = settings.adaptive_threshold > 0 and frame.pixels is None
     cycles.adaptive_threshold = settings.adaptive_threshold
     cycles.adaptive_min_samples = settings.adaptive_min_samples
-    cycles.use_denoising = settings.denoise
+    cycles.use_denoising = settings.denoise and frame.pixels is None
     cycles.denoiser = "OPENIMAGEDENOISE"
     cycles.denoising_input_passes = "RGB_ALBEDO_NORMAL"
     cycles.denoising_prefilter = settings.prefilter
@@ -31,7 +34,7 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, threads: i
     cycles.blur_glossy = settings.filter_glossy
     cycles.caustics_reflective = cycles.caustics_refractive = settings.caustics
     cycles.sample_clamp_direct = cycles.sample_clamp_indirect = 0.0
-    cycles.pixel_filter_type, cycles.filter_width = "BLACKMAN_HARRIS", 1.5
+    cycles.pixel_filter_type, cycles.filter_width = _FILTERS[frame.pixels]
     cycles.use_guiding = False
     cycles.film_exposure = 1.0
     cycles.use_auto_tile = False
@@ -42,9 +45,7 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, threads: i
         render.threads = threads
     render.resolution_x, render.resolution_y, render.resolution_percentage = settings.width, settings.height, 100
     render.pixel_aspect_x = render.pixel_aspect_y = 1.0
-    # A background is laid behind the picture afterwards, exactly; glass shows it no more than it shows the black world.
-    render.film_transparent = frame.background is not None
-    cycles.film_transparent_glass = False
+    render.film_transparent = False
     render.use_motion_blur = False
     render.use_compositing = render.use_sequencer = False
     render.image_settings.file_format = "OPEN_EXR_MULTILAYER"
@@ -55,5 +56,7 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, threads: i
     layer.use_pass_combined = layer.use_pass_z = layer.use_pass_normal = layer.use_pass_object_index = True
     # Every surface counts in the id and depth passes, however transparent: as with glass, the truth is solid.
     layer.pass_alpha_threshold = 0.0
+    # Beside the denoised picture the one it was made of: it tells exactly where nothing but background was met.
+    layer.cycles.denoising_store_passes = frame.background is not None and settings.denoise
     layer.use_pass_cryptomatte_object = "coverage" in frame.passes
     layer.pass_cryptomatte_depth = CRYPTOMATTE_LEVELS

@@ -12,6 +12,7 @@ from render.cycles.meshes import mesh_data
 from render.geometry.camera import Camera
 from render.scene import SceneLight, SceneView, Settings
 from scene_specs.stage import Stage
+from scene_specs.vocabulary import linear_of_srgb
 
 
 def apply_camera(scene: Any, view: SceneView, settings: Settings) -> None:
@@ -89,12 +90,34 @@ def ground_object(stage: Stage) -> Any | None:
     return made
 
 
-def apply_world(scene: Any, ambient: tuple[float, float, float]) -> None:
-    """A world that gives the same light from all sides, and is black to the camera where it gives none."""
+def apply_world(scene: Any, ambient: tuple[float, float, float], background: tuple[int, int, int] | None) -> None:
+    """A world that lights from all sides by `ambient` (linear RGB) and shows the camera `background` (8-bit sRGB).
+
+    Without a background it is the same to both.
+    """
     if scene.world is None:
         scene.world = bpy.data.worlds.new("world")
-    scene.world.use_nodes = False
+    scene.world.use_nodes = background is not None
     scene.world.color = ambient
+    if background is None:
+        return
+    nodes = scene.world.node_tree.nodes
+    if "seen" not in nodes:
+        _build_world(scene.world.node_tree)
+    nodes["ambient"].inputs["Color"].default_value = (*ambient, 1.0)
+    nodes["seen"].inputs["Color"].default_value = (*linear_of_srgb(background), 1.0)
+
+
+def _build_world(tree: Any) -> None:
+    nodes, links = tree.nodes, tree.links
+    nodes.clear()
+    mix, output = nodes.new("ShaderNodeMixShader"), nodes.new("ShaderNodeOutputWorld")
+    links.new(nodes.new("ShaderNodeLightPath").outputs["Is Camera Ray"], mix.inputs[0])
+    for socket, name in ((1, "ambient"), (2, "seen")):
+        node = nodes.new("ShaderNodeBackground")
+        node.name = name
+        links.new(node.outputs[0], mix.inputs[socket])
+    links.new(mix.outputs[0], output.inputs["Surface"])
 
 
 def object_matrix(rotation_deg: tuple[float, float, float], scale: float, location: tuple[float, float, float]) -> Any:

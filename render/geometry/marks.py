@@ -5,23 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from render.geometry.display import display
 from scene_specs.stage import StageFixation
 from scene_specs.vocabulary import linear_of_srgb
 
+# A sum of equal samples, divided by their number, comes back with some rounding.
+_EXACT = 2e-6
 
-def over_background(
-    linear: NDArray[np.float32], alpha: NDArray[np.float32], background: tuple[int, int, int]
+
+def on_background(
+    color: NDArray[np.uint8], sampled: NDArray[np.float32], background: tuple[int, int, int]
 ) -> NDArray[np.uint8]:
-    """Display values (H, W, 3) uint8 of a picture over a plain colour (8-bit sRGB).
+    """A picture (H, W, 3) rendered before a plain colour (8-bit sRGB), without the traces a denoiser left on it.
 
-    linear: (H, W, 3), alpha: (H, W) share of the pixel that is covered, which `linear` is multiplied by. Where nothing
-    is, the background's own bytes stand: a denoiser may leave traces of light there.
+    sampled: (H, W, 3) linear, the picture before it was denoised: where it is the background, no sample met anything.
     """
     behind = np.array(linear_of_srgb(background), dtype=np.float32)
-    share = np.clip(alpha, 0.0, 1.0)[:, :, None].astype(np.float32)
-    color = display(linear + (np.float32(1.0) - share) * behind)
-    return np.where(share > 0, color, np.array(background, dtype=np.uint8))
+    plain = (np.abs(sampled - behind) <= _EXACT).all(axis=2, keepdims=True)
+    return np.where(plain, np.array(background, dtype=np.uint8), color)
 
 
 def with_fixation(color: NDArray[np.uint8], fixation: StageFixation) -> NDArray[np.uint8]:

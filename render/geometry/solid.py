@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.geometry.meshes import Mesh, load_mesh
+from render.geometry.outlines import corners_of, outline_mesh, outline_of
 from render.geometry.shapenet import Model, load_model
+from render.geometry.shapenet.repair import convex_hull
 from scene_specs.models import is_model
+from scene_specs.spec import OutlineSpec
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -51,14 +55,22 @@ def _is_closed(mesh: Mesh | Model) -> bool:
     return bool((forth == back).all() and (np.diff(forth) > 0).all())
 
 
-def solid(name: str) -> Solid:
-    """The prepared mesh, or model, called `name`. Raises AssetError."""
+def solid(name: str, outline: OutlineSpec | None = None) -> Solid:
+    """The prepared mesh, or model, called `name`; of flat shapes and prisms, of its outline. Raises AssetError."""
+    drawn = outline_of(name, outline)
+    if drawn is not None:
+        return _of_outline(drawn)
     return _of_model(name, load_model(name).sha256) if is_model(name) else _of_mesh(name)
 
 
 @lru_cache(maxsize=256)
 def _of_mesh(name: str) -> Solid:
     return Solid.of(load_mesh(name))
+
+
+@lru_cache(maxsize=1024)
+def _of_outline(outline: OutlineSpec) -> Solid:
+    return Solid.of(outline_mesh(outline))
 
 
 @lru_cache(maxsize=64)
@@ -82,8 +94,14 @@ class Stand:
     unit: float | None
 
 
-def stand_of(name: str) -> Stand:
+def stand_of(name: str, outline: OutlineSpec | None = None) -> Stand:
     """Of a shape. Our meshes count as what they are made to be: half their edge high, a disc of that radius."""
+    drawn = outline_of(name, outline)
+    if drawn is not None:
+        corners = corners_of(drawn)
+        reach = max(math.hypot(x, y) for x, y in corners)
+        hull = None if drawn.outline == "circle" else convex_hull(np.array(corners))
+        return Stand(drawn.height / 2, reach, hull, math.hypot(reach, drawn.height / 2), None)
     if not is_model(name):
         return Stand(1.0, 1.0, None, solid(name).radius, None)
     model = load_model(name)
