@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from pycocotools import mask as coco
 
 from render.record import RLE, EpisodeRecord
 from render.store.checks import measure, problems_of, runs
-from render.store.rows import row_of, table_of
+from render.store.rows import row_of, table_of, text_digest
 from render.store.schema import RECORD_COLUMNS
 from tests.factories import png
 from tests.render.store.rendered import rendered
@@ -88,6 +89,18 @@ def test_an_answer_that_is_no_option() -> None:
     task = {**(record.scene.task or {}), "answer": "toma"}
     wrong = record.model_copy(update={"scene": record.scene.model_copy(update={"task": task})})
     assert problems_of(row(wrong)) == ["answer 'toma' is not among the 2 options"]
+
+
+def test_texts_of_an_older_diorama_are_no_damage() -> None:
+    """Its Scenes lack the fields that were added since; their digest says that they are what was put."""
+    older = row(rendered())
+    scene = json.loads(older["scene"])
+    older["scene"] = json.dumps(
+        {name: value for name, value in scene.items() if name != "task"} | {"task": scene["task"]}
+    )
+    older["text_sha256"] = text_digest(older)
+    assert older["scene"] != row(rendered())["scene"]
+    assert problems_of(older) == []
 
 
 @pytest.mark.parametrize("column", [name for name in row_of(rendered()) if name not in RECORD_COLUMNS])
