@@ -8,11 +8,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
 from render.store.reading import LanceReader
 from render.store.schema import KEY
 
-_BATCH = 256
+_BATCH = 1024
 _POINTER = "pointer"
+Floats = NDArray[np.float64]
+# (episode's row in the batch, value, where it was found)
+Found = Iterator[tuple[int, float, str]]
 
 
 @dataclass(frozen=True, order=True)
@@ -26,52 +34,87 @@ class Extreme:
 
 @dataclass(frozen=True)
 class Scale:
-    """columns: what it needs. of: values of a row, each with where it was found. told: for --help."""
+    """columns: what it needs. of: the smallest value of each row of a batch that has any, times `sign` (1 or -1)."""
 
     columns: tuple[str, ...]
-    of: Callable[[dict[str, Any]], Iterator[tuple[float, str]]]
-    told: str
+    of: Callable[[pa.RecordBatch, float], Found]
 
 
-def _objects(
-    field: Callable[[dict[str, Any]], float | None],
-) -> Callable[[dict[str, Any]], Iterator[tuple[float, str]]]:
-    def of(row: dict[str, Any]) -> Iterator[tuple[float, str]]:
-        names = row["image_names"] or ()
-        for item in row["objects"] or ():
-            value = field(item)
-            if value is not None and item["name"] != _POINTER:
-                image = names[item["image"]] if item["image"] < len(names) else item["frame"]
-                yield float(value), f"{item['name']} in {image}"
+def _field(name: str) -> Callable[[pa.Array], Floats]:
+    def values(items: pa.Array) -> Floats:
+        return _floats(items.field(name))
+
+    return values
+
+
+def _box_side(items: pa.Array) -> Floats:
+    """The shorter side of each visible box, pixels; NaN for none."""
+    boxes = items.field("bbox")
+    sides = np.full(len(items), np.nan)
+    seen = boxes.is_valid().to_numpy(zero_copy_only=False)
+    sides[seen] = _floats(boxes.filter(pa.array(seen)).flatten()).reshape(-1, 4)[:, 2:].min(axis=1)
+    return sides
+
+
+def _floats(column: pa.Array) -> Floats:
+    found: Floats = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _objects(values_of: Callable[[pa.Array], Floats]) -> Callable[[pa.RecordBatch, float], Found]:
+    def of(batch: pa.RecordBatch, sign: float) -> Found:
+        column = batch.column("objects")
+        items, rows = column.flatten(), pc.list_parent_indices(column).to_numpy(zero_copy_only=False)
+        values = sign * values_of(items)
+        standing = pc.not_equal(items.field("name"), _POINTER).fill_null(True).to_numpy(zero_copy_only=False)
+        kept = np.flatnonzero(standing & np.isfinite(values))
+        # By row, then by value; of one value the first.
+        order = kept[np.lexsort((kept, values[kept], rows[kept]))]
+        first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
+        names = items.field("name").take(pa.array(first)).to_pylist()
+        images = items.field("image").take(pa.array(first)).to_pylist()
+        known = batch.column("image_names")
+        for place, name, image in zip(first.tolist(), names, images, strict=True):
+            row = int(rows[place])
+            yield row, sign * float(values[place]), f"{name} in {known[row][image].as_py()}"
 
     return of
 
 
-def _box_side(item: dict[str, Any]) -> float | None:
-    """Pixels: the shorter side of the visible box."""
-    return min(item["bbox"][2:]) if item["bbox"] is not None else None
+def _count(column: str) -> Callable[[pa.RecordBatch, float], Found]:
+    def of(batch: pa.RecordBatch, _sign: float) -> Found:
+        for row, count in enumerate(pc.list_value_length(batch.column(column)).fill_null(0).to_pylist()):
+            yield row, float(count), ""
+
+    return of
 
 
-def _seconds(row: dict[str, Any]) -> Iterator[tuple[float, str]]:
-    steps = json.loads(row["seconds"] or "{}")
-    if steps:
-        yield sum(float(value) for value in steps.values()), f"most of it {max(steps, key=lambda k: float(steps[k]))}"
+def _standing(batch: pa.RecordBatch, _sign: float) -> Found:
+    column = batch.column("objects")
+    rows = pc.list_parent_indices(column).to_numpy(zero_copy_only=False)
+    standing = pc.not_equal(column.flatten().field("name"), _POINTER).fill_null(True).to_numpy(zero_copy_only=False)
+    for row, count in enumerate(np.bincount(rows[standing], minlength=batch.num_rows).tolist()):
+        yield row, float(count), ""
 
 
-def _standing(row: dict[str, Any]) -> Iterator[tuple[float, str]]:
-    yield float(sum(item["name"] != _POINTER for item in row["objects"] or ())), ""
+def _seconds(batch: pa.RecordBatch, _sign: float) -> Found:
+    for row, text in enumerate(batch.column("seconds").to_pylist()):
+        steps: dict[str, Any] = json.loads(text or "{}")
+        if steps:
+            longest = max(steps, key=lambda step: float(steps[step]))
+            yield row, sum(float(value) for value in steps.values()), f"most of it {longest}"
 
 
 _SEEN = ("objects", "image_names")
+# visible_fraction, visible_pixels, box (its shorter side, pixels): of an episode's objects the one at the end.
+# objects, images: how many it has. seconds: how long it took.
 SCALES: dict[str, Scale] = {
-    "visible_fraction": Scale(_SEEN, _objects(lambda item: item["visible_fraction"]), "share of an object that shows"),
-    "visible_pixels": Scale(_SEEN, _objects(lambda item: item["visible_pixels"]), "pixels of an object that show"),
-    "box": Scale(_SEEN, _objects(_box_side), "shorter side of an object's box, pixels"),
-    "objects": Scale(("objects",), _standing, "number of objects in all images"),
-    "images": Scale(
-        ("image_names",), lambda row: iter([(float(len(row["image_names"] or ())), "")]), "number of images"
-    ),
-    "seconds": Scale(("seconds",), _seconds, "time that it took"),
+    "visible_fraction": Scale(_SEEN, _objects(_field("visible_fraction"))),
+    "visible_pixels": Scale(_SEEN, _objects(_field("visible_pixels"))),
+    "box": Scale(_SEEN, _objects(_box_side)),
+    "objects": Scale(("objects",), _standing),
+    "images": Scale(("image_names",), _count("image_names")),
+    "seconds": Scale(("seconds",), _seconds),
 }
 
 
@@ -80,18 +123,16 @@ def extremes(
 ) -> list[Extreme]:
     """Episodes by the smallest value of a scale (a key of SCALES), or by the largest; of one value by id.
 
-    An episode stands once, with its own extreme; one that has no value is left out. With a limit, only so many are
-    held. Raises StoreError.
+    An episode stands once, with its own extreme; one that has no value is left out, and what points counts as no
+    object. With a limit, only so many are held. Raises StoreError.
     """
-    chosen = SCALES[scale]
-    sign = -1.0 if largest else 1.0
+    chosen, sign = SCALES[scale], -1.0 if largest else 1.0
 
     def each() -> Iterator[tuple[float, str, Extreme]]:
-        for row in store.scan([KEY, *chosen.columns], where, _BATCH):
-            found = min(((sign * value, place) for value, place in chosen.of(row)), default=None)
-            if found is not None:
-                episode = str(row[KEY])
-                yield found[0], episode, Extreme(sign * found[0], episode, found[1])
+        for batch in store.batches([KEY, *chosen.columns], where, _BATCH):
+            names = batch.column(KEY).to_pylist()
+            for row, value, place in chosen.of(batch, sign):
+                yield sign * value, names[row], Extreme(value, names[row], place)
 
     ordered = sorted(each()) if limit is None else heapq.nsmallest(limit, each())
     return [extreme for _, _, extreme in ordered]
