@@ -3,11 +3,13 @@
     <out>/<split>/<name>/trial<number>/frames/epoch<t>.png    8-bit RGB, t from 0
                                        task_info.json         epochs, objects, instruction, answers
                                        task<k>.json           the graph of task k, as the published task files
+                                       annotations.json       names of categories and models, boxes and masks
 
 `objects` holds, for each object, `count` (its number in the instruction), `obj` (location as "(x, y)" in shares of the
 picture, x right, y down; space as [column, row]; category, object and view angle as numbers; epochs, its frame),
 `tasks` that use it and what they attend to. `task_info.json` has one key more than the published one, `diorama`: which
-stored episode this is, what the numbers of categories and objects count, and boxes and masks (COCO) of the objects.
+stored episode this is. `annotations.json` is ours: what the numbers of categories and objects count, and for each
+object in the order of `objects` its frame, box and mask (COCO).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from render.export._episode_folders import export_folders
-from render.export._iwisdm_truth import frames_of_record, truth_of
+from render.export._iwisdm_truth import frames_of_record, measured_location, truth_of
 from render.export.base import ExportOptions, ExportReport
 from render.record import EpisodeRecord
 from render.store.base import EpisodeReader
@@ -52,10 +54,12 @@ def _folder(episode_id: str) -> Path:
 def files_of(record: EpisodeRecord, marks: Mapping[str, Any]) -> dict[str, bytes]:
     """Path -> content of a trial's folder. Raises SpecError for what is no iWISDM trial, or shows something else."""
     task = truth_of(record)
+    info = info_file(record)
     files = {f"frames/epoch{number}.png": image.png for number, image in enumerate(record.images)}
     for number, question in enumerate(task["questions"]):
         files[f"task{number}.json"] = _json(task_file(question))
-    files["task_info.json"] = _json({**info_file(record), "diorama": {**marks, **_more(record, task)}})
+    files["annotations.json"] = _json(_annotations(record, task))
+    files["task_info.json"] = _json({**info, "diorama": dict(marks)})
     return files
 
 
@@ -100,17 +104,14 @@ def _object(item: Mapping[str, str], task: Mapping[str, Any], frame: int, ignore
     }
 
 
-def _more(record: EpisodeRecord, task: Mapping[str, Any]) -> dict[str, Any]:
-    boxes = [
-        {
-            "epochs": frame,
-            "bbox": None if item.bbox is None else list(item.bbox),
-            "mask": item.rle.model_dump(mode="json"),
-        }
-        for frame, image in enumerate(record.images)
-        for item in image.annotation.objects
-    ]
-    return {"categories": list(task["categories"]), "models": list(task["models"]), "masks": boxes}
+def _annotations(record: EpisodeRecord, task: Mapping[str, Any]) -> dict[str, Any]:
+    objects = []
+    for meant in task["objects"]:
+        image = record.images[meant["frame"]]
+        item = next(one for one in image.annotation.objects if measured_location(one, image) == meant["location"])
+        box = None if item.bbox is None else list(item.bbox)
+        objects.append({"epochs": meant["frame"], "bbox": box, "mask": item.rle.model_dump(mode="json")})
+    return {"categories": list(task["categories"]), "models": list(task["models"]), "objects": objects}
 
 
 def task_file(question: Mapping[str, Any]) -> dict[str, Any]:

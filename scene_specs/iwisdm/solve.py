@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import networkx as nx
+
 from scene_specs.iwisdm.draws import Draws
 from scene_specs.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES, Stimuli
 
@@ -56,9 +58,8 @@ def solve(
 ) -> Solution | None:
     """A value for each variable, drawn at random among those that fulfil all relations; None if there are none.
 
-    None as well after 20,000 steps, which no task of a few dozen objects has come near.
+    None as well after 20,000 steps in one part, which no task of a few dozen objects has come near.
     """
-    domains = {variable: _domain(variable, stimuli) for variable in variables}
     rank = {variable: k for k, variable in enumerate(variables)}
     tests: dict[Variable, list[tuple[Side, Side | str, bool]]] = {variable: [] for variable in variables}
     for relation in relations:
@@ -66,7 +67,26 @@ def solve(
         if isinstance(right, Side) and rank[right.variable] > rank[left.variable]:
             left, right = right, left
         tests[left.variable].append((left, right, relation.equal))
-    return _search(variables, domains, tests, draws)
+    chosen: Solution = {}
+    for part in _parts(variables, relations):
+        found = _search(part, {variable: _domain(variable, stimuli) for variable in part}, tests, draws)
+        if found is None:
+            return None
+        chosen |= found
+    return chosen
+
+
+def _parts(variables: Sequence[Variable], relations: Sequence[Relation]) -> list[list[Variable]]:
+    """Variables that no relation connects go apart: what can't be had in one is not tried again with all of another."""
+    graph = nx.Graph()
+    graph.add_nodes_from(variables)
+    pairs = ((one.left.variable, one.right.variable) for one in relations if isinstance(one.right, Side))
+    graph.add_edges_from(pairs)
+    parts = {variable: number for number, part in enumerate(nx.connected_components(graph)) for variable in part}
+    found: dict[int, list[Variable]] = {}
+    for variable in variables:
+        found.setdefault(parts[variable], []).append(variable)
+    return list(found.values())
 
 
 def _domain(variable: Variable, stimuli: Stimuli) -> Sequence[Choice]:

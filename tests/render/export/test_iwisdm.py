@@ -1,0 +1,189 @@
+"""`--format iwisdm`, read back by a reader written from the description of the published files alone."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from pycocotools import mask as coco
+
+from render.errors import SpecError
+from render.export._iwisdm_truth import frames_of_record
+from render.export.base import ExportOptions, ExportReport
+from render.export.iwisdm import export
+from render.profiles import settings_for
+from render.record import EpisodeRecord
+from render.run.episode import make_record
+from render.run.fake import FakeRenderer
+from render.store.lance_store import LanceStore
+from scene_specs.iwisdm.config import benchmark
+from scene_specs.iwisdm.generate import auto_sessions, bank_sessions, trial_specs
+from scene_specs.iwisdm.prove import disproof
+from scene_specs.iwisdm.reader import read
+from scene_specs.iwisdm.setup import Setup
+from scene_specs.spec import EpisodeSpec
+from tests import factories
+
+PLACES = {(0, 0): "top left", (1, 0): "top right", (0, 1): "bottom left", (1, 1): "bottom right"}
+SETUP = Setup(seed=6, balanced=True, described=1, fillers=1)
+
+
+def made(spec: Mapping[str, Any]) -> EpisodeRecord:
+    job = factories.make_job(dict(spec))
+    return make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), job, settings_for("draft", 224, 224))
+
+
+@pytest.fixture(scope="module")
+def specs() -> list[dict[str, Any]]:
+    sources = [(auto_sessions(benchmark(level), SETUP, level, 2), level) for level in ("low", "high")]
+    sources.append((auto_sessions(benchmark("low"), SETUP, "low-x2", 2, chain=2), "low-x2"))
+    sources += [(bank_sessions(task, SETUP, {}), task) for task in ("odr", "dual-n-back", "search-and-report")]
+    return [spec for sessions, name in sources for spec in trial_specs(sessions, SETUP, name, 0, 2)]
+
+
+@pytest.fixture(scope="module")
+def records(specs: list[dict[str, Any]]) -> list[EpisodeRecord]:
+    return [made(spec) for spec in specs]
+
+
+@pytest.fixture(scope="module")
+def folder(records: list[EpisodeRecord], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("iwisdm")
+    store = LanceStore.create(str(base / "s.lance"), fsync=False)
+    store.put(records)
+    report = run(store, base / "out")
+    assert (report.exported, report.failed) == (len(records), [])
+    return base
+
+
+def run(store: LanceStore, out: Path, **options: Any) -> ExportReport:
+    return export(store, out, ExportOptions(**options), lambda _: None)
+
+
+def trial(folder: Path, spec: Mapping[str, Any]) -> Path:
+    _, split, name, number = str(spec["id"]).split("/")
+    return folder / "out" / split / name / f"trial{int(number)}"
+
+
+def test_it_reads_back(folder: Path, specs: list[dict[str, Any]]) -> None:
+    """By the published description: what the frames of task_info.json show answers its instruction (I2, I9, I14)."""
+    for spec in specs:
+        info = json.loads((trial(folder, spec) / "task_info.json").read_text())
+        names = json.loads((trial(folder, spec) / "annotations.json").read_text())
+        frames: list[list[dict[str, str]]] = [[] for _ in range(info["epochs"])]
+        counts: dict[int, int] = {}
+        for one in info["objects"]:
+            obj = one["obj"]
+            numbers = re.fullmatch(r"\((\d\.\d+), (\d\.\d+)\)", obj["location"])
+            assert numbers is not None
+            x, y = map(float, numbers.groups())
+            assert obj["space"] == [int(x > 0.5), int(y > 0.5)]
+            assert abs(x - 0.5) + abs(y - 0.5) >= 0.2
+            assert counts.setdefault(obj["epochs"], one["count"]) == one["count"]
+            assert not obj["is_distractor"] or not (one["tasks"] or one["attended_attr"])
+            assert {*map(int, one["attended_attr"])} == {*one["tasks"]}
+            assert {name for names in one["attended_attr"].values() for name in names} <= {*obj}
+            frames[obj["epochs"]].append(
+                {
+                    "location": PLACES[obj["space"][0], obj["space"][1]],
+                    "category": names["categories"][obj["category"]],
+                    "identity": names["models"][obj["object"]],
+                    "view_angle": ("front", "left", "back", "right")[obj["view angle"]],
+                }
+            )
+        assert sorted(counts.values()) == list(range(1, len(counts) + 1))
+        assert list(read(info["instruction"], frames).answers) == info["answers"] == spec["task"]["answers"]
+
+
+def test_pictures(folder: Path, specs: list[dict[str, Any]]) -> None:
+    """I11 (boxes), I13: a PNG a frame, RGB, 224 x 224; an object stays in its quadrant."""
+    for spec in specs:
+        base = trial(folder, spec)
+        info = json.loads((base / "task_info.json").read_text())
+        paths = sorted((base / "frames").iterdir())
+        assert [path.name for path in paths] == [f"epoch{k}.png" for k in range(info["epochs"])]
+        for path in paths:
+            picture = Image.open(io.BytesIO(path.read_bytes()))
+            assert (picture.size, picture.mode) == ((224, 224), "RGB")
+        annotations = json.loads((base / "annotations.json").read_text())
+        for item, one in zip(annotations["objects"], info["objects"], strict=True):
+            assert item["epochs"] == one["obj"]["epochs"]
+            x, y, width, height = item["bbox"]
+            assert [x // 112, y // 112] == one["obj"]["space"]
+            assert x // 112 == (x + width - 1) // 112
+            assert y // 112 == (y + height - 1) // 112
+            assert list(coco.toBbox(item["mask"])) == item["bbox"]
+
+
+def test_task_files_count_back_from_the_answer(folder: Path, specs: list[dict[str, Any]]) -> None:
+    for spec in specs:
+        for number, question in enumerate(spec["task"]["questions"]):
+            task = json.loads((trial(folder, spec) / f"task{number}.json").read_text())
+            looks = sorted(question["answer_frame"] - int(when[4:]) for when in task["whens"].values())
+            assert looks == sorted(selected(question["operator"]))
+            assert task["n_frames"] == 1 + max(int(when[4:]) for when in task["whens"].values())
+
+
+def selected(operator: Mapping[str, Any]) -> list[int]:
+    own = [operator["frame"]] if "frame" in operator else []
+    return own + [frame for child in operator["child"] for frame in selected(child)]
+
+
+def test_again_skips_and_damage_is_seen(folder: Path, specs: list[dict[str, Any]]) -> None:
+    store = LanceStore.open(str(folder / "s.lance"))
+    assert run(store, folder / "out").skipped == len(specs)
+    info = trial(folder, specs[0]) / "task_info.json"
+    before = info.read_bytes()
+    info.write_text("{}")
+    assert len(run(store, folder / "out").differing) == 1
+    assert run(store, folder / "out", overwrite=True).exported == 1
+    assert info.read_bytes() == before
+
+
+def test_rendered_truth_is_proved_and_damage_is_found(records: list[EpisodeRecord]) -> None:
+    for record in records:
+        assert disproof(record.scene.task or {}, frames_of_record(record)) == ""
+    record = next(record for record in records if "low/" in record.episode_id)
+    image = record.images[0]
+    item = image.annotation.objects[0]
+    assert item.bbox is not None
+    x, y, width, height = item.bbox
+    damages: list[tuple[dict[str, Any], str]] = [
+        ({"bbox": ((x + 112) % 224, y, width, height)}, "where none is meant to be"),
+        ({"bbox": None}, "nothing is visible"),
+        ({"shape": "cube"}, "found shape 'cube'"),
+    ]
+    for changes, problem in damages:
+        other = item.model_copy(update=changes)
+        annotation = image.annotation.model_copy(update={"objects": [other, *image.annotation.objects[1:]]})
+        images = [image.model_copy(update={"annotation": annotation}), *record.images[1:]]
+        with pytest.raises(SpecError, match=problem):
+            frames_of_record(record.model_copy(update={"images": images}))
+
+
+def test_the_cross_is_there_until_the_answer(records: list[EpisodeRecord]) -> None:
+    """I12."""
+    for record in records:
+        answers = (record.scene.task or {})["answers"]
+        for answer, image in zip(answers, record.images, strict=True):
+            pixels = np.asarray(Image.open(io.BytesIO(image.png)))
+            assert (pixels[112, 112] == 255).all() == (answer == "null")
+            assert (pixels[99:126, 112] == 255).all() == (answer == "null")
+
+
+def test_others_are_named(tmp_path: Path) -> None:
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    spec = {"version": 1, "id": "iwisdm/val/low/000000", "frames": [{"objects": [{"shape": "cube"}]}]}
+    store.put([made(spec), made({**spec, "id": "demo/a"})])
+    report = run(store, tmp_path / "out")
+    assert report.exported == 0
+    assert "no iWISDM trial" in " ".join(report.failed)
+    assert "found benchmark None" in " ".join(report.failed)
+    assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
