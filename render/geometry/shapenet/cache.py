@@ -8,6 +8,7 @@ be deleted at any time. Where it can't be written, models are read anew in each 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import logging
 import os
@@ -53,7 +54,7 @@ class ModelCache:
     def read(self, name: str) -> Model | None:
         """The model, None if it isn't there, is damaged, or its files have changed."""
         try:
-            with np.load(self._entry, allow_pickle=False) as stored:
+            with np.load(io.BytesIO(self._entry.read_bytes()), allow_pickle=False) as stored:
                 facts = json.loads(bytes(stored["facts"]).decode())
                 if facts.pop("version") != VERSION:
                     return None

@@ -1,0 +1,151 @@
+"""Finding models by name, the settings that say where, and the cache of what was read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from render.errors import AssetError, DioramaError, UsageError
+from render.geometry.shapenet import Library, library, load_model, loading
+from render.geometry.shapenet.cache import ModelCache
+from tests.render.geometry.shapenet.trees import CHAIR, Tree, obj, textured
+
+IDS = ("0b", "0a", "10", "9")
+
+
+@pytest.fixture(autouse=True)
+def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache, a working directory and settings of the test's own; nothing held from other tests."""
+    monkeypatch.setenv("DIORAMA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("DIORAMA_SHAPENET", "DIORAMA_SHAPENET_UP", "DIORAMA_SHAPENET_FRONT"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(loading, "_held", type(loading._held)())
+
+
+@pytest.fixture
+def four(tmp_path: Path) -> Library:
+    for identity in IDS:
+        Tree(tmp_path / "root", obj(), identity=identity).write()
+    return Library((tmp_path / "root").resolve())
+
+
+def test_the_packaged_library_counts_where_nothing_is_said() -> None:
+    source = library()
+    assert source.root.name == "shapenet_mini"
+    assert CHAIR in source.categories()
+    assert load_model("shapenet:chairs/#1").name.startswith(f"shapenet:{CHAIR}/")
+
+
+@pytest.mark.parametrize("word", ["chairs", "chair", "Chairs", CHAIR])
+def test_names_mean_one_model(four: Library, word: str) -> None:
+    assert four.models(word) == sorted(IDS)
+    assert four.find(f"shapenet:{word}/#2") == four.find(f"shapenet:{word}/0b")
+    assert four.find(f"shapenet:{word}/#2")[0] == f"shapenet:{CHAIR}/0b"
+
+
+@pytest.mark.parametrize(
+    ("shape", "part"),
+    [
+        ("shapenet:chairs/#5", "has 4 models"),
+        ("shapenet:chairs/0c", "there are 4, such as 0a"),
+        ("shapenet:tables/#1", "no category 'tables'"),
+        ("shapenet:chairz/#1", "did you mean 'chair"),
+        ("shapenet:../#1", "is no model's name"),
+        ("shapenet:chairs/..", "is no model's name"),
+        ("shapenet:chairs/../../x", "is no model's name"),
+        ("shapenet:/etc/passwd", "is no model's name"),
+        ("shapenet:chairs/#0", "is no model's name"),
+    ],
+)
+def test_what_is_not_there_is_named(four: Library, shape: str, part: str) -> None:
+    with pytest.raises(AssetError) as caught:
+        four.find(shape)
+    assert part in str(caught.value)
+
+
+def test_an_empty_folder_is_no_model(four: Library) -> None:
+    (four.root / CHAIR / "empty").mkdir()
+    with pytest.raises(AssetError, match="holds no model"):
+        four.find("shapenet:chairs/empty")
+
+
+def test_the_environment_comes_before_the_file(tmp_path: Path, four: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("assets.toml").write_text('[shapenet]\nroot = "../root"\nfront = "+x"\n')
+    assert library() == Library(four.root, "+y", "+x")
+    monkeypatch.setenv("DIORAMA_SHAPENET", str(four.root))
+    assert library() == four
+    monkeypatch.delenv("DIORAMA_SHAPENET")
+    Path("assets.toml").unlink()
+    home = tmp_path / "config" / "diorama"
+    home.mkdir(parents=True)
+    (home / "assets.toml").write_text(f'[shapenet]\nroot = "{four.root}"\n')
+    assert library() == four
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "part"),
+    [
+        ("[shapenet", UsageError, "can't be read"),
+        ("[shapenet]\nroots = 1\n", UsageError, "takes root, up and front"),
+        ("[shapenet]\n", UsageError, "has no root"),
+        ('[shapenet]\nroot = "gone"\n', AssetError, "no such folder"),
+        ('[shapenet]\nroot = "."\nup = "y"\n', UsageError, "allowed: +x"),
+        ('[shapenet]\nroot = "."\nup = "+z"\n', UsageError, "same axis"),
+    ],
+)
+def test_wrong_settings_are_named(text: str, kind: type[DioramaError], part: str) -> None:
+    Path("assets.toml").write_text(text)
+    with pytest.raises(kind) as caught:
+        library()
+    assert part in str(caught.value)
+
+
+def test_the_cache_gives_back_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, mtl = textured("gone.bmp")
+    tree = Tree(tmp_path / "root", text, mtl).write()
+    source = Library(tree.root.resolve())
+    made = load_model(tree.shape, source)
+    loading._held.clear()
+    monkeypatch.setattr(loading, "make_model", None)
+    found = load_model(tree.shape, source)
+    assert found.sha256 == made.sha256 and found.notes == made.notes and found.materials == made.materials
+    assert found.hull == made.hull and found.files == made.files
+    for name in ("vertices", "triangles", "uv", "slots"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(made, name))
+
+
+def test_a_changed_or_damaged_entry_is_read_anew(tmp_path: Path) -> None:
+    tree = Tree(tmp_path / "root", *textured("skin.png")).write()
+    source = Library(tree.root.resolve())
+    first = load_model(tree.shape, source)
+    assert "is not there" in first.notes[0]
+    # A texture that was missing is put there.
+    from tests.render.geometry.shapenet.trees import png
+
+    (tree.folder / "skin.png").write_bytes(png())
+    second = load_model(tree.shape, source)
+    assert not second.notes and second.sha256 != first.sha256
+    loading._held.clear()
+    entry = ModelCache(second.path, source)._entry
+    entry.write_bytes(entry.read_bytes()[:200])
+    assert load_model(tree.shape, source).sha256 == second.sha256
+    assert entry.stat().st_size > 200
+
+
+def test_without_a_cache_models_are_read_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DIORAMA_CACHE", str(tmp_path / "file"))
+    tree = Tree(tmp_path / "root", obj()).write()
+    assert len(load_model(tree.shape, Library(tree.root.resolve())).triangles) == 24
+
+
+def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, four: Library) -> None:
+    monkeypatch.setattr(loading, "_HELD", 2)
+    for identity in IDS:
+        load_model(f"shapenet:chairs/{identity}", four)
+    assert len(loading._held) == 2
