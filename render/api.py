@@ -25,7 +25,7 @@ from render.store import open_store
 from scene_specs.reading import parse_episode
 from scene_specs.semantics import check_spec
 from scene_specs.spec import EpisodeSpec
-from scene_specs.stage import load_stage
+from scene_specs.stage import stage_of
 
 __all__ = ["RenderedImage", "compile_spec", "open_store", "render_scene"]
 
@@ -59,7 +59,7 @@ def compile_spec(
         episode = parse_episode(spec if isinstance(spec, str) else json.dumps(dict(spec)))
     if isinstance(episode, Scene):
         return episode
-    width, height = size or load_stage(episode.stage).size
+    width, height = size or stage_of(episode).size
     return compile_episode(episode, settings_for(profile, width, height), asset_roots)
 
 

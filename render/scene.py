@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from scene_specs.spec import Byte, EpisodeId, Name, Pass, Seed, SpecModel, Vector3
+from scene_specs.spec import Byte, EpisodeId, Name, OutlineSpec, Pass, Seed, SpecModel, Vector3
 
 Color = tuple[float, float, float]
 
@@ -53,6 +53,7 @@ class SceneObject(SpecModel):
         2 x 2 mesh.
     location: of the mesh's origin. rotation_deg: Euler XYZ. Of a model, `shape` is `shapenet:<folder>/<id>`, its mesh's
         longest side is 2, and its own materials are called "original", or "painted" in the object's colour.
+    outline: of prisms and of what is given by corners, which is called "polygon"; units of `scale`.
     """
 
     index: Annotated[int, Field(ge=1, le=32767)]
@@ -65,6 +66,7 @@ class SceneObject(SpecModel):
     scale: float
     location: Vector3
     rotation_deg: Vector3
+    outline: OutlineSpec | None = None
 
 
 class SceneLight(SpecModel):
@@ -114,7 +116,8 @@ class SceneFrame(SpecModel):
     """One layout and the views of it. seed: Cycles' own, for every view. truth, utterance: carried.
 
     background: 8-bit sRGB of what shows no object; None leaves it to the stage's ground and a black world.
-    fixation: whether the stage's cross is drawn over the pictures.
+    fixation: whether the stage's cross is drawn over the pictures. pixels: of flat stages, "center" shows in a pixel
+    what lies at its centre, "mean" the mean over its square; both without the profile's filter and denoiser.
     """
 
     name: Name
@@ -128,6 +131,7 @@ class SceneFrame(SpecModel):
     seed: Annotated[int, Field(ge=0, lt=2**31)]
     background: tuple[Byte, Byte, Byte] | None = None
     fixation: bool | None = None
+    pixels: Literal["center", "mean"] | None = None
 
     def image_name(self, view: SceneView) -> str:
         """`<frame>`, or `<frame>.<view>` where the view has a name."""

@@ -92,14 +92,14 @@ def _area(area: AreaSpec, standing: Sequence[SceneObject]) -> AreaSpec:
 def _object(spec: ObjectSpec, item: SceneObject, index: int) -> ObjectSpec:
     """What the spec leaves open, from the Scene. What is given in other words stays in them: a place, a view."""
     x, y, z = item.location
-    decided: dict[str, Any] = {"name": object_name(spec, index), "shape": item.shape}
+    decided: dict[str, Any] = {"name": object_name(spec, index), "shape": item.outline or item.shape}
     if not is_model(item.shape):
         # A model's own looks are what it has where none is given.
         decided |= {"color": item.color, "material": item.material.name}
     if spec.place is None:
         # Two numbers stand it on the ground, also when its size is changed.
         decided["location"] = (x, y) if z == item.scale else item.location
-        if spec.normalize is not False:
+        if spec.normalize is not False and spec.footprint is None:
             decided["size"] = item.size or item.scale
     if spec.view is None:
         decided["rotation_deg"] = item.rotation_deg

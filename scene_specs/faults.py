@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 
 from scene_specs.errors import Fault
 from scene_specs.json_text import Path
+from scene_specs.outlines import FLAT_SHAPES
 from scene_specs.vocabulary import COLORS, MATERIALS, SHAPES, SIZES
 
 
@@ -75,7 +76,10 @@ _ALLOWED = {
     "count": "an integer from 0 to 100, or [fewest, most]",
     "look_at": "[x, y, z]",
     "combinations": "a list of [shape, color] pairs",
-    "shape": f"a name ({', '.join(SHAPES)}), or a model, such as shapenet:chairs/#3",
+    "shape": f"a name ({', '.join((*SHAPES, *FLAT_SHAPES))}), a model, such as shapenet:chairs/#3, "
+    'or corners, {"polygon": [[x, y], ...]}',
+    "polygon": "three to 256 corners, [x, y] each, in order",
+    "canvas": "[width, height], integers from 1 to 10000",
     "place": "the name of a place of the stage",
     "view": '{"yaw_deg": ..., "elevation_deg": ...}',
     "background": "an sRGB triple of integers from 0 to 255",

@@ -50,3 +50,5 @@ def sight_issues(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[Issue]:
         yield Issue((*at, "background"), f"found a background; stage {stage.name!r} has none")
     if frame.fixation is not None and stage.fixation is None:
         yield Issue((*at, "fixation"), f"found a fixation cross; stage {stage.name!r} has none")
+    if frame.antialias is not None and stage.pixels != "center":
+        yield Issue((*at, "antialias"), f"found antialias; stage {stage.name!r} is not flat, and always antialiased")

@@ -13,7 +13,7 @@ from scene_specs.faults import Issue, shown
 from scene_specs.json_text import Path
 from scene_specs.spec import AreaSpec, ConstraintSpec, FrameSpec, ObjectSpec, object_name
 from scene_specs.stage import Stage
-from scene_specs.vocabulary import OPPOSITE, SHAPES, SIZES
+from scene_specs.vocabulary import OPPOSITE, SHAPES
 
 # Meshes have rounded edges: touching, or a hair less, is not yet overlapping.
 _TOUCH = 1e-3
@@ -60,12 +60,14 @@ class _Body:
 
 
 def _body(item: ObjectSpec, index: int, stage: Stage) -> _Body | None:
-    if item.location is None or (item.shape is not None and item.shape not in SHAPES):
+    if item.location is None or (item.shape is not None and item.shape not in SHAPES) or stage.pixels == "center":
+        # What is flat may lie over what is flat.
         return None
+    sizes = stage.size_names()
     if isinstance(item.size, str):
-        scale = SIZES.get(item.size, 0.0)
+        scale = sizes.get(item.size, 0.0)
     else:
-        scale = item.size or min((SIZES[name] for name in stage.defaults.sizes if name in SIZES), default=0.0)
+        scale = item.size or min((sizes[name] for name in stage.defaults.sizes if name in sizes), default=0.0)
     if not scale:
         return None
     x, y = item.location[:2]

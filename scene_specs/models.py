@@ -108,9 +108,9 @@ class ModelName(NamedTuple):
     number: int = 0
 
 
-def is_model(shape: str | None) -> bool:
+def is_model(shape: object) -> bool:
     """Whether a shape is (meant as) a model's name."""
-    return shape is not None and shape.startswith(PREFIX)
+    return isinstance(shape, str) and shape.startswith(PREFIX)
 
 
 def parse_model(shape: str) -> ModelName | None:

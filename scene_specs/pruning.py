@@ -18,6 +18,7 @@ from scene_specs.spec import (
     MaterialSpec,
     ObjectSpec,
     ObjectViewSpec,
+    OutlineSpec,
     RandomObjectsSpec,
     ViewSpec,
 )
@@ -31,6 +32,7 @@ _FIELDS = frozenset(
         FrameSpec,
         ObjectSpec,
         ObjectViewSpec,
+        OutlineSpec,
         MaterialSpec,
         RandomObjectsSpec,
         ConstraintSpec,

@@ -15,6 +15,8 @@ from scene_specs.json_text import Path
 from scene_specs.kept_places import place_issues, sight_issues
 from scene_specs.layout_checks import layout_issues
 from scene_specs.models import ORIGINAL, PAINTED, is_model, parse_model
+from scene_specs.outline_checks import footprint_issues, outline_issues
+from scene_specs.outlines import FLAT_SHAPES
 from scene_specs.spec import (
     CameraSpec,
     ConstraintSpec,
@@ -23,15 +25,18 @@ from scene_specs.spec import (
     LightSpec,
     MaterialSpec,
     ObjectSpec,
+    OutlineSpec,
     PointerSpec,
     RandomObjectsSpec,
     object_name,
 )
-from scene_specs.stage import Stage, StageError, load_stage, stage_paths
+from scene_specs.stage import Stage, StageError, load_stage, stage_of, stage_paths
 from scene_specs.vocabulary import COLORS, SIZES
 from scene_specs.words import materials, shapes
 
 _KINDS = ("relation", "min_visible_pixels", "min_distance", "axis_margin", "in_frame")
+# Blender units; flat stages count pixels.
+_LARGEST = 100
 _BELONGS = {"subject": "relation", "of": "relation", "margin": "relation", "objects": "min_visible_pixels"}
 
 
@@ -57,6 +62,9 @@ def spec_issues(spec: EpisodeSpec) -> list[Issue]:
         known = sorted(stage_paths())
         text = f"found {shown(spec.stage)}; allowed: {', '.join(known)}" if spec.stage not in known else str(error)
         issues.append(Issue(("stage",), text, nearest(spec.stage, known)))
+    if spec.canvas is not None and stage is not None and stage.pixels != "center":
+        issues.append(Issue(("canvas",), f"found a canvas; stage {stage.name!r} is not flat"))
+    stage = stage if stage is None else stage_of(spec)
     names = [spec.frame_name(index) for index in range(len(spec.frames))]
     issues += _duplicates(names, ("frames",), "a frame", fold=True)
     for index, frame in enumerate(spec.frames):
@@ -67,7 +75,7 @@ def spec_issues(spec: EpisodeSpec) -> list[Issue]:
 def frame_issues(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[Issue]:
     """The issues of one frame at path `at`. stage: None if it isn't known; checks that need it are left out."""
     for index, item in enumerate(frame.objects):
-        yield from _object_issues(item, (*at, "objects", index))
+        yield from _object_issues(item, stage, (*at, "objects", index))
     names = [object_name(item, index) for index, item in enumerate(frame.objects)]
     yield from _duplicates(names, (*at, "objects"), "an object")
     if frame.random_objects is not None:
@@ -111,13 +119,13 @@ def _pointer_issues(pointer: PointerSpec, names: Sequence[str], stage: Stage | N
         yield Issue(at, "an object is called 'pointer' already, the name that the pointer has in annotations")
     if stage is not None and stage.pointer is None:
         yield Issue(at, f"found a pointer; stage {stage.name!r} has none")
-    yield from _color_word(pointer.color, at)
+    yield from _color_word(pointer.color, stage, at)
     yield from _material_given(pointer.material, at)
 
 
-def _color_word(color: object, at: Path) -> Iterator[Issue]:
+def _color_word(color: object, stage: Stage | None, at: Path) -> Iterator[Issue]:
     if isinstance(color, str):
-        yield from _unknown(color, tuple(COLORS), (*at, "color"))
+        yield from _unknown(color, stage.color_names() if stage is not None else tuple(COLORS), (*at, "color"))
 
 
 def _material_given(material: str | MaterialSpec | None, at: Path) -> Iterator[Issue]:
@@ -127,17 +135,31 @@ def _material_given(material: str | MaterialSpec | None, at: Path) -> Iterator[I
         yield from _material_issues(material, (*at, "material"))
 
 
-def _object_issues(item: ObjectSpec, at: Path) -> Iterator[Issue]:
-    yield from _shape_word(item.shape, (*at, "shape"))
-    yield from _color_word(item.color, at)
+def _object_issues(item: ObjectSpec, stage: Stage | None, at: Path) -> Iterator[Issue]:
+    yield from _shape_given(item, stage, (*at, "shape"))
+    yield from _color_word(item.color, stage, at)
     if isinstance(item.size, str):
-        yield from _unknown(item.size, tuple(SIZES), (*at, "size"))
+        yield from _unknown(item.size, tuple(SIZES if stage is None else stage.size_names()), (*at, "size"))
+    elif item.size is not None and item.size > _LARGEST and (stage is None or stage.pixels != "center"):
+        yield Issue((*at, "size"), f"found {item.size:g}; allowed: at most {_LARGEST}")
+    yield from footprint_issues(item, at)
     if not is_model(item.shape) or item.material not in (ORIGINAL, PAINTED):
         yield from _material_given(item.material, at)
     elif item.material == ORIGINAL and item.color is not None:
         yield Issue((*at, "color"), "given beside material original; allowed: color, or original", "or painted")
     if item.normalize is not None and not is_model(item.shape):
         yield Issue((*at, "normalize"), f"given for {shown(item.shape)}; allowed: only for models, shapenet:...")
+
+
+def _shape_given(item: ObjectSpec, stage: Stage | None, path: Path) -> Iterator[Issue]:
+    if isinstance(item.shape, OutlineSpec):
+        yield from outline_issues(item.shape, path)
+    else:
+        yield from _shape_word(item.shape, path)
+    flat = isinstance(item.shape, OutlineSpec) and not item.shape.height
+    if stage is not None and stage.ground is not None and (flat or item.shape in FLAT_SHAPES):
+        problem = f"found a flat shape; stage {stage.name!r} has a ground, in which it would lie"
+        yield Issue(path, problem, 'make it a prism: {"outline": ..., "height": ...}')
 
 
 def _shape_word(shape: str | None, path: Path) -> Iterator[Issue]:
@@ -182,7 +204,8 @@ def _blend_issues(path: str, at: Path) -> Iterator[Issue]:
 
 
 def _random_issues(frame: FrameSpec, more: RandomObjectsSpec, stage: Stage | None, at: Path) -> Iterator[Issue]:
-    known = {"shapes": shapes(), "colors": tuple(COLORS), "materials": materials(), "sizes": tuple(SIZES)}
+    colors, sizes = (tuple(COLORS), tuple(SIZES)) if stage is None else (stage.color_names(), tuple(stage.size_names()))
+    known = {"shapes": shapes(), "colors": colors, "materials": materials(), "sizes": sizes}
     lists = {key: getattr(more, key) for key in known}
     for key, words in known.items():
         for index, word in enumerate(lists[key] or ()):
@@ -319,7 +342,9 @@ def _scene_issues(scene: Any) -> Iterator[Issue]:
             if item.index != index + 1:
                 yield Issue((*here, "index"), f"found {item.index}; allowed: {index + 1}, counted from 1 in order")
             # What points has a mesh that is no word for an object; the renderer says so where it isn't there.
-            if frame.pointer is None or frame.pointer.index != item.index:
+            if item.outline is not None:
+                yield from outline_issues(item.outline, (*here, "outline"))
+            elif frame.pointer is None or frame.pointer.index != item.index:
                 yield from _shape_word(item.shape, (*here, "shape"))
             words = (*materials(), "blend", *((ORIGINAL, PAINTED) if is_model(item.shape) else ()))
             yield from _unknown(item.material.name, words, (*here, "material", "name"))

@@ -34,6 +34,7 @@ NotNegative = Annotated[float, Field(ge=0, le=1e4, allow_inf_nan=False)]
 Byte = Annotated[int, Field(ge=0, le=255, strict=True)]
 Vector2 = tuple[Finite, Finite]
 Vector3 = tuple[Finite, Finite, Finite]
+Side = Annotated[int, Field(ge=1, le=10_000, strict=True)]
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 
 
@@ -68,13 +69,26 @@ class MaterialSpec(SpecModel):
     group: Annotated[str, StringConstraints(min_length=1, max_length=63)] | None = None
 
 
+class OutlineSpec(SpecModel):
+    """A flat shape, or a prism on it. Units: the object's `size` is a factor on all of them.
+
+    polygon: its corners, [x, y] about the object's origin, in order, either way round; edges meet nowhere else.
+    outline: a flat word of the vocabulary instead. height: of the prism, its origin half-way up; 0 is flat.
+    """
+
+    polygon: Annotated[tuple[Vector2, ...], Field(min_length=3, max_length=256)] | None = None
+    outline: Literal["circle", "square", "rectangle", "triangle"] | None = None
+    height: NotNegative = 0.0
+
+
 class ObjectSpec(SpecModel):
     """One thing in a frame. Every field may be left out.
 
     shape: a word of the vocabulary, or a model: `shapenet:chairs/<model id>`, `shapenet:03001627/<model id>`, or
-        `shapenet:chairs/#3`, the third of the category's models in the order of their ids.
+        `shapenet:chairs/#3`, the third of the category's models in the order of their ids; or corners (OutlineSpec).
     size: a name of the vocabulary or the scale (half the edge of the 2 x 2 x 2 mesh, of a model half its longest side;
-        Blender units).
+        Blender units), of corners a factor, 1 where none is given. footprint: of flat shapes and prisms, the area of
+        the outline instead, square Blender units.
     location: [x, y] stands it on the ground, [x, y, z] is the place of its centre. place: a place of the stage instead.
     rotation_deg: about Z, or Euler XYZ. view: from where it is seen, instead; on stages without ground.
     color: a palette name, or an 8-bit sRGB triple. A model keeps its own colours and materials where neither color nor
@@ -83,10 +97,11 @@ class ObjectSpec(SpecModel):
     """
 
     name: Name | None = None
-    shape: str | None = None
+    shape: str | OutlineSpec | None = None
     color: str | tuple[Byte, Byte, Byte] | None = None
     material: str | MaterialSpec | None = None
-    size: str | Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] | None = None
+    size: str | Positive | None = None
+    footprint: Annotated[float, Field(gt=0, le=1e8, allow_inf_nan=False)] | None = None
     location: Vector2 | Vector3 | None = None
     rotation_deg: Finite | Vector3 | None = None
     place: str | None = None
@@ -207,7 +222,8 @@ class FrameSpec(SpecModel):
     """One scene to be pictured. `utterance` and `truth` are carried, never interpreted.
 
     background: 8-bit sRGB of every pixel that shows no object, exactly; only on stages without ground. fixation:
-    whether the stage's fixation cross is drawn over the picture.
+    whether the stage's fixation cross is drawn over the picture. antialias: on flat stages, whether a pixel shows the
+    mean over its square rather than what lies at its centre.
     """
 
     name: Name | None = None
@@ -223,16 +239,21 @@ class FrameSpec(SpecModel):
     passes: Annotated[tuple[Pass, ...], Field(max_length=3)] = ()
     background: tuple[Byte, Byte, Byte] | None = None
     fixation: bool | None = None
+    antialias: bool | None = None
     truth: dict[str, Any] | None = None
 
 
 class EpisodeSpec(SpecModel):
-    """One episode: frames, and the benchmark's own truth in `task`, carried as it is."""
+    """One episode: frames, and the benchmark's own truth in `task`, carried as it is.
+
+    canvas: [width, height] of a flat stage's canvas, in its units, which are pixels unless another size is asked for.
+    """
 
     version: Literal[1]
     id: EpisodeId
     seed: Seed = 0
     stage: str = "clevr"
+    canvas: tuple[Side, Side] | None = None
     split: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.+-]{1,50}$")] | None = None
     frames: Annotated[tuple[FrameSpec, ...], Field(min_length=1, max_length=1000)]
     task: dict[str, Any] | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib import metadata, resources
 from pathlib import Path
@@ -16,7 +17,8 @@ from typing import Literal
 from pydantic import Field
 
 from scene_specs.errors import DioramaError
-from scene_specs.spec import AreaSpec, Byte, Finite, NotNegative, Positive, SpecModel, Vector3
+from scene_specs.spec import AreaSpec, Byte, EpisodeSpec, Finite, NotNegative, Positive, SpecModel, Vector3
+from scene_specs.vocabulary import COLORS, SIZES, linear_of_name, linear_of_srgb
 
 
 class StageError(DioramaError):
@@ -145,6 +147,10 @@ class Stage(SpecModel):
     background: 8-bit sRGB of what shows no object. ambient: linear RGB that comes from all sides and is not seen.
     sampling: "content" takes Cycles' seed from what a picture shows instead of from the episode, so that pictures of
         the same things are the same picture, and are rendered once.
+    pixels: "center" makes it flat: one unit is one pixel, x right and y down from the top left corner, z into the
+        picture; a pixel shows exactly what lies at its centre, or with `antialias` the mean over its square.
+    layers: objects with two coordinates, and free ones, lie each this much nearer than the one before.
+    palette: colour names of this stage, true 8-bit sRGB, in place of the vocabulary's. sizes: so, too.
     """
 
     name: str
@@ -160,6 +166,22 @@ class Stage(SpecModel):
     ambient: tuple[NotNegative, NotNegative, NotNegative] = (0.0, 0.0, 0.0)
     fixation: StageFixation | None = None
     sampling: Literal["episode", "content"] = "episode"
+    pixels: Literal["filtered", "center"] = "filtered"
+    layers: Positive | None = None
+    palette: dict[str, tuple[Byte, Byte, Byte]] | None = None
+    sizes: dict[str, Positive] | None = None
+
+    def color_names(self) -> tuple[str, ...]:
+        """The colour names that are known here."""
+        return tuple(COLORS if self.palette is None else self.palette)
+
+    def linear_of(self, name: str) -> tuple[float, float, float]:
+        """Linear RGB in [0, 1] of a colour name."""
+        return linear_of_name(name) if self.palette is None else linear_of_srgb(self.palette[name])
+
+    def size_names(self) -> Mapping[str, float]:
+        """Size name -> scale."""
+        return SIZES if self.sizes is None else self.sizes
 
 
 def stage_paths() -> dict[str, Path]:
@@ -183,6 +205,25 @@ def load_stage(name: str) -> Stage:
         return Stage.model_validate_json(paths[name].read_bytes())
     except (OSError, ValueError) as error:
         raise StageError(f"stage {name!r}: {paths[name]}: {error}") from error
+
+
+def stage_of(spec: EpisodeSpec) -> Stage:
+    """The stage of an episode; a flat one with the episode's own canvas. Raises StageError."""
+    stage = load_stage(spec.stage)
+    return stage if spec.canvas is None or stage.pixels != "center" else _on_canvas(spec.stage, spec.canvas)
+
+
+@lru_cache(maxsize=64)
+def _on_canvas(name: str, canvas: tuple[int, int]) -> Stage:
+    """A flat stage with a canvas of width x height units."""
+    stage = load_stage(name)
+    width, height = canvas
+    old = stage.camera
+    place, aim = ((width / 2, height / 2, point[2]) for point in (old.location, old.look_at))
+    camera = old.model_copy(update={"location": place, "look_at": aim, "ortho_scale": float(max(canvas))})
+    area = AreaSpec(x=(0.0, float(width)), y=(0.0, float(height)))
+    placement = stage.placement.model_copy(update={"area": area})
+    return stage.model_copy(update={"size": canvas, "camera": camera, "placement": placement})
 
 
 def stage_digest(name: str) -> str:

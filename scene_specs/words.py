@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib import metadata
 
+from scene_specs.outlines import FLAT_SHAPES
 from scene_specs.vocabulary import MATERIALS, SHAPES
 
 
@@ -14,8 +15,8 @@ def _added(group: str) -> tuple[str, ...]:
 
 
 def shapes() -> tuple[str, ...]:
-    """Shapes: the vocabulary's, then those of entry points of group `diorama.shapes`."""
-    return tuple(dict.fromkeys((*SHAPES, *_added("diorama.shapes"))))
+    """Shapes: the vocabulary's, the flat ones, then those of entry points of group `diorama.shapes`."""
+    return tuple(dict.fromkeys((*SHAPES, *FLAT_SHAPES, *_added("diorama.shapes"))))
 
 
 def materials() -> tuple[str, ...]:

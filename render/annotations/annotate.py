@@ -108,7 +108,8 @@ def object_annotation(
     """One object in one image."""
     mask = passes.ids == item.index
     visible = int(np.count_nonzero(mask))
-    alone = rasterise(solid(item.shape), Pose(item.rotation_deg, item.scale, item.location), camera, ground)
+    pose = Pose(item.rotation_deg, item.scale, item.location)
+    alone = rasterise(solid(item.shape, item.outline), pose, camera, ground)
     pixels = alone.pixels
     turn = euler_matrix(
         (math.radians(item.rotation_deg[0]), math.radians(item.rotation_deg[1]), math.radians(item.rotation_deg[2]))

@@ -136,14 +136,14 @@ def _resolved(episode: Any, profile: str | None, size: tuple[int, int] | None, a
     from render.compiler import compile_episode
     from render.profiles import DEFAULT_PROFILE, settings_for
     from render.scene import Scene
-    from scene_specs.stage import load_stage
+    from scene_specs.stage import stage_of
 
     if isinstance(episode, Scene) and profile is None:
         own = episode.settings
         width, height = size or (own.width, own.height)
         settings = own.model_copy(update={"width": width, "height": height})
     else:
-        width, height = size or load_stage(episode.stage).size
+        width, height = size or stage_of(episode).size
         settings = settings_for(profile or DEFAULT_PROFILE, width, height)
     if isinstance(episode, Scene):
         # As render-batch does: a Scene is rendered at the size and profile asked for, and nothing else of it changes.

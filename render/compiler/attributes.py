@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 from render.compiler.rng import Keys
 from render.geometry.camera import Camera
 from render.geometry.orbit import seen_from
+from render.geometry.outlines import corners_of, outline_of
 from render.geometry.rotation import Vec
 from render.geometry.shapenet import canonical, load_model
 from render.geometry.solid import Stand, stand_of
 from render.scene import SceneMaterial
 from scene_specs.models import ORIGINAL, PAINTED, is_model
-from scene_specs.spec import FrameSpec, MaterialSpec, ObjectSpec, object_name
+from scene_specs.outlines import POLYGON, signed_area
+from scene_specs.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, object_name
 from scene_specs.stage import Stage, StageDefaults, StagePlace
-from scene_specs.vocabulary import COLORS, SIZES, linear_of_name, linear_of_srgb
+from scene_specs.vocabulary import linear_of_srgb
 
 Fail = Callable[[str], Exception]
 Look = tuple[object, object, object, object]
@@ -35,7 +37,7 @@ class Item:
 
     height: of its origin above the ground it stands on. radius: of the disc that is its footprint; hull: its outline
     there about the origin, turned and scaled, where that is known better than the disc. reach: of the sphere about the
-    origin that holds it.
+    origin that holds it. outline: of prisms and of what is given by corners.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Item:
     radius: float
     hull: tuple[tuple[float, float], ...] | None = None
     reach: float = 0.0
+    outline: OutlineSpec | None = None
 
 
 @dataclass(frozen=True)
@@ -161,19 +164,26 @@ def _draw_distinct(wanted: Sequence[_Wanted], keys: Keys, fail: Fail) -> list[Lo
     )
 
 
-def _color_of(color: object, shape: str) -> Vec:
+def _color_of(color: object, shape: str, stage: Stage) -> Vec:
     """Linear RGB of a name or triple; of a model that keeps its colours, their mean."""
     if color is None:
         return load_model(shape).color
-    linear = linear_of_name(color) if isinstance(color, str) else linear_of_srgb(color)  # type: ignore[arg-type]
+    linear = stage.linear_of(color) if isinstance(color, str) else linear_of_srgb(color)  # type: ignore[arg-type]
     return rounded3(linear)
 
 
-def _scale_of(spec: ObjectSpec, size: object, stand: Stand, place: StagePlace | None) -> tuple[float, str | None]:
+def _scale_of(
+    spec: ObjectSpec, size: object, drawn: OutlineSpec | None, stand: Stand, setting: _Setting
+) -> tuple[float, str | None]:
     """Scale and size word. In a place, what has no size of its own is made to fill it."""
-    if place is not None and spec.size is None:
-        return rounded(place.radius / stand.radius), None
-    scale = SIZES[size] if isinstance(size, str) else rounded(float(size))  # type: ignore[arg-type]
+    if spec.footprint is not None and drawn is not None:
+        return rounded(math.sqrt(spec.footprint / signed_area(corners_of(drawn)))), None
+    if setting.place is not None and spec.size is None:
+        return rounded(setting.place.radius / stand.radius), None
+    if spec.size is None and drawn is not None and drawn.polygon is not None:
+        return 1.0, None
+    sizes = setting.stage.size_names()
+    scale = sizes[size] if isinstance(size, str) else rounded(float(size))  # type: ignore[arg-type]
     if spec.normalize is False and stand.unit is not None:
         return rounded(scale * stand.unit), None
     return scale, size if isinstance(size, str) else None
@@ -188,19 +198,41 @@ def _outline(stand: Stand, rotation_deg: Vec, scale: float) -> tuple[tuple[float
     return tuple((x * c - y * s, x * s + y * c) for x, y in stand.hull)
 
 
-def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, place: StagePlace | None, fail: Fail) -> Item:
-    shape, color, material, size = look
+@dataclass(frozen=True)
+class _Setting:
+    """Where an object comes: the stage, its place there if it has one, and how many came before it."""
+
+    stage: Stage
+    place: StagePlace | None
+    before: int
+
+    def height(self, scale: float, stand: Stand) -> float:
+        """z of an object that is given two coordinates or none: on the ground, or in its layer."""
+        if self.stage.layers is not None:
+            return rounded(-self.stage.layers * (self.before + 1))
+        return scale if stand.height == 1.0 else rounded(scale * stand.height)
+
+
+def _shape_of(shape: object) -> tuple[str, OutlineSpec | None]:
+    """A shape's word, and its outline where the word does not say it."""
+    if isinstance(shape, OutlineSpec):
+        return shape.outline or POLYGON, shape if shape.polygon or shape.height else None
     assert isinstance(shape, str)
+    return canonical(shape) if is_model(shape) else shape, None
+
+
+def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, setting: _Setting, fail: Fail) -> Item:
+    given, color, material, size = look
+    stage, place = setting.stage, setting.place
     assert isinstance(material, str | MaterialSpec)
-    if isinstance(color, str) and color not in COLORS:
-        raise fail(f"object {name}: unknown color {color!r}; there are: {', '.join(COLORS)}")
-    if isinstance(size, str) and size not in SIZES:
-        raise fail(f"object {name}: unknown size {size!r}; there are: {', '.join(SIZES)}")
-    if is_model(shape):
-        shape = canonical(shape)
-    stand = stand_of(shape)
-    scale, word = _scale_of(spec, size, stand, place)
-    height = scale if stand.height == 1.0 else rounded(scale * stand.height)
+    if isinstance(color, str) and color not in stage.color_names():
+        raise fail(f"object {name}: unknown color {color!r}; there are: {', '.join(stage.color_names())}")
+    if isinstance(size, str) and size not in stage.size_names():
+        raise fail(f"object {name}: unknown size {size!r}; there are: {', '.join(stage.size_names())}")
+    shape, outline = _shape_of(given)
+    stand = stand_of(shape, outline)
+    scale, word = _scale_of(spec, size, outline_of(shape, outline), stand, setting)
+    height = setting.height(scale, stand)
     location = place.location if place is not None else None
     if spec.location is not None:
         location = (*spec.location, height) if len(spec.location) == 2 else spec.location
@@ -209,7 +241,7 @@ def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, place: StagePlace 
         name,
         shape,
         color if isinstance(color, str) else None,
-        _color_of(color, shape),
+        _color_of(color, shape, stage),
         material_of(material),
         word,
         scale,
@@ -219,6 +251,7 @@ def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, place: StagePlace 
         scale * (stand.radius if tilted and stand.hull else stand.ground_radius),
         _outline(stand, turn, scale),
         scale * stand.radius,
+        outline,
     )
 
 
@@ -246,6 +279,9 @@ def _turn(spec: ObjectSpec, drawn: float, eye: Camera) -> Vec:
     if spec.view is not None:
         return seen_from(spec.view.yaw_deg, spec.view.elevation_deg, eye)
     given = spec.rotation_deg
+    if given is None and isinstance(spec.shape, OutlineSpec) and spec.shape.polygon is not None:
+        # It lies as its corners say.
+        return (0.0, 0.0, 0.0)
     return (0.0, 0.0, drawn) if given is None else given if isinstance(given, tuple) else (0.0, 0.0, given)
 
 
@@ -267,6 +303,6 @@ def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera, fail: Fa
     turns = (u[:, 4] * 360.0).tolist()
     places = _places(wanted, stage, keys, fail)
     return [
-        _item(name, want.spec, look, _turn(want.spec, turn, eye), place, fail)
-        for name, want, look, turn, place in zip(names, wanted, looks, turns, places, strict=True)
+        _item(name, want.spec, look, _turn(want.spec, turn, eye), _Setting(stage, place, k), fail)
+        for k, (name, want, look, turn, place) in enumerate(zip(names, wanted, looks, turns, places, strict=True))
     ]

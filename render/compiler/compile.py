@@ -15,9 +15,10 @@ from render.compiler.layout import Layout, lay_out
 from render.compiler.rng import Keys
 from render.errors import CompileError
 from render.geometry.camera import Camera
+from render.geometry.outlines import outline_of
 from render.scene import Scene, SceneFrame, SceneObject, ScenePointer, Settings
 from scene_specs.spec import EpisodeSpec, FrameSpec
-from scene_specs.stage import Stage, load_stage
+from scene_specs.stage import Stage, stage_of
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ def _object(index: int, item: Item, location: tuple[float, float, float]) -> Sce
         scale=item.scale,
         location=location,
         rotation_deg=item.rotation_deg,
+        outline=item.outline,
     )
 
 
@@ -77,6 +79,7 @@ def compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) 
         seed=keys.bits31("cycles"),
         background=stage.background if frame.background is None else frame.background,
         fixation=frame.fixation,
+        pixels=None if stage.pixels == "filtered" else "mean" if frame.antialias else "center",
     )
     if stage.sampling == "content":
         compiled = compiled.model_copy(update={"seed": content_seed(compiled)})
@@ -87,10 +90,10 @@ def compile_with_report(
     spec: EpisodeSpec, settings: Settings, asset_roots: Sequence[Path] = ()
 ) -> tuple[Scene, tuple[FrameReport, ...]]:
     """The Scene of a spec, and how hard each frame was to lay out. Raises as compile_episode."""
-    stage = load_stage(spec.stage)
+    stage = stage_of(spec)
     done = [compile_frame(frame, spec.frame_name(k), spec, stage) for k, frame in enumerate(spec.frames)]
     frames = tuple(frame for frame, _ in done)
-    shapes = {item.shape for frame in frames for item in frame.objects}
+    shapes = {item.shape for frame in frames for item in frame.objects if outline_of(item.shape, item.outline) is None}
     blends = {item.material.blend for frame in frames for item in frame.objects if item.material.blend is not None}
     scene = Scene(
         scene_version=1,

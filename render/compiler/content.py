@@ -17,8 +17,12 @@ _CARRIED = {"name", "utterance", "truth", "pointer", "fixation"}
 
 def _shown(frame: SceneFrame, leave_out: set[str]) -> dict[str, Any]:
     shown = frame.model_dump(mode="json", exclude=_CARRIED | leave_out)
+    if frame.pixels is None:
+        del shown["pixels"]
     for item in shown["objects"]:
         del item["name"]
+        if item["outline"] is None:
+            del item["outline"]
     for view in shown.get("views", ()):
         del view["name"]
     return shown

@@ -23,7 +23,9 @@ def frame_planes(item: Item, z: float, camera: Camera) -> Floats:
 
     Exact for a solid that only moves: of each side of the view, the vertex nearest to it stays the nearest.
     """
-    x, y, depth = camera_vertices(solid(item.shape), Pose(item.rotation_deg, item.scale, (0.0, 0.0, z)), camera)
+    x, y, depth = camera_vertices(
+        solid(item.shape, item.outline), Pose(item.rotation_deg, item.scale, (0.0, 0.0, z)), camera
+    )
     right, down, forward, focal = camera.right, camera.down, camera.forward, camera.focal
     # Parallel rays: the sides are planes that nothing widens with depth.
     opening, spread = ((0.0, 0.0), np.ones_like(depth)) if camera.orthographic else (forward, depth)
@@ -58,7 +60,7 @@ class Sight:
         if item.location is not None and index in self._given:
             return self._given[index]
         pose = Pose(item.rotation_deg, item.scale, location)
-        layer = rasterise(solid(item.shape), pose, self.camera, self.ground)
+        layer = rasterise(solid(item.shape, item.outline), pose, self.camera, self.ground)
         if item.location is not None:
             self._given[index] = layer
         return layer

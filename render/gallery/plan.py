@@ -121,7 +121,7 @@ def outline(item: SceneObject, axes: tuple[Vec, Vec]) -> NDArray[np.float64]:
     An asset that is not here has a circle of the object's scale.
     """
     try:
-        columns = solid(item.shape).vertices
+        columns = solid(item.shape, item.outline).vertices
     except AssetError:
         turns = np.linspace(0, 2 * math.pi, 48, endpoint=False)
         x, y = (dot(item.location, axis) for axis in axes)

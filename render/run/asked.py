@@ -20,7 +20,7 @@ from render.store import open_at, open_store
 from scene_specs.faults import nearest
 from scene_specs.reading import SpecSource, parse_episode
 from scene_specs.spec import EpisodeSpec
-from scene_specs.stage import load_stage
+from scene_specs.stage import stage_of
 
 # Ids that a wrong one is likened to.
 _LIKENED = 100_000
@@ -246,7 +246,7 @@ def _from_spec(request: Again) -> Asked:
 def _compiled(episode: EpisodeSpec | Scene, request: Again) -> Scene:
     if isinstance(episode, Scene):
         return changed_settings(episode, request.profile, request.size)
-    width, height = request.size or load_stage(episode.stage).size
+    width, height = request.size or stage_of(episode).size
     return compile_episode(
         episode, settings_for(request.profile or DEFAULT_PROFILE, width, height), request.asset_roots
     )

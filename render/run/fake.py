@@ -65,8 +65,11 @@ class FakeRenderer:
         width, height = scene.settings.width, scene.settings.height
         camera = Camera.of(view.camera, width, height)
         stage = load_stage(scene.stage)
+        ground = stage.ground
         layers = [
-            rasterise(solid(item.shape), Pose(item.rotation_deg, item.scale, item.location), camera, stage.ground)
+            rasterise(
+                solid(item.shape, item.outline), Pose(item.rotation_deg, item.scale, item.location), camera, ground
+            )
             for item in frame.objects
         ]
         order, depth = compose(layers, width, height)

@@ -11,7 +11,8 @@ from render.compiler.assets import blend_digest, shape_asset
 from render.compiler.pointer import MESHES
 from render.record import Job
 from render.scene import Scene, Settings
-from scene_specs.spec import EpisodeSpec, MaterialSpec
+from scene_specs.outlines import FLAT_SHAPES
+from scene_specs.spec import EpisodeSpec, MaterialSpec, OutlineSpec
 from scene_specs.stage import Stage, load_stage, stage_digest
 
 
@@ -53,7 +54,8 @@ def _meshes_of(spec: EpisodeSpec, stage: Stage) -> list[str]:
         names[stage.ground.mesh] = None
     for frame in spec.frames:
         for item in frame.objects:
-            names.update(dict.fromkeys([item.shape] if item.shape else stage.defaults.shapes))
+            given = () if isinstance(item.shape, OutlineSpec) else (item.shape,) if item.shape else None
+            names.update(dict.fromkeys(stage.defaults.shapes if given is None else given))
         if frame.pointer is not None:
             names[MESHES[frame.pointer.kind]] = None
         drawn = frame.random_objects
@@ -61,4 +63,4 @@ def _meshes_of(spec: EpisodeSpec, stage: Stage) -> list[str]:
             names.update(dict.fromkeys(shape for shape, _ in drawn.combinations))
         elif drawn is not None:
             names.update(dict.fromkeys(drawn.shapes or stage.defaults.shapes))
-    return sorted(names)
+    return sorted(name for name in names if name not in FLAT_SHAPES)

@@ -11,6 +11,7 @@ import pytest
 
 from scene_specs import spec as language
 from scene_specs.models import is_model
+from scene_specs.outlines import FLAT_SHAPES
 from scene_specs.reading import SpecSource, parse_episode
 from scene_specs.schema import schema_text, spec_schema
 from scene_specs.spec import SpecModel
@@ -48,7 +49,7 @@ def test_together_they_use_every_field_and_word() -> None:
     assert not unused
     materials = [m.get("name") if isinstance(m, dict) else m for m in values_of("material", everything)]
     assert any(is_model(shape) for shape in values_of("shape", everything))
-    words = {"shape": SHAPES, "color": COLORS, "size": SIZES, "relation": RELATIONS}
+    words = {"shape": (*SHAPES, *FLAT_SHAPES), "color": COLORS, "size": SIZES, "relation": RELATIONS}
     for key, known in words.items():
         used = {value for value in values_of(key, everything) if isinstance(value, str)}
         assert {value for value in used if not is_model(value)} == set(known)

@@ -1,0 +1,110 @@
+"""Flat shapes and prisms as meshes, made from their corners. Pure numpy.
+
+A flat one lies in z = 0 and is seen from both sides; a prism reaches half its height to both sides of z = 0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from render.errors import AssetError
+from render.geometry.meshes import Mesh, point
+from scene_specs.outlines import FLAT_SHAPES, POLYGON, Point, signed_area
+from scene_specs.spec import OutlineSpec
+
+Floats = NDArray[np.float64]
+
+
+def outline_of(shape: str, outline: OutlineSpec | None) -> OutlineSpec | None:
+    """The outline of an object's shape, None if it is of another kind. Raises AssetError."""
+    if outline is None and shape in FLAT_SHAPES:
+        return OutlineSpec.model_validate({"outline": shape})
+    if outline is None and shape == POLYGON:
+        raise AssetError("a polygon without corners: give the object an outline")
+    return outline
+
+
+def corners_of(outline: OutlineSpec) -> tuple[Point, ...]:
+    """Corners at scale 1, from +x to +y."""
+    corners = outline.polygon or FLAT_SHAPES[outline.outline or POLYGON]
+    return corners if signed_area(corners) > 0 else corners[::-1]
+
+
+def triangulate(corners: Sequence[Point]) -> list[tuple[int, int, int]]:
+    """Triangles (corner numbers, from +x to +y) that fill a simple polygon given from +x to +y, by clipping ears.
+
+    Corners on a straight border belong to no triangle where they need not. Raises AssetError for edges that cross.
+    """
+    left = list(range(len(corners)))
+    triangles: list[tuple[int, int, int]] = []
+    while len(left) > 3:
+        ear = next((k for k in range(len(left)) if _is_ear(corners, left, k)), None)
+        if ear is None:
+            raise AssetError(f"a polygon of {len(corners)} corners whose edges cross: {list(corners[:4])} ...")
+        triangles.append((left[ear - 1], left[ear], left[(ear + 1) % len(left)]))
+        del left[ear]
+    triangles.append((left[0], left[1], left[2]))
+    return [corner for corner in triangles if _turn(corners, *corner) > 0]
+
+
+def _turn(corners: Sequence[Point], a: int, b: int, c: int) -> float:
+    (ax, ay), (bx, by), (cx, cy) = corners[a], corners[b], corners[c]
+    return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+
+
+def _is_ear(corners: Sequence[Point], left: Sequence[int], k: int) -> bool:
+    a, b, c = left[k - 1], left[k], left[(k + 1) % len(left)]
+    turn = _turn(corners, a, b, c)
+    if turn <= 0:
+        return turn == 0
+    others = (p for p in left if corners[p] not in (corners[a], corners[b], corners[c]))
+    return not any(min(_turn(corners, a, b, p), _turn(corners, b, c, p), _turn(corners, c, a, p)) >= 0 for p in others)
+
+
+@lru_cache(maxsize=1024)
+def outline_mesh(outline: OutlineSpec) -> Mesh:
+    """The mesh of an outline at scale 1; normals are flat, faces of a prism share no vertices. Raises AssetError."""
+    corners = corners_of(outline)
+    flat = np.array(corners, dtype=np.float64)
+    faces = np.array(_fan(corners) if outline.outline else triangulate(corners), dtype=np.int32)
+    half = outline.height / 2
+    parts = [_sheet(flat, faces, half, 1.0)]
+    if half:
+        parts += [_sheet(flat, faces[:, ::-1], -half, -1.0), _walls(flat, half)]
+    vertices = np.concatenate([part[0] for part in parts])
+    normals = np.concatenate([part[1] for part in parts])
+    starts = np.cumsum([0, *(len(part[0]) for part in parts)])
+    triangles = np.concatenate([part[2] + start for part, start in zip(parts, starts, strict=False)]).astype(np.int32)
+    name = f"{outline.outline or POLYGON}"
+    digest = hashlib.sha256(outline.model_dump_json().encode()).hexdigest()
+    lower, upper = point(vertices.min(axis=0)), point(vertices.max(axis=0))
+    return Mesh(name, vertices, normals, triangles, lower, upper, digest)
+
+
+def _fan(corners: Sequence[Point]) -> list[tuple[int, int, int]]:
+    """Of a convex outline."""
+    return [(0, k, k + 1) for k in range(1, len(corners) - 1)]
+
+
+def _sheet(flat: Floats, faces: NDArray[np.int32], z: float, up: float) -> tuple[Floats, Floats, NDArray[np.int32]]:
+    vertices = np.column_stack([flat, np.full(len(flat), z)])
+    return vertices, np.tile([0.0, 0.0, up], (len(flat), 1)), faces
+
+
+def _walls(flat: Floats, half: float) -> tuple[Floats, Floats, NDArray[np.int32]]:
+    """Two triangles an edge, outwards."""
+    ends = np.roll(flat, -1, axis=0)
+    along = ends - flat
+    length = np.maximum(np.hypot(along[:, 0], along[:, 1]), 1e-300)
+    outwards = np.column_stack([along[:, 1] / length, -along[:, 0] / length, np.zeros(len(flat))])
+    low, high = np.full(len(flat), -half), np.full(len(flat), half)
+    rings = [np.column_stack([side, z]) for side, z in ((flat, low), (ends, low), (ends, high), (flat, high))]
+    vertices = np.stack(rings, axis=1).reshape(-1, 3)
+    first = 4 * np.arange(len(flat), dtype=np.int32)[:, None, None]
+    triangles = (first + np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32)).reshape(-1, 3)
+    return vertices, np.repeat(outwards, 4, axis=0), triangles

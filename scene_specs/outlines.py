@@ -1,0 +1,74 @@
+"""Flat shapes: outlines given by words or corners, and what can be said of them without a search.
+
+Corners are (x, y) at scale 1 about the object's origin. A circle has radius 1; square, rectangle and triangle have the
+area 4: a square of edge 2, a rectangle of 4 x 1, a right isosceles triangle on a hypotenuse of 4, apex towards +y.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+Point = tuple[float, float]
+
+# Enough for no pixel's centre to be missed: the chord of a circle of radius 200 leaves its arc by a thousandth.
+CIRCLE_CORNERS = 1024
+# What a shape that is given by its corners is called.
+POLYGON = "polygon"
+
+
+def _circle() -> tuple[Point, ...]:
+    turns = [2 * math.pi * (k + 0.5) / CIRCLE_CORNERS for k in range(CIRCLE_CORNERS)]
+    return tuple((round(math.cos(t), 12), round(math.sin(t), 12)) for t in turns)
+
+
+FLAT_SHAPES: Mapping[str, tuple[Point, ...]] = MappingProxyType(
+    {
+        "circle": _circle(),
+        "square": ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)),
+        "rectangle": ((-2.0, -0.5), (2.0, -0.5), (2.0, 0.5), (-2.0, 0.5)),
+        "triangle": ((-2.0, -1.0), (2.0, -1.0), (0.0, 1.0)),
+    }
+)
+
+
+def signed_area(corners: Sequence[Point]) -> float:
+    """Area of a polygon, positive where its corners go from +x to +y."""
+    pairs = zip(corners, (*corners[1:], corners[0]), strict=True)
+    return sum(a[0] * b[1] - b[0] * a[1] for a, b in pairs) / 2
+
+
+def _turn(a: Point, b: Point, c: Point) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def _between(a: Point, b: Point, p: Point) -> bool:
+    """Whether p, on the line through a and b, lies between them."""
+    return min(a[0], b[0]) <= p[0] <= max(a[0], b[0]) and min(a[1], b[1]) <= p[1] <= max(a[1], b[1])
+
+
+def _meet(a: Point, b: Point, c: Point, d: Point) -> bool:
+    """Whether the segments ab and cd have a point in common."""
+    one, two, three, four = _turn(a, b, c), _turn(a, b, d), _turn(c, d, a), _turn(c, d, b)
+    if (one > 0) != (two > 0) and (three > 0) != (four > 0) and 0 not in (one, two, three, four):
+        return True
+    flat = ((one, a, b, c), (two, a, b, d), (three, c, d, a), (four, c, d, b))
+    return any(turn == 0 and _between(p, q, r) for turn, p, q, r in flat)
+
+
+def crossing(corners: Sequence[Point]) -> tuple[int, int] | None:
+    """Two edges, by the numbers of their first corners, that meet though they aren't neighbours, or that fold back on
+    each other; None for a simple polygon. An edge without length folds back on its neighbour.
+    """
+    count = len(corners)
+    for i in range(count):
+        a, b = corners[i], corners[(i + 1) % count]
+        after = corners[(i + 2) % count]
+        folds = (a[0] - b[0]) * (after[0] - b[0]) + (a[1] - b[1]) * (after[1] - b[1]) > 0
+        if a == b or (folds and _turn(a, b, after) == 0):
+            return (i, (i + 1) % count)
+        for j in range(i + 2, count - (i == 0)):
+            if _meet(a, b, corners[j], corners[(j + 1) % count]):
+                return (i, j)
+    return None
