@@ -134,6 +134,9 @@ def _status(ctx: click.Context, _param: click.Parameter, value: str | None) -> N
     show_default=True,
     help="cycles, fake (flat colours, no Blender), or package.module:Class.",
 )
+@click.option(
+    "--skip-broken", is_flag=True, help="Leave out episodes whose models are missing or broken; they count as failed."
+)
 @click.option("--dry-run", is_flag=True, help="Check, compare with the store and compile; render and write nothing.")
 @click.option(
     "--json-log", type=click.Path(dir_okay=False), default=None, help="Append a line of JSON an event to this file."
@@ -198,6 +201,7 @@ def main(
             renderer=rest["renderer"],
             asset_roots=tuple(Path(root) for root in rest["asset_roots"]),
             library=library_setting(),
+            skip_broken=rest["skip_broken"],
         ),
     )
     if not dry_run:

@@ -29,6 +29,7 @@ class RunOptions:
     store_wait: seconds to go on trying to commit to a store that fails. policy: of ids there already, made from
         something else.
     library: root, up and front of the models' library, None for our own small one; see render.geometry.shapenet.
+    skip_broken: leave out episodes whose assets are missing or broken, instead of stopping before anything is rendered.
     renderer: "cycles", "fake", or "package.module:Class" of a Renderer.
     commit_every: episodes a commit, if they come that fast. json_log: file for one line an event.
     """
@@ -51,6 +52,7 @@ class RunOptions:
     asset_roots: tuple[Path, ...] = ()
     json_log: Path | None = None
     library: tuple[str, str, str] | None = None
+    skip_broken: bool = False
 
 
 def timeout_of(options: RunOptions, samples: int, width: int, height: int, images: int) -> float:

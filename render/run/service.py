@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from render.compiler import compile_episode
-from render.errors import CompileError, SpecError
+from render.errors import AssetError, CompileError, SpecError
 from render.profiles import DEFAULT_PROFILE, changed, settings_for
 from render.run.episode import Episode
 from render.run.events import EventLog
@@ -101,8 +101,20 @@ class Batch:
         planner = Planner(store, self.options.policy)
         for episode in self.episodes():
             settings = self.settings_of(episode)
-            job = job_of(episode, settings, self.options.renderer, self.options.asset_roots)
+            try:
+                job = job_of(episode, settings, self.options.renderer, self.options.asset_roots)
+            except AssetError as error:
+                self._left_out(episode.id, error)
+                continue
             yield planner.decide(episode, job, settings)
+
+    def _left_out(self, episode: str, error: AssetError) -> None:
+        """Count an episode whose model or other asset is broken as failed, once. Raises AssetError unless asked to."""
+        if not self.options.skip_broken:
+            raise AssetError(f"episode {episode}: {error}") from error
+        if all(failure.episode_id != episode for failure in self.summary.failed):
+            self.summary.failed.append(Failure(episode, type(error).__name__, f"episode {episode}: {error}"))
+            self._todo += 1
 
     def plan(self) -> Summary:
         """Compare with the store; raises ConflictError where an id is there but was made from something else."""

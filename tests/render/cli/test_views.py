@@ -89,17 +89,24 @@ def test_wrong_options_are_named(arguments: tuple[object, ...], part: str) -> No
     assert not result.stdout
 
 
-def test_a_run_takes_another_library(library: Path, tmp_path: Path) -> None:
+def test_a_run_takes_another_library_and_leaves_out_what_is_broken(library: Path, tmp_path: Path) -> None:
     """Through workers, which are other processes, and with camera matrices in the record."""
     specs = tmp_path / "specs.jsonl"
     run("chairs", "--shapenet", library, "--skip-broken", "--views", 2, "--out", specs)
+    broken = {"version": 1, "id": "e/b", "frames": [{"objects": [{"shape": "shapenet:chairs/b"}]}]}
+    specs.write_text(specs.read_text() + json.dumps(broken) + "\n")
     store = str(tmp_path / "s.lance")
     arguments = [str(specs), "--out", store, "--renderer", "fake", "--workers", "1", "--size", "48x48"]
-    refused = CliRunner().invoke(batch, arguments, catch_exceptions=False)
-    assert refused.exit_code == 2
-    assert "no model" in refused.stderr
-    done = CliRunner().invoke(batch, [*arguments, "--shapenet", str(library)], catch_exceptions=False)
-    assert done.exit_code == 0, done.stderr
+    for more, part in (((), "no model"), (("--shapenet", str(library)), "has no faces")):
+        refused = CliRunner().invoke(batch, [*arguments, *more], catch_exceptions=False)
+        assert refused.exit_code == 2
+        assert "episode " in refused.stderr and part in refused.stderr
+        assert not Path(store).exists()
+    done = CliRunner().invoke(
+        batch, [*arguments, "--shapenet", str(library), "--skip-broken", "--json"], catch_exceptions=False
+    )
+    assert done.exit_code == 1, done.stderr
+    assert [failure["episode"] for failure in json.loads(done.stdout)["failed"]] == ["e/b"]
     record = open_store(store).get("views/03001627/a")
     assert [image.name for image in record.images] == ["model.000", "model.001"]
     camera = record.images[1].annotation.camera
