@@ -8,46 +8,32 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from render.errors import DioramaError, StoreError
 from render.export.base import only_exporter
-from render.gallery.facts import page_of, row_of, row_of_damaged
+from render.gallery.episodes import write_episodes
 from render.gallery.files import (
     FORMAT_VERSION,
     MARKER,
     ROWS,
     check_target,
-    folder_of,
     key_of,
     read_rows,
     stale_folders,
     write_file,
-    write_folder,
 )
 from render.gallery.index import write_index
-from render.gallery.script import script_call, to_json
-from render.gallery.thumbnail import thumbnail
-from render.store.base import DamagedError
-from render.store.checks import problems_in, problems_of
-from render.store.reading import ID_BATCH_ROWS, LanceReader, among
-from render.store.rows import record_of
-from render.store.schema import KEY, episode_schema
+from render.store.reading import ID_BATCH_ROWS, LanceReader
+from render.store.schema import KEY
 
 log = logging.getLogger(__name__)
 
-# Episodes a task of a worker: a second or two of work.
-_UNIT = 32
-# Below this, starting other processes takes longer than the work.
-_WORTH_PROCESSES = 256
 _MARKS = (KEY, "attempt", "sha256", "text_sha256")
 _SHOWN_DAMAGE = 5
 
@@ -141,12 +127,12 @@ def _build(
     _rewrite(out, rows)
     damaged: dict[str, str] = {}
     with (out / ROWS).open("a", encoding="utf-8", newline="\n") as journal:
-        for made in _made(store, out, todo, options.workers):
-            for row in made:
+        for some in write_episodes(store, out, todo, options.workers):
+            for row in some:
                 _take(row, rows, damaged, report)
-            journal.writelines(f"{row}\n" for row in made if not row.startswith('{"key":""'))
+            journal.writelines(f"{row}\n" for row in some if not row.startswith('{"key":""'))
             journal.flush()
-            progress(len(made))
+            progress(len(some))
     listed = [damaged.get(episode) or rows[key] for episode, key in wanted.items()]
     report.episodes = len(listed)
     report.failed = sum('"checks":[]' not in row for row in listed)
@@ -211,80 +197,3 @@ def _tidy(out: Path, keys: dict[str, str], report: GalleryReport) -> None:
     for path in stale_folders(out, keys):
         report.removed += not path.name.startswith(".")
         shutil.rmtree(path)
-
-
-def _made(store: LanceReader, out: Path, todo: Sequence[tuple[str, str]], workers: int | None) -> Iterator[list[str]]:
-    """Rows of the episodes that are written, a list for each few of them."""
-    units = [todo[start : start + _UNIT] for start in range(0, len(todo), _UNIT)]
-    count = workers or len(os.sched_getaffinity(0))
-    if count <= 1 or (workers is None and len(todo) < _WORTH_PROCESSES):
-        yield from (make_episodes(store, out, unit) for unit in units)
-        return
-    # Never forked: Lance has threads.
-    pool = ProcessPoolExecutor(
-        min(count, len(units) or 1), get_context("spawn"), _open_here, (store.url, store.version)
-    )
-    try:
-        yield from pool.map(_make_here, [str(out)] * len(units), units)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-_here: LanceReader | None = None
-
-
-def _open_here(url: str, version: int) -> None:
-    global _here
-    _here = LanceReader.at_version(url, version)
-
-
-def _make_here(out: str, unit: Sequence[tuple[str, str]]) -> list[str]:
-    assert _here is not None
-    return make_episodes(_here, Path(out), unit)
-
-
-def make_episodes(store: LanceReader, out: Path, unit: Sequence[tuple[str, str]]) -> list[str]:
-    """Write the folders of a few episodes, given as (id, key), and return their rows as JSON, in the same order.
-
-    Those that can't be read get a row with an empty key and no folder.
-    """
-    keys = dict(unit)
-    made: dict[str, str] = {}
-    try:
-        for row in store.scan(episode_schema().names, among(list(keys)), 8):
-            _make_one(out, row, keys, made)
-    except StoreError as error:
-        log.debug("reading %d episodes at once failed (%s); one by one", len(unit), error)
-        for episode, _ in unit:
-            if episode not in made:
-                _make_alone(store, out, episode, keys, made)
-    return [made[episode] for episode, _ in unit]
-
-
-def _make_one(out: Path, row: dict[str, Any], keys: dict[str, str], made: dict[str, str]) -> None:
-    episode = row[KEY]
-    key = keys[episode]
-    if key_of(episode, row["sha256"], row["text_sha256"]) != key:
-        # The older one of an id that is there twice.
-        return
-    try:
-        record = record_of(row)
-    except DamagedError:
-        made[episode] = to_json(row_of_damaged(episode, row, problems_of(row)))
-        return
-    problems = problems_in(row, record)
-    names = [f"{number}.png" for number in range(len(record.images))]
-    files = {name: image.png for name, image in zip(names, record.images, strict=True)}
-    page = script_call("Gallery.data.episode", key, page_of(record, names, problems))
-    thumb = thumbnail([image.png for image in record.images])
-    write_folder(folder_of(out, key), {**files, "thumbnail.webp": thumb, "page.js": page.encode()})
-    made[episode] = to_json(row_of(key, record, problems))
-
-
-def _make_alone(store: LanceReader, out: Path, episode: str, keys: dict[str, str], made: dict[str, str]) -> None:
-    try:
-        for row in store.scan(episode_schema().names, among([episode]), 1):
-            _make_one(out, row, keys, made)
-    except StoreError as error:
-        problem = str(error).removeprefix(f"{store.url}: ")
-        made[episode] = to_json(row_of_damaged(episode, {}, [f"can't be read: {problem}"]))

@@ -2,7 +2,7 @@
 "use strict";
 
 Gallery.episode = (() => {
-  const { make, data } = Gallery;
+  const { make, data, about } = Gallery;
   // Of a task, what gives nothing away; everything else is shown with the answer.
   const OPEN = ["benchmark", "name", "instruction", "question", "options"];
   const MOST_COLUMNS = 4;
@@ -14,16 +14,6 @@ Gallery.episode = (() => {
   let buttons = {};
   let wanted = 0;
   let columns = Number(Gallery.recall("columns")) || 0;
-
-  function quoted(word) {
-    return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-  }
-
-  function command(id) {
-    const { store, at } = data.head;
-    if (at) return `render-store get ${quoted(store)} ${quoted(id)} --at ${quoted(at)} --out look`;
-    return `render-episode ${quoted(store)} ${quoted(id)} --out look`;
-  }
 
   function neighbours(row, state) {
     let { rows } = Gallery.search.result(state);
@@ -182,68 +172,6 @@ Gallery.episode = (() => {
     );
   }
 
-  function facts(pairs) {
-    const list = make("dl", { class: "facts" });
-    for (const [name, value] of pairs) list.append(make("dt", {}, name), make("dd", {}, value));
-    return list;
-  }
-
-  function timings(seconds) {
-    const steps = Object.entries(seconds).filter(([, value]) => Number.isFinite(value));
-    if (!steps.length) return null;
-    const most = Math.max(...steps.map(([, value]) => value), 1e-9);
-    const rows = steps.map(([name, value]) => {
-      const bar = make("span", { class: "bar", "aria-hidden": "true" });
-      bar.style.width = `${(100 * value) / most}%`;
-      return make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "figure" }, Gallery.seconds(value)), make("td", { class: "bars", "aria-hidden": "true" }, bar));
-    });
-    const sum = steps.reduce((all, [, value]) => all + value, 0);
-    return make(
-      "section",
-      { "aria-labelledby": "time-title" },
-      make("h2", { id: "time-title" }, "Time"),
-      make("table", { class: "times" }, make("caption", { class: "offscreen" }, "Seconds a step"), make("tbody", {}, rows)),
-      make("p", { class: "hint" }, `${Gallery.seconds(sum)} in all`),
-    );
-  }
-
-  function provenance(page) {
-    const { provenance: from, job, scene } = page;
-    const { settings } = scene;
-    const versions = Object.entries(from.versions).map(([name, version]) => `${name} ${version}`).join(", ");
-    return make(
-      "section",
-      { "aria-labelledby": "from-title" },
-      make("h2", { id: "from-title" }, "Where it comes from"),
-      facts([
-        ["Made", `${from.created.slice(0, 19).replace("T", " ")}, attempt ${from.attempt}`],
-        ["On", [from.device, from.cpu].filter(Boolean).join(", ")],
-        ["With", versions],
-        ["Profile", `${settings.profile}: ${Gallery.plural(settings.samples, "sample")}, ${settings.width} × ${settings.height}`],
-        ["Renderer", `${job.renderer}, Diorama ${job.version}`],
-        ["Seed", String(scene.seed)],
-        ["Job", make("code", {}, job.hash)],
-      ]),
-    );
-  }
-
-  function again(id) {
-    const text = command(id);
-    const button = make("button", { type: "button" }, "Copy");
-    button.addEventListener("click", () => Gallery.copy(text, button));
-    return make(
-      "section",
-      { "aria-labelledby": "again-title" },
-      make("h2", { id: "again-title" }, data.head.at ? "Get it as it was" : "Render it again"),
-      make("div", { class: "command" }, make("code", { tabindex: "0", "data-own-arrows": "" }, text), button),
-    );
-  }
-
-  function problems(lines) {
-    if (!lines.length) return null;
-    return make("section", { class: "notice bad", "aria-labelledby": "bad-title" }, make("h2", { id: "bad-title" }, "Failed checks"), make("ul", {}, lines.map((line) => make("li", {}, line))));
-  }
-
   function arrange(page) {
     const count = page.images.length;
     const own = count === 1 ? 1 : count <= 4 ? 2 : 3;
@@ -258,9 +186,9 @@ Gallery.episode = (() => {
     const alone = page.images.length === 1;
     root().replaceChildren(
       ...heading(row, state),
-      ...[problems(page.problems), toolbar(), task(page)].filter(Boolean),
+      ...[about.problems(page.problems), toolbar(), task(page)].filter(Boolean),
       make("div", { class: alone ? "pictures alone" : "pictures" }, page.images.map((image) => figure(row, image, alone))),
-      make("div", { class: "below" }, ...[again(page.id), provenance(page), timings(page.provenance.seconds)].filter(Boolean)),
+      make("div", { class: "below" }, ...[about.again(page.id), about.provenance(page), about.timings(page.provenance.seconds)].filter(Boolean)),
       make(
         "section",
         { class: "raw", "aria-label": "As JSON" },
@@ -277,7 +205,7 @@ Gallery.episode = (() => {
 
   function fillWithout(row, state, text, lines) {
     pictures = [];
-    root().replaceChildren(...heading(row, state), ...[problems(lines), make("p", { class: "notice" }, text)].filter(Boolean));
+    root().replaceChildren(...heading(row, state), ...[about.problems(lines), make("p", { class: "notice" }, text)].filter(Boolean));
   }
 
   async function ahead(row) {

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from render.errors import StoreError, UsageError
-from render.gallery import build as building
+from render.gallery import episodes
 from render.gallery.build import GalleryOptions, GalleryReport, build
 from render.gallery.files import folder_of, read_rows
 from render.store.lance_store import LanceStore
@@ -101,7 +101,7 @@ def test_stopped_half_way_it_goes_on(store: LanceStore, tmp_path: Path, monkeypa
     build(store, out, ONE)
     page = (out / "index.html").read_bytes()
     store.replace([rendered(f"demo/{number}", seed=20 + number) for number in range(3)])
-    monkeypatch.setattr(building, "_UNIT", 1)
+    monkeypatch.setattr(episodes, "_UNIT", 1)
     made = []
 
     def stopped(done: int) -> None:
@@ -140,7 +140,7 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(building, "write_folder", full)
+    monkeypatch.setattr(episodes, "write_folder", full)
     with pytest.raises(StoreError, match=r"writing the gallery below .*g failed: .*No space left"):
         build(store, tmp_path / "g", ONE)
 

@@ -1,0 +1,80 @@
+// What stands below the pictures of an episode: how to make it again, where it comes from, how long each step took.
+"use strict";
+
+Gallery.about = (() => {
+  const { make, data } = Gallery;
+
+  function quoted(word) {
+    return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  }
+
+  function command(id) {
+    const { store, at } = data.head;
+    if (at) return `render-store get ${quoted(store)} ${quoted(id)} --at ${quoted(at)} --out look`;
+    return `render-episode ${quoted(store)} ${quoted(id)} --out look`;
+  }
+
+  function facts(pairs) {
+    const list = make("dl", { class: "facts" });
+    for (const [name, value] of pairs) list.append(make("dt", {}, name), make("dd", {}, value));
+    return list;
+  }
+
+  function timings(seconds) {
+    const steps = Object.entries(seconds).filter(([, value]) => Number.isFinite(value));
+    if (!steps.length) return null;
+    const most = Math.max(...steps.map(([, value]) => value), 1e-9);
+    const rows = steps.map(([name, value]) => {
+      const bar = make("span", { class: "bar", "aria-hidden": "true" });
+      bar.style.width = `${(100 * value) / most}%`;
+      return make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "figure" }, Gallery.seconds(value)), make("td", { class: "bars", "aria-hidden": "true" }, bar));
+    });
+    const sum = steps.reduce((all, [, value]) => all + value, 0);
+    return make(
+      "section",
+      { "aria-labelledby": "time-title" },
+      make("h2", { id: "time-title" }, "Time"),
+      make("table", { class: "times" }, make("caption", { class: "offscreen" }, "Seconds a step"), make("tbody", {}, rows)),
+      make("p", { class: "hint" }, `${Gallery.seconds(sum)} in all`),
+    );
+  }
+
+  function provenance(page) {
+    const { provenance: from, job, scene } = page;
+    const { settings } = scene;
+    const versions = Object.entries(from.versions).map(([name, version]) => `${name} ${version}`).join(", ");
+    return make(
+      "section",
+      { "aria-labelledby": "from-title" },
+      make("h2", { id: "from-title" }, "Where it comes from"),
+      facts([
+        ["Made", `${from.created.slice(0, 19).replace("T", " ")}, attempt ${from.attempt}`],
+        ["On", [from.device, from.cpu].filter(Boolean).join(", ")],
+        ["With", versions],
+        ["Profile", `${settings.profile}: ${Gallery.plural(settings.samples, "sample")}, ${settings.width} × ${settings.height}`],
+        ["Renderer", `${job.renderer}, Diorama ${job.version}`],
+        ["Seed", String(scene.seed)],
+        ["Job", make("code", {}, job.hash)],
+      ]),
+    );
+  }
+
+  function again(id) {
+    const text = command(id);
+    const button = make("button", { type: "button" }, "Copy");
+    button.addEventListener("click", () => Gallery.copy(text, button));
+    return make(
+      "section",
+      { "aria-labelledby": "again-title" },
+      make("h2", { id: "again-title" }, data.head.at ? "Get it as it was" : "Render it again"),
+      make("div", { class: "command" }, make("code", { tabindex: "0", "data-own-arrows": "" }, text), button),
+    );
+  }
+
+  function problems(lines) {
+    if (!lines.length) return null;
+    return make("section", { class: "notice bad", "aria-labelledby": "bad-title" }, make("h2", { id: "bad-title" }, "Failed checks"), make("ul", {}, lines.map((line) => make("li", {}, line))));
+  }
+
+  return { again, provenance, timings, problems };
+})();
