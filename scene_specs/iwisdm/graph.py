@@ -89,6 +89,10 @@ class TaskGraph:
         below = [select for child in self.children[node] for select in self.children[child]]
         if any(self.children[select] for select in below):
             raise refused(f"node {node}: Select is described by an object that is described itself")
+        if len(below) > 1:
+            raise refused(
+                f"node {node}: Select is described by two other objects", "in words that is not to be told apart"
+            )
 
     def frame(self, select: int) -> int:
         """Frame of a Select."""

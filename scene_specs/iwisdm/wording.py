@@ -33,7 +33,8 @@ def _words(task: TaskGraph, constants: Mapping[int, str], number: Mapping[int, i
         return constants[node]
     if name == "Select":
         text = f"object {number[task.frame(node)]}"
-        for child in task.children[node]:
+        # What comes after "of object 3" would be read as said of object 3.
+        for child in sorted(task.children[node], key=lambda child: bool(task.children[child])):
             text += described(task.property_of(child), _words(task, constants, number, child))
         return text
     operator = task.operator(node)

@@ -61,6 +61,7 @@ WRONG = [
     (get("category", -2), "frames start at 0"),
     (get("category", select(0, const("location"), get("location", 1))), "names a property twice"),
     (get("category", select(0, get("location", select(1, const("identity"))))), "described itself"),
+    (exists(select(0, get("location", 1), get("category", 2))), "described by two other objects"),
     (Expression("Maybe"), "found operator 'Maybe'; allowed: Select"),
     (Expression("GetCategory", (Expression("Select"),)), "frames start at 0"),
 ]

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from scene_specs.iwisdm.expressions import both, const, different, either, exists, get, same, select, switch
+from scene_specs.iwisdm.graph import Expression, Shown, TaskGraph
 from scene_specs.iwisdm.reader import UnreadableError, read
+from scene_specs.iwisdm.stimuli import DEFAULT, LOCATIONS, PROPERTIES, VIEW_ANGLES, Item
+from scene_specs.iwisdm.trial import answer_text
+from scene_specs.iwisdm.wording import instruction
+from scene_specs.iwisdm.wording import question as worded
 
 CAR = {"category": "cars", "identity": "cars/#1", "location": "top left", "view_angle": "front"}
 OTHER = {"category": "cars", "identity": "cars/#2", "location": "top right", "view_angle": "left"}
@@ -76,3 +84,54 @@ UNREADABLE = [
 def test_what_it_cannot_read_it_says(text: str, frames: list[list[dict[str, str]]], problem: str) -> None:
     with pytest.raises(UnreadableError, match=problem):
         read(text, frames)
+
+
+ITEM = st.builds(
+    lambda place, model, side: Item(place, model[0], model[1], side),
+    st.sampled_from(LOCATIONS), st.sampled_from(DEFAULT.identities[:20]), st.sampled_from(VIEW_ANGLES),
+)  # fmt: skip
+LENGTH = 4
+LOOKS = st.integers(0, LENGTH - 1)
+GETS = st.builds(get, st.sampled_from(PROPERTIES), LOOKS)
+
+
+@st.composite
+def comparisons(draw: st.DrawFn) -> Expression:
+    name = draw(st.sampled_from(PROPERTIES))
+    word = const(name, draw(st.sampled_from(DEFAULT.values(name))))
+    sides = [get(name, draw(LOOKS)), draw(st.sampled_from([word, get(name, draw(LOOKS))]))]
+    left, right = draw(st.permutations(sides))
+    return draw(st.sampled_from([same, different]))(left, right)
+
+
+@st.composite
+def existences(draw: st.DrawFn) -> Expression:
+    names = draw(st.lists(st.sampled_from(PROPERTIES), min_size=1, max_size=3, unique=True))
+    words = [const(name, draw(st.sampled_from(DEFAULT.values(name)))) for name in names[1:]]
+    first = draw(st.sampled_from([const(names[0], DEFAULT.values(names[0])[0]), get(names[0], draw(LOOKS))]))
+    return exists(select(draw(LOOKS), first, *words))
+
+
+CONDITIONS = st.recursive(
+    comparisons() | existences(),
+    lambda below: st.builds(both, below, below) | st.builds(either, below, below),
+    max_leaves=5,
+)
+QUESTIONS = st.recursive(
+    CONDITIONS | GETS, lambda below: st.builds(switch, CONDITIONS, below, below), max_leaves=4
+)  # fmt: skip
+
+
+@given(QUESTIONS, st.lists(ITEM, min_size=LENGTH, max_size=LENGTH), st.integers(0, 3))
+def test_reading_and_graphs_agree_on_any_question(question: Expression, items: list[Item], delay: int) -> None:
+    """Two programs that share nothing but the language: values up the graph, and the words read."""
+    task = TaskGraph.of(question)
+    constants = {node: str(task.graph.nodes[node]["value"]) for node in task.constants}
+    shown = [[Shown(item)] for item in items]
+    # Delays come first, so that frames and numbers differ.
+    frames: list[list[Shown]] = [[] for _ in range(delay)] + shown
+    value = task.evaluate(shown, constants)[task.root]
+    number = {frame: frame + 1 for frame in range(LENGTH)}
+    text = instruction(frames, {}, [(len(frames) - 1, worded(task, constants, number))])
+    seen = [[{name: one.item.value(name) for name in PROPERTIES} for one in row] for row in frames]
+    assert read(text, seen).answers[-1] == answer_text(value)
