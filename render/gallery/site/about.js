@@ -1,4 +1,4 @@
-// What stands below the pictures of an episode: how to make it again, where it comes from, how long each step took.
+// What stands around the pictures of an episode: what is wrong with it, how to make it again, where it comes from, how long each step took.
 "use strict";
 
 Gallery.about = (() => {
@@ -59,16 +59,22 @@ Gallery.about = (() => {
     );
   }
 
-  function again(id) {
-    const text = command(id);
+  function commandBox(id, title, text) {
     const button = make("button", { type: "button" }, "Copy");
     button.addEventListener("click", () => Gallery.copy(text, button));
     return make(
       "section",
-      { "aria-labelledby": "again-title" },
-      make("h2", { id: "again-title" }, data.head.at ? "Get it as it was" : "Render it again"),
+      { "aria-labelledby": id },
+      make("h2", { id }, title),
       make("div", { class: "command" }, make("code", { tabindex: "0", "data-own-arrows": "" }, text), button),
     );
+  }
+
+  const again = (id) => commandBox("again-title", data.head.at ? "Get it as it was" : "Render it again", command(id));
+
+  function mend() {
+    const text = `render-store verify ${quoted(data.head.store)} --specs-out again.jsonl --repair`;
+    return commandBox("mend-title", "Take what is damaged out of the store, and get the specs to render it again", text);
   }
 
   function problems(lines) {
@@ -76,5 +82,5 @@ Gallery.about = (() => {
     return make("section", { class: "notice bad", "aria-labelledby": "bad-title" }, make("h2", { id: "bad-title" }, "Failed checks"), make("ul", {}, lines.map((line) => make("li", {}, line))));
   }
 
-  return { again, provenance, timings, problems };
+  return { again, mend, provenance, timings, problems };
 })();

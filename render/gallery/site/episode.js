@@ -205,7 +205,8 @@ Gallery.episode = (() => {
 
   function fillWithout(row, state, text, lines) {
     pictures = [];
-    root().replaceChildren(...heading(row, state), ...[about.problems(lines), make("p", { class: "notice" }, text)].filter(Boolean));
+    const parts = [about.problems(lines), make("p", { class: "notice" }, text), lines.length ? about.mend() : null];
+    root().replaceChildren(...heading(row, state), ...parts.filter(Boolean));
   }
 
   async function ahead(row) {
@@ -225,7 +226,7 @@ Gallery.episode = (() => {
       pictures = [];
       root().replaceChildren(make("h1", { id: "episode-title", tabindex: "-1" }, id), make("p", { class: "notice" }, "This gallery has no such episode. ", back));
     } else if (!data.column("key")[row]) {
-      fillWithout(row, state, "What is stored of it can’t be read: delete it from the store, and render it again.", data.head.damaged[id] || []);
+      fillWithout(row, state, "What is stored of it can’t be read.", data.head.damaged[id] || []);
     } else {
       const page = await data.loadEpisode(row).catch(() => null);
       if (asked !== wanted) return;

@@ -98,7 +98,7 @@ Gallery.list = (() => {
         "a",
         { class: "card", href: Gallery.addressOf(id, state), "data-row": row },
         make("span", { class: "frame" }, picture),
-        make("span", { class: "name" }, id),
+        make("span", { class: "name" }, id.split("/").flatMap((part, place) => (place ? ["/", make("wbr", {}), part] : [part]))),
         make(
           "span",
           { class: "meta" },

@@ -333,6 +333,7 @@ def test_pictures_of_any_size_and_without_objects(open_page: Open) -> None:
 def test_what_is_damaged_or_not_there_says_so(open_page: Open) -> None:
     page = open_page("#/demo/damaged")
     assert "don't match their SHA-256" in page.locator("#episode").inner_text()
+    assert "--specs-out again.jsonl --repair" in page.locator(".command code").inner_text()
     page.goto(page.url.split("#")[0] + "#/no/such%20one")
     page.wait_for_selector("text=This gallery has no such episode")
 
