@@ -152,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.writelines(f"{trial.relative_to(given.folder)}: {fault}\n" for fault in faults)
     sys.stdout.write(f"{len(trials)} trials, {wrong} with faults\n")
     if given.sheet is not None:
-        make_sheet(trials, given.side).save(given.sheet, quality=88)
+        make_sheet(trials, given.side).save(given.sheet, quality=75)
     return int(wrong > 0)
 
 
