@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from assets.build.shapenet_mini.curves import rounded, smooth
+from assets.build.shapenet_mini.curves import arc, rounded, smooth
 from assets.build.shapenet_mini.forms import bar, box, disc, extrude, lathe, loft, tube, turn_part
-from assets.build.shapenet_mini.mesh import row
+from assets.build.shapenet_mini.mesh import Mesh, row
 from assets.build.shapenet_mini.model import Material, Model
 from assets.build.shapenet_mini.palette import (
     BLACK,
@@ -42,14 +42,25 @@ def park() -> Model:
 
 
 def stone() -> Model:
-    """A thick grey slab with a moulded edge on two scrolled blocks."""
-    model = Model("grey stone bench on two carved blocks")
+    """A grey slab on two scrolled blocks, with a slab for a back, arched at its top."""
+    model = Model("grey stone bench with an arched back")
     granite = Material("granite", (150, 152, 158), 0.1)
     dark = Material("dark_granite", (112, 114, 122), 0.1)
-    model.add(granite, box(1.6, 0.07, 0.46, (0, 0.435, 0), 0.02, 2), box(1.5, 0.04, 0.4, (0, 0.385, 0), 0.01))
+    model.add(granite, box(1.6, 0.08, 0.5, (0, 0.43, 0), 0.02), box(1.5, 0.04, 0.42, (0, 0.375, 0), 0.01))
     block = [(-0.2, 0), (0.2, 0), (0.2, 0.06), (0.12, 0.12), (0.1, 0.2), (0.17, 0.3), (0.17, 0.37)]
     outline = block + [(-z, y) for z, y in reversed(block[2:])]
     model.add(dark, extrude(outline, 0.16, "x", (0.52, 0, 0), 0.012).both())
+    foot = (0, 0.46, 0.2)
+    arch = [
+        (-0.78, 0.46),
+        (0.78, 0.46),
+        (0.78, 0.68),
+        *((0.7 * x, 0.72 + 0.16 * y) for x, y in arc(1, 0, 180, 13)),
+        (-0.78, 0.68),
+    ]
+    model.add(granite, extrude(arch, 0.09, "z", (0, 0, 0.2), 0.015).turned("x", 8, foot))
+    panel = [(0.8 * x, 0.09 + 0.85 * y) for x, y in arch]
+    model.add(dark, extrude(panel, 0.11, "z", (0, 0, 0.2), 0.01).turned("x", 8, foot))
     return model
 
 
@@ -110,39 +121,30 @@ def garden() -> Model:
 
 
 def log() -> Model:
-    """Half a tree trunk, its cut side up, on two pieces of another."""
-    model = Model("bench of half a log")
+    """Half a tree trunk, its cut side up, on two stumps; a thinner half of another as its back."""
+    model = Model("bench of two halves of a log")
     bark = Material("bark", (88, 56, 34), 0.05)
     cut = Material("cut_wood", (214, 164, 100), 0.15)
+    stump = lathe([(0.17, 0), (0.14, 0.1), (0.15, 0.32)], 14, (0.55, 0, 0))
+    model.add(bark, _half_log(0.26, 0.22, 1.8).moved(y=0.45), stump.both())
+    model.add(cut, box(1.76, 0.03, 0.46, (0, 0.457, 0), 0.012), _half_log(0.2, 0.16, 1.84).moved(y=0.445))
+    at = (0, 0.8, 0.36)
+    model.add(bark, _half_log(0.15, 0.11, 1.7).turned("x", -78).moved(*at))
+    model.add(bark, tube([(0.5, 0.3, 0.2), (0.5, 0.84, 0.4)], (0.06, 0.045)).both())
+    model.add(cut, box(1.66, 0.26, 0.03, (0, 0.8, 0.352), 0.01).turned("x", 12, at))
+    model.add(cut, _half_log(0.11, 0.08, 1.74).turned("x", -78).moved(*at))
+    return model
+
+
+def _half_log(radius: float, deep: float, length: float) -> Mesh:
+    """The lower half of a knotty trunk along X, its flat side up at height 0."""
     rings = []
     for k in range(9):
-        x = -0.9 + 0.225 * k
         swell = 1 + 0.05 * math.sin(2.3 * k)
-        half = [
-            (0.26 * swell * math.sin(math.radians(t)), 0.45 - 0.22 * swell * math.cos(math.radians(t)))
-            for t in range(-90, 91, 15)
-        ]
-        rings.append([(x, y, z) for z, y in half])
-    model.add(bark, loft(rings))
-    model.add(cut, box(1.76, 0.03, 0.46, (0, 0.457, 0), 0.012))
-    model.add(
-        cut,
-        *(
-            extrude(
-                [
-                    (0.2 * math.cos(math.radians(t)), 0.44 + 0.16 * math.sin(math.radians(t)))
-                    for t in range(180, 361, 15)
-                ],
-                0.03,
-                "x",
-                (x, 0, 0),
-                0.008,
-            )
-            for x in (-0.9, 0.9)
-        ),
-    )
-    model.add(bark, lathe([(0.14, 0), (0.12, 0.1), (0.13, 0.32)], 14, (0.55, 0, 0.0)).both())
-    return model
+        turns = [math.radians(t) for t in range(-90, 91, 15)]
+        x = length * (k / 8 - 0.5)
+        rings.append([(x, -deep * swell * math.cos(t), radius * swell * math.sin(t)) for t in turns])
+    return loft(rings)
 
 
 def pew() -> Model:

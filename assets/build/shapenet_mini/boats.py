@@ -213,7 +213,7 @@ def container() -> Model:
     model.add(paint("funnel_orange", 240, 120, 28), house(0.7, 1.5, 0.7, (0, 2.4, 5.5), 0.1))
     model.add(BLACK, house(0.72, 0.25, 0.72, (0, 3.6, 5.5), 0.08))
     model.add(WHITE, tube([(0, 1.3, -6.6), (0, 2.8, -6.6)], 0.06), tube([(0, 3.5, 4.5), (0, 4.4, 4.5)], 0.06))
-    return model
+    return model.scaled(z=0.72)
 
 
 def tug() -> Model:
@@ -354,7 +354,7 @@ def liner() -> Model:
     model.add(paint("lifeboat_orange", 246, 130, 40), *(boat.moved(z=z).both() for z in (-2.2, -0.8, 0.6, 2.0, 3.4)))
     model.add(CREAM, tube([(0, 0.9, -4.9), (0, 4.0, -4.6)], 0.05), tube([(0, 0.9, 5.4), (0, 3.6, 5.6)], 0.05))
     model.add(DARK, tube([(0, 3.9, -4.6), (0, 2.5, -2.6)], 0.015, 5), tube([(0, 1.15, -7.8), (0, 3.9, -4.6)], 0.015, 5))
-    return model
+    return model.scaled(z=0.72)
 
 
 MODELS = (sloop, rowing, speedboat, trawler, container, tug, galleon, liner)

@@ -8,7 +8,7 @@ from assets.build.shapenet_mini.curves import bent, rounded, smooth
 from assets.build.shapenet_mini.forms import bar, box, cushion, disc, extrude, lathe, loft, ring, tube
 from assets.build.shapenet_mini.mesh import Mesh, around, join, row
 from assets.build.shapenet_mini.model import Model
-from assets.build.shapenet_mini.palette import BLACK, OAK, PINE, RUBBER, STEEL, fabric, leather, paint
+from assets.build.shapenet_mini.palette import BLACK, OAK, PINE, RUBBER, STEEL, WALNUT, fabric, leather, paint
 
 
 def slat_back() -> Model:
@@ -172,7 +172,7 @@ def windsor() -> Model:
         tube([(-0.18, 0.17, 0), (0.18, 0.17, 0)], 0.011),
     )
     seat = rounded([(-0.2, -0.22), (0.2, -0.22), (0.24, 0.02), (0.16, 0.22), (-0.16, 0.22), (-0.24, 0.02)], 0.1)
-    model.add(violet, extrude(seat, 0.045, "y", (0, 0.445, 0), 0.014))
+    model.add(WALNUT, extrude(seat, 0.045, "y", (0, 0.445, 0), 0.014))
     hoop = smooth(
         [
             (-0.19, 0.46, 0.16),

@@ -127,7 +127,7 @@ def cut_ears(outline: Floats) -> list[tuple[int, int, int]]:
     sign = 1.0 if area(outline) > 0 else -1.0
     left = list(range(len(outline)))
     cut = []
-    while len(left) > 3:
+    while len(left) >= 3:
         ears = [k for k in range(len(left)) if _is_ear(outline, left, k, sign)]
         if not ears:
             raise ValueError(f"no triangle can be cut from the outline {outline[left].tolist()}: it crosses itself")
@@ -135,7 +135,7 @@ def cut_ears(outline: Floats) -> list[tuple[int, int, int]]:
         best = max(ears, key=lambda k: _fatness(outline[[left[k - 1], left[k], left[(k + 1) % len(left)]]]))
         cut.append((left[best - 1], left[best], left[(best + 1) % len(left)]))
         del left[best]
-    return [*cut, (left[0], left[1], left[2])]
+    return cut
 
 
 def _is_ear(outline: Floats, left: list[int], k: int, sign: float) -> bool:

@@ -44,7 +44,7 @@ def _chamfered(half: Floats, radius: float) -> Mesh:
     corners = [(x, y, z) for x in ends for y in ends for z in ends]
     names = {(corner, axis): 3 * k + axis for k, corner in enumerate(corners) for axis in range(3)}
     signs = np.array([corner for corner in corners for _ in range(3)], dtype=np.float64)
-    vertices = signs * (half - radius) + signs * radius * np.tile(np.eye(3), (8, 1))
+    outwards = np.tile(np.eye(3), (8, 1))
     faces: list[Face] = [(3 * k, 3 * k + 1, 3 * k + 2) for k in range(8)]
 
     def corner(axis: int, along: int, u: int, v: int) -> tuple[int, int, int]:
@@ -59,9 +59,12 @@ def _chamfered(half: Floats, radius: float) -> Mesh:
         for u, v in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
             low, high, one, two = corner(axis, -1, u, v), corner(axis, 1, u, v), (axis + 1) % 3, (axis + 2) % 3
             faces.append((names[low, one], names[high, one], names[high, two], names[low, two]))
-    # A convex body about the origin: a face looks outwards when its normal points away from there.
-    facing = [np.cross(vertices[b] - vertices[a], vertices[c] - vertices[a]) @ vertices[a] for a, b, c, *_ in faces]
-    return Mesh(vertices, tuple(face if out > 0 else face[::-1] for face, out in zip(faces, facing, strict=True)))
+    # Which way round a face goes is the same for every size: ask a box that has no tiny faces. A face of a convex body
+    # about the origin looks outwards when its normal points away from there.
+    model = signs * (1 + outwards)
+    facing = [np.cross(model[b] - model[a], model[c] - model[a]) @ model[a] for a, b, c, *_ in faces]
+    turned = tuple(face if out > 0 else face[::-1] for face, out in zip(faces, facing, strict=True))
+    return Mesh(signs * (half - radius + radius * outwards), turned)
 
 
 def cushion(width: float, height: float, depth: float, at: Point = (0, 0, 0), power: float = 4, cells: int = 8) -> Mesh:

@@ -53,13 +53,13 @@ def desk() -> Model:
 
 
 def drum_floor() -> Model:
-    """A slim brass stand under a wide white drum shade."""
-    model = Model("floor lamp with a white drum shade")
+    """A slim brass stand under a wide lime drum shade."""
+    model = Model("floor lamp with a lime drum shade")
     model.add(BRASS, lathe([(0.15, 0), (0.15, 0.018), (0.03, 0.03), (0.012, 0.05), (0.012, 1.3)], 24))
     model.add(
         BRASS, ball(0.02, (0, 0.62, 0), 4), ball(0.016, (0, 1.56, 0), 4), tube([(0, 1.3, 0), (0, 1.56, 0)], 0.006, 6)
     )
-    model.add(CREAM, lathe(_shade(0.24, 0.2, 1.2, 1.52), 36, hollow=True))
+    model.add(fabric("lime_shade", 176, 212, 70), lathe(_shade(0.24, 0.2, 1.2, 1.52), 36, hollow=True))
     model.add(
         BRASS,
         ring(0.238, 0.006, (0, 1.2, 0), segments=36, sides=6),
@@ -183,17 +183,17 @@ def _square(half: float, height: float) -> list[tuple[float, float, float]]:
 def arc_floor() -> Model:
     """A long chrome bow from a marble block to a hanging dome."""
     model = Model("arc floor lamp with a dome")
-    model.add(WHITE, box(0.24, 0.2, 0.34, (0, 0.1, 0.55), 0.012, 2))
+    model.add(WHITE, box(0.36, 0.14, 0.42, (0, 0.07, 0.5), 0.012))
     bow = smooth(
         [(0, 0.15, 0.55), (0, 0.9, 0.52), (0, 1.5, 0.3), (0, 1.78, -0.1), (0, 1.72, -0.52), (0, 1.56, -0.68)], 5
     )
-    model.add(STEEL, tube(bow, 0.018, 10))
+    model.add(STEEL, tube(bow, 0.026, 10))
     violet = paint("violet_enamel", 132, 62, 190)
-    dome = [(0.22, 1.28), (0.21, 1.36), (0.165, 1.45), (0.1, 1.51), (0.04, 1.54)]
+    dome = [(0.32, 1.16), (0.31, 1.27), (0.25, 1.4), (0.15, 1.5), (0.04, 1.54)]
     inner = [(r - 0.009, h - (0.008 if k else 0)) for k, (r, h) in enumerate(dome)]
     model.add(violet, lathe([*dome, *reversed(inner)], 32, (0, 0, -0.68), hollow=True))
     model.add(STEEL, lathe([(0.045, 1.535), (0.045, 1.56), (0.02, 1.59)], 16, (0, 0, -0.68)))
-    model.add(LAMP_GLOW, ball(0.07, (0, 1.38, -0.68)))
+    model.add(LAMP_GLOW, ball(0.1, (0, 1.3, -0.68)))
     return model
 
 

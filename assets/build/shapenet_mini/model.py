@@ -26,6 +26,6 @@ class Model:
     def add(self, material: Material, *meshes: Mesh) -> None:
         self.parts.append((material, join(*meshes)))
 
-    def turned(self, degrees: float) -> Model:
-        """The model turned about its upright axis, for builders that think of another side as the front."""
-        return Model(self.title, [(material, mesh.turned("y", degrees)) for material, mesh in self.parts])
+    def scaled(self, x: float = 1, y: float = 1, z: float = 1) -> Model:
+        """The model stretched: what is very long and thin in truth would be a few pixels high in a small picture."""
+        return Model(self.title, [(material, mesh.scaled(x, y, z)) for material, mesh in self.parts])
