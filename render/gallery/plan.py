@@ -94,9 +94,11 @@ def _draw(page: Svg, panel: _Panel, at: Point) -> None:
     page.text((x, at[1] + 22), frame.name, 14, fill=INK)
     page.open_window(x, y, PANEL, PANEL)
     page.rect(0, 0, PANEL, PANEL, fill="#fafbfc")
-    for view, camera in zip(frame.views, panel.cameras, strict=True):
+    grounded = panel.stage.ground is not None
+    # Without a ground the page is the first camera's own picture; what others see cannot be drawn on it.
+    for view, camera in zip(frame.views, panel.cameras[: None if grounded else 1], strict=False):
         look_at = math.dist(view.camera.location, view.camera.look_at)
-        seen = seen_ground(camera) if panel.stage.ground is not None else seen_at(camera, look_at)
+        seen = seen_ground(camera) if grounded else seen_at(camera, look_at)
         if seen:
             page.polygon([place(point) for point in seen], fill=_VIEW, fill_opacity=0.6, stroke="#9fbcd6")
     marks.room(page, panel.stage, place)
@@ -173,8 +175,9 @@ def _legend(stage: Stage) -> str:
     rules = stage.placement
     if stage.ground is None:
         return (
-            f"Seen along the first camera. Blue: what the picture shows. Dashed: the places of stage {stage.name!r}. "
-            "Line in an object: its X axis."
+            "Seen along the first camera. Blue: what its picture shows. "
+            + (f"Dashed: the places of stage {stage.name!r}. " if stage.places else "")
+            + "Line in an object: its X axis."
         )
     return (
         f"From above; the camera looks up the page. Blue: what the picture shows of the ground z = 0. Dashed frame: "

@@ -14,10 +14,11 @@ from render.gallery.sheet import sheet
 from render.passes import Renderer
 from render.record import EpisodeRecord
 from render.rerender import BlendSaver, Files, default_folder, only_frames
-from render.run.asked import Again, Asked, find
+from render.run.asked import Asked, find
 from render.run.episode import make_record
 from render.run.jobs import job_of
 from render.run.replacing import Replaced, replace_stored
+from render.run.request import Again
 from render.scene import Scene
 
 __all__ = ["Again", "Done", "render_again"]

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from render.compiler import compile_episode
-from render.edit import REMOVED, Step, changed, parse_assignment, parse_path
 from render.errors import DioramaError, SpecError, UsageError
 from render.profiles import DEFAULT_PROFILE, settings_for
 from render.record import EpisodeRecord
 from render.rerender import changed_settings, only_frames
+from render.run.edited import edited
+from render.run.request import Again, check
 from render.scene import Scene
-from render.scene_edit import change_scene, parse_after
-from render.settle import settle
 from render.store import open_at, open_store
 from scene_specs.faults import nearest
 from scene_specs.reading import SpecSource, parse_episode
@@ -24,46 +22,6 @@ from scene_specs.stage import stage_of
 
 # Ids that a wrong one is likened to.
 _LIKENED = 100_000
-
-
-@dataclass(frozen=True)
-class Again:
-    """What is asked: an episode of a store, or of a spec file. The other fields are render-episode's options."""
-
-    store: str | None
-    episode_id: str | None
-    spec: str | None = None
-    at: str | None = None
-    frames: tuple[str, ...] = ()
-    profile: str | None = None
-    size: tuple[int, int] | None = None
-    samples: int | None = None
-    seed: int | None = None
-    sets: tuple[str, ...] = ()
-    unsets: tuple[str, ...] = ()
-    scene_sets: tuple[str, ...] = ()
-    recompile: bool = False
-    out: Path | None = None
-    sheet: Path | None = None
-    plan: Path | None = None
-    device: str = "auto"
-    save_blend: bool = False
-    compare: bool = False
-    replace: bool = False
-    asset_roots: tuple[Path, ...] = ()
-    renderer: str = "cycles"
-
-    @property
-    def edits(self) -> bool:
-        """Whether another Scene is asked for."""
-        decided = self.seed is not None or self.recompile
-        return bool(self.sets or self.unsets or self.scene_sets or decided)
-
-    @property
-    def only_looks(self) -> bool:
-        """Whether a sheet, a plan or both are all that is to be made."""
-        looks = self.sheet is not None or self.plan is not None
-        return looks and not (self.out is not None or self.save_blend or self.compare or self.replace)
 
 
 @dataclass(frozen=True)
@@ -87,7 +45,7 @@ class Asked:
 
 def find(request: Again) -> Asked:
     """The episode asked for, changed as asked. Raises UsageError, SpecError, CompileError, StoreError, AssetError."""
-    _check(request)
+    check(request)
     if request.spec is not None:
         return _from_spec(request)
     if request.store is None or request.episode_id is None:
@@ -108,35 +66,13 @@ def find(request: Again) -> Asked:
         )
     spec: EpisodeSpec | None = None
     if request.edits:
-        scene, spec = _edited(request, source, settings)
+        scene, spec = edited(request, source, settings)
     else:
         scene = settings
         spec = _spec_of_scene(source, scene, request.asset_roots) if request.replace else None
     only_frames(scene, request.frames)
     otherwise = request.edits or scene.settings != stored.scene.settings
     return Asked(stored, scene, spec, request.edits, otherwise)
-
-
-def _check(request: Again) -> None:
-    """Options against each other. Raises UsageError."""
-    if request.replace and request.frames:
-        raise UsageError("--replace commits whole episodes; leave --frame out")
-    if request.replace and request.samples is not None:
-        raise UsageError(
-            "--replace with --samples: a stored profile says how its pictures were sampled; give --profile instead"
-        )
-    if request.replace and request.at is not None:
-        raise UsageError(
-            "--replace with --at: an old version comes back as it was by "
-            "`render-store copy STORE STORE --at VERSION --id ID --differing replace`"
-        )
-    for option, given in (("--compare", request.compare), ("--replace", request.replace), ("--at", request.at)):
-        if given and request.spec is not None:
-            raise UsageError(f"{option} needs an episode of a store; give STORE and ID instead of --from")
-    if request.scene_sets and (request.sets or request.unsets or request.seed is not None or request.recompile):
-        raise UsageError("--set-scene changes the compiled Scene, the other options the spec before it; give one kind")
-    if request.save_blend and request.renderer != "cycles":
-        raise UsageError("--save-blend needs Blender; leave --renderer out")
 
 
 def _stored(url: str, episode_id: str, at: str | None) -> EpisodeRecord:
@@ -161,53 +97,6 @@ def _sampled(scene: Scene, samples: int | None) -> Scene:
     if samples is None:
         return scene
     return scene.model_copy(update={"settings": scene.settings.model_copy(update={"samples": samples})})
-
-
-def _edited(request: Again, source: EpisodeSpec | Scene, scene: Scene) -> tuple[Scene, EpisodeSpec | None]:
-    """The Scene that the edits give, and its spec; None where only the Scene says it.
-
-    scene: the one before, with the settings to render with.
-    """
-    if request.scene_sets or isinstance(source, Scene):
-        if request.seed is not None or request.recompile:
-            raise UsageError(
-                f"episode {scene.id} was made from a Scene, in which everything is decided already: --seed and "
-                "--recompile would change nothing; --set changes a place of it"
-            )
-        texts = [*request.sets, *request.scene_sets]
-        changes: list[tuple[tuple[Step, ...], Any]] = [parse_assignment(text, "--set-scene") for text in texts]
-        changes += [_removal(text) for text in request.unsets]
-        return change_scene(scene, changes, "--set-scene" if request.scene_sets else "--set"), None
-    base = source
-    if request.seed is not None:
-        base = source.model_copy(update={"seed": request.seed})
-    elif not request.recompile:
-        base = settle(source, scene, request.asset_roots)
-    spec = _change_spec(base, request)
-    if spec.id != scene.id:
-        raise UsageError(f"--set id: would be another episode, {spec.id!r}; write a spec file and use --from")
-    return compile_episode(spec, scene.settings, request.asset_roots), spec
-
-
-def _removal(text: str) -> tuple[tuple[Step, ...], Any]:
-    path, rest = parse_path(text, "--unset")
-    if rest:
-        raise UsageError(f"--unset {text}: takes a path only, without {rest!r}")
-    return path, REMOVED
-
-
-def _change_spec(spec: EpisodeSpec, request: Again) -> EpisodeSpec:
-    """The spec with --set and then --unset applied, in their order. Raises UsageError, SpecError."""
-    document = spec.model_dump(mode="json")
-    for text in request.sets:
-        document, _ = changed(document, *parse_assignment(text))
-    for text in request.unsets:
-        document, _ = changed(document, *_removal(text), "--unset")
-    options = " and ".join(name for name, given in (("--set", request.sets), ("--unset", request.unsets)) if given)
-    found = parse_after(document, options) if options else spec
-    if not isinstance(found, EpisodeSpec):
-        raise UsageError(f"{options}: what comes out is a Scene and no spec; use --set-scene")
-    return found
 
 
 def _spec_of_scene(source: EpisodeSpec | Scene, scene: Scene, asset_roots: tuple[Path, ...]) -> EpisodeSpec | None:
@@ -238,7 +127,7 @@ def _from_spec(request: Again) -> Asked:
     scene = _sampled(_compiled(episode, request), request.samples)
     spec = episode if isinstance(episode, EpisodeSpec) else None
     if request.edits:
-        scene, spec = _edited(request, episode, scene)
+        scene, spec = edited(request, episode, scene)
     only_frames(scene, request.frames)
     return Asked(None, scene, spec, request.edits, True)
 
