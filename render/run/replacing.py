@@ -12,7 +12,10 @@ from render.store import open_store
 
 @dataclass(frozen=True)
 class Replaced:
-    """before: the store's version that has the episode as it was; now: the one that has the new making."""
+    """before: the store's version that has the episode as it was; now: the one that has the new making.
+
+    Both are the same where there was nothing to replace.
+    """
 
     store: str
     episode: str
@@ -21,6 +24,8 @@ class Replaced:
 
     def lines(self) -> list[str]:
         """For people, with the commands that show the old one and bring it back."""
+        if self.now == self.before:
+            return [f"nothing to replace: {self.store} has the very same"]
         return [
             f"replaced in {self.store}, now version {self.now}; as it was it stays in version {self.before}:",
             f"  to look:       render-store get {self.store} {self.episode} --at {self.before} --out before",
@@ -33,15 +38,15 @@ class Replaced:
         return asdict(self)
 
 
-def replace_stored(url: str, stored: EpisodeRecord, record: EpisodeRecord) -> Replaced | None:
-    """Commit `record` in place of `stored`, one attempt on. None, and nothing written, where both are the same.
+def replace_stored(url: str, stored: EpisodeRecord, record: EpisodeRecord) -> Replaced:
+    """Commit `record` in place of `stored`, one attempt on; nothing is written where both are the same.
 
     Raises ConflictError if the store has another making by now, StoreError.
     """
+    store = open_store(url)
     same = record.job.hash() == stored.job.hash() and record.truth == stored.truth
     if same and record.digest() == stored.digest():
-        return None
-    store = open_store(url)
+        return Replaced(url, stored.episode_id, store.version, store.version)
     now = store.get(stored.episode_id)
     if (now.digest(), now.job.hash()) != (stored.digest(), stored.job.hash()):
         raise ConflictError(

@@ -12,11 +12,13 @@ from click.testing import CliRunner
 from PIL import Image
 
 from render.cli.store import main as store_main
+from render.errors import ConflictError
 from render.profiles import settings_for
 from render.record import EpisodeRecord
 from render.run.episode import make_record
 from render.run.fake import FakeRenderer
 from render.run.jobs import job_of
+from render.run.replacing import replace_stored
 from render.scene import Scene
 from render.store import open_at, open_or_create, open_store
 from scene_specs.spec import EpisodeSpec
@@ -128,8 +130,8 @@ def test_replaced_in_one_commit_and_brought_back(store: str, tmp_path: Path) -> 
 
 def test_replacing_by_the_same_writes_nothing(store: str, tmp_path: Path) -> None:
     version = open_store(store).version
-    first = json.loads(call(store, ID, "--replace", "--out", tmp_path / "o", "--json").stdout)
-    assert first["replaced"] is None and open_store(store).version == version
+    done = call(store, ID, "--replace", "--out", tmp_path / "o")
+    assert "nothing to replace" in done.stdout and open_store(store).version == version
 
 
 @pytest.mark.parametrize(
@@ -179,4 +181,13 @@ def test_a_stored_spec_keeps_its_relations_and_drawn_things_have_names(tmp_path:
     done = call(url, ID, "--set", moved, "--out", tmp_path / "p", code=1)
     assert "a left of b by 0.2" in done.stderr and not (tmp_path / "p").exists()
     done = call(url, ID, "--replace", "--out", tmp_path / "q")
-    assert "identical" in done.stdout and "replaced" not in done.stdout
+    assert "identical" in done.stdout and "nothing to replace" in done.stdout
+
+
+def test_an_episode_that_another_writer_replaced_meanwhile_is_left_alone(store: str) -> None:
+    stored = open_store(store).get(ID)
+    theirs = made({**SPEC, "seed": 5})
+    open_store(store).replace([theirs])
+    with pytest.raises(ConflictError, match="another writer meanwhile; nothing was committed"):
+        replace_stored(store, stored, made({**SPEC, "seed": 6}))
+    assert open_store(store).get(ID).digest() == theirs.digest()
