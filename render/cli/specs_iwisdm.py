@@ -116,7 +116,7 @@ def _setup(given: dict[str, Any]) -> Setup:
     return Setup(
         seed=given["seed"],
         split=given["split"],
-        stimuli=read_stimuli(file.read_text(encoding="utf-8"), str(file)) if file else DEFAULT,
+        stimuli=read_stimuli(_text(file), str(file)) if file else DEFAULT,
         trials_per_task=given["trials_per_task"],
         balanced=given["balanced"],
         options=Options(given["condition_matters"], given["foils"]),
@@ -125,6 +125,15 @@ def _setup(given: dict[str, Any]) -> Setup:
         fixation=given["fixation"],
         background=given["background"],
     )
+
+
+def _text(file: Path) -> str:
+    from render.errors import UsageError
+
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: can't be read as text: {error}") from error
 
 
 def _sessions(given: dict[str, Any], setup: Setup, trials: int) -> tuple[Sessions, str]:
@@ -143,7 +152,7 @@ def _sessions(given: dict[str, Any], setup: Setup, trials: int) -> tuple[Session
             )
         return bank_sessions(task, setup, read_settings(task, given["settings"])), task
     if file:
-        config, name = read_config(file.read_text(encoding="utf-8"), str(file)), "auto"
+        config, name = read_config(_text(file), str(file)), "auto"
     else:
         config = benchmark(given["benchmark"], given["properties"])
         name = f"{given['benchmark']}-{given['properties']}"

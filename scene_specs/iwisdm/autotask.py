@@ -51,9 +51,12 @@ class AutoTasks:
 
     def task(self, number: int) -> AutoTask:
         """Task `number`. Raises SpecError beyond the size of the space."""
-        while len(self._tasks) <= number:
-            self._tasks.append(self._another(len(self._tasks)))
-        drawn = self._tasks[number]
+        if self.unique == "none":
+            drawn = self.space.drawn(Draws(self.seed, self.name, f"task {number}"))
+        else:
+            while len(self._tasks) <= number:
+                self._tasks.append(self._another(len(self._tasks)))
+            drawn = self._tasks[number]
         return AutoTask(TaskGraph.of(_expression(drawn, self.space.grammar), self.space.grammar), drawn.frames)
 
     def _another(self, number: int) -> DrawnTask:
@@ -82,8 +85,6 @@ class AutoTasks:
         raise refused(f"asked for more tasks than the {self.size} that there are")
 
     def _is_new(self, drawn: DrawnTask) -> bool:
-        if self.unique == "none":
-            return True
         key = drawn.structure if self.unique == "structure" else drawn
         if key in self._seen:
             return False

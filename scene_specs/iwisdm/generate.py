@@ -15,7 +15,7 @@ from scene_specs.iwisdm.draws import Draws
 from scene_specs.iwisdm.emit import spec_of
 from scene_specs.iwisdm.faults import refused
 from scene_specs.iwisdm.session import Session
-from scene_specs.iwisdm.setup import Setup
+from scene_specs.iwisdm.setup import MOST_TRIALS, Setup
 from scene_specs.iwisdm.space import Space
 from scene_specs.iwisdm.trial import Trial, make_trial
 
@@ -54,7 +54,10 @@ def trial_specs(sessions: Sessions, setup: Setup, name: str, first: int, count: 
     """Trials first ... first + count - 1 as JSON data that EpisodeSpec takes; ids `iwisdm/<split>/<name>/<6 digits>`.
 
     A trial is the same whichever others are asked for: those before it are planned too where it depends on them.
+    Raises SpecError for numbers from 10,000,000 on.
     """
+    if first < 0 or first + count > MOST_TRIALS:
+        raise refused(f"found trials {first} to {first + count - 1}; they are numbered from 0 to {MOST_TRIALS - 1}")
     balance = Balance(setup.seed, f"{setup.split} {name}") if setup.balanced else None
     seen: set[tuple[Any, ...]] = set()
     # Only balance depends on all trials before; that no two of a task are the same, on those of the task.

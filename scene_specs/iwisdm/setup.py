@@ -10,6 +10,8 @@ from scene_specs.iwisdm.stimuli import DEFAULT, Stimuli
 
 SPLITS: tuple[str, ...] = ("train", "val", "test")
 FIXATION: tuple[str, ...] = ("hold", "action", "none")
+# Trials are numbered below this: what depends on all before it is planned in a time that has an end.
+MOST_TRIALS = 10_000_000
 # As in the published code: branches of a Switch may agree, and objects that must differ are any two.
 PUBLISHED = Options()
 

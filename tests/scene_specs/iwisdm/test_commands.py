@@ -88,6 +88,7 @@ def test_sources(tmp_path: Path) -> None:
         ("--count 1 --task dms --background red", "write R,G,B"),
         ("--count 9 --benchmark single-frame", "there are 8"),
         ("--count 73 --benchmark low --unique structure", "there are 72"),
+        ("--count 1 --first 10000000 --benchmark low --unique none", "numbered from 0 to 9999999"),
         ("--count 1 --benchmark single-frame --properties identity", "can't be asked about identity"),
     ],
 )
@@ -95,3 +96,16 @@ def test_what_cannot_be_had(arguments: str, problem: str, tmp_path: Path) -> Non
     refused = run("iwisdm", *arguments.split(), "--out", tmp_path / "x.jsonl")
     assert (refused.exit_code, problem in " ".join(refused.output.split())) == (2, True), refused.output
     assert not [*tmp_path.iterdir()]
+
+
+def test_files_of_options_that_cannot_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "latin.json"
+    file.write_bytes(b'{"m\xfcgs": ["#1"]}')
+    for option in (("--benchmark", "low", "--stimuli", file), ("--config", file)):
+        refused = run("iwisdm", "--count", 1, *option)
+        assert (refused.exit_code, "can't be read as text" in refused.output) == (2, True)
+
+
+def test_far_numbers_are_as_quick_as_near_ones_where_tasks_may_be_alike() -> None:
+    far = run("iwisdm", "--benchmark", "low", "--unique", "none", "--first", 9_999_998, "--count", 2)
+    assert [json.loads(line)["task"]["number"] for line in far.output.splitlines()] == [9_999_998, 9_999_999]
