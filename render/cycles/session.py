@@ -197,6 +197,7 @@ class CyclesRenderer:
         for target, item in zip(pool, frame.objects, strict=False):
             target.name = item.name
         self._scene.render.filepath = f"//{path.stem}.exr"
+        self._models.pack_images()
         try:
             with captured() as said:
                 bpy.ops.wm.save_as_mainfile(filepath=str(path.resolve()), copy=True, compress=True)

@@ -55,6 +55,13 @@ class ModelStore:
         self._models.move_to_end(model.name)
         return found
 
+    def pack_images(self) -> None:
+        """Take the textures' files into Blender's data, so that a .blend saved from it needs no others."""
+        for data in self._models.values():
+            for image in data.images:
+                if image.packed_file is None:
+                    image.pack()
+
     def trim(self, used: int = 0) -> None:
         """Give up what is beyond the bound; never one of the `used` asked for last."""
         while len(self._models) > max(self._kept, used):

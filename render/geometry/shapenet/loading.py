@@ -27,6 +27,10 @@ def load_model(shape: str, source: Library | None = None) -> Model:
     Made once for as long as its files stay as they are. Raises AssetError naming the file that is missing or broken.
     """
     source = source or library()
+    model = _held.get((shape, source))
+    if model is not None and all(state.still() for state in model.files):
+        _held.move_to_end((shape, source))
+        return model
     name, path = source.find(shape)
     key = (name, source)
     model = _held.get(key)

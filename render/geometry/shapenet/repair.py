@@ -15,13 +15,26 @@ _EMPTY = 1e-14
 _ROUNDS = 200
 
 
+def _row_keys(rows: Indices) -> Indices:
+    """(N,) one number for each of (N, 3) rows of numbers from 0, the same only for the same rows.
+
+    Numbers of 21 bits are packed, which sorts ten times as fast as rows; larger ones are ranked first.
+    """
+    columns = [rows[:, k] for k in range(3)]
+    if len(rows) and int(rows.max()) >= 1 << 21:
+        columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in columns]
+        if max(int(column.max()) for column in columns) >= 1 << 21:
+            return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    return columns[0] << 42 | columns[1] << 21 | columns[2]
+
+
 def weld(vertices: Floats, triangles: Indices) -> tuple[Floats, Indices]:
     """Vertices at one place made one, unused ones left out; in the order of their first use."""
     corners = triangles.ravel()
     used = vertices[corners]
     extent = float((used.max(axis=0) - used.min(axis=0)).max())
     grid = np.round((used - used.min(axis=0)) / (extent * _WELD)).astype(np.int64)
-    _, first, place = np.unique(grid, axis=0, return_index=True, return_inverse=True)
+    _, first, place = np.unique(_row_keys(grid), return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
@@ -37,7 +50,7 @@ def live_faces(vertices: Floats, triangles: Indices) -> tuple[NDArray[np.bool_],
     ordered = np.sort(triangles, axis=1)
     distinct = (ordered[:, 0] != ordered[:, 1]) & (ordered[:, 1] != ordered[:, 2])
     solid = distinct & (area > _EMPTY * extent * extent)
-    _, first = np.unique(ordered, axis=0, return_index=True)
+    _, first = np.unique(_row_keys(ordered), return_index=True)
     repeated = np.ones(len(triangles), dtype=bool)
     repeated[first] = False
     return solid, solid & repeated
@@ -61,6 +74,26 @@ def _neighbours(triangles: Indices) -> tuple[Indices, Indices, Indices]:
     return owner[first], owner[second], same
 
 
+def _pieces(count: int, left: Indices, right: Indices, same: Indices) -> Indices:
+    """(count,) for each face twice the least face of its piece, plus whether it is turned against that one.
+
+    Union by the least face, with paths halved each round: so many rounds are needed as the count has binary digits, or
+    fewer. Where a piece can't agree with itself (a Moebius strip), one of its seams stays.
+    """
+    code = 2 * np.arange(count, dtype=np.int64)
+    for _ in range(_ROUNDS):
+        before = code
+        a, b = code[left], code[right]
+        code = before.copy()
+        np.minimum.at(code, a >> 1, b ^ same ^ (a & 1))
+        np.minimum.at(code, b >> 1, a ^ same ^ (b & 1))
+        for _ in range(3):
+            code = code[code >> 1] ^ (code & 1)
+        if (code == before).all():
+            break
+    return code
+
+
 def oriented(vertices: Floats, triangles: Indices) -> tuple[Indices, int]:
     """Faces turned to agree with their neighbours and to look outwards; and how many were turned.
 
@@ -68,15 +101,7 @@ def oriented(vertices: Floats, triangles: Indices) -> tuple[Indices, int]:
     with its own middle is positive: exact for closed pieces, a guess for open ones.
     """
     left, right, same = _neighbours(triangles)
-    # Twice the least face of the piece, plus whether this face is turned against it.
-    code = 2 * np.arange(len(triangles), dtype=np.int64)
-    for _ in range(_ROUNDS):
-        before = code.copy()
-        np.minimum.at(code, left, before[right] ^ same)
-        np.minimum.at(code, right, before[left] ^ same)
-        code = code[code >> 1] ^ (code & 1)
-        if (code == before).all():
-            break
+    code = _pieces(len(triangles), left, right, same)
     turned = (code & 1).astype(bool)
     result = np.where(turned[:, None], triangles[:, ::-1], triangles)
     _, piece = np.unique(code >> 1, return_inverse=True)
