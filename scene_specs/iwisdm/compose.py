@@ -47,10 +47,11 @@ def with_described(session: Session, most: int, draws: Draws) -> Session:
     """At most so many frames, drawn, show a second object, to be ignored; what differs is said of the first.
 
     What is said must not be asked: location, or category where neither category nor identity is asked. Frames without
-    such a property, and displays of several objects, stay as they are.
+    such a property, displays of several objects, and frames of which a task picks one, stay as they are.
     """
     described: dict[int, str] = {}
-    for frame in draws.shuffled([frame for frame in session.looked_at if frame not in session.objects]):
+    kept = {*session.objects, *session.picked_out}
+    for frame in draws.shuffled([frame for frame in session.looked_at if frame not in kept]):
         asked = {name for one in session.placed for name in one.task.asked.get(frame, ())}
         free = [name for name in ("location",) if name not in asked]
         free += [] if asked & {"category", "identity"} else ["category"]

@@ -43,6 +43,12 @@ class Session:
         return tuple(sorted({frame for one in self.placed for frame in one.task.frames}))
 
     @property
+    def picked_out(self) -> tuple[int, ...]:
+        """Frames of which a task picks an object by its description, sorted."""
+        selects = ((one.task, node) for one in self.placed for node in one.task.selects)
+        return tuple(sorted({task.frame(node) for task, node in selects if task.children[node]}))
+
+    @property
     def empty(self) -> tuple[int, ...]:
         """Frames that show nothing, sorted."""
         filled = {*self.looked_at, *self.fillers, *self.objects}
@@ -52,23 +58,25 @@ class Session:
 def check_session(session: Session) -> None:
     """Raises SpecError for a plan that can't be said in words, or shows a task something else than it expects."""
     empty = {*session.empty}
-    problem = ""
+    problems = []
     if any(frame >= session.frames for frame in (*session.looked_at, *session.fillers, *session.objects)):
-        problem = f"a task looks at a frame outside the trial's {session.frames}"
+        problems.append(f"a task looks at a frame outside the trial's {session.frames}")
     if {*session.fillers} & {*session.looked_at}:
-        problem = "an object to be ignored stands in a frame that a task looks at"
+        problems.append("an object to be ignored stands in a frame that a task looks at")
     if any(not 1 <= count <= 4 for count in session.objects.values()):
-        problem = "a frame shows more than four objects, or none"
+        problems.append("a frame shows more than four objects, or none")
     if any(session.objects.get(frame, 1) != 1 or frame not in session.looked_at for frame in session.described):
-        problem = "an object is described that does not stand alone in a frame that a task looks at"
+        problems.append("an object is described that does not stand alone in a frame that a task looks at")
+    if {*session.described} & {*session.picked_out}:
+        problems.append("an object is described in a frame of which a task picks an object by another description")
     for one in session.placed:
         at = one.answer_frame
         if not max(one.task.frames) <= at < session.frames:
-            problem = f"an answer is due in frame {at}, before all was seen or after the trial's end"
+            problems.append(f"an answer is due in frame {at}, before all was seen or after the trial's end")
         if at in empty and at + 1 in empty:
-            problem = f"an answer is due in frame {at}, amid a delay; an instruction can't say so"
-    if problem:
-        raise refused(problem)
+            problems.append(f"an answer is due in frame {at}, amid a delay; an instruction can't say so")
+    if problems:
+        raise refused("; ".join(problems))
 
 
 def slots(session: Session) -> list[tuple[int, int]]:

@@ -5,18 +5,27 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 
 from scene_specs.errors import SpecError
-from scene_specs.iwisdm.backwards import Options
+from scene_specs.iwisdm.backwards import Options, Wanted
+from scene_specs.iwisdm.compose import with_described
 from scene_specs.iwisdm.config import benchmark
+from scene_specs.iwisdm.draws import Draws
+from scene_specs.iwisdm.expressions import both, const, different, exists, get, same, select
 from scene_specs.iwisdm.generate import auto_sessions, trial_specs
+from scene_specs.iwisdm.graph import TaskGraph
 from scene_specs.iwisdm.prove import disproof, frames_of, read_task
+from scene_specs.iwisdm.reader import read
+from scene_specs.iwisdm.session import Placed, Session
 from scene_specs.iwisdm.setup import Setup
-from scene_specs.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES, Stimuli, read_stimuli, view_of
+from scene_specs.iwisdm.stimuli import DEFAULT, LOCATIONS, VIEW_ANGLES, Stimuli, read_stimuli, view_of
+from scene_specs.iwisdm.stimuli import PROPERTIES as PROPERTY_NAMES
+from scene_specs.iwisdm.trial import make_trial
 from scene_specs.reading import parse_episode
 
 COUNT = 80
@@ -152,6 +161,9 @@ def test_the_same_seed_gives_the_same_and_another_seed_something_else() -> None:
     assert made("medium", "all", setup, 30) == trials("medium", "all")[:30]
     sessions = auto_sessions(benchmark("medium", "all"), setup, "medium-all", 30)
     assert list(trial_specs(sessions, setup, "medium-all", 17, 2)) == trials("medium", "all")[17:19]
+    setup = Setup(seed=11, trials_per_task=3, fillers=1)
+    sessions = auto_sessions(benchmark("high", "all"), setup, "high-all", 12)
+    assert list(trial_specs(sessions, setup, "high-all", 7, 3)) == made("high", "all", setup, 12)[7:10]
     other = made("medium", "all", Setup(seed=12, balanced=True), 30)
     assert not [spec for spec in other if spec["frames"] in [one["frames"] for one in trials("medium", "all")]]
 
@@ -200,6 +212,48 @@ def test_distractors(level: str, choice: str) -> None:
                 assert shown[0][what] != shown[1][what]
                 assert not [names for names in shown[0]["asked"].values() if what in names]
     assert ignored > 60
+
+
+def test_a_frame_of_which_an_object_is_picked_gets_no_distractor() -> None:
+    """Else its words could mean either: told apart by the task, or from the distractor."""
+    task = TaskGraph.of(both(exists(select(0, const("category"))), same(get("location", 1), get("location", 2))))
+    session = with_described(Session(3, (Placed(task, 2),)), 3, Draws(1, "x", "y"))
+    assert {*session.described} == {1, 2}
+    for number in range(40):
+        draws = Draws(number, "x", "trial")
+        trial = make_trial(session, [Wanted(number % 2 == 0)], DEFAULT, draws)
+        seen = [[{name: one.item.value(name) for name in PROPERTY_NAMES} for one in row] for row in trial.frames]
+        assert read(trial.instruction, seen).answers == trial.answers
+    with pytest.raises(SpecError, match="by another description"):
+        make_trial(replace(session, described={0: "location"}), [None], DEFAULT, Draws(1, "x", "y"))
+
+
+def test_what_cannot_be_shown_or_said_is_refused() -> None:
+    early, late = TaskGraph.of(get("location", 0)), TaskGraph.of(get("location", 3))
+    wrong = [
+        (Session(3, (Placed(late, 2),)), "outside the trial's 3"),
+        (Session(4, (Placed(late, 2),)), "before all was seen"),
+        (Session(4, (Placed(early, 1),)), "amid a delay"),
+        (Session(2, (Placed(early, 1),), fillers=(0,)), "to be ignored stands"),
+        (Session(1, (Placed(early, 0),), objects={0: 5}), "more than four"),
+        (Session(2, (Placed(early, 0),), described={1: "location"}), "does not stand alone"),
+    ]
+    for session, problem in wrong:
+        with pytest.raises(SpecError, match=problem):
+            make_trial(session, [None], DEFAULT, Draws(1, "x", "y"))
+    impossible = Session(1, (Placed(early, 0),), related=((0, 0, "location", False),))
+    with pytest.raises(SpecError, match="no objects fulfil"):
+        make_trial(impossible, [Wanted("top left")], DEFAULT, Draws(1, "x", "y"))
+
+
+def test_where_answers_cannot_all_be_had_the_later_is_left_to_what_is_shown() -> None:
+    alike = TaskGraph.of(same(get("category", 0), get("category", 1)))
+    apart = TaskGraph.of(different(get("category", 0), get("category", 1)))
+    session = Session(2, (Placed(alike, 1), Placed(apart, 1)))
+    for first in (True, False):
+        trial = make_trial(session, [Wanted(first), Wanted(first)], DEFAULT, Draws(1, "x", str(first)))
+        assert [one.met for one in trial.answered] == [True, False]
+        assert trial.answers == ("null", f"{str(first).lower()}; {str(not first).lower()}")
 
 
 def test_chained_tasks_are_answered_each_in_its_own_frame() -> None:
