@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from render.scene import Scene, SceneFrame, SceneView
+from scene_specs.models import is_model
 
 _CARRIED = {"name", "utterance", "truth", "pointer", "fixation"}
 
@@ -39,12 +40,16 @@ def content_seed(frame: SceneFrame) -> int:
 
 
 def picture_key(scene: Scene, frame: SceneFrame, view: SceneView) -> str:
-    """SHA-256 of all that decides a picture's passes: what is shown, settings, stage, assets. Hexadecimal."""
+    """SHA-256 of all that decides a picture's passes: what is shown, settings, stage, assets. Hexadecimal.
+
+    Models that only other frames of the Scene show don't count: equal frames of two episodes are the same picture.
+    """
+    here = {item.shape for item in frame.objects}
     parts = {
         "frame": _shown(frame, {"views"}),
         "camera": view.camera.model_dump(mode="json"),
         "settings": scene.settings.model_dump(mode="json"),
         "stage": scene.stage,
-        "assets": scene.assets,
+        "assets": {name: made for name, made in scene.assets.items() if not is_model(name) or name in here},
     }
     return hashlib.sha256(_text(parts)).hexdigest()
