@@ -197,6 +197,8 @@ def read_parts(sources: Sources) -> list[Part]:
         raise
     except OSError as error:
         raise AssetError(f"model {path}: can't be read: {error.strerror or error}") from error
+    except IndexError as error:
+        raise AssetError(f"model {path}: a face names a corner that is not there: {error}") from error
     except Exception as error:  # trimesh raises whatever its parsers meet
         kind = path.suffix[1:].upper()
         raise AssetError(f"model {path}: can't be read as {kind}: {type(error).__name__}: {error}") from error

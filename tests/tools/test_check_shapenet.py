@@ -1,0 +1,60 @@
+"""`tools/check_shapenet.py` on a small library with one broken model."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.render.geometry.shapenet.trees import Tree, obj
+from tools import check_shapenet
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DIORAMA_CACHE", str(tmp_path / "cache"))
+    # What the tool sets in the environment is taken back with these.
+    for name in ("DIORAMA_SHAPENET", "DIORAMA_SHAPENET_UP", "DIORAMA_SHAPENET_FRONT"):
+        monkeypatch.setenv(name, "")
+    root = tmp_path / "library"
+    Tree(root, obj(), identity="good").write()
+    Tree(root, obj(), mtl=None, identity="grey").write()
+    Tree(root, obj(), category="my_things", identity="other").write()
+    return root
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    monkeypatch.setattr(sys, "argv", ["check_shapenet", *map(str, arguments)])
+    return check_shapenet.main()
+
+
+def test_every_model_is_read_and_what_is_wrong_is_said(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, library) == 0
+    Tree(library, "v 0 0 0\n", identity="broken").write()
+    report = tmp_path / "report.json"
+    assert run(monkeypatch, library, "--json", report) == 1
+    said = capsys.readouterr().out
+    assert "03001627 chair: 2 read, 1 broken" in said
+    assert "1 x is not there" in said
+    assert "broken: shapenet:03001627/broken: model" in said
+    assert sorted(json.loads(report.read_text())) == ["broken", "notes", "read"]
+    assert run(monkeypatch, library, "--category", "my_things") == 0
+    assert run(monkeypatch, library / "gone") == 2
+
+
+def test_the_sheet_shows_every_model(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sheet = tmp_path / "sheet.png"
+    assert run(monkeypatch, library, "--sheet", sheet, "--size", 24) == 0
+    with Image.open(sheet) as image:
+        assert image.size == (24 * check_shapenet.COLUMNS, 2 * 24)
+        colors = [image.convert("RGB").getpixel((x, y)) for x, y in ((12, 12), (36, 12), (12, 36), (180, 12))]
+    red, grey, other, empty = colors
+    assert isinstance(red, tuple) and isinstance(grey, tuple) and isinstance(other, tuple)
+    assert red[0] > 2 * red[1] and other[0] > 2 * other[1]
+    assert max(grey) - min(grey) < 20
+    assert empty == (128, 128, 128)
