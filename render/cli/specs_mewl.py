@@ -103,10 +103,11 @@ def _placed(fault: Fault, file: str, line: int) -> Fault:
 
 
 def proof_faults(source: SpecSource) -> Iterator[Fault]:
-    """What is wrong with the episodes of checked files as MEWL (or iWISDM) episodes: a fault for each not proved."""
+    """What is wrong with the episodes of checked files as those of their benchmark: a fault for each not proved."""
     from render.cli.specs_iwisdm import spec_disproof
     from scene_specs.errors import Fault, SpecError
     from scene_specs.iwisdm.prove import is_iwisdm
+    from scene_specs.malevic.prove import disproof, is_malevic
     from scene_specs.mewl.prove import prove
     from scene_specs.mewl.view import learner_view
 
@@ -116,6 +117,10 @@ def proof_faults(source: SpecSource) -> Iterator[Fault]:
             task = data.get("task") or {}
             if is_iwisdm(task):
                 if reason := spec_disproof(data):
+                    yield Fault(item.file, item.line, item.episode.id, "task", reason)
+                continue
+            if is_malevic(task):
+                if reason := disproof(data):
                     yield Fault(item.file, item.line, item.episode.id, "task", reason)
                 continue
             # Imported episodes keep their map as the importer found it.
