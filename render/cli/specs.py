@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli import specs_iwisdm, specs_mewl, specs_views
+from render.cli import specs_iwisdm, specs_malevic, specs_mewl, specs_views
 from render.cli.common import DioramaGroup, log, parse_size, shapenet_option, verbose_option, whole_file
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ _COMMANDS = (
     specs_mewl.captions,
     specs_iwisdm.iwisdm,
     specs_iwisdm.balance,
+    specs_malevic.malevic,
+    specs_malevic.malevic_report,
     specs_views.views,
 )
 for _command in _COMMANDS:
@@ -52,7 +54,7 @@ for _command in _COMMANDS:
 @click.argument("files", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print a report as JSON, with all faults.")
 @click.option(
-    "--prove", is_flag=True, help="Prove also that each MEWL or iWISDM episode has one answer, the stored one."
+    "--prove", is_flag=True, help="Prove also that each MEWL, iWISDM or MALeViC episode has one answer, the stored one."
 )
 @click.option("--store", metavar="STORE", help="With --prove: prove the rendered truth of a store instead of files.")
 def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None) -> None:
