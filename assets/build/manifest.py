@@ -22,6 +22,8 @@ BUILDERS = (
     ("meshes/hand_left.npz", "assets.build.hand"),
     ("meshes/arrow.npz", "assets.build.arrow"),
     ("materials/checker.blend", "assets.build.checker"),
+    ("materials/wood.blend", "assets.build.wood"),
+    ("tangrams/", "assets.build.tangrams"),
     ("shapenet_mini/", "assets.build.shapenet_mini"),
     ("stages/", "written by hand"),
 )

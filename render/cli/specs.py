@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli import specs_iwisdm, specs_malevic, specs_mewl, specs_views
+from render.cli import specs_iwisdm, specs_kilogram, specs_malevic, specs_mewl, specs_views
 from render.cli.common import DioramaGroup, log, parse_size, shapenet_option, verbose_option, whole_file
 
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ _COMMANDS = (
     specs_mewl.captions,
     specs_iwisdm.iwisdm,
     specs_iwisdm.balance,
+    specs_kilogram.kilogram,
+    specs_kilogram.tangrams,
+    specs_kilogram.drawings,
+    specs_kilogram.naming,
     specs_malevic.malevic,
     specs_malevic.malevic_report,
     specs_views.views,

@@ -1,0 +1,138 @@
+"""Sentences of descriptions: a whole with its parts, each with its article; and texts made comparable."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+_ARTICLE = re.compile(r"(a|an|the|some|one|two|three|four|no|its|his|her|their)\s", re.IGNORECASE)
+# Spelt with a vowel, spoken with a consonant: unicorn, one, European; and the other way: hour, heir.
+_CONSONANT = re.compile(r"(uni([^nm]|mo)|use|usu|usa|uti|ura|ute|ufo|uku|eu|ewe|once|one\b|one-|ouija)", re.IGNORECASE)
+_VOWEL = re.compile(r"(hour|honest|honou?r|heir|herb\b)", re.IGNORECASE)
+# Letters whose name begins with a vowel: an M, an x-ray, an SUV.
+_LETTER = re.compile(r"([aefhilmnorsx])(\b|-)", re.IGNORECASE)
+_CAPITALS = re.compile(r"[AEFHILMNORSX][A-Z]*\b")
+_NUMBER = re.compile(r"(8\d*|11|18)(?!\d)")
+
+_PLURALS = frozenset(
+    {
+        "feet",
+        "teeth",
+        "geese",
+        "mice",
+        "lice",
+        "men",
+        "women",
+        "children",
+        "people",
+        "oxen",
+        "dice",
+        "antennae",
+        "data",
+        "cattle",
+        "police",
+        "hooves",
+    }
+)
+# End in s and are one; and the other way, of those whose end says one (us, is).
+_SINGULARS = frozenset(
+    {
+        "gas",
+        "lens",
+        "canvas",
+        "atlas",
+        "christmas",
+        "chaos",
+        "cosmos",
+        "pancreas",
+        "bias",
+        "alias",
+        "mars",
+        "texas",
+        "pegasus",
+    }
+)
+_PLURALS_IN_US = frozenset({"menus", "gnus", "emus", "thous", "skis", "taxis", "bikinis"})
+
+
+def is_plural(word: str) -> bool:
+    """Whether a noun is more than one, by its form: ends in s (not ss, us, is), or is one of the irregular ones."""
+    word = word.lower().strip(".,;:!?\"'")
+    if word in _PLURALS or word in _PLURALS_IN_US:
+        return True
+    if word.endswith(("men", "feet", "teeth", "children")):
+        return not word.endswith(("omen", "imen", "emen", "amen")) or word.endswith("women")
+    if word in _SINGULARS or not word.endswith("s") or len(word) < 3:
+        return False
+    return not word.endswith(("ss", "us", "is", "'s"))
+
+
+def article(phrase: str) -> str:
+    """a or an, by how the phrase begins."""
+    start = phrase.lstrip("\"'([ ")
+    if _CAPITALS.match(start) and not start[1:2].islower() and len(start.split()[0]) > 1:
+        return "an"
+    if _NUMBER.match(start) or _VOWEL.match(start):
+        return "an"
+    if _LETTER.match(start):
+        return "an"
+    if start[:1].lower() in "aeiou" and start[:1] and not _CONSONANT.match(start):
+        return "an"
+    return "a"
+
+
+def with_article(phrase: str) -> str:
+    """The phrase with a or an before it, unless its last word is a plural or it begins with a word of that kind."""
+    words = phrase.split()
+    if not words or _ARTICLE.match(phrase.lstrip()) or is_plural(words[-1]):
+        return phrase
+    return f"{article(phrase)} {phrase}"
+
+
+def caption(whole: str, parts: Sequence[str]) -> str:
+    """`a <whole> with a <part>, a <part>, and a <part>`; two parts keep the comma, none are just the whole."""
+    head = with_article(whole)
+    named = [with_article(part) for part in parts]
+    if not named:
+        return head
+    if len(named) == 1:
+        return f"{head} with {named[0]}"
+    return f"{head} with {', '.join(named[:-1])}, and {named[-1]}"
+
+
+def hash_text(whole: str, parts: Sequence[str]) -> str:
+    """The published text of models' inputs: `whole#part#part`."""
+    return "#".join([whole, *parts])
+
+
+@lru_cache(maxsize=50_000)
+def normalized(text: str) -> tuple[str, ...]:
+    """Words in lower case without punctuation and articles: what is the same to a reader, whatever its writing."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    return tuple(word for word in words if word not in ("a", "an", "the")) or tuple(words)
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two descriptions differ in case, articles, punctuation, or one slip of the pen a word at most.
+
+    A slip: one letter more, less, another, or two exchanged, in words of five letters or more.
+    """
+    first, second = normalized(one), normalized(other)
+    if len(first) != len(second):
+        # Also where only the spaces differ: "bow tie", "bowtie".
+        return "".join(first) == "".join(second)
+    return all(a == b or (min(len(a), len(b)) >= 5 and _one_slip(a, b)) for a, b in zip(first, second, strict=True))
+
+
+def _one_slip(a: str, b: str) -> bool:
+    if abs(len(a) - len(b)) > 1:
+        return False
+    start = 0
+    while start < min(len(a), len(b)) and a[start] == b[start]:
+        start += 1
+    one, other = a[start:], b[start:]
+    return (
+        one[1:] == other[1:] or one[1:] == other or one == other[1:]
+        or (one[:2] == other[1::-1] and one[2:] == other[2:])
+    )  # fmt: skip
