@@ -138,9 +138,9 @@ def _text(file: Path) -> str:
 
 def _sessions(given: dict[str, Any], setup: Setup, trials: int) -> tuple[Sessions, str]:
     """Frame plans, and the name that ids have. Raises SpecError, UsageError."""
-    from scene_specs.iwisdm.bank import read_settings
     from scene_specs.iwisdm.config import benchmark, read_config
     from scene_specs.iwisdm.generate import auto_sessions, bank_sessions
+    from scene_specs.iwisdm.settings import read_settings
 
     task, file = given["task"], given["config"]
     if given["settings"] and not task:

@@ -8,8 +8,9 @@ from scene_specs.iwisdm.draws import Draws
 from scene_specs.iwisdm.faults import refused
 from scene_specs.iwisdm.graph import Expression, TaskGraph
 from scene_specs.iwisdm.operators import Grammar
-from scene_specs.iwisdm.space import DrawnTask, Space, Structure
+from scene_specs.iwisdm.space import DrawnTask, Space
 from scene_specs.iwisdm.stimuli import PROPERTIES
+from scene_specs.iwisdm.trees import Structure
 
 # What makes two tasks different: their operators; their operators or the frames these look at; nothing.
 UNIQUE: tuple[str, ...] = ("structure", "frames", "none")

@@ -6,7 +6,6 @@ and names of properties. The definition and its source stand in each docstring.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import combinations
@@ -15,11 +14,9 @@ from typing import Any
 
 from scene_specs.iwisdm.draws import Draws
 from scene_specs.iwisdm.expressions import both, const, different, either, exists, get, same, select, switch
-from scene_specs.iwisdm.faults import refused
 from scene_specs.iwisdm.graph import Expression, TaskGraph
 from scene_specs.iwisdm.operators import GRAMMAR
 from scene_specs.iwisdm.session import Placed, Session
-from scene_specs.iwisdm.stimuli import PROPERTIES
 
 Span = tuple[int, int]
 Build = Callable[..., Session]
@@ -247,50 +244,3 @@ TASKS: Mapping[str, Build] = MappingProxyType(
         "search-and-report": search_and_report,
     }
 )
-# Whole numbers of settings: (least, most).
-_LIMITS: Mapping[str, Span] = MappingProxyType(
-    {
-        "delay": (0, 30), "n": (1, 20), "length": (1, 60), "targets": (0, 100), "tests": (1, 20), "items": (1, 12),
-        "objects": (1, 4),
-    }
-)  # fmt: skip
-
-
-def settings_of(task: str) -> dict[str, Any]:
-    """Name -> default of what can be set. Raises SpecError for an unknown task."""
-    if task not in TASKS:
-        raise refused(f"found task {task!r}; allowed: {', '.join(TASKS)}")
-    parameters = list(inspect.signature(TASKS[task]).parameters.values())[1:]
-    return {one.name: one.default for one in parameters}
-
-
-def read_settings(task: str, given: Mapping[str, str]) -> dict[str, Any]:
-    """Settings as texts (`3`, `1-4`, `category`) in the form that the task takes. Raises SpecError."""
-    defaults = settings_of(task)
-    found: dict[str, Any] = {}
-    for name, text in given.items():
-        if name not in defaults:
-            raise refused(f"task {task} has no setting {name!r}; it has: {', '.join(defaults) or 'none'}")
-        found[name] = _setting(name, text, defaults[name])
-    if found.get("length", defaults.get("length", 1)) <= found.get("n", defaults.get("n", 0)):
-        raise refused(f"task {task}: the row is no longer than n", "set a greater length")
-    return found
-
-
-def _setting(name: str, text: str, default: Any) -> Any:
-    if name == "property":
-        if text not in PROPERTIES:
-            raise refused(f"found property {text!r}; allowed: {', '.join(PROPERTIES)}")
-        return text
-    least, most = _LIMITS[name]
-    fewest, dash, greatest = text.partition("-")
-    numbers = [part for part in (fewest, greatest) if part or dash]
-    whole = all(part.isascii() and part.isdigit() and len(part) < 4 for part in numbers)
-    values = [int(part) for part in numbers] if whole and numbers else [-1]
-    if values != sorted(values) or not all(least <= value <= most for value in values):
-        raise refused(f"{name}: found {text!r}; expected whole numbers from {least} to {most}, a span as 1-4")
-    if isinstance(default, tuple):
-        return (values[0], values[-1])
-    if len(values) > 1:
-        raise refused(f"{name}: found {text!r}; expected one number")
-    return values[0]

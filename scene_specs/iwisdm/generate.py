@@ -46,7 +46,7 @@ def auto_sessions(
 
 
 def bank_sessions(task: str, setup: Setup, settings: dict[str, Any]) -> Sessions:
-    """Frame plans of a classic task (scene_specs.iwisdm.bank), by number. settings: as read_settings gives them."""
+    """Frame plans of a classic task, by number. settings: as scene_specs.iwisdm.settings reads them."""
     return lambda number: TASKS[task](Draws(setup.seed, task, f"session {setup.split} {number}"), **settings)
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from scene_specs.errors import SpecError
-from scene_specs.iwisdm.bank import TASKS, read_settings, settings_of
+from scene_specs.iwisdm.bank import TASKS
 from scene_specs.iwisdm.generate import bank_sessions, trial_specs
 from scene_specs.iwisdm.prove import disproof, frames_of
+from scene_specs.iwisdm.settings import read_settings, settings_of
 from scene_specs.iwisdm.setup import Setup
 
 TRIALS = 200

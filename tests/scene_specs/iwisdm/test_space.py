@@ -15,7 +15,8 @@ from scene_specs.iwisdm.autotask import UNIQUE, AutoTasks
 from scene_specs.iwisdm.config import CHOICES, LEVELS, AutoTaskConfig, benchmark, read_config
 from scene_specs.iwisdm.draws import Draws
 from scene_specs.iwisdm.schedule import assignment, assignments, delay, delays, positions
-from scene_specs.iwisdm.space import Space, Structure
+from scene_specs.iwisdm.space import Space
+from scene_specs.iwisdm.trees import Structure
 
 USES = st.tuples(*(st.integers(0, 3) for _ in range(3))).filter(any)
 PAIRS = [(level, choice) for level in LEVELS for choice in CHOICES if (level, choice) != ("single-frame", "identity")]
