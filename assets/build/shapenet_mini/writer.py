@@ -104,32 +104,38 @@ def linear(channel: int) -> float:
     return value / 12.92 if value <= 0.04045 else math.pow((value + 0.055) / 1.055, 2.4)
 
 
-def corner_normals(mesh: Mesh) -> list[list[Floats]]:
-    """For each corner of each face the mean of the normals about its vertex that lie within the crease angle.
+def corner_normals(mesh: Mesh) -> list[Floats]:
+    """For each corner of each face (3 or 4, 3) the mean of the normals about its vertex within the crease angle.
 
     Weighted by area: the flat side of a bevelled box stays flat, and its bevel takes the shading.
     """
-    areas = [_area_vector(mesh.vertices[list(face)]) for face in mesh.faces]
-    units = [vector / math.sqrt(float((vector**2).sum())) for vector in areas]
-    at: list[list[int]] = [[] for _ in mesh.vertices]
-    for number, face in enumerate(mesh.faces):
-        for i in face:
-            at[i].append(number)
-    limit = math.cos(math.radians(CREASE_DEGREES))
-    made = []
-    for number, face in enumerate(mesh.faces):
-        corners = []
-        for i in face:
-            total = sum((areas[n] for n in at[i] if float(units[n] @ units[number]) >= limit), np.zeros(3))
-            corners.append(total / math.sqrt(float((total**2).sum())))
-        made.append(corners)
-    return made
+    sizes = np.array([len(face) for face in mesh.faces])
+    face_of = np.repeat(np.arange(len(sizes)), sizes)
+    vertex_of = np.array([i for face in mesh.faces for i in face])
+    areas = _area_vectors(mesh)
+    units = areas / np.sqrt((areas**2).sum(axis=1, keepdims=True))
+    # Every corner meets every corner of the same vertex: `order` lists them vertex by vertex.
+    order = np.argsort(vertex_of, kind="stable")
+    counts = np.bincount(vertex_of, minlength=len(mesh.vertices))
+    starts = np.cumsum(counts) - counts
+    meets = counts[vertex_of]
+    one = np.repeat(np.arange(len(vertex_of)), meets)
+    place = np.arange(len(one)) - np.repeat(np.cumsum(meets) - meets, meets)
+    other = order[starts[vertex_of[one]] + place]
+    near = (units[face_of[one]] * units[face_of[other]]).sum(axis=1) >= math.cos(math.radians(CREASE_DEGREES))
+    totals = np.zeros((len(vertex_of), 3))
+    np.add.at(totals, one[near], areas[face_of[other[near]]])
+    totals /= np.sqrt((totals**2).sum(axis=1, keepdims=True))
+    return np.split(totals, np.cumsum(sizes)[:-1])
 
 
-def _area_vector(corners: Floats) -> Floats:
-    """The normal times twice the area of a polygon, flat or not."""
-    around: Floats = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
-    return around
+def _area_vectors(mesh: Mesh) -> Floats:
+    """(F, 3): of each face its normal times twice its area; of a quad that is not flat, that of its mean plane."""
+    corners = [face if len(face) == 4 else (*face, face[2]) for face in mesh.faces]
+    a, b, c, d = (mesh.vertices[list(index)] for index in zip(*corners, strict=True))
+    crossed: Floats = np.cross(c - a, d - b)
+    # A triangle written as a quad has c = d, and (c - a) x (c - b) is twice its area vector just the same.
+    return crossed
 
 
 def _numbers(values: Floats, decimals: int) -> str:
