@@ -19,7 +19,7 @@ class Passes:
     ids: (H, W) uint16, instance id of the surface at the pixel's centre, 0 is ground or nothing. Glass is solid.
     depth: (H, W) float32, distance along the camera's axis in Blender units at the pixel's centre, inf for nothing.
     normal: (H, W, 3) float32, world space, unit length, 0 for nothing; the mean over the pixel's samples, made
-        unit length.
+        unit length. On flat stages 0 where the frame does not ask for it.
     coverage: (N, H, W) float32, share of the pixel that object index 1..N covers (Cryptomatte); None if not asked for.
     seconds: step -> seconds, of this render.
     device: what rendered, as Cycles names it.

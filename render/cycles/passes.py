@@ -65,10 +65,13 @@ class Exr:
         return np.where(depth > _NOTHING, np.float32(np.inf), depth)
 
     def normal(self) -> Floats:
-        """(H, W, 3) float32, world space, unit length.
+        """(H, W, 3) float32, world space, unit length; 0 where the pass was not rendered.
 
         Cycles averages normals over a pixel's samples, so that they shorten along edges.
         """
+        if "Normal.X" not in self.channels:
+            height, width = self.channels["Combined.R"].shape
+            return np.broadcast_to(np.float32(0), (height, width, 3))
         normal = self.stack("Normal", "XYZ")
         length = np.sqrt((normal * normal).sum(axis=-1, keepdims=True))
         return np.divide(normal, length, out=np.zeros_like(normal), where=length > 1e-6)

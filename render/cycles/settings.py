@@ -53,10 +53,12 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, threads: i
     render.use_file_extension = False
 
     layer = scene.view_layers[0]
-    layer.use_pass_combined = layer.use_pass_z = layer.use_pass_normal = layer.use_pass_object_index = True
+    layer.use_pass_combined = layer.use_pass_z = layer.use_pass_object_index = True
+    # Large and flat: there a pass that nobody asked for is a third of the picture's time.
+    layer.use_pass_normal = frame.pixels is None or "normal" in frame.passes
     # Every surface counts in the id and depth passes, however transparent: as with glass, the truth is solid.
     layer.pass_alpha_threshold = 0.0
     # Beside the denoised picture the one it was made of: it tells exactly where nothing but background was met.
-    layer.cycles.denoising_store_passes = frame.background is not None and settings.denoise
+    layer.cycles.denoising_store_passes = frame.background is not None and cycles.use_denoising
     layer.use_pass_cryptomatte_object = "coverage" in frame.passes
     layer.pass_cryptomatte_depth = CRYPTOMATTE_LEVELS

@@ -21,5 +21,9 @@ def display(linear: NDArray[np.float32]) -> NDArray[np.uint8]:
 
     By table rather than by power: the result cannot depend on a maths library, and NaN shows as 0.
     """
-    flat = np.nan_to_num(linear, nan=0.0, posinf=1e9, neginf=0.0).ravel()
-    return np.searchsorted(_STEPS, flat, side="right").astype(np.uint8).reshape(linear.shape)
+    flat = linear.ravel()
+    # Black and full light, which is most of a flat picture, need no search; a comparison with NaN is false.
+    shown = np.where(flat >= _STEPS[-1], np.uint8(255), np.uint8(0))
+    between = np.flatnonzero((flat >= _STEPS[0]) & (flat < _STEPS[-1]))
+    shown[between] = np.searchsorted(_STEPS, flat[between], side="right")
+    return shown.reshape(linear.shape)
