@@ -125,3 +125,9 @@ def parse_model(shape: str) -> ModelName | None:
 def word_of(synset: str) -> str:
     """The first word for a synset; a name that is none is its own."""
     return _WORDS.get(synset, synset).split()[0]
+
+
+def kind_of(shape: str) -> str:
+    """What a shape is a case of: the word for a model's category, any other shape itself."""
+    name = parse_model(shape)
+    return shape if name is None else word_of(name.category)

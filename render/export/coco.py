@@ -1,7 +1,7 @@
 """`--format coco`: pictures, and what is in them, as the COCO tools read it.
 
     <out>/images/<episode id>/<image name>.png
-          annotations/instances_<split>.json    images, annotations, categories (the shapes)
+          annotations/instances_<split>.json    images, annotations, categories (shapes; of models, such as "chair")
 
 Boxes are [x, y, width, height], masks compressed run lengths, `area` the visible pixels. Beyond COCO's own fields an
 annotation has amodal_bbox (the whole object, inside the image), visible_fraction, truncated, name, color, material,
@@ -21,6 +21,7 @@ from render.export._pictures import Differs, JsonLists, picture_path, put_file, 
 from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
 from render.record import EpisodeRecord, ObjectAnnotation
 from render.store.base import EpisodeReader
+from scene_specs.models import kind_of
 
 FORMAT_VERSION = 1
 _LISTS = ("images", "annotations", "categories")
@@ -51,10 +52,10 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
 
 
 def _categories(store: EpisodeReader, options: ExportOptions) -> dict[str, int]:
-    """Shape -> number, in alphabetical order of what the chosen episodes have."""
+    """Kind of shape -> number, in alphabetical order of what the chosen episodes have."""
     shapes: set[str] = set()
     for row in store.scan(["objects"], options.where, 256):
-        shapes.update(item["shape"] for item in row["objects"] or ())
+        shapes.update(kind_of(item["shape"]) for item in row["objects"] or ())
     return {shape: number for number, shape in enumerate(sorted(shapes), start=1)}
 
 
@@ -69,7 +70,7 @@ class _Writer:
     def write(self, record: EpisodeRecord) -> bool:
         """Whether any picture of the episode is new."""
         split = split_of(record.scene.split)
-        shapes = {item.shape for image in record.images for item in image.annotation.objects}
+        shapes = {kind_of(item.shape) for image in record.images for item in image.annotation.objects}
         if not shapes <= self._categories.keys():
             raise ValueError("its column `objects` is not what the episode says; `render-store verify` tells more")
         paths = [picture_path(record.episode_id, image.name) for image in record.images]
@@ -98,7 +99,7 @@ class _Writer:
 
     def _facts(self, item: ObjectAnnotation) -> dict[str, Any]:
         return {
-            "category_id": self._categories[item.shape],
+            "category_id": self._categories[kind_of(item.shape)],
             "bbox": item.bbox,
             "area": item.visible_pixels,
             "segmentation": {"size": item.rle.size, "counts": item.rle.counts},

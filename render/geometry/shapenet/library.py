@@ -71,7 +71,8 @@ class Library:
             )
         path = found[0].resolve()
         if not path.is_relative_to(self.root):
-            raise AssetError(f"model {shape!r}: {found[0]} lies outside the model library {self.root}")
+            hint = "a link may lead to the root, not out of it"
+            raise AssetError(f"model {shape!r}: {found[0]} lies outside the model library {self.root}; {hint}")
         return f"shapenet:{category}/{model}", path
 
     def _id(self, shape: str, name: ModelName) -> str:
