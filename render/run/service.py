@@ -27,7 +27,7 @@ from render.store import open_or_create, peek
 from render.store.base import EpisodeStore
 from render.store.plan import Decision, Planner
 from scene_specs.reading import SpecSource
-from scene_specs.stage import load_stage
+from scene_specs.stage import stage_of
 
 if TYPE_CHECKING:
     from render.run.feed import Task
@@ -85,7 +85,7 @@ class Batch:
         profile, size = self.request.profile, self.request.size
         if isinstance(episode, Scene):
             return changed(episode.settings, profile, size)
-        width, height = size or load_stage(episode.stage).size
+        width, height = size or stage_of(episode).size
         return settings_for(profile or DEFAULT_PROFILE, width, height)
 
     def episodes(self) -> Iterator[Episode]:
