@@ -29,6 +29,7 @@ from render.gallery.files import (
     write_file,
 )
 from render.gallery.index import write_index
+from render.store.place import is_remote
 from render.store.reading import ID_BATCH_ROWS, LanceReader
 from render.store.schema import KEY
 
@@ -116,7 +117,7 @@ def _build(
     wanted = _wanted(store, options)
     facts = _facts(store, options)
     before = _store_of(out)
-    if before not in (None, store.url):
+    if before is not None and _place(before) != _place(store.url):
         log.warning("%s was the gallery of %s; now it becomes that of %s", out, before, store.url)
     if not (out / MARKER).exists():
         write_file(out / MARKER, _marker({**facts, "whole": False}))
@@ -161,6 +162,11 @@ def _store_of(out: Path) -> str | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return str(found)
+
+
+def _place(url: str) -> str:
+    """The same for two ways to write one place."""
+    return url if is_remote(url) else str(Path(url).resolve())
 
 
 def _marker(facts: dict[str, Any]) -> bytes:

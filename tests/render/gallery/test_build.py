@@ -155,9 +155,11 @@ def test_part_of_a_store(store: LanceStore, tmp_path: Path) -> None:
 
 
 def test_another_store_takes_a_gallery_over_and_says_so(
-    store: LanceStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    store: LanceStore, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build(store, tmp_path / "g", ONE)
+    monkeypatch.chdir(tmp_path)
+    build(LanceStore.open("s.lance"), tmp_path / "g", ONE)
     assert not caplog.records
     other = LanceStore.create(str(tmp_path / "other.lance"), fsync=False)
     other.put([rendered("demo/7")])
