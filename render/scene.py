@@ -59,10 +59,10 @@ class SceneObject(SpecModel):
     index: Annotated[int, Field(ge=1, le=32767)]
     name: Name
     shape: str
-    color: str | None
+    color: str | None = None
     color_linear: Color
     material: SceneMaterial
-    size: str | None
+    size: str | None = None
     scale: float
     location: Vector3
     rotation_deg: Vector3
@@ -78,8 +78,8 @@ class SceneLight(SpecModel):
     color: Color
     size: float
     location: Vector3
-    look_at: Vector3 | None
-    rotation_rad: Vector3 | None
+    look_at: Vector3 | None = None
+    rotation_rad: Vector3 | None = None
 
 
 class SceneCamera(SpecModel):
@@ -99,7 +99,7 @@ class SceneCamera(SpecModel):
 class SceneView(SpecModel):
     """One image of a frame. name: None for a frame without named views."""
 
-    name: Name | None
+    name: Name | None = None
     camera: SceneCamera
 
 
@@ -121,8 +121,8 @@ class SceneFrame(SpecModel):
     """
 
     name: Name
-    utterance: str | None
-    truth: dict[str, Any] | None
+    utterance: str | None = None
+    truth: dict[str, Any] | None = None
     objects: tuple[SceneObject, ...]
     pointer: ScenePointer | None = None
     lights: tuple[SceneLight, ...]
@@ -145,11 +145,11 @@ class Scene(SpecModel):
     id: EpisodeId
     seed: Seed
     stage: str
-    split: str | None
+    split: str | None = None
     settings: Settings
     assets: dict[str, str]
     frames: Annotated[tuple[SceneFrame, ...], Field(min_length=1)]
-    task: dict[str, Any] | None
+    task: dict[str, Any] | None = None
 
     def to_json(self) -> str:
         """Canonical JSON: the same Scene gives the same bytes."""

@@ -9,12 +9,14 @@ import lance
 import pytest
 
 from render.errors import StoreError
+from render.run.jobs import job_of
 from render.store.copying import write_specs
 from render.store.lance_store import LanceStore
 from render.store.mending import take_out
 from render.store.opening import repair
 from render.store.rows import table_of
 from render.store.verify import verify
+from scene_specs.reading import SpecSource
 from tests.render.store.rendered import rendered
 
 NAMES = [f"demo/{number}" for number in range(6)]
@@ -166,3 +168,14 @@ def test_verify_reads_one_version(store: LanceStore) -> None:
     reader = fresh(store)
     store.put([rendered("late/0")])
     assert verify(reader).episodes == 6
+
+
+def test_episodes_made_from_a_scene_can_be_made_again(store: LanceStore, tmp_path: Path) -> None:
+    record = rendered("demo/7", seed=7)
+    made = record.model_copy(update={"job": job_of(record.scene, record.scene.settings, "fake")})
+    store.put([made])
+    flip(store, record.images[0].png)
+    (damage,) = verify(fresh(store)).damaged
+    ((file, _),) = write_specs([damage], tmp_path / "again.jsonl").items()
+    (item,) = SpecSource([str(file)])
+    assert item.episode == record.scene
