@@ -35,7 +35,7 @@ def park() -> Model:
         heel = smooth([(x, 0, 0.36), (x, 0.2, 0.22), (x, 0.42, 0.2), (x, 0.62, 0.285), (x, 0.94, 0.4)])
         rest = smooth([(x, 0.44, -0.24), (x, 0.58, -0.3), (x, 0.67, -0.24), (x, 0.66, -0.05), (x, 0.65, 0.26)])
         model.add(
-            BLACK, *(bar(path, 0.045, 0.035) for path in (foot, heel, rest)), box(0.045, 0.035, 0.5, (x, 0.41, -0.02))
+            BLACK, *(bar(path, 0.045, 0.035) for path in (foot, heel, rest)), box(0.055, 0.035, 0.5, (x, 0.41, -0.02))
         )
         model.add(BLACK, bar(smooth([(x, 0.1, -0.25), (x, 0.24, 0), (x, 0.1, 0.25)]), 0.03, 0.025))
     return model
@@ -87,7 +87,7 @@ def strap() -> Model:
     for x in (-0.86, 0.86):
         leg = smooth([(x, 0.0, -0.3), (x, 0.3, -0.26), (x, 0.58, -0.24), (x, 0.64, -0.1), (x, 0.62, 0.26)])
         rear = smooth([(x, 0.0, 0.32), (x, 0.4, 0.18), (x, 0.62, 0.26), (x, 0.86, 0.385)])
-        model.add(DARK, tube(leg, 0.022), tube(rear, 0.022))
+        model.add(DARK, tube(leg, 0.022), tube(rear, 0.024))
     return model
 
 
@@ -98,7 +98,7 @@ def garden() -> Model:
     model.add(WHITE, box(1.5, 0.07, 0.03, (0, 0.38, -0.25)), box(1.5, 0.07, 0.03, (0, 0.38, 0.2)))
     model.add(WHITE, box(0.06, 0.64, 0.06, (0.76, 0.32, -0.25)).both(), box(0.06, 0.8, 0.06, (0.76, 0.4, 0.22)).both())
     model.add(
-        WHITE, box(0.09, 0.03, 0.56, (0.76, 0.65, -0.03), 0.01).both(), box(0.04, 0.05, 0.42, (0.76, 0.16, 0)).both()
+        WHITE, box(0.09, 0.03, 0.55, (0.76, 0.65, -0.03), 0.01).both(), box(0.04, 0.05, 0.42, (0.76, 0.16, 0)).both()
     )
     arch = smooth(
         [
@@ -132,7 +132,7 @@ def log() -> Model:
     model.add(bark, _half_log(0.15, 0.11, 1.7).turned("x", -78).moved(*at))
     model.add(bark, tube([(0.5, 0.3, 0.2), (0.5, 0.84, 0.4)], (0.06, 0.045)).both())
     model.add(cut, box(1.66, 0.26, 0.03, (0, 0.8, 0.352), 0.01).turned("x", 12, at))
-    model.add(cut, _half_log(0.11, 0.08, 1.74).turned("x", -78).moved(*at))
+    model.add(cut, _half_log(0.11, 0.08, 1.74).turned("x", -78).moved(0, 0.8, 0.366))
     return model
 
 

@@ -39,7 +39,7 @@ def sloop() -> Model:
         2.0,
     )
     model.add(blue, hull.skin(0.32, 1.0))
-    model.add(WHITE, hull.skin(0.0, 0.34, 0.004))
+    model.add(WHITE, hull.skin(0.0, 0.32, 0.004))
     model.add(TEAK, hull.deck())
     model.add(WHITE, house(1.3, 0.34, 2.2, (0, 0.72, 0.0), 0.12), hull.rail(0.07, 0.05))
     model.add(GLASS, windows(1.3, 2.0, (0, 0.92, 0.0), 0.12, (1, 3)))
@@ -97,8 +97,8 @@ def speedboat() -> Model:
         1.7,
     )
     model.add(WHITE, hull.skin(0.0, 0.6))
-    model.add(yellow, hull.skin(0.58, 1.0, 0.012))
-    model.add(WHITE, hull.deck(0.08, 0.02, 0.1))
+    model.add(yellow, hull.skin(0.6, 1.0, 0.012))
+    model.add(WHITE, hull.deck(0.08, 0.02, 0.0))
     model.add(yellow, cushion(1.3, 0.4, 1.9, (0, 0.8, -1.2), 3, 8))
     model.add(DARK, box(1.5, 0.03, 2.2, (0, 0.74, 0.8), 0.01))
     screen = smooth(
@@ -141,10 +141,10 @@ def galleon() -> Model:
         2.6,
     )
     model.add(WALNUT, hull.skin(0.0, 0.62))
-    model.add(TEAK, hull.skin(0.6, 1.0, 0.02))
+    model.add(TEAK, hull.skin(0.62, 1.0, 0.02))
     gold = paint("gilding", 226, 178, 60)
     model.add(gold, hull.rail(0.07, 0.08), hull.rail(0.05, 0.09, -0.34, -0.015))
-    model.add(OAK, hull.deck(0.05, 0.0))
+    model.add(OAK, hull.deck(0.05))
     stern = [
         [(-h, y0, z), (h, y0, z), (h * 0.86, y1, z + s), (-h * 0.86, y1, z + s)]
         for h, y0, y1, z, s in ((1.05, 0.6, 1.75, 1.5, 0), (1.0, 0.7, 2.3, 3.5, 0.25))

@@ -36,9 +36,9 @@ def trawler() -> Model:
         2.8,
     )
     model.add(red, hull.skin(0.36, 1.0))
-    model.add(DARK, hull.skin(0.0, 0.38, 0.01))
+    model.add(DARK, hull.skin(0.0, 0.36, 0.01))
     model.add(WHITE, hull.rail(0.28, 0.09, -0.02))
-    model.add(TEAK, hull.deck(0.06, 0.0))
+    model.add(TEAK, hull.deck(0.06))
     model.add(WHITE, house(1.9, 1.5, 1.9, (0, 1.1, -1.3), 0.08), house(1.5, 0.8, 1.2, (0, 2.55, -1.2), 0.08))
     model.add(GLASS, windows(1.5, 1.2, (0, 3.02, -1.2), 0.34, (3, 2)), windows(1.9, 1.9, (0, 2.1, -1.3), 0.3, (2, 3)))
     model.add(red, box(1.8, 0.08, 1.5, (0, 3.38, -1.2), 0.03))
@@ -73,7 +73,7 @@ def container() -> Model:
         6,
     )
     model.add(green, hull.skin(0.42, 1.0))
-    model.add(ANTIFOULING, hull.skin(0.0, 0.44, 0.01))
+    model.add(ANTIFOULING, hull.skin(0.0, 0.42, 0.01))
     model.add(DARK, hull.deck(0.06))
     colors = [
         paint("box_red", 200, 48, 40),
@@ -121,7 +121,7 @@ def tug() -> Model:
     )
     model.add(black, hull.skin())
     model.add(orange, hull.rail(0.22, 0.12, -0.05))
-    model.add(TEAK, hull.deck(0.06, 0.0))
+    model.add(TEAK, hull.deck(0.06))
     model.add(
         orange,
         house(1.5, 0.8, 2.4, (0, 0.75, -0.2), 0.12),
@@ -164,7 +164,7 @@ def liner() -> Model:
         4,
     )
     model.add(navy, hull.skin(0.4, 1.0))
-    model.add(ANTIFOULING, hull.skin(0.0, 0.42, 0.008))
+    model.add(ANTIFOULING, hull.skin(0.0, 0.4, 0.008))
     model.add(WHITE, hull.rail(0.1, 0.05))
     model.add(TEAK, hull.deck(0.05))
     for length, wide, low in ((9.6, 1.8, 0.8), (8.0, 1.6, 1.25), (6.4, 1.35, 1.7)):

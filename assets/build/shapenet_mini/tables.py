@@ -72,7 +72,7 @@ def desk() -> Model:
     model.add(WALNUT, box(1.4, 0.035, 0.68, (0, 0.755, 0), 0.012))
     model.add(paint("bottle_green_leather", 30, 84, 62), box(1.1, 0.006, 0.44, (0, 0.774, 0), 0.002))
     model.add(WALNUT, box(0.38, 0.66, 0.6, (0.47, 0.41, 0)).both(), box(0.58, 0.11, 0.56, (0, 0.685, 0)))
-    model.add(WALNUT, box(0.41, 0.07, 0.63, (0.47, 0.045, 0), 0.02).both(), box(0.56, 0.45, 0.02, (0, 0.5, 0.27)))
+    model.add(WALNUT, box(0.41, 0.07, 0.63, (0.47, 0.045, 0), 0.02).both(), box(0.56, 0.45, 0.02, (0, 0.5, 0.25)))
     for y, height in ((0.66, 0.12), (0.49, 0.18), (0.25, 0.26)):
         model.add(front, box(0.33, height, 0.025, (0.47, y, -0.305), 0.01).both())
         model.add(BRASS, disc(0.018, 0.03, (0.47, y, -0.325), "z", 0.006, 10).both())
