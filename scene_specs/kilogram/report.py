@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from types import MappingProxyType
 
 from scene_specs.kilogram.figure import XY, Corners, Figure, area
-from scene_specs.kilogram.pieces import AREAS, CORNERS, PIECES
+from scene_specs.kilogram.pieces import AREAS, CORNERS, NAMES, PIECES
 
+# Corners' angles in degrees, sorted.
+_ANGLES: Mapping[int, tuple[int, ...]] = MappingProxyType(
+    {1: (90, 90, 90, 90), 2: (45, 45, 135, 135)} | dict.fromkeys((3, 4, 5, 6, 7), (45, 45, 90))
+)
 # Shares of the whole area, degrees, legs of a small triangle, and shares of the longer side: beyond them it is a fault.
 MOST_AREA = 0.02
 MOST_ANGLE_DEG = 2.0
@@ -57,6 +62,11 @@ def measure(figure: Figure) -> Measured:
     for piece, one in zip(PIECES, off, strict=True):
         if abs(one) > MOST_AREA:
             faults.append(f"piece {piece}'s area is off by {100 * one:+.1f} %")
+    for piece, shape in zip(PIECES, shapes, strict=True):
+        corners = sorted(_corner_angles(shape))
+        if max(abs(a - b) for a, b in zip(corners, _ANGLES[piece], strict=True)) > 2 * MOST_ANGLE_DEG:
+            said = ", ".join(f"{corner:.0f}" for corner in corners)
+            faults.append(f"piece {piece} has corners of {said} degrees; it is a {NAMES[piece]}")
     if angle > MOST_ANGLE_DEG:
         faults.append(f"an edge is {angle:.1f} degrees off a multiple of 45")
     if shared > MOST_OVERLAP:
@@ -77,6 +87,15 @@ def _convex(polygon: Corners) -> bool:
         if (bx - ax) * (cy - by) - (by - ay) * (cx - bx) <= 0:
             return False
     return True
+
+
+def _corner_angles(polygon: Corners) -> list[float]:
+    found = []
+    for k in range(len(polygon)):
+        (ax, ay), (bx, by), (cx, cy) = polygon[k - 2], polygon[k - 1], polygon[k]
+        turn = math.atan2((bx - ax) * (cy - by) - (by - ay) * (cx - bx), (bx - ax) * (cx - bx) + (by - ay) * (cy - by))
+        found.append(180 - math.degrees(turn))
+    return found
 
 
 def _angle(shapes: Sequence[Corners]) -> float:

@@ -81,7 +81,7 @@ def parse_svg(data: bytes, name: str) -> Figure:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise SvgError(f"line {error.lineno}: not well-formed XML: {expat.ErrorString(error.code)}") from error
-    except ValueError as error:
+    except (ValueError, LookupError) as error:
         # Of an encoding that Python does not know.
         raise SvgError(f"not well-formed XML: {error}") from error
     return reader.figure(name)

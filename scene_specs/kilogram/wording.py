@@ -8,7 +8,9 @@ from functools import lru_cache
 
 _ARTICLE = re.compile(r"(a|an|the|some|one|two|three|four|no|its|his|her|their)\s", re.IGNORECASE)
 # Spelt with a vowel, spoken with a consonant: unicorn, one, European; and the other way: hour, heir.
-_CONSONANT = re.compile(r"(uni([^nm]|mo)|use|usu|usa|uti|ura|ute|ufo|uku|eu|ewe|once|one\b|one-|ouija)", re.IGNORECASE)
+_CONSONANT = re.compile(
+    r"(uni([^nm]|mo)|use|usu|usa|uti|ura|ute|ufo|uku|eu|ewe|once|one\b|one-|ouija|u-|u\b)", re.IGNORECASE
+)
 _VOWEL = re.compile(r"(hour|honest|honou?r|heir|herb\b)", re.IGNORECASE)
 # Letters whose name begins with a vowel: an M, an x-ray, an SUV.
 _LETTER = re.compile(r"([aefhilmnorsx])(\b|-)", re.IGNORECASE)
