@@ -44,7 +44,7 @@ def sloop() -> Model:
     model.add(WHITE, house(1.3, 0.34, 2.2, (0, 0.72, 0.0), 0.12), hull.rail(0.07, 0.05))
     model.add(GLASS, windows(1.3, 2.0, (0, 0.92, 0.0), 0.12, (1, 3)))
     model.add(STEEL, tube([(0, 0.7, -0.6), (0, 7.6, -0.6)], (0.07, 0.05)), tube([(0, 1.5, -0.6), (0, 1.42, 2.4)], 0.05))
-    canvas = fabric("sailcloth", 246, 244, 236)
+    canvas = fabric("sailcloth", 216, 213, 202)
     model.add(canvas, sail([(0, 1.55, -0.5), (0, 1.5, 2.35), (0, 4.5, 1.25), (0, 7.4, -0.5)], 0.42, 10, 0.03))
     model.add(canvas, sail([(0, 1.15, -3.4), (0.05, 1.3, -0.3), (0.04, 3.8, -0.55), (0, 6.6, -0.75)], 0.36, 10, 0.03))
     model.add(

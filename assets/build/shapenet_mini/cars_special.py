@@ -130,7 +130,7 @@ def convertible() -> Model:
     )
     add_wheels(model, 0.34, (-1.55, 1.55), 0.935, rim=WHITE)
     model.add(Material("interior", (120, 44, 60), 0.1), box(1.42, 0.04, 1.9, (0, 0.9, 0.15), 0.015))
-    seat = leather("cream_leather", 246, 230, 200)
+    seat = leather("cream_leather", 220, 204, 170)
     for z in (-0.25, 0.75):
         model.add(
             seat,

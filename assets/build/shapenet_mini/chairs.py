@@ -22,7 +22,7 @@ def slat_back() -> Model:
     model.add(OAK, box(0.4, 0.1, 0.025, (0, 0.92, 0.285), 0.01), box(0.4, 0.05, 0.025, (0, 0.54, 0.218)))
     slat = bar([(0, 0.54, 0.218), (0, 0.92, 0.285)], 0.032, 0.014)
     model.add(OAK, row(slat, (-0.14, -0.07, 0, 0.07, 0.14)))
-    model.add(fabric("cream_cloth", 238, 222, 186), cushion(0.46, 0.07, 0.45, (0, 0.46, -0.01), 7))
+    model.add(fabric("cream_cloth", 218, 202, 164), cushion(0.46, 0.07, 0.45, (0, 0.46, -0.01), 7))
     return model
 
 

@@ -164,7 +164,7 @@ def futon() -> Model:
     model.add(PINE, box(1.96, 0.09, 0.04, (0, 0.15, -0.4)), box(1.96, 0.06, 0.04, (0, 0.13, 0.3)))
     model.add(PINE, row(bar([(0, 0.16, 0.38), (0, 0.8, 0.53)], 0.06, 0.025), [-0.9 + 0.2 * k for k in range(10)]))
     model.add(PINE, bar([(-0.96, 0.82, 0.54), (0.96, 0.82, 0.54)], 0.03, 0.07))
-    stripe = fabric("white_piping", 226, 226, 230)
+    stripe = fabric("white_piping", 206, 207, 212)
     model.add(stripe, cushion(0.46, 0.4, 0.13, (-0.66, 0.56, 0.14), 4).turned("x", 18, (-0.66, 0.56, 0.14)))
     model.add(stripe, cushion(0.46, 0.4, 0.13, (0.66, 0.56, 0.14), 4).turned("x", 18, (0.66, 0.56, 0.14)))
     return model
@@ -210,7 +210,7 @@ def camelback() -> Model:
         WALNUT,
         *(bar([(x, 0.18, z), (x * 1.02, 0, z * 1.06)], 0.04, 0.04) for x in (-0.88, 0, 0.88) for z in (-0.35, 0.36)),
     )
-    cream = fabric("ivory_pillow", 244, 236, 210)
+    cream = fabric("ivory_pillow", 218, 209, 182)
     for x in (-0.68, 0.68):
         model.add(cream, cushion(0.42, 0.4, 0.15, (x, 0.66, 0.16), 4).turned("x", 16, (x, 0.66, 0.16)))
     return model

@@ -86,7 +86,7 @@ def vase_table() -> Model:
             reach, turn = radius * (1 + 0.022 * (-1) ** k), 2 * math.pi * k / 48
             loop.append((reach * math.sin(turn), low, reach * math.cos(turn)))
         sections.append(loop)
-    model.add(fabric("pleated_linen", 250, 240, 212), loft(sections, loop=True))
+    model.add(fabric("pleated_linen", 222, 210, 180), loft(sections, loop=True))
     model.add(LAMP_GLOW, ball(0.042, (0, 0.48, 0)))
     return model
 

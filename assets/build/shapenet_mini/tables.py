@@ -35,7 +35,7 @@ def farmhouse() -> Model:
 def tulip() -> Model:
     """A round marble top on one flowing foot."""
     model = Model("round white pedestal table with a marble top")
-    marble = paint("veined_marble", 206, 202, 214)
+    marble = paint("veined_marble", 186, 182, 196)
     foot = [(0.27, 0), (0.27, 0.012), (0.17, 0.03), (0.08, 0.09), (0.045, 0.2), (0.042, 0.4), (0.06, 0.6), (0.12, 0.7)]
     model.add(WHITE, lathe(foot, 28))
     model.add(marble, lathe([(0.49, 0.695), (0.53, 0.715), (0.54, 0.73), (0.535, 0.735)], 36))
