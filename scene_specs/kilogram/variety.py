@@ -20,7 +20,7 @@ MOST_ALIKE = 0.70
 MOST_LONG = 2.6
 FILLED = (0.22, 0.75)
 # Candidates in a row that are all refused, before no more are drawn.
-PATIENCE = 1000
+PATIENCE = 300
 
 
 def silhouette(tangram: Tangram, side: int = SIDE) -> Mask:
@@ -67,7 +67,7 @@ def well_formed(tangram: Tangram, mask: Mask) -> bool:
 
 def varied(tangrams: Iterable[Tangram], count: int, most_alike: float = MOST_ALIKE) -> Iterator[Tangram]:
     """The first `count` of them that are well formed and unlike those chosen before; fewer where they run out, or after
-    1,000 candidates without one.
+    300 candidates without one.
     """
     kept = np.zeros((0, SIDE * SIDE), dtype=np.float32)
     refused = 0

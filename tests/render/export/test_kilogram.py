@@ -1,0 +1,171 @@
+"""`--format kilogram`, read back by a reader written from the description of the published files."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from render.export.base import ExportOptions, ExportReport
+from render.export.kilogram import export
+from render.profiles import settings_for
+from render.record import EpisodeRecord
+from render.run.episode import make_record
+from render.run.fake import FakeRenderer
+from render.store.lance_store import LanceStore
+from scene_specs.kilogram.dataset import own_dataset
+from scene_specs.kilogram.emit import Look, game_spec, picture_specs
+from scene_specs.kilogram.examples import CONDITIONS
+from scene_specs.kilogram.games import Left, Rules, games
+from scene_specs.kilogram.wording import caption
+from scene_specs.spec import EpisodeSpec
+from tests import factories
+from tests.render.store.rendered import rendered
+
+DATA = own_dataset(0)
+LOOK = Look(32)
+
+
+def recorded(spec: dict[str, Any]) -> EpisodeRecord:
+    settings = settings_for("draft", 32, 32)
+    return make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), factories.make_job(spec), settings)
+
+
+@cache
+def records() -> tuple[EpisodeRecord, ...]:
+    found = list(games(DATA.of_split("dev"), "dev", Rules(contexts=1), Left()))[:2]
+    return tuple(recorded(game_spec(DATA, game, name, LOOK, 0)) for game in found for name in CONDITIONS)
+
+
+def run(store: LanceStore, out: Path, **options: Any) -> ExportReport:
+    return export(store, out, ExportOptions(**options), lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("kilogram")
+    store = LanceStore.create(str(base / "s.lance"), fsync=False)
+    store.put(list(records()))
+    report = run(store, base / "out")
+    assert (report.exported, report.failed, report.differing) == (8, [], [])
+    return base
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """A copy for each test."""
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def blocks(path: Path) -> list[list[tuple[str, str, str]]]:
+    data = json.loads(path.read_text())
+    rows = list(zip(data["targets"], data["images"], data["texts"], strict=True))
+    return [rows[k : k + 10] for k in range(0, len(rows), 10)]
+
+
+def test_games_as_published(folder: Path) -> None:
+    dev = folder / "out" / "dev"
+    contexts = {name: blocks(dev / f"{name}.json") for name in CONDITIONS}
+    for name, found in contexts.items():
+        said, colored = CONDITIONS[name]
+        assert len(found) == 2
+        for block in found:
+            images = [image for _, image, _ in block]
+            assert len({*images}) == 10
+            assert {target for target, _, _ in block} == {images[0].split("_")[0]}
+            where = folder / "out" / "images" / ("color" if colored else "black")
+            assert all((where / f"{image}.png").read_bytes().startswith(b"\x89PNG") for image in images)
+            assert all(("#" in text) == said for _, _, text in block)
+            assert all(("_" in image) == colored for image in images)
+    # The same contexts in the four conditions: the published way to get them from part+color.
+    for name, found in contexts.items():
+        said, colored = CONDITIONS[name]
+        cut = [
+            [(t, i if colored else i.split("_")[0], x if said else x.split("#")[0]) for t, i, x in block]
+            for block in contexts["part+color"]
+        ]
+        assert found == cut
+
+
+def test_captions_are_of_the_same_parts(folder: Path) -> None:
+    dev = folder / "out" / "dev"
+    for hashed, said in zip(blocks(dev / "part+black.json"), blocks(dev / "part+black_caption.json"), strict=True):
+        for (_, _, one), (_, _, other) in zip(hashed, said, strict=True):
+            whole, *parts = one.split("#")
+            assert other == caption(whole, parts)
+    assert not (dev / "whole+black_caption.json").exists()
+
+
+def test_stimuli_are_one_game_a_target(folder: Path) -> None:
+    for name in CONDITIONS:
+        stimuli = json.loads((folder / "out" / "dev" / f"{name}_stimuli.json").read_text())
+        assert len(stimuli) == len({item["targets"] for item in stimuli}) == 2
+        assert all(len(item["images"]) == 10 for item in stimuli)
+
+
+def test_augmented_pictures_have_the_published_table(tmp_path: Path) -> None:
+    annotations = {"own-003": DATA.annotations["own-003"][:1]}
+    spec = next(picture_specs(DATA, annotations, "dev", "aug", LOOK, 0))
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([recorded(spec)])
+    assert run(store, tmp_path / "out").exported == 1
+    with (tmp_path / "out/dev/aug.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    parts = DATA.annotations["own-003"][0].parts
+    assert len(rows) == 2**parts
+    for row in rows:
+        assert row["tangram"] == "own-003"
+        assert int(row["full_ann_num_parts"]) == parts
+        assert (
+            int(row["ann_num_parts"]) == row["annotation"].count("#") == bin(int(row["image"].split("_")[2])).count("1")
+        )
+        assert {*row["annotation"].split("#")} <= {*row["full_annotation"].split("#")}
+        assert (tmp_path / "out/images/aug" / f"{row['image']}.png").is_file()
+
+
+def test_again_writes_nothing_and_others_are_refused(folder: Path) -> None:
+    store = LanceStore.create(str(folder / "t.lance"), fsync=False)
+    store.put([*records()[:5], rendered()])
+    report = run(store, folder / "out")
+    assert (report.exported, report.skipped) == (0, 5)
+    assert [line.split(":")[0] for line in report.failed] == ["episode demo/0001"]
+    assert "no KiloGram episode" in report.failed[0]
+
+
+def test_another_picture_of_the_same_name_is_not_overwritten(folder: Path) -> None:
+    path = next((folder / "out/images/black").iterdir())
+    before = path.read_bytes()
+    path.write_bytes(b"mine")
+    store = LanceStore.open(str(folder / "s.lance"))
+    report = run(store, folder / "out")
+    assert report.differing
+    assert path.read_bytes() == b"mine"
+    assert run(store, folder / "out", overwrite=True).differing == []
+    assert path.read_bytes() == before
+
+
+def test_games_on_the_table_keep_their_own_pictures(tmp_path: Path) -> None:
+    game = next(games(DATA.of_split("dev"), "dev", Rules(contexts=1), Left()))
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([recorded(game_spec(DATA, game, "part+color", Look(world="3d"), 0))])
+    assert run(store, tmp_path / "out").exported == 1
+    (block,) = blocks(tmp_path / "out/dev/part+color.json")
+    assert all((tmp_path / "out/images/3d" / f"{image}.png").is_file() for _, image, _ in block)
+
+
+@pytest.mark.parametrize("name", ["../../etc", "a/b", "", None, ".x"])
+def test_a_name_that_is_no_files_is_refused(tmp_path: Path, name: str | None) -> None:
+    game = next(games(DATA.of_split("dev"), "dev", Rules(contexts=1), Left()))
+    spec = game_spec(DATA, game, "part+color", LOOK, 0)
+    spec["frames"][3]["truth"]["image"] = name
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([recorded(spec)])
+    report = run(store, tmp_path / "out")
+    assert len(report.failed) == 1
+    assert "can't be a file's name" in report.failed[0]
