@@ -67,6 +67,7 @@ def _task(
         "split": split,
         "number": number,
         "world": world,
+        "variant": "static" if options.static else "vague",
         "areas": options.areas,
         "question": text,
         "options": ["yes", "no"],

@@ -1,0 +1,115 @@
+"""`--format malevic`, read back by a reader written from the description of the published files alone."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from render.export.base import ExportOptions, ExportReport
+from render.export.malevic import export
+from render.profiles import settings_for
+from render.record import EpisodeRecord
+from render.run.episode import make_record
+from render.run.fake import FakeRenderer
+from render.store.lance_store import LanceStore
+from scene_specs.malevic.generate import malevic_spec
+from scene_specs.spec import EpisodeSpec
+from tests import factories
+
+SETS = (("sup1", "train"), ("sup1", "test"), ("pos", "test"), ("set-pos-compositional", "test-unseen"))
+
+
+def rendered(name: str, split: str, number: int, **changes: Any) -> EpisodeRecord:
+    spec = {**malevic_spec(4, name, split, number), **changes}
+    job = factories.make_job(spec)
+    return make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), job, settings_for("draft", 224, 224))
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("malevic")
+    store = LanceStore.create(str(folder / "s.lance"), fsync=False)
+    store.put([rendered(name, split, number) for name, split in SETS for number in (0, 3, 41)])
+    report = run(store, folder / "out")
+    assert (report.exported, report.failed) == (12, [])
+    return folder
+
+
+def run(store: LanceStore, out: Path, **options: Any) -> ExportReport:
+    return export(store, out, ExportOptions(**options), lambda _: None)
+
+
+@pytest.mark.parametrize(("name", "split"), SETS)
+def test_the_files_say_what_published_ones_say(base: Path, name: str, split: str) -> None:
+    folder, part = base / "out" / f"{name}_vague_dataset", split.replace("-", "_")
+    questions = json.loads((folder / f"{part}.json").read_text())
+    notes = json.loads((folder / f"annotations_{part}.json").read_text())
+    assert questions["info"] == {}
+    assert list(notes) == ["0", "1", "2"]
+    for index, (entry, number) in enumerate(zip(questions["questions"], (0, 3, 41), strict=True)):
+        task = malevic_spec(4, name, split, number)["task"]
+        scene, objects, *captions = notes[str(index)]
+        assert Image.open(io.BytesIO((folder / part / entry["image_filename"]).read_bytes())).size == (224, 224)
+        assert (entry["image_index"], entry["question_index"], entry["split"]) == (index, index, part)
+        assert (entry["question"], entry["answer"], entry["program"]) == (task["question"], task["answer"], [])
+        assert entry["question_family_index"] == ("big" in task["question"])
+        side = {"yes": "caption_true", "no": "caption_false"}[task["answer"]]
+        assert task["question"] in [pair.get(side) for caption in captions for pair in caption["captions"]]
+        check_scene(scene, objects["objects"], number)
+        check_objects(objects["objects"], name)
+
+
+def check_scene(scene: dict[str, str], objects: list[dict[str, str]], number: int) -> None:
+    """Ten keys, all strings, that follow from the objects."""
+    areas, radii = [int(item["area"]) for item in objects], [int(item["radius"]) for item in objects]
+    assert scene == {
+        "image_id": str(number), "image_url": f"{number}.png", "n_objects": str(len(objects)),
+        "n_colors": str(len({item["color"] for item in objects})), "total_area_px": str(sum(areas)),
+        "avg_area_px": str(round(sum(areas) / len(areas), 4)), "min_area": str(min(areas)),
+        "max_area": str(max(areas)), "min_radius": str(min(radii)), "max_radius": str(max(radii)),
+    }  # fmt: skip
+
+
+def check_objects(objects: list[dict[str, str]], name: str) -> None:
+    """Twelve keys an object (eight of superlatives), all strings."""
+    for number, item in enumerate(objects):
+        assert {type(value) for value in item.values()} == {str}
+        assert len(item) == (8 if name == "sup1" else 12)
+        assert item["object_id"] == str(number)
+        if name == "sup1":
+            assert item["size"] in ("biggest", "smallest", "NA")
+            continue
+        assert item["size"] in ("big", "small")
+        assert (item["thresh_dist"] == "nan") == (item["prob"] == "0.5") or float(item["thresh_dist"]) < 0.01
+        assert 0 <= float(item["prob"]) <= 1
+        halves = [item[key] for key in ("rr", "cc") if "." in item[key]]
+        assert len(halves) == (item["shape"] == "rectangle")
+
+
+def test_a_second_run_writes_nothing_and_a_changed_picture_is_named(base: Path) -> None:
+    store = LanceStore.open(str(base / "s.lance"))
+    report = run(store, base / "out")
+    assert (report.exported, report.skipped, report.differing) == (0, 12, [])
+    picture = base / "out" / "pos_vague_dataset" / "test" / "1.png"
+    whole = picture.read_bytes()
+    picture.write_bytes(b"other")
+    assert "other contents" in run(store, base / "out").differing[0]
+    assert run(store, base / "out", overwrite=True).exported == 1
+    assert picture.read_bytes() == whole
+
+
+def test_what_is_no_item_is_named(tmp_path: Path) -> None:
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    task = malevic_spec(4, "pos", "test", 1)["task"]
+    store.put([
+        rendered("pos", "test", 1, task={"benchmark": "mewl"}),
+        rendered("pos", "test", 2, task={**task, "objects": [{"shape": "circle"}]}),
+    ])  # fmt: skip
+    report = run(store, tmp_path / "out")
+    assert ["not a MALeViC item" in line or "task.objects" in line for line in report.failed] == [True, True]
+    assert report.exported == 0
