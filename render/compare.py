@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from render.annotations.encode import decode_png
-from render.differences import differences, shown
+from render.differences import MISSING, differences, shown
 from render.record import EpisodeRecord, ImageRecord
 from render.scene import Scene, SceneFrame
 
@@ -57,16 +57,19 @@ class Comparison:
     """All images that both have, and what changed between the two makings.
 
     missing: images that are not there before, or were of another size then; nothing can be said of their pixels.
+    gone: images that were there before and are not made any more.
     """
 
     images: tuple[ImageComparison, ...]
     changed: tuple[str, ...]
     missing: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
 
     @property
     def identical(self) -> bool:
         """Every picture and all truth."""
-        return not self.missing and all(image.identical and not image.truth for image in self.images)
+        same_images = not self.missing and not self.gone
+        return same_images and all(image.identical and not image.truth for image in self.images)
 
     def lines(self) -> list[str]:
         """For people; a single word where nothing differs."""
@@ -74,6 +77,7 @@ class Comparison:
             return ["identical"]
         head = ["identical"] if self.identical else [image.line() for image in self.images]
         head += [f"{name}: nothing to compare with" for name in self.missing]
+        head += [f"{name}: is no longer made" for name in self.gone]
         return head + [f"changed since: {line}" for line in self.changed]
 
     def as_dict(self) -> dict[str, Any]:
@@ -82,7 +86,7 @@ class Comparison:
         for image in images:
             image["psnr"] = None if math.isinf(image["psnr"]) else round(image["psnr"], 3)
         facts = {"identical": self.identical, "images": images, "changed": list(self.changed)}
-        return {**facts, "missing": list(self.missing)}
+        return {**facts, "missing": list(self.missing), "gone": list(self.gone)}
 
 
 def _told(old: Any, new: Any) -> tuple[str, ...]:
@@ -129,16 +133,13 @@ def scene_changes(old: Scene, new: Scene) -> tuple[str, ...]:
 
     Frames, objects and lights are paired by name.
     """
-    names = [frame.name for frame in new.frames]
-    before = {frame.name: frame for frame in old.frames}
+    before = {frame.name: _by_name(frame) for frame in old.frames}
     frames = [
-        differences(
-            _by_name(before[frame.name]) if frame.name in before else None,
-            _by_name(frame),
-            f"frames[{names.index(frame.name)}]",
-        )
-        for frame in new.frames
+        differences(before.pop(frame.name, MISSING), _by_name(frame), f"frames[{number}]")
+        for number, frame in enumerate(new.frames)
     ]
+    # By name: its number may be another frame's by now.
+    frames += [differences(frame, MISSING, f"frames[{name}]") for name, frame in before.items()]
     was, now = (scene.model_dump(mode="json", exclude={"frames", "settings", "assets"}) for scene in (old, new))
     found = [f"{path}: {shown(a)}, now {shown(b)}" for walk in (differences(was, now), *frames) for path, a, b in walk]
     more = len(found) - _TOLD
@@ -154,6 +155,7 @@ def _by_name(frame: SceneFrame) -> dict[str, Any]:
 def compare_records(old: EpisodeRecord, new: EpisodeRecord) -> Comparison:
     """What both have, image by image, and what changed: versions, device, processor, settings, assets."""
     before = {image.name: image for image in old.images}
+    now = {image.name for image in new.images}
     compared, missing = [], []
     for image in new.images:
         was = before.get(image.name)
@@ -161,4 +163,5 @@ def compare_records(old: EpisodeRecord, new: EpisodeRecord) -> Comparison:
             missing.append(image.name)
         else:
             compared.append(compare_images(was, image))
-    return Comparison(tuple(compared), circumstances(old, new), tuple(missing))
+    gone = tuple(name for name in before if name not in now)
+    return Comparison(tuple(compared), circumstances(old, new), tuple(missing), gone)

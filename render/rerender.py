@@ -43,6 +43,15 @@ def only_frames(scene: Scene, names: Sequence[str]) -> Scene:
     return scene.model_copy(update={"frames": tuple(frame for frame in scene.frames if frame.name in names)})
 
 
+def only_images(record: EpisodeRecord, names: Sequence[str]) -> EpisodeRecord:
+    """The record with the images and frames of these names only, of those that it has; all if none is named."""
+    if not names:
+        return record
+    frames = tuple(frame for frame in record.scene.frames if frame.name in names)
+    images = [image for image in record.images if image.frame in names]
+    return record.model_copy(update={"images": images, "scene": record.scene.model_copy(update={"frames": frames})})
+
+
 class BlendSaver:
     """A renderer that also saves each view as `<folder>/<image>.blend`, in Blender's own terms."""
 
@@ -134,6 +143,23 @@ class Files:
         self._keep(f"{old.name}_stored.png", partial(Path.write_bytes, data=old.png))
         self._keep_picture(f"{old.name}_difference.png", difference_picture(was, color))
         self._keep_picture(f"{old.name}_compare.png", beside(was, color, figures.pixels()))
+
+
+def check_writable(path: Path, folder: bool = False) -> None:
+    """Whether a file, or a folder of files, can be at a path: rendering may take long, so it is asked before.
+
+    Raises UsageError. Makes nothing; what only shows when writing (a full disk) is told then.
+    """
+    try:
+        if path.exists() and path.is_dir() != folder:
+            raise UsageError(f"{path}: is {'a file; name a folder' if folder else 'a folder; name a file'}")
+        there = next(one for one in (path, *path.parents) if one.exists() and (one != path or folder))
+        problem = "" if there.is_dir() else "is a file, nothing can be in it"
+        problem = problem or ("" if os.access(there, os.W_OK | os.X_OK) else "may not be written")
+    except OSError as error:
+        raise UsageError(f"{path}: can't be written: {error.strerror or error}") from error
+    if problem:
+        raise UsageError(f"{path}: can't be written: {there} {problem}")
 
 
 def default_folder(episode_id: str) -> Path:

@@ -13,7 +13,7 @@ from render.gallery.plan import plan
 from render.gallery.sheet import sheet
 from render.passes import Renderer
 from render.record import EpisodeRecord
-from render.rerender import BlendSaver, Files, default_folder, only_frames
+from render.rerender import BlendSaver, Files, check_writable, default_folder, only_frames, only_images
 from render.run.asked import Asked, find
 from render.run.episode import make_record
 from render.run.jobs import job_of
@@ -77,12 +77,16 @@ class Done:
 def render_again(request: Again) -> Done:
     """Do what is asked. Raises what the commands do, before anything is written where it can be seen before."""
     asked = find(request)
+    for path in (request.sheet, request.plan):
+        if path is not None:
+            check_writable(path)
     if request.only_looks:
         return _look(request, asked)
     folder = request.out or default_folder(asked.scene.id)
+    check_writable(folder, folder=True)
     record, blends = _render(request, asked, folder)
     files = Files(folder)
-    stored = asked.stored
+    stored = only_images(asked.stored, request.frames) if asked.stored is not None else None
     compared = stored is not None and (request.compare or not asked.otherwise)
     comparison = files.write_record(record, stored if compared else None, request.compare)
     _pictures(request, record.scene, record, files)
@@ -106,12 +110,12 @@ def _look(request: Again, asked: Asked) -> Done:
     files = Files(None)
     record = asked.stored if not asked.otherwise else None
     if record is not None:
-        names = {frame.name for frame in scene.frames}
-        images = [image for image in record.images if image.frame in names]
-        record = record.model_copy(update={"images": images, "scene": scene})
+        record = only_images(record, request.frames)
     elif request.sheet is not None:
         record, _ = _render(request, asked, Path())
-    edited = scene_changes(asked.stored.scene, scene) if asked.stored is not None and asked.edited else ()
+    edited: tuple[str, ...] = ()
+    if asked.stored is not None and asked.edited:
+        edited = scene_changes(only_images(asked.stored, request.frames).scene, scene)
     _pictures(request, scene, record, files)
     return Done(scene.id, record, None, tuple(files.paths), edited=edited)
 

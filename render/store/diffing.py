@@ -113,8 +113,7 @@ def _chunk(a: LanceReader, b: LanceReader, names: Sequence[str]) -> Iterator[Epi
 def compare(a: EpisodeRecord, b: EpisodeRecord) -> EpisodeDiff:
     """Two makings of one id."""
     found = compare_records(a, b)
-    names = {image.name for image in b.images}
-    missing = [*found.missing, *(image.name for image in a.images if image.name not in names)]
+    missing = (*found.missing, *found.gone)
     differing = [image for image in found.images if not image.identical]
     truth = [f"{image.name} {place}" for image in found.images for place in image.truth]
     return EpisodeDiff(

@@ -154,14 +154,33 @@ def test_replacing_by_the_same_writes_nothing(store: str, tmp_path: Path) -> Non
         (["--compare", "--size", "48x36"], "another size"),
         (["--frame", "onn", "--sheet", "x.png"], "there are: one, two"),
         (["--sheet", "{file}/x.png"], "can't be written"),
+        (["--plan", "{file}/x.svg", "--out", "o"], "nothing can be in it"),
+        (["--out", "{file}"], "is a file; name a folder"),
+        (["--out", "{file}/o", "--set", "frames[0].objects[a].color=cyan"], "nothing can be in it"),
     ],
 )
-def test_nothing_is_written_where_options_are_wrong(store: str, tmp_path: Path, options: list[str], words: str) -> None:
+def test_nothing_is_rendered_or_written_where_options_are_wrong(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], words: str
+) -> None:
+    def rendered(*_: object) -> None:
+        raise AssertionError("rendered, for nothing")
+
+    monkeypatch.setattr(FakeRenderer, "render", rendered)
     file = tmp_path / "file"
     file.write_text("")
     done = call(store, ID, *[o.format(file=file) for o in options], code=2)
     assert words in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "s.lance"]
+
+
+def test_a_frame_taken_out_is_told_and_is_a_difference(store: str, tmp_path: Path) -> None:
+    done = call(store, ID, "--unset", "frames[one]", "--compare", "--out", tmp_path / "o", code=1)
+    lines = done.stdout.splitlines()
+    assert any(line.startswith("edited: frames[one]: {") and line.endswith(", now nothing") for line in lines)
+    assert "two: identical" in lines and "one: is no longer made" in lines
+    assert json.loads((tmp_path / "o" / "comparison.json").read_text())["gone"] == ["one"]
+    done = call(store, ID, "--frame", "two", "--compare", "--out", tmp_path / "p")
+    assert "identical" in done.stdout
 
 
 def test_a_stored_spec_keeps_its_relations_and_drawn_things_have_names(tmp_path: Path) -> None:
