@@ -30,7 +30,8 @@ def main() -> None:
     """Look into a dataset store (a folder or s3://BUCKET/NAME), check it, take care of it.
 
     \b
-    Exit codes: 0 done; 2 wrong options, or episodes that differ; 4 the store can't be read or written, or is damaged.
+    Exit codes: 0 done; 1 stores that differ (diff); 2 wrong options, or episodes that differ (copy); 4 the store can't
+    be read or written, or is damaged.
     """
 
 

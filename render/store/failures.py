@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from render.errors import StoreError
+from render.errors import StoreError, UsageError
 
 LANCE_ERRORS = (OSError, ValueError, RuntimeError)
+_WRONG_CONDITION = "Invalid user input"
 _CONFLICTS = ("conflict", "contention", "concurrent")
 
 
@@ -21,6 +22,19 @@ def explained(where: str, what: str) -> Iterator[None]:
         if isinstance(error, LANCE_ERRORS) or type(error).__name__ == "PanicException":
             raise StoreError(f"{where}: {what} failed: {reason(error)}") from error
         raise
+
+
+@contextmanager
+def explained_condition(where: str, what: str, condition: str | None) -> Iterator[None]:
+    """As `explained`, but raises UsageError where Lance can't make sense of the condition that the user gave."""
+    with explained(where, what):
+        try:
+            yield
+        except LANCE_ERRORS as error:
+            if condition is None or _WRONG_CONDITION not in str(error):
+                raise
+            said = reason(error).partition(f"{_WRONG_CONDITION}: ")[2]
+            raise UsageError(f"{where}: the condition {condition[:200]!r} can't be read: {said}") from error
 
 
 def is_conflict(error: Exception) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from render.errors import StoreError
 from render.record import EpisodeRecord, Job
 from render.store import versions
-from render.store.failures import explained
+from render.store.failures import explained, explained_condition
 from render.store.opening import open_dataset
 from render.store.place import nothing_there
 from render.store.rows import job_of_row, record_of
@@ -82,14 +82,17 @@ class LanceReader:
     def scan(
         self, columns: Sequence[str], where: str | None = None, batch_size: int = BATCH_ROWS
     ) -> Iterator[dict[str, Any]]:
-        """Chosen columns of every row, or of those that the SQL-like condition `where` holds for."""
+        """Chosen columns of every row, or of those that the SQL-like condition `where` holds for.
+
+        Raises UsageError for a condition that can't be read, StoreError.
+        """
         for batch in self.batches(columns, where, batch_size):
             yield from batch.to_pylist()
 
     def batches(self, columns: Sequence[str], where: str | None = None, batch_size: int = BATCH_ROWS) -> Iterator[Any]:
         """As `scan`, as pyarrow.RecordBatch of at most batch_size rows."""
         what = ", ".join(columns) + (f" where {where[:200]}" if where else "")
-        with explained(self._url, f"reading {what}"):
+        with explained_condition(self._url, f"reading {what}", where):
             # Little read ahead: each batch on its way holds its pictures in memory.
             yield from self._dataset.to_batches(
                 columns=list(columns), filter=where, batch_size=batch_size, batch_readahead=2, fragment_readahead=2
@@ -101,8 +104,8 @@ class LanceReader:
             yield from self._dataset.to_batches(columns=list(columns), with_row_id=True, batch_size=batch_size)
 
     def count(self, where: str | None = None) -> int:
-        """How many episodes, or how many that `where` holds for."""
-        with explained(self._url, f"counting where {where}"):
+        """How many episodes, or how many that `where` holds for. Raises UsageError, StoreError."""
+        with explained_condition(self._url, f"counting where {where}", where):
             return int(self._dataset.count_rows(filter=where))
 
     def exists(self, episode_id: str) -> bool:

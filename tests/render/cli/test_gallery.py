@@ -51,7 +51,7 @@ def test_wrong_options_write_nothing(store: str, tmp_path: Path) -> None:
     out = tmp_path / "g"
     assert "there is no store" in call(str(tmp_path / "no.lance"), "--out", str(out), code=4).output
     assert "--port is for --serve" in call(store, "--out", str(out), "--port", "80", code=2).output
-    assert "No field named nix" in call(store, "--out", str(out), "--where", "nix = 1", code=4).output
+    assert "No field named nix" in call(store, "--out", str(out), "--where", "nix = 1", code=2).output
     assert "Missing option" in call(store, code=2).output
     assert "holds something else" in call(store, "--out", str(tmp_path), code=2).output
     assert not out.exists()

@@ -42,7 +42,7 @@ def test_ls(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (found,) = call("ls", "--json", "--where", "split = 'val'").output.splitlines()
     assert json.loads(found)["episode_id"] == "demo/1"
     assert call("ls", "--limit", "1").output.count("\n") == 1
-    assert "No field named nix" in call("ls", "--where", "nix = 1", code=4).output
+    assert "No field named nix" in call("ls", "--where", "nix = 1", code=2).output
 
 
 def test_show(store: str) -> None:

@@ -8,7 +8,7 @@ import lance
 import pyarrow as pa
 import pytest
 
-from render.errors import StoreError
+from render.errors import StoreError, UsageError
 from render.store import durable, open_or_create, open_store, peek
 from render.store.base import DamagedError, PutResult
 from render.store.compaction import repeated
@@ -79,7 +79,7 @@ def test_scan_chooses_columns_and_rows(store: LanceStore) -> None:
 
 def test_a_wrong_condition_is_named(store: LanceStore) -> None:
     for ask in (lambda: list(store.scan(["episode_id"], "nix = 3")), lambda: store.count("nix = 3")):
-        with pytest.raises(StoreError, match=r"nix = 3.*No field named nix"):
+        with pytest.raises(UsageError, match=r"nix = 3.*No field named nix"):
             ask()
 
 
