@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli import specs_iwisdm, specs_kilogram, specs_malevic, specs_mewl, specs_views
+from render.cli import specs_icca, specs_iwisdm, specs_kilogram, specs_malevic, specs_mewl, specs_views
 from render.cli.common import DioramaGroup, log, parse_size, shapenet_option, verbose_option, whole_file
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ _COMMANDS = (
     specs_mewl.mewl,
     specs_mewl.audit,
     specs_mewl.captions,
+    specs_icca.icca,
     specs_iwisdm.iwisdm,
     specs_iwisdm.balance,
     specs_kilogram.kilogram,

@@ -1,0 +1,185 @@
+"""What `render-specs icca` does with stores, folders and transcripts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import cycle, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from render.errors import Fault, SpecError, UsageError
+from scene_specs.icca.contexts import TANGRAM
+from scene_specs.icca.folders import (
+    game_folders,
+    read_game,
+    table_text,
+    transcript_rows,
+    write_game,
+)
+from scene_specs.icca.game import Game, new_game
+from scene_specs.icca.levels import SIZE
+from scene_specs.icca.picture import Picture
+from scene_specs.icca.pictures import image_of, png
+from scene_specs.icca.prompts import Part
+from scene_specs.icca.prove import is_icca
+from scene_specs.icca.score import MEASURES, Played, Row, of_game, of_transcript
+from scene_specs.icca.sources import seen_picture
+from scene_specs.icca.transcripts import read_transcripts
+
+if TYPE_CHECKING:
+    from render.record import EpisodeRecord
+
+
+def pictures_of_record(record: EpisodeRecord) -> list[Picture]:
+    """What the pictures of a rendered context show, by their annotations. Raises SpecError.
+
+    Attributes are those of the objects that were rendered, relations are measured; a thing of which nothing is visible
+    is an error. Relations count only where the context was made to differ in them.
+    """
+    task = record.scene.task or {}
+    if not is_icca(task) or len(record.images) != SIZE:
+        problem = f"found benchmark {task.get('benchmark')!r}, {len(record.images)} images; expected 'icca', {SIZE}"
+        raise SpecError([Fault("", 0, record.episode_id, "task", problem)])
+    if task.get("source") == TANGRAM:
+        from scene_specs.icca.tangrams import picture_of_pieces
+
+        return [picture_of_pieces(_truth(record, k), _annotations(record, k)) for k in range(SIZE)]
+    found = []
+    for k, image in enumerate(record.images):
+        relations = image.annotation.relations if task.get("vary") == "relations" else None
+        try:
+            found.append(seen_picture(str(task.get("source")), _annotations(record, k), relations))
+        except (ValueError, KeyError) as error:
+            raise SpecError([Fault("", 0, record.episode_id, f"image {image.name}", str(error))]) from None
+    return found
+
+
+def _annotations(record: EpisodeRecord, k: int) -> list[dict[str, Any]]:
+    image = record.images[k]
+    hidden = [one.name for one in image.annotation.objects if not one.visible_pixels]
+    if hidden:
+        raise SpecError([Fault("", 0, record.episode_id, f"image {image.name}", f"nothing is visible of {hidden}")])
+    return [one.model_dump(mode="json") for one in image.annotation.objects]
+
+
+def _truth(record: EpisodeRecord, k: int) -> dict[str, Any]:
+    return dict(record.scene.frames[k].truth or {})
+
+
+def make_games(store: str, count: int | None, out: Path, seed: int) -> Iterator[Path]:
+    """Games of a store's contexts, contexts in turn, each written below `out`.
+
+    Raises SpecError, StoreError, UsageError.
+    """
+    from render.export.base import ExportReport, whole_records
+    from render.store import open_store
+
+    opened = open_store(store)
+    ids = sorted(key for key, _ in opened.ids() if key.startswith("icca/"))
+    if not ids:
+        raise UsageError(f"{store}: no contexts in it; render those of `render-specs icca --contexts N`")
+    if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
+        raise UsageError(f"--out {out}: is there already, and is no empty folder")
+    total = count or len(ids)
+    report = ExportReport()
+    for place, record in enumerate(whole_records(opened, ids, report, lambda _: None)):
+        for number in range(len(list(islice(cycle(range(len(ids))), place, total, len(ids))))):
+            yield _made(record, place, number, out, seed)
+    if report.damaged:
+        raise UsageError(f"{store}: damaged episodes: {'; '.join(map(str, report.damaged))}")
+
+
+def _made(record: EpisodeRecord, place: int, number: int, out: Path, seed: int) -> Path:
+    pictures = pictures_of_record(record)
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", record.episode_id)
+    names = [f"{stem}-{k}.png" for k in range(SIZE)]
+    task = record.scene.task or {}
+    context = place + 1
+    game = new_game(context, number, names, pictures, seed)
+    images = {
+        name: {"image": image.name, "picture": picture.data(), **task["descriptions"][k]}
+        for k, (name, image, picture) in enumerate(zip(names, record.images, pictures, strict=True))
+    }
+    truth = {"game": game.name, "episode": record.episode_id, "seed": seed, "similarity": task["similarity"],
+             "images": images}  # fmt: skip
+    files = {name: image.png for name, image in zip(names, record.images, strict=True)}
+    return write_game(out, game, files, table_text(game), truth)
+
+
+def read_games(paths: Sequence[Path]) -> list[Game]:
+    """All games of folders. Raises SpecError with the faults of all."""
+    faults: list[Fault] = []
+    found = []
+    for folder in game_folders(paths):
+        try:
+            found.append(read_game(folder))
+        except SpecError as error:
+            faults += error.faults
+    if faults:
+        raise SpecError(faults)
+    return found
+
+
+def write_played(games: Sequence[Game], lines: Sequence[Sequence[str]], out: Path) -> None:
+    """Each game as it was played, a folder each below `out`."""
+    import tempfile
+
+    if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
+        raise UsageError(f"--folders {out}: is there already, and is no empty folder")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "played.jsonl"
+        file.write_text("".join(line + "\n" for block in lines for line in block), encoding="utf-8")
+        transcripts = read_transcripts(file)
+    for game, transcript in zip(games, transcripts, strict=True):
+        assert game.folder is not None
+        files = {name: (game.folder / name).read_bytes() for name in game.images}
+        truth = game.folder / "game.json"
+        write_game(out, game, files, table_text(game, transcript_rows(game, transcript)),
+                   json.loads(truth.read_text("utf-8")) if truth.exists() else None)  # fmt: skip
+
+
+def write_images(game: Game, parts: Sequence[Part], out: Path) -> None:
+    """The images of a prompt as they are given to a model: `000.png`, `001.png`, ..."""
+    if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
+        raise UsageError(f"--images {out}: is there already, and is no empty folder")
+    shown = [part for part in parts if part.kind != "text"]
+    made = [png(image_of(game, part)) for part in shown]
+    out.mkdir(parents=True, exist_ok=True)
+    for number, content in enumerate(made):
+        partial = out / f".{number:03d}.png.part"
+        partial.write_bytes(content)
+        partial.replace(out / f"{number:03d}.png")
+
+
+def played_games(paths: Sequence[Path]) -> Iterator[Played]:
+    """Transcripts of files, and recorded games of folders."""
+    for path in paths:
+        if path.is_dir():
+            yield from (of_game(game) for game in read_games((path,)))
+        else:
+            yield from (of_transcript(one) for one in read_transcripts(path))
+
+
+_TITLES = {
+    "accuracy": "accuracy",
+    "words": "words a message",
+    "wnd": "word novelty distance",
+    "wnr": "word novelty rate",
+}
+
+
+def plot_of(rows: Sequence[Row]) -> str:
+    """The scores as SVG."""
+    from render.gallery.lines import Panel, line_chart
+
+    panels = []
+    for measure in MEASURES:
+        lines: dict[str, list[tuple[float, float, float, float]]] = {}
+        for row in rows:
+            if row.measure == measure:
+                lines.setdefault(row.group, []).append((row.at, row.mean, row.low, row.high))
+        top, level = (1.0, 1 / SIZE) if measure == "accuracy" else (None, None)
+        panels.append(Panel(_TITLES[measure], lines, top, level))
+    return line_chart("ICCA by repetition", "repetition", panels)

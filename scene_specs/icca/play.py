@@ -1,0 +1,104 @@
+"""A game played: trial by trial, messages and choices, and what each side was given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scene_specs.icca.faults import refused
+from scene_specs.icca.game import Game, Order
+from scene_specs.icca.players import Listener, ListenerView, Setup, Speaker, SpeakerView
+from scene_specs.icca.prompts import Part, Past, image_count, listener_prompt, speaker_prompt, speaker_trial_label
+from scene_specs.icca.variants import PER_REPETITION, TRIALS
+
+LONGEST_MESSAGE = 4000
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial. target: file. order: index of the image that each listener's label means; shown: that it shows (the
+    same, but for misleading trials). answer: as given; choice: the label it is, or "". images: in the two prompts.
+    """
+
+    number: int
+    target: str
+    speaker_label: str
+    listener_label: str
+    message: str
+    answer: str
+    choice: str
+    order: Order
+    shown: Order
+    images: tuple[int, int]
+    prompts: tuple[tuple[Part, ...], tuple[Part, ...]] | None = None
+
+    @property
+    def repetition(self) -> int:
+        """From 0 to 5."""
+        return self.number // PER_REPETITION
+
+    @property
+    def correct(self) -> bool:
+        """Whether the choice is the target's label."""
+        return self.choice == self.listener_label
+
+    def names_a_label(self, labels: Sequence[str]) -> bool:
+        """Whether the message is, or seems to be, a label instead of a description."""
+        listed = "|".join(map(re.escape, labels))
+        whole = rf"\s*({listed})[.\s]*"
+        said = rf"\b(image|picture|photo|option|label)\s+({listed})\b"
+        return re.fullmatch(whole, self.message, re.I) is not None or re.search(said, self.message, re.I) is not None
+
+
+def label_of(answer: str, labels: Sequence[str]) -> str:
+    """The label that an answer is, letter case, spaces and a last full stop set aside; "" if it is none."""
+    plain = " ".join(answer.split()).removesuffix(".").casefold()
+    return next((label for label in labels if label.casefold() == plain), "")
+
+
+def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup, keep_prompts: bool = False) -> list[Trial]:
+    """All trials of a game. Raises SpecError for a message that is none, naming the trial."""
+    trials: list[Trial] = []
+    past: list[Past] = []
+    for number in range(TRIALS):
+        trial, seen = _trial(game, speaker, listener, setup, number, tuple(past), keep_prompts)
+        trials.append(trial)
+        past.append(seen)
+    return trials
+
+
+def _trial(
+    game: Game, speaker: Speaker, listener: Listener, setup: Setup, number: int, past: tuple[Past, ...], keep: bool
+) -> tuple[Trial, Past]:
+    setting, target = setup.setting, game.targets[number]
+    labels = setting.names
+    own = speaker_trial_label(game, setting, target)
+    asked = tuple(speaker_prompt(game, setup.speaker, setting, number, past, own))
+    message = _message(speaker.speak(SpeakerView(number, own, labels, asked, past)), game, number)
+    order = game.listener_order(setup.listener, number, setting.seed)
+    shown = game.shown_order(setup.listener, number, setting.seed)
+    # Without a history the listener is given none, however it asks.
+    known = past if setup.listener.history else ()
+    told = tuple(listener_prompt(game, setup.listener, setting, number, known, message))
+    answer = listener.choose(ListenerView(number, message, labels, told, known))
+    if not isinstance(answer, str):
+        raise refused(f"game {game.name!r}, trial {number}: the listener gave {answer!r}; expected a text")
+    choice = label_of(answer, labels)
+    gold = labels[order.index(target)]
+    picked = speaker_trial_label(game, setting, order[labels.index(choice)]) if choice else ""
+    trial = Trial(
+        number, game.images[target], own, gold, message, answer, choice, order, shown,
+        (image_count(asked), image_count(told)), (asked, told) if keep else None,
+    )  # fmt: skip
+    return trial, Past(number, message, own, gold, choice, picked, shown)
+
+
+def _message(said: object, game: Game, number: int) -> str:
+    text = " ".join(said.split()) if isinstance(said, str) else ""
+    if not text or len(text) > LONGEST_MESSAGE:
+        found = f"a message of {len(text)} characters" if text else repr(said)[:60]
+        raise refused(
+            f"game {game.name!r}, trial {number}: the speaker gave {found}; expected a text of 1 to {LONGEST_MESSAGE}"
+        )
+    return text

@@ -1,0 +1,237 @@
+"""Transcripts: JSON lines, a header and 24 trials a game, one game after the other; and players that replay them.
+
+{"icca_transcript": 1, "game": ..., "images": [...], "labels": [...], "speaker": ..., "listener": ..., ...}
+{"trial": 0, "repetition": 0, "target": ..., "message": ..., "choice": ..., "correct": ..., ...}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from scene_specs.errors import Fault, SpecError
+from scene_specs.icca.faults import refused
+from scene_specs.icca.game import Game
+from scene_specs.icca.play import Trial, label_of
+from scene_specs.icca.players import ListenerView, Setup, SpeakerView
+from scene_specs.icca.variants import PER_REPETITION, TRIALS
+
+FORMAT_VERSION = 1
+_MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """A game as it was played. about: the header's other keys."""
+
+    game: str
+    images: tuple[str, ...]
+    labels: tuple[str, ...]
+    about: Mapping[str, Any]
+    trials: tuple[Trial, ...]
+
+
+def lines_of(game: Game, setup: Setup, players: tuple[str, str], trials: Sequence[Trial]) -> Iterator[str]:
+    """A game's lines. players: names of speaker and listener."""
+    labels = setup.setting.names
+    header = {
+        "icca_transcript": FORMAT_VERSION,
+        "game": game.name,
+        "images": list(game.images),
+        "labels": list(labels),
+        "speaker_order": list(game.speaker_order),
+        "speaker": players[0],
+        "listener": players[1],
+        "speaker_variant": setup.speaker.name,
+        "listener_variant": setup.listener.name,
+        "variant": {key: value for key, value in asdict(setup.listener).items() if key != "name"},
+        "form": setup.setting.form,
+        "seed": setup.seed,
+    }
+    yield json.dumps(header, ensure_ascii=False)
+    for one in trials:
+        row: dict[str, Any] = {
+            "trial": one.number,
+            "repetition": one.repetition,
+            "target": one.target,
+            "speaker_label": one.speaker_label,
+            "message": one.message,
+            "names_a_label": one.names_a_label(labels),
+            "order": list(one.order),
+            "shown": list(one.shown),
+            "listener_label": one.listener_label,
+            "answer": one.answer,
+            "choice": one.choice,
+            "correct": one.correct,
+            "speaker_images": one.images[0],
+            "listener_images": one.images[1],
+        }
+        if one.prompts is not None:
+            row["speaker_prompt"], row["listener_prompt"] = ([part.data() for part in said] for said in one.prompts)
+        yield json.dumps(row, ensure_ascii=False)
+
+
+def read_text(path: Path) -> str:
+    """A whole text file, UTF-8. Raises SpecError."""
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise refused(f"larger than {_MOST_BYTES >> 30} GiB", file=str(path))
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise refused(f"byte {error.start}: not UTF-8", "save the file as UTF-8", file=str(path)) from None
+    except OSError as error:
+        raise refused(f"can't be read: {error.strerror or error}", file=str(path)) from error
+
+
+def read_transcripts(path: Path) -> list[Transcript]:
+    """All games of a file. Raises SpecError with every fault of it."""
+    faults: list[Fault] = []
+    found: list[Transcript] = []
+    rows: list[tuple[int, dict[str, Any]]] = []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            faults.append(Fault(str(path), number, "", "", f"no JSON: {error}"))
+            continue
+        if isinstance(value, dict) and "icca_transcript" in value:
+            _close(path, rows, found, faults)
+            rows = [(number, value)]
+        elif not rows or not isinstance(value, dict):
+            faults.append(Fault(str(path), number, "", "", "expected the header of a game, with icca_transcript"))
+        else:
+            rows.append((number, value))
+    _close(path, rows, found, faults)
+    if not faults and not found:
+        faults.append(Fault(str(path), 0, "", "", "no game in it"))
+    if faults:
+        raise SpecError(faults)
+    return found
+
+
+def _close(
+    path: Path, rows: Sequence[tuple[int, dict[str, Any]]], found: list[Transcript], faults: list[Fault]
+) -> None:
+    """Read one game's lines."""
+    if not rows:
+        return
+    (line, header), body = rows[0], rows[1:]
+    try:
+        found.append(_transcript(header, [row for _, row in body], str(path), line))
+    except SpecError as error:
+        faults += error.faults
+
+
+def _texts(value: object, count: int) -> bool:
+    return isinstance(value, list) and len(value) == count and all(isinstance(one, str) for one in value)
+
+
+def _transcript(header: Mapping[str, Any], body: Sequence[Mapping[str, Any]], file: str, line: int) -> Transcript:
+    name = header.get("game")
+    four = all(_texts(header.get(key), PER_REPETITION) for key in ("images", "labels"))
+    if header["icca_transcript"] != FORMAT_VERSION or not isinstance(name, str) or not four:
+        problem = f"expected version {FORMAT_VERSION}, game (a text), images and labels (four texts each)"
+        raise refused(problem, file=file, line=line)
+    if len(body) != TRIALS:
+        raise refused(f"game {name!r}: found {len(body)} trials; expected {TRIALS}", file=file, line=line)
+    images, labels = tuple(header["images"]), tuple(header["labels"])
+    trials, faults = [], []
+    for number, row in enumerate(body):
+        if problem := _row_problem(row, number, images, labels):
+            text = f"game {name!r}, trial {number}: {problem}"
+            faults.append(Fault(file, line + 1 + number, "", "", text))
+            continue
+        order, shown = tuple(row["order"]), tuple(row["shown"])
+        choice = label_of(row["answer"], labels)
+        gold = labels[order.index(images.index(row["target"]))]
+        trials.append(
+            Trial(number, row["target"], row["speaker_label"], gold, row["message"], row["answer"], choice, order,
+                  shown, (row["speaker_images"], row["listener_images"]))
+        )  # fmt: skip
+    if faults:
+        raise SpecError(faults)
+    known = {"icca_transcript", "game", "images", "labels"}
+    about = {key: value for key, value in header.items() if key not in known}
+    return Transcript(name, images, labels, about, tuple(trials))
+
+
+def _row_problem(row: Mapping[str, Any], number: int, images: Sequence[str], labels: Sequence[str]) -> str:
+    """What is wrong with a trial; "" if nothing is."""
+    if row.get("trial") != number:
+        return f"found trial {row.get('trial')!r}; expected {number}"
+    for key in ("target", "message", "answer", "speaker_label", "listener_label"):
+        if not isinstance(row.get(key), str):
+            return f"{key}: found {row.get(key)!r}; expected a text"
+    for key in ("speaker_images", "listener_images"):
+        if not isinstance(row.get(key), int):
+            return f"{key}: found {row.get(key)!r}; expected a number"
+    if row["target"] not in images:
+        return f"target {row['target']!r} is none of the game's images: {', '.join(images)}"
+    if not row["message"].strip():
+        return "the message is empty"
+    for key in ("order", "shown"):
+        if not isinstance(row.get(key), list) or sorted(map(repr, row[key])) != [str(k) for k in range(len(images))]:
+            return f"{key}: found {row.get(key)!r}; expected the numbers 0 to {len(images) - 1}, each once"
+    gold = labels[row["order"].index(images.index(row["target"]))]
+    if row["listener_label"] != gold:
+        return f"listener_label {row['listener_label']!r} is not the target's, which is {gold!r} in this order"
+    right = label_of(row["answer"], labels) == gold
+    return "" if row.get("correct") == right else f"correct is {row.get('correct')!r}; the answer says {right}"
+
+
+class Replayed:
+    """Says and picks again what a transcript has: the same messages, the same images."""
+
+    def __init__(self, path: Path) -> None:
+        self._games = {one.game: one for one in read_transcripts(path)}
+        self._path = path
+
+    def _of(self, game: Game) -> Transcript:
+        found = self._games.get(game.name)
+        if found is None:
+            raise refused(f"game {game.name!r} is not in it", file=str(self._path))
+        if found.images != game.images or tuple(one.target for one in found.trials) != tuple(
+            game.images[k] for k in game.targets
+        ):
+            raise refused(f"game {game.name!r} has other images or targets there", file=str(self._path))
+        return found
+
+    def speaker(self, game: Game, setup: Setup) -> ReplayedSpeaker:
+        """A factory of speakers."""
+        return ReplayedSpeaker(self._of(game))
+
+    def listener(self, game: Game, setup: Setup) -> ReplayedListener:
+        """A factory of listeners."""
+        return ReplayedListener(self._of(game), game, setup)
+
+
+class ReplayedSpeaker:
+    """Recorded messages."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+
+    def speak(self, view: SpeakerView) -> str:
+        """The message of this trial."""
+        return self._transcript.trials[view.trial].message
+
+
+class ReplayedListener:
+    """Recorded choices: the image that was picked, whatever label it has now; an invalid answer stays as it was."""
+
+    def __init__(self, transcript: Transcript, game: Game, setup: Setup) -> None:
+        self._transcript, self._game, self._setup = transcript, game, setup
+
+    def choose(self, view: ListenerView) -> str:
+        """The label."""
+        trial = self._transcript.trials[view.trial]
+        if not trial.choice:
+            return trial.answer
+        image = trial.order[self._transcript.labels.index(trial.choice)]
+        order = self._game.listener_order(self._setup.listener, view.trial, self._setup.setting.seed)
+        return view.labels[order.index(image)]

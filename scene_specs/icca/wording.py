@@ -1,0 +1,95 @@
+"""Descriptions as English, and English back as descriptions: the words that built-in speakers and listeners know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from scene_specs.icca.picture import Picture, picture_of
+
+# Adjectives in the order of English, then what is a noun.
+ORDER: tuple[str, ...] = ("size", "color", "material", "shape", "category", "part")
+NOUNS: tuple[str, ...] = ("shape", "category", "part")
+RELATION_WORDS: Mapping[str, str] = MappingProxyType({"left": "left of", "front": "in front of"})
+# What a listener understands besides.
+_HEARD = MappingProxyType(
+    {"left of": "left", "right of": "right", "in front of": "front", "front of": "front", "behind": "behind"}
+)
+_RELATION = re.compile(r"\b(left of|right of|in front of|front of|behind)\b")
+_NO_NOUN = "thing"
+
+
+def noun_phrase(thing: Iterable[tuple[str, str]], article: str = "a") -> str:
+    """`a small red metal cube`; without a noun `a red thing`."""
+    values = dict(thing)
+    words = [values[name] for name in ORDER if name in values]
+    if not any(name in values for name in NOUNS):
+        words.append(_NO_NOUN)
+    if article == "a":
+        article = "" if words[-1].endswith("s") and words[-1][-2:] not in ("ss", "us") else article
+    if article == "a" and words[0][0] in "aeiou":
+        article = "an"
+    return " ".join([article, *words] if article else words)
+
+
+def text_of(description: Picture) -> str:
+    """`a red cube and a sphere left of a small cylinder`; each relation is a clause, things without one stand alone."""
+    said: set[int] = set()
+
+    def phrase(k: int) -> str:
+        first = k not in said
+        said.add(k)
+        return noun_phrase(description.things[k], "a" if first else "the")
+
+    related = {k for _, *pair in description.relations for k in pair}
+    clauses = [phrase(k) for k in range(len(description.things)) if k not in related]
+    clauses += [f"{phrase(a)} {RELATION_WORDS[name]} {phrase(b)}" for name, a, b in description.relations]
+    return " and ".join([", ".join(clauses[:-1]), clauses[-1]] if len(clauses) > 1 else clauses)
+
+
+class Lexicon:
+    """The values that pictures have, word by word."""
+
+    def __init__(self, pictures: Sequence[Picture]) -> None:
+        self._names: dict[str, str] = {}
+        for picture in pictures:
+            for thing in picture.things:
+                for name, value in thing:
+                    self._names.setdefault(value, name)
+        longest = sorted(self._names, key=lambda value: (-len(value), value))
+        self._pattern = re.compile(r"(?<![\w-])(" + "|".join(map(re.escape, longest)) + r")(?![\w-])")
+
+    def parse(self, message: str) -> Picture:
+        """What a message says, as far as it is known; words that name no value are passed over.
+
+        Values up to the next value of the same kind, comma, `and` or relation are of one thing; `the` and what was said
+        before is that thing again.
+        """
+        things: list[dict[str, str]] = []
+        relations: list[tuple[str, int, int]] = []
+        for clause in re.split(r"[,;.]|\band\b", message.lower()):
+            sides = _RELATION.split(clause)
+            at = [self._add(side, things) for side in sides[::2]]
+            for k, heard in enumerate(sides[1::2]):
+                if at[k] and at[k + 1]:
+                    relations.append((_HEARD[heard], at[k][-1], at[k + 1][0]))
+        return picture_of(things, relations)
+
+    def _add(self, text: str, things: list[dict[str, str]]) -> list[int]:
+        """Places of the things that a piece of text speaks of."""
+        found: list[dict[str, str]] = []
+        for value in self._pattern.findall(text):
+            name = self._names[value]
+            if not found or name in found[-1]:
+                found.append({})
+            found[-1][name] = value
+        again = re.search(r"\bthe\b", text) is not None
+        places = []
+        for thing in found:
+            if again and thing in things:
+                places.append(things.index(thing))
+            else:
+                things.append(thing)
+                places.append(len(things) - 1)
+        return places

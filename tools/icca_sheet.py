@@ -1,0 +1,69 @@
+"""Draws rendered ICCA contexts: `python -m tools.icca_sheet STORE SHEET.jpg`.
+
+A context a block: its four pictures, and below each what names it, shortest first, then by the incremental algorithm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+from render.record import EpisodeRecord
+from render.store import open_store
+
+WHITE, INK, FAINT, MARGIN, LINE, LINES = (255, 255, 255), (32, 36, 40), (110, 116, 122), 6, 13, 6
+
+
+def block(record: EpisodeRecord, side: int) -> Image.Image:
+    """One context."""
+    task = record.scene.task or {}
+    width = 4 * (side + MARGIN) + MARGIN
+    made = Image.new("RGB", (width, LINE + side + LINES * LINE + 3 * MARGIN), WHITE)
+    draw, font = ImageDraw.Draw(made), ImageFont.load_default(size=10)
+    counts = sorted({*task["similarity"]["differences"].values()})
+    head = f"{record.episode_id}   differ in {', '.join(map(str, counts))} of {task['similarity']['values']}"
+    draw.text((MARGIN, 1), head, fill=INK, font=font)
+    for k, (image, said) in enumerate(zip(record.images, task["descriptions"], strict=True)):
+        x = MARGIN + k * (side + MARGIN)
+        with Image.open(io.BytesIO(image.png)) as picture:
+            picture.thumbnail((side, side), Image.Resampling.LANCZOS)
+            made.paste(picture, (x, LINE + MARGIN))
+        y = LINE + side + MARGIN + 2
+        for name, colour in (("full_brevity", INK), ("incremental", FAINT)):
+            for line in textwrap.wrap(said[name]["text"], side * 10 // 54)[: LINES // 2]:
+                draw.text((x, y), line, fill=colour, font=font)
+                y += LINE
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 2 where there are no contexts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("store")
+    parser.add_argument("sheet", type=Path)
+    parser.add_argument("--side", type=int, default=160, help="pixels of a picture [160]")
+    parser.add_argument("--columns", type=int, default=2, help="contexts side by side [2]")
+    parser.add_argument("--first", type=int, default=0, help="contexts to pass over [0]")
+    parser.add_argument("--count", type=int, default=40, help="most contexts drawn [40]")
+    given = parser.parse_args(arguments)
+    store = open_store(given.store)
+    ids = sorted(key for key, _ in store.ids() if key.startswith("icca/"))[given.first :][: given.count]
+    if not ids:
+        parser.error(f"{given.store}: no contexts there")
+    blocks = [block(store.get(key), given.side) for key in ids]
+    width, height = blocks[0].size
+    rows = -(-len(blocks) // given.columns)
+    sheet = Image.new("RGB", (given.columns * width, rows * height), WHITE)
+    for k, one in enumerate(blocks):
+        sheet.paste(one, (k % given.columns * width, k // given.columns * height))
+    sheet.save(given.sheet, quality=82)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
