@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from render.errors import StoreError, UsageError
+from render.store.refusals import refusal
 
 LANCE_ERRORS = (OSError, ValueError, RuntimeError)
 _WRONG_CONDITION = "Invalid user input"
@@ -43,5 +44,6 @@ def is_conflict(error: Exception) -> bool:
 
 
 def reason(error: BaseException) -> str:
-    """Lance's message without the places in its own source that it ends with."""
-    return str(error).split(", /")[0].strip() or type(error).__name__
+    """What an S3 server's refusal means; else Lance's message, without the places in its own source at its end."""
+    text = str(error)
+    return refusal(text) or text.split(", /")[0].strip() or type(error).__name__
