@@ -4,9 +4,9 @@
     python tools/malevic_pixels.py malevic.lance --json
 
 Every connected patch of one colour is an object. Its shape follows from how much of its box it fills, its size class
-from its area; labels follow from the published rules, written here once more from the paper. Of the truth only the
-set's name and k, which no picture shows, are read before the comparison. Exit code 1 if an object, a label or an answer
-differs. Made for flat pictures, 224 pixels wide or more, of published areas.
+from its area; labels follow from the published rules, written here once more from the paper. Of the truth only what no
+picture shows is read before the comparison: the set's name, k, and whether circles have true areas. Exit code 1 if an
+object, a label or an answer differs. Made for flat pictures, 224 pixels wide or more.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ NAMES = {
 CIRCLES = dict(
     zip(range(30, 121, 10), (2809, 5013, 7825, 11277, 15361, 20069, 25433, 31397, 37969, 45213), strict=True)
 )
+OTHERS = {radius: 4 * radius * radius for radius in CIRCLES}
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,11 @@ def _patch(runs: list[tuple[int, int, int, int]]) -> Patch:
     return Patch(color, sum(run[2] - run[1] for run in runs), width, max(rows) - min(rows) + 1)
 
 
-def read_patch(patch: Patch, size: int) -> Read:
-    """What a patch is, in a picture `size` pixels wide. Raises ValueError for a colour that no object has."""
+def read_patch(patch: Patch, size: int, circles: Mapping[int, int] = CIRCLES) -> Read:
+    """What a patch is, in a picture `size` pixels wide. circles: size class -> area of its circle.
+
+    Raises ValueError for a colour that no object has.
+    """
     if patch.color not in NAMES:
         raise ValueError(f"a patch of colour {patch.color}")
     filled = patch.pixels / (patch.width * patch.height)
@@ -112,7 +116,7 @@ def read_patch(patch: Patch, size: int) -> Read:
         shape = "rectangle"
     else:
         shape = "square" if filled > 0.9 else "circle"
-    areas = CIRCLES if shape == "circle" else {radius: 4 * radius * radius for radius in CIRCLES}
+    areas = circles if shape == "circle" else OTHERS
     area = patch.pixels * (1024 / size) ** 2
     radius = min(areas, key=lambda r: abs(math.log(area / areas[r])))
     return Read(shape, NAMES[patch.color], radius, areas[radius])
@@ -138,8 +142,9 @@ def kind_of(name: str) -> str:
 def differences(picture: NDArray[np.uint8], task: Mapping[str, Any]) -> list[str]:
     """What the pixels say otherwise than an item's truth."""
     kind, k = kind_of(task["name"]), float(task["k"])
+    circles = OTHERS if task["areas"] == "true" else CIRCLES
     try:
-        things = [read_patch(patch, picture.shape[1]) for patch in patches(picture)]
+        things = [read_patch(patch, picture.shape[1], circles) for patch in patches(picture)]
     except ValueError as error:
         return [str(error)]
     seen = sorted((one.shape, one.color, one.radius, str(label(kind, things, one, k))) for one in things)

@@ -14,6 +14,7 @@ from render.passes import Passes
 from render.profiles import settings_for
 from render.run.fake import FakeRenderer
 from render.scene import Scene
+from scene_specs.malevic.draw import Options
 from scene_specs.malevic.generate import malevic_spec
 from scene_specs.malevic.shapes import COLORS
 from scene_specs.spec import EpisodeSpec
@@ -125,8 +126,8 @@ def test_polygons_leave_nothing_behind(renderer: CyclesRenderer) -> None:
     assert np.array_equal(one(renderer, drawn(0)).color, first.color)
 
 
-def malevic(name: str, number: int, size: int, **options: Any) -> tuple[Scene, dict[str, Any]]:
-    spec = malevic_spec(8, name, "test", number, **options)
+def malevic(name: str, number: int, size: int, **given: Any) -> tuple[Scene, dict[str, Any]]:
+    spec = malevic_spec(8, name, "test", number, **given)
     return compile_episode(EpisodeSpec.model_validate(spec), settings_for("draft", size, size)), spec["task"]
 
 
@@ -135,6 +136,14 @@ def test_a_labeller_that_reads_pixels_gives_every_label(renderer: CyclesRenderer
     for number in range(6):
         scene, task = malevic(name, number, 224)
         assert differences(one(renderer, scene).color, task) == []
+
+
+def test_circles_may_be_as_large_as_the_others(renderer: CyclesRenderer) -> None:
+    scene, task = malevic("set-pos", 22, 1024, options=Options(areas="true"))
+    passes = one(renderer, scene)
+    assert np.bincount(passes.ids.ravel())[1:].tolist() == [4 * item["radius"] ** 2 for item in task["objects"]]
+    assert "circle" in {item["shape"] for item in task["objects"]}
+    assert differences(passes.color, task) == []
 
 
 @pytest.mark.parametrize("size", [1024, 1478])
