@@ -104,8 +104,10 @@ def _placed(fault: Fault, file: str, line: int) -> Fault:
 
 def proof_faults(source: SpecSource) -> Iterator[Fault]:
     """What is wrong with the episodes of checked files as those of their benchmark: a fault for each not proved."""
+    from render.cli.specs_icca import spec_disproof as icca_disproof
     from render.cli.specs_iwisdm import spec_disproof
     from scene_specs.errors import Fault, SpecError
+    from scene_specs.icca.prove import is_icca
     from scene_specs.iwisdm.prove import is_iwisdm
     from scene_specs.malevic.prove import disproof, is_malevic
     from scene_specs.mewl.prove import prove
@@ -119,8 +121,8 @@ def proof_faults(source: SpecSource) -> Iterator[Fault]:
                 if reason := spec_disproof(data):
                     yield Fault(item.file, item.line, item.episode.id, "task", reason)
                 continue
-            if is_malevic(task):
-                if reason := disproof(data):
+            if is_malevic(task) or is_icca(task):
+                if reason := disproof(data) if is_malevic(task) else icca_disproof(data):
                     yield Fault(item.file, item.line, item.episode.id, "task", reason)
                 continue
             # Imported episodes keep their map as the importer found it.
@@ -138,11 +140,13 @@ def store_faults(path: str) -> tuple[list[Fault], int]:
 
     A damaged episode is a fault of its own. Raises StoreError where the store can't be opened.
     """
+    from render.cli.specs_icca import record_disproof as icca_disproof
     from render.cli.specs_iwisdm import record_disproof
     from render.export._mewl_truth import prove_record
     from render.export.base import ExportReport, whole_records
     from render.store import open_store
     from scene_specs.errors import Fault, SpecError
+    from scene_specs.icca.prove import is_icca
     from scene_specs.iwisdm.prove import is_iwisdm
 
     store = open_store(path)
@@ -154,7 +158,10 @@ def store_faults(path: str) -> tuple[list[Fault], int]:
         for record in whole_records(store, ids, report, lambda _: None):
             try:
                 mine = is_iwisdm(record.scene.task)
-                reason = record_disproof(record) if mine else prove_record(record).reason
+                if is_icca(record.scene.task):
+                    reason = icca_disproof(record)
+                else:
+                    reason = record_disproof(record) if mine else prove_record(record).reason
             except SpecError as error:
                 faults += [_placed(fault, path, 0) for fault in error.faults]
                 continue
