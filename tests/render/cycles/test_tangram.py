@@ -12,6 +12,7 @@ from render.compiler import compile_episode
 from render.cycles.session import CyclesRenderer
 from render.passes import Passes
 from render.profiles import settings_for
+from render.run.fake import FakeRenderer
 from render.scene import Scene
 from scene_specs.kilogram.dataset import own_dataset
 from scene_specs.kilogram.emit import Look, picture_specs
@@ -117,5 +118,9 @@ def test_on_the_table_every_piece_is_seen_and_has_its_colour() -> None:
         # The strongest channel of a piece is its colour's, however the light falls.
         strong, weak = int(np.argmax(item.color_linear)), int(np.argmin(item.color_linear))
         assert mean[strong] >= mean[weak]
+    # What the compiler's own id buffer says of the same scene.
+    scene = scene_of("part+color", look, (160, 120))
+    known = FakeRenderer().render(scene, scene.frames[0], scene.frames[0].views[0]).ids
+    assert (known != passes.ids).sum() <= 3
     edges = np.concatenate([passes.ids[0], passes.ids[-1], passes.ids[:, 0], passes.ids[:, -1]])
     assert not edges.any()
