@@ -79,7 +79,7 @@ Gallery.about = (() => {
 
   function problems(lines) {
     if (!lines.length) return null;
-    return make("section", { class: "notice bad", "aria-labelledby": "bad-title" }, make("h2", { id: "bad-title" }, "Failed checks"), make("ul", {}, lines.map((line) => make("li", {}, line))));
+    return make("section", { class: "notice bad", "aria-labelledby": "bad-title" }, make("h2", { id: "bad-title" }, "Failed checks"), make("ul", {}, lines.map((line) => make("li", {}, Gallery.inline(line)))));
   }
 
   return { again, mend, provenance, timings, problems };

@@ -30,6 +30,9 @@ const Gallery = {};
   Gallery.plural = (count, word) => `${Gallery.number(count)} ${word}${count === 1 ? "" : "s"}`;
   Gallery.text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
+  // A name among other words: a sign that would turn the direction of those is shown by its code.
+  Gallery.inline = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`);
+
   // Loads a script file of data; resolves when it has run.
   Gallery.load = (path) =>
     new Promise((resolve, reject) => {

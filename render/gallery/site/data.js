@@ -4,10 +4,12 @@
 Gallery.data = (() => {
   const SETS = ["shape", "color", "material", "checks"];
   const KEPT_PAGES = 12;
+  const INDEX = "The index can’t be loaded.";
   const columns = {};
   const pages = new Map();
   let head = null;
   let texts = null;
+  let coming = null;
   let waiting = [];
   let rowOf = null;
 
@@ -19,6 +21,15 @@ Gallery.data = (() => {
     for (const name of names) columns[name] = (columns[name] || []).flat(1);
   }
 
+  async function fetchTexts() {
+    const base = document.querySelector('script[src^="data/"]').getAttribute("src").split("/").slice(0, 2).join("/");
+    await Promise.all(head.texts.map((name) => Gallery.load(`${base}/${name}`)));
+    const lower = waiting.flatMap((chunk) => chunk.text).map((text) => text.toLowerCase());
+    texts = { text: lower, things: waiting.flatMap((chunk) => chunk.things) };
+    waiting = [];
+    return texts;
+  }
+
   const folder = (row) => `episodes/${columns.key[row].slice(0, 3)}/${columns.key[row]}`;
 
   return {
@@ -28,11 +39,15 @@ Gallery.data = (() => {
       head = facts;
       flatten(["id", "key", "images", "objects", "visible", "seconds", "created"]);
       flatten(["benchmark", "task", "split", "profile", "stage", ...SETS]);
-      Gallery.start();
+      // A file that is missing would shift all rows behind it.
+      if (columns.id.length === facts.episodes) Gallery.start();
+      else Gallery.stuck(INDEX);
     },
     get head() {
       return head;
     },
+    // When everything that the page names has been asked for.
+    loaded: () => head || Gallery.stuck(INDEX),
     get count() {
       return head.episodes;
     },
@@ -55,14 +70,13 @@ Gallery.data = (() => {
       return texts;
     },
     // {text: lower-case texts, things: lists of numbers} of all rows; loaded on the first call.
-    async loadTexts() {
-      if (texts) return texts;
-      const base = document.querySelector('script[src^="data/"]').getAttribute("src").split("/").slice(0, 2).join("/");
-      await Promise.all(head.texts.map((name) => Gallery.load(`${base}/${name}`)));
-      const lower = waiting.flatMap((chunk) => chunk.text).map((text) => text.toLowerCase());
-      texts = { text: lower, things: waiting.flatMap((chunk) => chunk.things) };
-      waiting = [];
-      return texts;
+    loadTexts() {
+      // Once for all who ask while they come; again if they did not.
+      coming ||= fetchTexts().catch((error) => {
+        coming = null;
+        throw error;
+      });
+      return coming;
     },
 
     episode(key, page) {

@@ -3,8 +3,6 @@
 
 Gallery.episode = (() => {
   const { make, data, about } = Gallery;
-  // Of a task, what gives nothing away; everything else is shown with the answer.
-  const OPEN = ["benchmark", "name", "instruction", "question", "options"];
   const MOST_COLUMNS = 4;
   // With more objects than that, what stands where is told of one at a time, above the list.
   const FEW = 8;
@@ -75,35 +73,6 @@ Gallery.episode = (() => {
     return make("div", { class: "toolbar", role: "group", "aria-label": "Drawn over the pictures" }, toggles, size);
   }
 
-  function task(page) {
-    const given = page.task;
-    if (!given) return null;
-    const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !OPEN.includes(name)));
-    const options = Array.isArray(given.options) ? given.options : [];
-    const items = options.map((option) => [option, make("li", {}, Gallery.text(option))]);
-    const answer = make("div", { class: "answer", id: "answer", hidden: true });
-    const ask = make("button", { type: "button", id: "ask", "aria-expanded": "false", "aria-controls": "answer", "aria-keyshortcuts": "w" }, "Show the answer ", make("kbd", { "aria-hidden": "true" }, "w"));
-    ask.addEventListener("click", () => {
-      const hide = !answer.hidden;
-      answer.hidden = hide;
-      ask.setAttribute("aria-expanded", String(!hide));
-      ask.firstChild.textContent = hide ? "Show the answer " : "Hide the answer ";
-      for (const [option, item] of items) item.classList.toggle("right", !hide && "answer" in given && Gallery.text(option) === Gallery.text(given.answer));
-      if (hide || answer.children.length) return;
-      if ("answer" in given) answer.append(make("p", {}, "Answer: ", make("strong", {}, Gallery.text(given.answer))));
-      answer.append(Gallery.tree("All that the task says", rest, true));
-    });
-    const hidden = Object.keys(rest).length > 0;
-    return make(
-      "section",
-      { class: "task", "aria-labelledby": "task-title" },
-      make("h2", { id: "task-title" }, "Task"),
-      ["instruction", "question"].filter((name) => given[name]).map((name) => make("p", { class: "instruction" }, Gallery.text(given[name]))),
-      items.length ? make("ol", { class: "options", "aria-label": "Options" }, items.map(([, item]) => item)) : null,
-      hidden ? [ask, answer] : make("p", { class: "hint" }, "No answer is stored with it."),
-    );
-  }
-
   function objectLine(picture, item, index) {
     const { image } = picture;
     const swatch = make("span", { class: "dot", "aria-hidden": "true" });
@@ -146,7 +115,7 @@ Gallery.episode = (() => {
     return make(
       "details",
       { class: "objects", open },
-      make("summary", {}, pointer ? `${count}, and a pointer at ${pointer.target}` : count),
+      make("summary", {}, pointer ? `${count}, and a pointer at ${Gallery.inline(pointer.target)}` : count),
       make("ul", { class: "things", "aria-label": `Objects of ${picture.image.name}` }, lines.map(({ line }) => line)),
     );
   }
@@ -186,7 +155,7 @@ Gallery.episode = (() => {
     const alone = page.images.length === 1;
     root().replaceChildren(
       ...heading(row, state),
-      ...[about.problems(page.problems), toolbar(), task(page)].filter(Boolean),
+      ...[about.problems(page.problems), toolbar(), Gallery.task(page.task)].filter(Boolean),
       make("div", { class: alone ? "pictures alone" : "pictures" }, page.images.map((image) => figure(row, image, alone))),
       make("div", { class: "below" }, ...[about.again(page.id), about.provenance(page), about.timings(page.provenance.seconds)].filter(Boolean)),
       make(

@@ -74,6 +74,7 @@ Gallery.keys = (() => {
       event.preventDefault();
       return help();
     }
+    if (!onEpisode() && document.getElementById("list").hidden) return;
     const keys = onEpisode() ? EPISODE : LIST;
     const [, action, onCard] = (Object.hasOwn(keys, key) && keys[key]) || [];
     // Up and down scroll the page unless a card has the focus.

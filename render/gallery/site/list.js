@@ -49,7 +49,7 @@ Gallery.list = (() => {
     const search = make("input", { type: "search", id: "q", autocomplete: "off", spellcheck: "false", "aria-describedby": "q-hint" });
     search.addEventListener("input", () => {
       clearTimeout(typing);
-      typing = setTimeout(() => go({ q: search.value }, true), 160);
+      typing = setTimeout(() => root().hidden || go({ q: search.value }, true), 160);
     });
     const sort = make("select", { id: "sort" });
     for (const [name, { label }] of Object.entries(Gallery.search.SORTS)) sort.append(make("option", { value: name }, label));

@@ -22,15 +22,29 @@
     } catch {
       id = path.slice(1);
     }
-    return { id, state: Gallery.search.parse(query) };
+    return { id, state: Gallery.search.parse(query), hash };
   }
+
+  // What can't go on says so, in place of the list.
+  Gallery.stuck = (text) => {
+    for (const name of ["list", "episode"]) part(name).hidden = true;
+    part("loading").hidden = false;
+    part("loading").textContent = `${text} Is the gallery’s folder whole? Running render-gallery again mends it.`;
+    part("status").textContent = "";
+  };
 
   // first: nothing had the focus yet, and nothing shall take it.
   Gallery.route = async (first = false) => {
-    const { id, state } = parsed();
+    const { id, state, hash } = parsed();
     if (state.q && !Gallery.data.searched) {
       part("status").textContent = "Loading the texts …";
-      await Gallery.data.loadTexts();
+      try {
+        await Gallery.data.loadTexts();
+      } catch {
+        return Gallery.stuck("The texts to search in can’t be loaded.");
+      }
+      // Somebody may have gone on meanwhile.
+      if (location.hash.slice(1) !== hash) return;
     }
     part("loading").hidden = true;
     const fromList = !part("list").hidden;
@@ -39,6 +53,7 @@
     part("episode").hidden = id === null;
     if (id !== null) {
       await Gallery.episode.show(id, state, !first);
+      if (part("episode").hidden) return;
       window.scrollTo(0, 0);
       left = Gallery.episode.row;
       return;
@@ -69,6 +84,8 @@
       theme(next);
     };
   }
+
+  window.addEventListener("load", Gallery.data.loaded);
 
   Gallery.start = () => {
     theme(Gallery.recall("theme"));

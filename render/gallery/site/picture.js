@@ -23,7 +23,7 @@ Gallery.picture = (() => {
 
   function relationText(annotation, name) {
     const parts = relationsOf(annotation, name).map(([relation, others]) => `${PHRASES[relation] || relation}: ${others.join(", ")}`);
-    return parts.join("; ");
+    return Gallery.inline(parts.join("; "));
   }
 
   function sentence(image, item) {
@@ -32,7 +32,7 @@ Gallery.picture = (() => {
     if (pointer && pointer.name === item.name) parts.push(`points at ${pointer.target}`);
     parts.push(item.bbox ? `${Gallery.percent(item.visible_fraction)} visible, ${Gallery.plural(item.visible_pixels, "pixel")}` : "not visible");
     if (item.truncated) parts.push("cut by the border");
-    return parts.join(", ");
+    return Gallery.inline(parts.join(", "));
   }
 
   function rectangle([x, y, width, height], className, tint) {
@@ -143,7 +143,7 @@ Gallery.picture = (() => {
         this.groups[index].classList.toggle("lit", index === this.lit);
         const words = about.get(item.name);
         const share = item.visible_fraction < 0.995 ? ` ${Gallery.percent(item.visible_fraction)}` : "";
-        this.tags[index].textContent = words ? `${item.name} · ${words.join(", ")}` : `${item.name}${on.names ? share : ""}`;
+        this.tags[index].textContent = Gallery.inline(words ? `${item.name} · ${words.join(", ")}` : `${item.name}${on.names ? share : ""}`);
         const shown = (on.names || index === this.lit || words) && (item.bbox || item.amodal_bbox);
         this.tags[index].classList.toggle("shown", Boolean(shown));
         this.tags[index].classList.toggle("lit", index === this.lit);

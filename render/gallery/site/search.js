@@ -67,7 +67,8 @@ Gallery.search = (() => {
       const chosen = [...state.chosen[facet]].map((word) => head.words[facet].indexOf(word));
       if (!chosen.length) return null;
       const column = Gallery.data.column(facet);
-      if (any && !set) return (row) => chosen.includes(column[row]);
+      // No word is -1, in a column as in what was chosen: an address may name what is not here.
+      if (any && !set) return (row) => column[row] >= 0 && chosen.includes(column[row]);
       const passes = head.sets[facet].map((members) =>
         any ? chosen.some((one) => members.includes(one)) : chosen.every((one) => members.includes(one)),
       );

@@ -1,0 +1,38 @@
+"""What the tests in a browser share: waiting, reading what is on the screen, choosing."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+Open = Callable[..., Any]
+
+
+def until(page: Any, expression: str) -> None:
+    """Waits until it holds. Playwright's own way needs `eval`, which the page's policy forbids."""
+    for _ in range(100):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(30)
+    raise AssertionError(f"never came true: {expression}")
+
+
+def names(page: Any) -> list[str]:
+    """Episodes of the cards, in their order."""
+    found: list[str] = page.locator(".card .name").all_text_contents()
+    return found
+
+
+def pixels(locator: Any) -> NDArray[np.int16]:
+    """(H, W, 3) of an element as it is on the screen."""
+    with Image.open(io.BytesIO(locator.screenshot())) as picture:
+        return np.asarray(picture.convert("RGB"), dtype=np.int16)
+
+
+def choose(page: Any, facet: str, word: str) -> None:
+    page.locator(".facet", has_text=facet).get_by_label(word).check()
