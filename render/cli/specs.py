@@ -59,7 +59,7 @@ for _command in _COMMANDS:
 @click.argument("files", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print a report as JSON, with all faults.")
 @click.option(
-    "--prove", is_flag=True, help="Prove also that each MEWL, iWISDM or MALeViC episode has one answer, the stored one."
+    "--prove", is_flag=True, help="Prove also that each episode of a benchmark has one answer, the stored one."
 )
 @click.option("--store", metavar="STORE", help="With --prove: prove the rendered truth of a store instead of files.")
 def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None) -> None:

@@ -109,6 +109,7 @@ def proof_faults(source: SpecSource) -> Iterator[Fault]:
     from scene_specs.errors import Fault, SpecError
     from scene_specs.icca.prove import is_icca
     from scene_specs.iwisdm.prove import is_iwisdm
+    from scene_specs.kilogram import prove as kilogram
     from scene_specs.malevic.prove import disproof, is_malevic
     from scene_specs.mewl.prove import prove
     from scene_specs.mewl.view import learner_view
@@ -119,6 +120,10 @@ def proof_faults(source: SpecSource) -> Iterator[Fault]:
             task = data.get("task") or {}
             if is_iwisdm(task):
                 if reason := spec_disproof(data):
+                    yield Fault(item.file, item.line, item.episode.id, "task", reason)
+                continue
+            if kilogram.is_kilogram(task):
+                if reason := kilogram.disproof(task, kilogram.frames_of(data)):
                     yield Fault(item.file, item.line, item.episode.id, "task", reason)
                 continue
             if is_malevic(task) or is_icca(task):
@@ -142,12 +147,14 @@ def store_faults(path: str) -> tuple[list[Fault], int]:
     """
     from render.cli.specs_icca import record_disproof as icca_disproof
     from render.cli.specs_iwisdm import record_disproof
+    from render.export._kilogram_truth import record_disproof as kilogram_disproof
     from render.export._mewl_truth import prove_record
     from render.export.base import ExportReport, whole_records
     from render.store import open_store
     from scene_specs.errors import Fault, SpecError
     from scene_specs.icca.prove import is_icca
     from scene_specs.iwisdm.prove import is_iwisdm
+    from scene_specs.kilogram.prove import is_kilogram
 
     store = open_store(path)
     faults: list[Fault] = []
@@ -160,6 +167,8 @@ def store_faults(path: str) -> tuple[list[Fault], int]:
                 mine = is_iwisdm(record.scene.task)
                 if is_icca(record.scene.task):
                     reason = icca_disproof(record)
+                elif is_kilogram(record.scene.task):
+                    reason = kilogram_disproof(record)
                 else:
                     reason = record_disproof(record) if mine else prove_record(record).reason
             except SpecError as error:

@@ -6,8 +6,9 @@ A frame's objects hold nothing but what is seen, so the same picture in any epis
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from scene_specs.kilogram.annotations import Annotations
@@ -28,7 +29,7 @@ CAMERA = {"location": list(EYE), "look_at": [0.0, 0.0, 0.0], "jitter": 0.3}
 AREA = {"x": [-4.0, 4.0], "y": [-4.0, 4.0]}
 WOOD = {"blend": "materials/wood.blend", "group": "Wood"}
 # Stained, not pitch-black: something has to be seen of it.
-_BLACK_WOOD = (38, 35, 33)
+TABLE_RGB: Mapping[str, tuple[int, int, int]] = MappingProxyType({**RGB, "black": (38, 35, 33)})
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,8 @@ def _prisms(polygons: Sequence[Corners], colors: Sequence[str]) -> list[dict[str
         flat = [(px - SPAN / 2, SPAN / 2 - py) for px, py in inset(polygon, GAP / 2) or polygon]
         turned = [(px * right[0] + py * away[0], px * right[1] + py * away[1]) for px, py in flat]
         origin, corners = _about_middle(turned)
-        rgb = _BLACK_WOOD if color == "black" else RGB[color]
         shape = {"polygon": corners, "height": THICK}
-        item = {"name": f"piece-{piece}", "shape": shape, "color": list(rgb), "material": WOOD}
+        item = {"name": f"piece-{piece}", "shape": shape, "color": list(TABLE_RGB[color]), "material": WOOD}
         made.append({**item, "size": 1.0, "location": origin, "rotation_deg": 0})
     return made
 

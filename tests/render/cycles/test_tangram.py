@@ -10,8 +10,10 @@ import pytest
 
 from render.compiler import compile_episode
 from render.cycles.session import CyclesRenderer
+from render.export._kilogram_truth import record_disproof
 from render.passes import Passes
 from render.profiles import settings_for
+from render.run.episode import make_record
 from render.run.fake import FakeRenderer
 from render.scene import Scene
 from scene_specs.kilogram.dataset import own_dataset
@@ -20,6 +22,7 @@ from scene_specs.kilogram.examples import RGB
 from scene_specs.kilogram.figure import area
 from scene_specs.kilogram.pieces import PIECES
 from scene_specs.reading import parse_episode
+from tests import factories
 
 DATA = own_dataset(0)
 TANGRAM = "own-027"
@@ -124,3 +127,23 @@ def test_on_the_table_every_piece_is_seen_and_has_its_colour() -> None:
     assert (known != passes.ids).sum() <= 3
     edges = np.concatenate([passes.ids[0], passes.ids[-1], passes.ids[:, 0], passes.ids[:, -1]])
     assert not edges.any()
+
+
+@pytest.mark.parametrize("world", ["2d", "3d"])
+def test_a_rendered_episode_is_proved_from_its_pixels(world: str) -> None:
+    annotations = {TANGRAM: DATA.annotations[TANGRAM][:1]}
+    spec = next(picture_specs(DATA, annotations, "all", "part+color", Look(64, world=world), 0))
+    settings = settings_for("draft", 96, 96)
+    record = make_record(renderer(), parse_episode(json.dumps(spec)), factories.make_job(spec), settings)
+    assert record_disproof(record) == ""
+    image = record.images[0]
+    first, second = image.annotation.objects[0], image.annotation.objects[-1]
+    # Two pieces exchanged: what is then seen of one is the other's.
+    swapped = [
+        second.model_copy(update={"name": first.name}),
+        *image.annotation.objects[1:-1],
+        first.model_copy(update={"name": second.name}),
+    ]
+    annotation = image.annotation.model_copy(update={"objects": swapped})
+    other = record.model_copy(update={"images": [image.model_copy(update={"annotation": annotation})]})
+    assert "its part has" in record_disproof(other)
