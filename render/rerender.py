@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -69,9 +70,17 @@ class BlendSaver:
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         """As the renderer's, and saves."""
         passes: Passes = self._renderer.render(scene, frame, view)
-        self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / f"{frame.image_name(view)}.blend"
-        self._renderer.save_blend(path, frame)
+        # In a folder of its own: whole or not there, and Blender leaves no .blend1 of one that was there before.
+        part = self._folder / f".{os.getpid()}.part"
+        try:
+            part.mkdir(parents=True, exist_ok=True)
+            self._renderer.save_blend(part / path.name, frame)
+            (part / path.name).replace(path)
+        except OSError as error:
+            raise UsageError(f"{path}: can't be written: {error.strerror or error}") from error
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
         self.paths.append(path)
         return passes
 

@@ -65,7 +65,8 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
     """Look at episode ID of STORE, or render it again from its stored Scene: pictures, overlays, truth.
 
     Says "identical", or how far the pictures differ from what is stored and what changed since: versions, device,
-    settings, assets. With --from, STORE and ID are left out, or ID chooses one of several episodes of the file.
+    settings, assets. With --from, STORE and ID are left out, or ID chooses one of several episodes of the file. STORE
+    is $DIORAMA_STORE where only ID is given.
 
     --sheet and --plan by themselves show what is stored, without rendering. --set changes one thing and keeps
     everything else where the compiler put it; a change that breaks a stated relation is refused. Paths may use names:
@@ -79,8 +80,8 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
 
     if options["spec"] is not None and store is not None and episode_id is None:
         store, episode_id = None, store
-    if options["spec"] is None and store is None:
-        store = os.environ.get("DIORAMA_STORE")
+    if options["spec"] is None and episode_id is None and os.environ.get("DIORAMA_STORE"):
+        store, episode_id = os.environ["DIORAMA_STORE"], store
     result = render_again(Again(store, episode_id, **options))
     if as_json:
         import json

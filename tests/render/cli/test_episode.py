@@ -59,6 +59,13 @@ def test_a_stored_episode_is_identical_again(store: str, tmp_path: Path) -> None
         assert picture.size == (96, 72)
 
 
+def test_the_store_may_be_named_by_the_environment(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIORAMA_STORE", store)
+    assert "identical" in call("look/again/7", "--out", tmp_path / "out").stdout
+    monkeypatch.setenv("DIORAMA_STORE", str(tmp_path / "other.lance"))
+    assert "identical" in call(store, "look/again/7", "--out", tmp_path / "out").stdout
+
+
 def test_one_that_was_changed_is_told_and_shown(tmp_path: Path) -> None:
     record = made()
     color = decode_png(record.images[1].png).copy()
@@ -128,6 +135,8 @@ print("FOUND" + json.dumps([things, camera.name, list(camera.location), size]))
 def test_a_blend_opens_again_with_the_same_objects_at_the_same_places(tmp_path: Path) -> None:
     file = tmp_path / "spec.json"
     file.write_text(json.dumps(SPEC))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "one.blend").write_text("of an earlier call")
     call(
         "--from",
         file,
@@ -140,6 +149,8 @@ def test_a_blend_opens_again_with_the_same_objects_at_the_same_places(tmp_path: 
         "--save-blend",
         renderer="cycles",
     )
+    names = [path.name for path in (tmp_path / "out").iterdir()]
+    assert not [name for name in names if name.startswith(".") or name.endswith(".blend1")]
     frame = json.loads((tmp_path / "out" / "scene.json").read_text())["frames"][0]
     command = [sys.executable, "-c", LOOK, str(tmp_path / "out" / "one.blend")]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
