@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,11 @@ def write_episodes(
     )
     try:
         yield from pool.map(_make_here, [str(out)] * len(units), units)
+    except BrokenProcessPool as error:
+        raise StoreError(
+            f"{store.url}: a process that made episodes of the gallery died, as for lack of memory; what is done stays "
+            "done: run it again, with fewer --workers"
+        ) from error
     finally:
         pool.shutdown(cancel_futures=True)
 

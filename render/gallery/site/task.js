@@ -11,13 +11,14 @@ Gallery.task = (() => {
     const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !OPEN.includes(name)));
     const options = Array.isArray(given.options) ? given.options : [];
     const items = options.map((option) => [option, make("li", {}, Gallery.text(option))]);
+    const what = "answer" in given ? "the answer" : "what else it says";
     const answer = make("div", { class: "answer", id: "answer", hidden: true });
-    const ask = make("button", { type: "button", id: "ask", "aria-expanded": "false", "aria-controls": "answer", "aria-keyshortcuts": "w" }, "Show the answer ", make("kbd", { "aria-hidden": "true" }, "w"));
+    const ask = make("button", { type: "button", id: "ask", "aria-expanded": "false", "aria-controls": "answer", "aria-keyshortcuts": "w" }, `Show ${what} `, make("kbd", { "aria-hidden": "true" }, "w"));
     ask.addEventListener("click", () => {
       const hide = !answer.hidden;
       answer.hidden = hide;
       ask.setAttribute("aria-expanded", String(!hide));
-      ask.firstChild.textContent = hide ? "Show the answer " : "Hide the answer ";
+      ask.firstChild.textContent = `${hide ? "Show" : "Hide"} ${what} `;
       for (const [option, item] of items) item.classList.toggle("right", !hide && "answer" in given && Gallery.text(option) === Gallery.text(given.answer));
       if (hide || answer.children.length) return;
       if ("answer" in given) answer.append(make("p", {}, "Answer: ", make("strong", {}, Gallery.text(given.answer))));

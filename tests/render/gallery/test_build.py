@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -193,6 +194,20 @@ def test_several_processes_make_the_same(tmp_path: Path) -> None:
         for out in (tmp_path / "one", tmp_path / "two")
     ]
     assert contents[0] == contents[1]
+
+
+def _dies(*_: object) -> None:
+    os._exit(9)
+
+
+def test_a_process_that_dies_is_a_clear_error(
+    store: LanceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(episodes, "_make_here", _dies)
+    with pytest.raises(StoreError, match=r"died, as for lack of memory; .* fewer --workers"):
+        build(store, tmp_path / "g", GalleryOptions(workers=2))
+    monkeypatch.undo()
+    assert build(store, tmp_path / "g", ONE).built == 3
 
 
 def test_hostile_texts_stay_inside_their_strings(tmp_path: Path) -> None:
