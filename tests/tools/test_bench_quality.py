@@ -1,0 +1,108 @@
+"""The measure from end to end, with tiny renders: references, a profile, a try, the report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from render.errors import UsageError
+from render.profiles import settings_for
+from tools import bench_quality
+from tools.quality.scenes import scenes
+from tools.quality.tuned import TunedRenderer
+
+SMALL = ["--limit", "1", "--size", "32x24"]
+
+
+@pytest.fixture(scope="module")
+def renderer() -> Iterator[TunedRenderer]:
+    made = TunedRenderer("cpu", 1)
+    yield made
+    made.close()
+
+
+def call(folder: Path, *arguments: str) -> int:
+    places = ["--references", str(folder / "references"), "--results", str(folder / "results")]
+    return bench_quality.main([*arguments, *places])
+
+
+def test_references_candidates_and_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tries = tmp_path / "tries.json"
+    tries.write_text(json.dumps({"name": "few", "settings": {"samples": 2}, "prediction": "worse"}), "utf-8")
+    asked = ["run", "standard", str(tries), *SMALL]
+    # Without references it measures all the same, and says so.
+    assert call(tmp_path, *asked) == 0
+    assert capsys.readouterr().out == ""
+    assert call(tmp_path, "references", *SMALL, "--samples", "64") == 0
+    (facts,) = (json.loads(path.read_text()) for path in (tmp_path / "references").glob("*.json"))
+    assert facts["samples"] == 64 and 25 < facts["own_psnr"] < 60
+    written = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+    assert call(tmp_path, *asked, "--table", str(tmp_path / "t.md"), "--plot", str(tmp_path / "p.svg")) == 0
+    assert call(tmp_path, "references", *SMALL, "--samples", "64") == 0
+    assert all(path.stat().st_mtime_ns == then for path, then in written.items()), "nothing is measured twice"
+    text = capsys.readouterr().out
+    assert text == (tmp_path / "t.md").read_text()
+    assert "| few | standard: samples 2 | worse | -" in text
+    assert "Boxes and masks: the same in all 2 candidates" in text
+    assert (tmp_path / "p.svg").read_text().count("<circle") == 2
+    assert call(tmp_path, "report", "--json") == 0
+    data: dict[str, Any] = json.loads(capsys.readouterr().out)
+    standard, few = (data["candidates"][name][scenes(1)[0].name] for name in ("standard", "few"))
+    assert standard["psnr"] > few["psnr"]
+    assert standard["seconds"]["sampling"] > 0 and standard["cpu"] > 0
+
+
+def test_wrong_options_write_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(tmp_path, "run", "standrad") == 2
+    assert "did you mean 'standard'" in capsys.readouterr().err
+    assert call(tmp_path, "references", "--samples", "9") == 2
+    assert call(tmp_path, "report") == 2
+    with pytest.raises(SystemExit) as stopped:
+        call(tmp_path, "run", "draft", "--size", "big")
+    assert stopped.value.code == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_property_holds_for_its_candidate_alone(renderer: TunedRenderer) -> None:
+    scene = scenes(1)[0].compiled(settings_for("draft", 32, 24))
+    frame = scene.frames[0]
+    pictures = []
+    seen: list[int] = []
+
+    def dark(blender: Any, _frame: object) -> None:
+        seen.append(blender.cycles.samples)
+
+    for exposure in ({}, {"film_exposure": 0.25}, {}):
+        renderer.tune(cycles=exposure, hook=dark)
+        pictures.append(renderer.render(scene, frame, frame.views[0]).color)
+    assert np.array_equal(pictures[0], pictures[2])
+    assert pictures[1].mean() < 0.7 * pictures[0].mean()
+    assert seen == [scene.settings.samples] * 3
+
+
+def test_what_a_hook_did_is_undone(renderer: TunedRenderer) -> None:
+    scene = scenes(1)[0].compiled(settings_for("draft", 32, 24))
+    order: list[str] = []
+
+    def hook(_blender: object, _frame: object) -> Any:
+        order.append("done")
+        return lambda: order.append("undone")
+
+    renderer.tune(hook=hook)
+    renderer.render(scene, scene.frames[0], scene.frames[0].views[0])
+    assert order == ["done", "undone"]
+    assert renderer.linear.shape == (24, 32, 3)
+
+
+@pytest.mark.parametrize("wrong", [{"denoising_qualty": "FAST"}, {"denoising_quality": "QUICK"}])
+def test_a_property_that_blender_refuses_is_named(renderer: TunedRenderer, wrong: dict[str, str]) -> None:
+    scene = scenes(1)[0].compiled(settings_for("draft", 32, 24))
+    renderer.tune(cycles=wrong)
+    with pytest.raises(UsageError, match=next(iter(wrong))):
+        renderer.render(scene, scene.frames[0], scene.frames[0].views[0])
+    renderer.tune()

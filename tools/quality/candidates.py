@@ -1,0 +1,113 @@
+"""What is measured: a profile by name, or a try from a JSON file.
+
+A try's file holds one object or a list of them:
+
+    {"name": "standard-32", "base": "standard", "prediction": "0.8 dB better, a third slower",
+     "settings": {"samples": 32}, "cycles": {"denoising_quality": "BALANCED"}, "render": {"use_persistent_data": true},
+     "view_layer": {}, "hook": "tools.quality.hooks:function"}
+
+base: the profile that it changes. settings: fields of a profile. cycles, render, view_layer: Blender's own properties
+of `scene.cycles`, `scene.render` and `scene.view_layers[0]`, for what profiles don't know. hook: a function of (Blender
+scene, SceneFrame), called when the scene is built; it returns a function that undoes what it did, or None. Every
+property is put back after each render, so that candidates can alternate in one process.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+from pydantic import Field, ValidationError
+
+from render.errors import UsageError
+from render.profiles import settings_for
+from render.scene import Settings
+from scene_specs.spec import SpecModel
+from tools.quality.tuned import Hook
+
+Values = dict[str, bool | int | float | str]
+
+
+class Candidate(SpecModel):
+    """See the top of this file."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+_-]{0,80}$")]
+    base: str = "standard"
+    prediction: str = ""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    cycles: Values = Field(default_factory=dict)
+    render: Values = Field(default_factory=dict)
+    view_layer: Values = Field(default_factory=dict)
+    hook: str | None = None
+
+    def at(self, width: int, height: int) -> Settings:
+        """Its settings at a size in pixels. Raises UsageError for an unknown profile or a wrong field."""
+        base = settings_for(self.base, width, height)
+        try:
+            return Settings.model_validate({**base.model_dump(), "profile": self.name, **self.settings})
+        except ValidationError as error:
+            raise UsageError(f"candidate {self.name!r}: settings: {_first(error)}") from error
+
+    def hook_function(self) -> Hook | None:
+        """The hook, found. Raises UsageError."""
+        if self.hook is None:
+            return None
+        module, _, name = self.hook.partition(":")
+        try:
+            return cast(Hook, getattr(import_module(module), name))
+        except (ImportError, AttributeError, ValueError) as error:
+            raise UsageError(f"candidate {self.name!r}: hook {self.hook!r}: {error}; write module:function") from error
+
+    @property
+    def change(self) -> str:
+        """What it changes of its base, in words."""
+        own = {**self.settings, **self.cycles, **self.render, **self.view_layer}
+        said = [f"{key} {value}" for key, value in own.items()] + ([self.hook] if self.hook else [])
+        return f"{self.base}: {', '.join(said)}" if said else self.base
+
+    def key(self) -> dict[str, Any]:
+        """All of it that decides pictures and times."""
+        return {"settings": self.at(320, 240).model_dump(exclude={"profile"}), **self.model_dump(include=_DECIDES)}
+
+
+_DECIDES = {"cycles", "render", "view_layer", "hook"}
+
+
+def candidates(names: Sequence[str]) -> list[Candidate]:
+    """The candidates of a command line: names of profiles, and `.json` files of tries.
+
+    Raises UsageError for what is neither, and for two of one name.
+    """
+    found: list[Candidate] = []
+    for name in names:
+        found += _tries(Path(name)) if name.endswith(".json") else [Candidate(name=name, base=name)]
+    for candidate in found:
+        candidate.at(320, 240)
+        candidate.hook_function()
+    twice = sorted({each.name for each in found if sum(other.name == each.name for other in found) > 1})
+    if twice:
+        raise UsageError(f"two candidates are called {', '.join(twice)}; their results would overwrite each other")
+    return found
+
+
+def _tries(path: Path) -> list[Candidate]:
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: no readable JSON: {error}") from error
+    made = []
+    for k, item in enumerate(data if isinstance(data, list) else [data]):
+        try:
+            made.append(Candidate.model_validate(item))
+        except ValidationError as error:
+            raise UsageError(f"{path}: candidate {k}: {_first(error)}") from error
+    return made
+
+
+def _first(error: ValidationError) -> str:
+    """The first fault in a line: where, what."""
+    fault = error.errors()[0]
+    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}, found {fault['input']!r}"

@@ -1,0 +1,79 @@
+"""Error over time as an SVG, with the Pareto front: the candidates that no other beats in both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+WIDTH, HEIGHT = 760, 460
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 130, 20, 48
+_STYLE = (
+    "text{font:12px sans-serif;fill:#333}.grid{stroke:#ddd}.front{fill:none;stroke:#2a6;stroke-width:1.5}"
+    ".on{fill:#2a6}.off{fill:#999}"
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """seconds: an image, above 0. psnr: dB; finite."""
+
+    name: str
+    seconds: float
+    psnr: float
+
+
+def front(points: Sequence[Point]) -> list[Point]:
+    """Those for which no other is as fast and better, or faster and as good; the fastest first."""
+    kept: list[Point] = []
+    for point in sorted(points, key=lambda p: (p.seconds, -p.psnr)):
+        if not kept or point.psnr > kept[-1].psnr:
+            kept.append(point)
+    return kept
+
+
+def _steps(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10, ... within the range."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [m * 10.0**k for k in powers for m in (1, 2, 5) if low <= m * 10.0**k <= high]
+
+
+def svg(points: Sequence[Point]) -> str:
+    """Seconds an image (logarithmic) to the right, PSNR upwards. Raises ValueError without a point."""
+    if not points:
+        raise ValueError("found no points, expected one at least")
+    low, high = min(p.seconds for p in points) / 1.3, max(p.seconds for p in points) * 1.3
+    bottom, top = math.floor(min(p.psnr for p in points) - 0.5), math.ceil(max(p.psnr for p in points) + 0.5)
+
+    def x(seconds: float) -> float:
+        return _LEFT + (WIDTH - _LEFT - _RIGHT) * math.log(seconds / low) / math.log(high / low)
+
+    def y(psnr: float) -> float:
+        return _TOP + (HEIGHT - _TOP - _BOTTOM) * (top - psnr) / (top - bottom)
+
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}">', f"<style>{_STYLE}</style>"]
+    parts.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>')
+    for value in _steps(low, high):
+        at = x(value)
+        parts.append(f'<line class="grid" x1="{at:.1f}" y1="{_TOP}" x2="{at:.1f}" y2="{HEIGHT - _BOTTOM}"/>')
+        parts.append(f'<text x="{at:.1f}" y="{HEIGHT - _BOTTOM + 16}" text-anchor="middle">{value:g}</text>')
+    for level in range(bottom, top + 1, max(1, (top - bottom) // 8)):
+        at = y(level)
+        parts.append(f'<line class="grid" x1="{_LEFT}" y1="{at:.1f}" x2="{WIDTH - _RIGHT}" y2="{at:.1f}"/>')
+        parts.append(f'<text x="{_LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{level}</text>')
+    best = front(points)
+    line = " ".join(f"{x(p.seconds):.1f},{y(p.psnr):.1f}" for p in best)
+    parts.append(f'<polyline class="front" points="{line}"/>')
+    for p in points:
+        kind = "on" if p in best else "off"
+        parts.append(f'<circle class="{kind}" cx="{x(p.seconds):.1f}" cy="{y(p.psnr):.1f}" r="4"/>')
+        parts.append(f'<text x="{x(p.seconds) + 7:.1f}" y="{y(p.psnr) + 4:.1f}">{escape(p.name)}</text>')
+    middle = (_TOP + HEIGHT - _BOTTOM) / 2
+    parts.append(
+        f'<text x="{(_LEFT + WIDTH - _RIGHT) / 2:.0f}" y="{HEIGHT - 10}" text-anchor="middle">seconds an image</text>'
+    )
+    parts.append(
+        f'<text transform="translate(16 {middle:.0f}) rotate(-90)" text-anchor="middle">median PSNR, dB</text>'
+    )
+    return "\n".join([*parts, "</svg>", ""])
