@@ -116,7 +116,7 @@ def _boxes(image: ImageRecord) -> Iterable[str]:
         if box is not None:
             y = max(box[1] - letter / 4, letter)
             yield (
-                f'<text x="{box[0]}" y="{y:g}" font-size="{letter:g}" fill="{color}" stroke="#111" '
+                f'<text x="{box[0]}" y="{y:g}" font-size="{letter:g}" fill="#fff" stroke="#111" '
                 f'stroke-width="{letter / 4:g}" paint-order="stroke">{_text(item.name)}</text>'
             )
 

@@ -133,7 +133,7 @@ Gallery.episode = (() => {
         "figcaption",
         {},
         make("p", { class: "said" }, make("span", { class: "which" }, image.name), image.utterance ? make("q", {}, image.utterance) : null),
-        make("p", { class: "caption" }, image.caption, make("small", {}, ` ${image.width} × ${image.height}${extra}`)),
+        make("p", { class: "caption" }, Gallery.inline(image.caption), make("small", {}, ` ${image.width} × ${image.height}${extra}`)),
         picture.info,
         objectList(picture, alone),
         image.truth ? Gallery.tree("Truth of this frame", image.truth) : null,

@@ -48,7 +48,7 @@ def test_a_name_does_not_turn_the_words_beside_it(open_page: Open) -> None:
     page = open_page("#/hostile/1")
     page.keyboard.press("n")
     page.locator("button.object").focus()
-    for place in (".notice.bad", ".info", ".tag.shown", ".things .relations"):
+    for place in (".notice.bad", ".caption", ".info", ".tag.shown", ".things .relations"):
         text = page.locator(place).first.text_content()
         assert "\\u202e" in text, place
         assert "\u202e" not in text, place
