@@ -123,7 +123,9 @@ def command(program: str) -> click.Command:
 def help_texts(program: str) -> str:
     """`--help` of a program, and of each of its subcommands."""
     found = command(program)
-    names = [[], *([name] for name in getattr(found, "commands", {}))]
+    names: list[list[str]] = [[]]
+    for name, below in getattr(found, "commands", {}).items():
+        names += [[name], *([name, one] for one in getattr(below, "commands", {}))]
     return "".join(CliRunner().invoke(found, [*name, "--help"], catch_exceptions=False).output for name in names)
 
 

@@ -87,7 +87,9 @@ def draw_pictures(source: str, difficulty: str, vary: str, identity: str, seed: 
         rng = generator(seed, identity, f"attempt-{attempt}")
         pictures = build(own, rng)
         # The cheap questions first.
-        if not distinct_things(pictures) or not level.near(distances(pictures)):
+        if not distinct_things(pictures) or not all(map(own.plain, pictures)):
+            continue
+        if not level.near(distances(pictures)):
             continue
         found = figures(pictures)
         if found is not None and level.fits(found):

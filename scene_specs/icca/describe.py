@@ -49,25 +49,38 @@ def incremental(target: Picture, others: Sequence[Picture]) -> Picture:
     Things that are rarest among the others come first, values of each by PREFERENCE; the type of what is spoken of is
     always said. Raises SameError.
     """
+    return part_of(target, _typed(target, _incremental(target, others)))
+
+
+def shortened(target: Picture, others: Sequence[Picture], types: bool = False) -> Picture:
+    """The incremental description without what it can do without: values go from its end, each if the rest still names
+    the target. types: things keep theirs, and go as a whole or not at all. Raises SameError.
+    """
     bits = _incremental(target, others)
+    refused = _readings(target, others)
+    atoms = target.atoms()
+
+    def less(without: int) -> int:
+        rest = bits & ~without
+        return rest if rest and not any(rest & one == rest for one in refused) else bits
+
+    if types:
+        bits = _typed(target, bits)
+    for k in reversed(_order(target, others)):
+        if not (types and atoms[k].name in TYPES):
+            bits = less(1 << k)
+    for thing in range(len(target.things)):
+        bits = less(sum(1 << k for k, atom in enumerate(atoms) if thing in (atom.thing, atom.other)))
+    return part_of(target, bits)
+
+
+def _typed(target: Picture, bits: int) -> int:
+    """The atoms, with the types of all things that they are about."""
     atoms = target.atoms()
     spoken = {k for j, atom in enumerate(atoms) if bits >> j & 1 for k in (atom.thing, atom.other)}
     for j, atom in enumerate(atoms):
         bits |= (atom.name in TYPES and atom.thing in spoken) << j
-    return part_of(target, bits)
-
-
-def shortened(target: Picture, others: Sequence[Picture]) -> Picture:
-    """The incremental description without what it can do without: values go from its end, each if the rest still names
-    the target. Raises SameError.
-    """
-    bits = _incremental(target, others)
-    refused = _readings(target, others)
-    for k in reversed(_order(target, others)):
-        less = bits & ~(1 << k)
-        if less and not any(less & one == less for one in refused):
-            bits = less
-    return part_of(target, bits)
+    return bits
 
 
 def _incremental(target: Picture, others: Sequence[Picture]) -> int:

@@ -109,7 +109,8 @@ def derangement(seed: int, name: str, trial: int) -> Order:
 def new_game(context: int, number: int, images: Sequence[str], pictures: Sequence[Picture], seed: int = 0) -> Game:
     """Game `number` of a context with drawn targets; no image is the target in two trials that follow each other.
 
-    images: in the order of `pictures`. Id: `<context, 3 digits>_<12 hexadecimal digits>`, drawn from all of these.
+    images: in the order of `pictures`, which may be none. Id: `<context, 3 digits>_<12 hexadecimal
+    digits>`, drawn from all of these.
     """
     mark = int(generator(seed, f"icca/{context}/{number}", " ".join(sorted(images))).integers(16**12))
     name = f"{context:03d}_{mark:012x}"
@@ -122,4 +123,6 @@ def new_game(context: int, number: int, images: Sequence[str], pictures: Sequenc
             # Rotating keeps the other three in their drawn order.
             block = block[1:] + block[:1]
         targets += block
-    return Game(name, tuple(images[k] for k in order), tuple(targets), tuple(pictures[k] for k in order))
+    return Game(
+        name, tuple(images[k] for k in order), tuple(targets), tuple(pictures[k] for k in order) if pictures else ()
+    )

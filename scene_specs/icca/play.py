@@ -47,8 +47,9 @@ class Trial:
         """Whether the message is, or seems to be, a label instead of a description."""
         listed = "|".join(map(re.escape, labels))
         whole = rf"\s*({listed})[.\s]*"
-        said = rf"\b(image|picture|photo|option|label)\s+({listed})\b"
-        return re.fullmatch(whole, self.message, re.I) is not None or re.search(said, self.message, re.I) is not None
+        # `picture a` may go on with `child drew`; capitals don't.
+        said = rf"\b(?i:image|picture|photo|option|label)\s+({listed})\b"
+        return re.fullmatch(whole, self.message, re.I) is not None or re.search(said, self.message) is not None
 
 
 def label_of(answer: str, labels: Sequence[str]) -> str:

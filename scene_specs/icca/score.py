@@ -73,7 +73,7 @@ def scores(
     resamples: int = RESAMPLES,
 ) -> list[Row]:  # fmt: skip
     """All measures of all groups. Games weigh the same; intervals are of percentiles, 95 %, games drawn with
-    replacement.
+    replacement, the same ones for all groups of as many.
 
     words: what WND and WNR count, `content` or `all`; message length counts all. Raises SpecError for a game twice in
     a group.
@@ -93,7 +93,7 @@ def scores(
             values = np.array([_values(one, measure, computation, words) for one in games], dtype=np.float64)
             if np.isnan(values).all():
                 continue
-            low, high = _interval(values, generator(seed, group, f"bootstrap {measure}"), resamples)
+            low, high = _interval(values, generator(seed, "icca", "bootstrap"), resamples)
             first = 1 + REPETITIONS - values.shape[1]
             rows += [
                 Row(group, measure, first + k, len(games), float(values[:, k].mean()), float(low[k]), float(high[k]))

@@ -32,6 +32,11 @@ _FOLDERS: Mapping[str, str] = MappingProxyType(
         "lamp": "lighting", "plane": "planes", "table": "tables",
     }
 )  # fmt: skip
+# Gray glass is black. What glows is lighter than its colour: gray is white, red and purple are pink, brown is orange.
+_MISREAD = frozenset(
+    frozenset(pair)
+    for pair in (("gray", "glass"), *((color, "glowing") for color in ("gray", "red", "purple", "brown")))
+)
 _MODELS = 8
 _PLACES = ("top_left", "top_right", "bottom_left", "bottom_right")
 _COLORS = ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow")
@@ -52,7 +57,8 @@ AXES: tuple[tuple[str, int], ...] = (("left", 0), ("front", 1))
 class Source:
     """values: attribute -> what it can be. stage: where pictures are set. things: fewest and most a picture.
 
-    vary: what contexts of it may differ in.
+    vary: what contexts of it may differ in. frame: further keys of a spec's frame. misread: two values that no thing
+    has together, because people would name what they see otherwise.
     """
 
     stage: str
@@ -60,6 +66,12 @@ class Source:
     things: tuple[int, int]
     vary: tuple[str, ...] = ("attributes",)
     frame: Mapping[str, Any] = field(default_factory=dict)
+    misread: frozenset[frozenset[str]] = frozenset()
+
+    def plain(self, picture: Picture) -> bool:
+        """Whether everything in a picture looks like its words."""
+        values = [{value for _, value in thing} for thing in picture.things]
+        return not any(pair <= shown for pair in self.misread for shown in values)
 
 
 SOURCES: Mapping[str, Source] = MappingProxyType(
@@ -77,6 +89,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             (3, 5),
             ("attributes", "relations"),
             _NEARER,
+            _MISREAD,
         ),
         "shapenet": Source("quadrants", MappingProxyType({"color": _COLORS, "category": tuple(_FOLDERS)}), (3, 4)),
         "flat": Source(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from scene_specs.icca.describe import TYPES, incremental, shortened
+from scene_specs.icca.describe import incremental, shortened
 from scene_specs.icca.faults import refused
 from scene_specs.icca.game import Game
 from scene_specs.icca.picture import Picture
@@ -28,21 +28,8 @@ def _others(pictures: Sequence[Picture], k: int) -> list[Picture]:
     return [one for j, one in enumerate(pictures) if j != k]
 
 
-def with_types(picture: Picture, description: Picture, others: Sequence[Picture]) -> Picture:
-    """The description, in which things have their type if it can be told; others: it must stay false of these."""
-    things = []
-    for thing in description.things:
-        said = dict(thing)
-        whole = [dict(one) for one in picture.things if said.items() <= dict(one).items()]
-        kinds = {(name, one[name]) for one in whole for name in TYPES if name in one}
-        if len(kinds) == 1 and not any(name in said for name in TYPES):
-            said |= dict(kinds)
-        things.append(tuple(said.items()))
-    return Picture(tuple(things), description.relations)
-
-
 class Scripted:
-    """Shortens what it says of a picture, repetition by repetition; words are only ever left out.
+    """Shortens what it says of a picture, repetition by repetition; content words are only ever left out.
 
     0: every thing with all its values (and the relations that the next uses). 1: the incremental algorithm's
     description. 2: that, less all that it can do without. 3: that, without articles, `and` and `of`. 4: at most two of
@@ -63,7 +50,7 @@ class Scripted:
 
     def _stages(self, picture: Picture, others: Sequence[Picture]) -> list[str]:
         step = incremental(picture, others)
-        least = with_types(picture, shortened(picture, others), others)
+        least = shortened(picture, others, types=True)
         first = Picture(picture.things, ()) if not step.relations else picture
         short = text_of(least)
         return [text_of(first), text_of(step), short, " ".join(w for w in _words(short) if w not in _SMALL)]
