@@ -8,10 +8,11 @@ Gallery.about = (() => {
     return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
   }
 
-  function command(id) {
+  function command({ id, job }) {
     const { store, at } = data.head;
     if (at) return `render-store get ${quoted(store)} ${quoted(id)} --at ${quoted(at)} --out look`;
-    return `render-episode ${quoted(store)} ${quoted(id)} --out look`;
+    const other = job.renderer === "cycles" ? "" : ` --renderer ${quoted(job.renderer)}`;
+    return `render-episode ${quoted(store)} ${quoted(id)}${other} --out look`;
   }
 
   function facts(pairs) {
@@ -70,7 +71,7 @@ Gallery.about = (() => {
     );
   }
 
-  const again = (id) => commandBox("again-title", data.head.at ? "Get it as it was" : "Render it again", command(id));
+  const again = (page) => commandBox("again-title", data.head.at ? "Get it as it was" : "Render it again", command(page));
 
   function mend() {
     const text = `render-store verify ${quoted(data.head.store)} --specs-out again.jsonl --repair`;

@@ -157,7 +157,7 @@ Gallery.episode = (() => {
       ...heading(row, state),
       ...[about.problems(page.problems), toolbar(), Gallery.task(page.task)].filter(Boolean),
       make("div", { class: alone ? "pictures alone" : "pictures" }, page.images.map((image) => figure(row, image, alone))),
-      make("div", { class: "below" }, ...[about.again(page.id), about.provenance(page), about.timings(page.provenance.seconds)].filter(Boolean)),
+      make("div", { class: "below" }, ...[about.again(page), about.provenance(page), about.timings(page.provenance.seconds)].filter(Boolean)),
       make(
         "section",
         { class: "raw", "aria-label": "As JSON" },

@@ -107,7 +107,7 @@ def test_pictures_are_told_in_words(open_page: Open, odd: LanceStore) -> None:
     assert alt.startswith("question, “blicket”: A large red rubber cube, ")
     assert alt.endswith("a hand points at the small blue metal sphere.")
     shown = page.locator(".command code").inner_text()
-    assert shown == f"render-episode {odd.url} demo/pointing --out look"
+    assert shown == f"render-episode {odd.url} demo/pointing --renderer fake --out look"
 
 
 def test_raw_data_unfolds(open_page: Open, odd: LanceStore) -> None:
