@@ -16,28 +16,40 @@ from PIL import Image, ImageDraw, ImageFont
 from render.record import EpisodeRecord
 from render.store import open_store
 
-WHITE, INK, FAINT, MARGIN, LINE, LINES = (255, 255, 255), (32, 36, 40), (110, 116, 122), 6, 13, 6
+WHITE, INK, FAINT = (255, 255, 255), (32, 36, 40), (110, 116, 122)
+MARGIN, LINE = 6, 13
 
 
 def block(record: EpisodeRecord, side: int) -> Image.Image:
-    """One context."""
+    """One context, as high as it needs."""
     task = record.scene.task or {}
-    width = 4 * (side + MARGIN) + MARGIN
-    made = Image.new("RGB", (width, LINE + side + LINES * LINE + 3 * MARGIN), WHITE)
+    pictures = []
+    for image in record.images:
+        with Image.open(io.BytesIO(image.png)) as opened:
+            small = opened.convert("RGB")
+        small.thumbnail((side, side), Image.Resampling.LANCZOS)
+        pictures.append(small)
+    width = side * 10 // 54
+    texts = [
+        [
+            (line, colour)
+            for name, colour in (("full_brevity", INK), ("incremental", FAINT))
+            for line in textwrap.wrap(said[name]["text"], width)
+        ]
+        for said in task["descriptions"]
+    ]
+    top = LINE + MARGIN + pictures[0].height + 2
+    size = (4 * (side + MARGIN) + MARGIN, top + LINE * max(map(len, texts)) + 2 * MARGIN)
+    made = Image.new("RGB", size, WHITE)
     draw, font = ImageDraw.Draw(made), ImageFont.load_default(size=10)
     counts = sorted({*task["similarity"]["differences"].values()})
     head = f"{record.episode_id}   differ in {', '.join(map(str, counts))} of {task['similarity']['values']}"
     draw.text((MARGIN, 1), head, fill=INK, font=font)
-    for k, (image, said) in enumerate(zip(record.images, task["descriptions"], strict=True)):
+    for k, (picture, lines) in enumerate(zip(pictures, texts, strict=True)):
         x = MARGIN + k * (side + MARGIN)
-        with Image.open(io.BytesIO(image.png)) as picture:
-            picture.thumbnail((side, side), Image.Resampling.LANCZOS)
-            made.paste(picture, (x, LINE + MARGIN))
-        y = LINE + side + MARGIN + 2
-        for name, colour in (("full_brevity", INK), ("incremental", FAINT)):
-            for line in textwrap.wrap(said[name]["text"], side * 10 // 54)[: LINES // 2]:
-                draw.text((x, y), line, fill=colour, font=font)
-                y += LINE
+        made.paste(picture, (x, LINE + MARGIN))
+        for row, (line, colour) in enumerate(lines):
+            draw.text((x, top + row * LINE), line, fill=colour, font=font)
     return made
 
 
@@ -56,11 +68,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not ids:
         parser.error(f"{given.store}: no contexts there")
     blocks = [block(store.get(key), given.side) for key in ids]
-    width, height = blocks[0].size
-    rows = -(-len(blocks) // given.columns)
-    sheet = Image.new("RGB", (given.columns * width, rows * height), WHITE)
-    for k, one in enumerate(blocks):
-        sheet.paste(one, (k % given.columns * width, k // given.columns * height))
+    rows = [blocks[k : k + given.columns] for k in range(0, len(blocks), given.columns)]
+    heights = [max(one.height for one in row) for row in rows]
+    sheet = Image.new("RGB", (given.columns * blocks[0].width, sum(heights)), WHITE)
+    y = 0
+    for row, height in zip(rows, heights, strict=True):
+        for k, one in enumerate(row):
+            sheet.paste(one, (k * blocks[0].width, y))
+        y += height
     sheet.save(given.sheet, quality=82)
     return 0
 
