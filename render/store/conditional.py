@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
 from render.errors import StoreError
 from render.store.failures import reason
@@ -46,7 +47,7 @@ def check_conditional_put(url: str) -> None:
     )
 
 
-def _forget(server: object, key: str) -> None:
+def _forget(server: Any, key: str) -> None:
     import contextlib
 
     import obstore

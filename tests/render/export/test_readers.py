@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import math
@@ -125,6 +126,8 @@ def test_tar_shards(store: LanceStore, tmp_path: Path) -> None:
             assert truth["images"][number]["objects"][0]["rle"]["counts"] == image.annotation.objects[0].rle.counts
 
 
+# webdataset leaves its shards to the garbage collector.
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_webdataset(store: LanceStore, tmp_path: Path) -> None:
     webdataset = pytest.importorskip("webdataset", reason="webdataset is not installed")
     run(store, "webdataset", tmp_path / "out", ExportOptions(shard_size=2))
@@ -134,6 +137,7 @@ def test_webdataset(store: LanceStore, tmp_path: Path) -> None:
     for sample in samples:
         record = store.get(sample["json"]["id"])
         assert np.array_equal(sample["1.png"], decode_png(record.images[1].png))
+    gc.collect()
 
 
 def test_parquet(store: LanceStore, tmp_path: Path) -> None:
