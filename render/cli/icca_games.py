@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,10 +26,11 @@ from scene_specs.icca.prompts import Part
 from scene_specs.icca.prove import is_icca
 from scene_specs.icca.score import MEASURES, Played, Row, of_game, of_transcript
 from scene_specs.icca.sources import seen_picture
-from scene_specs.icca.transcripts import read_transcripts
+from scene_specs.icca.transcripts import header_of, read_transcripts
 
 if TYPE_CHECKING:
     from render.record import EpisodeRecord
+    from scene_specs.icca.players import Setup
 
 
 def pictures_of_record(record: EpisodeRecord) -> list[Picture]:
@@ -122,7 +123,28 @@ def read_games(paths: Sequence[Path]) -> list[Game]:
     return found
 
 
-def write_played(games: Sequence[Game], lines: Sequence[Sequence[str]], out: Path) -> None:
+def kept_lines(path: Path, setup: Setup, players: tuple[str, str]) -> dict[str, list[str]]:
+    """Lines of the games in a file of transcripts. Raises SpecError where they were played otherwise than now."""
+    read_transcripts(path)
+    found: dict[str, list[str]] = {}
+    block: list[str] = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        if not line.strip():
+            continue
+        header = json.loads(line)
+        if "icca_transcript" in header:
+            then = {key: header.get(key) for key in header if key not in ("game", "images", "speaker_order")}
+            now = header_of(setup, players)
+            other = sorted(key for key in now if then.get(key) != now[key])
+            if other:
+                problem = f"game {header['game']!r} was played with another {', '.join(other)}"
+                raise SpecError([Fault(str(path), number, "", "", problem, "name another --out")])
+            block = found.setdefault(header["game"], [])
+        block.append(line)
+    return found
+
+
+def write_played(games: Sequence[Game], lines: Mapping[str, Sequence[str]], out: Path) -> None:
     """Each game as it was played, a folder each below `out`."""
     import tempfile
 
@@ -130,7 +152,7 @@ def write_played(games: Sequence[Game], lines: Sequence[Sequence[str]], out: Pat
         raise UsageError(f"--folders {out}: is there already, and is no empty folder")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "played.jsonl"
-        file.write_text("".join(line + "\n" for block in lines for line in block), encoding="utf-8")
+        file.write_text("".join(line + "\n" for game in games for line in lines[game.name]), encoding="utf-8")
         transcripts = read_transcripts(file)
     for game, transcript in zip(games, transcripts, strict=True):
         assert game.folder is not None

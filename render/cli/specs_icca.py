@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli.common import whole_file
+from render.cli.common import log, whole_file
 
 if TYPE_CHECKING:
     from render.record import EpisodeRecord
@@ -137,26 +137,47 @@ def games(store: str, count: int | None, out: Path, seed: int) -> None:
 @click.option("--prompts", is_flag=True, help="Keep both prompts of each trial in the transcript.")
 @click.option("--folders", type=click.Path(path_type=Path), metavar="DIR",
               help="Write each game as played to a folder of its own, too, in the published layout.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Play only the games that are not in --out yet.")
 @_OUT
-def play(games: tuple[Path, ...], out: Path | None, prompts: bool, folders: Path | None, **given: Any) -> None:
-    """Play games; write their transcripts as JSON lines. Nothing here calls a service."""
+def play(
+    games: tuple[Path, ...], out: Path | None, prompts: bool, folders: Path | None, resume: bool, **given: Any
+) -> None:
+    """Play games; write their transcripts as JSON lines. Nothing here calls a service.
+
+    Where a player fails or Ctrl-C is pressed, --out gets the games that were finished; --resume plays the others. Exit
+    code 1: a player failed.
+    """
+    if resume and out is None:
+        raise click.UsageError("--resume is for --out FILE")
     from tqdm import tqdm
 
-    from render.cli.icca_games import read_games, write_played
+    from render.cli.icca_games import kept_lines, read_games, write_played
     from scene_specs.icca.play import play as played
     from scene_specs.icca.transcripts import lines_of
 
     setup = _setup(given)
     speaker, listener = (_player(role, given[role]) for role in ("speaker", "listener"))
     found = read_games(games)
-    lines: list[list[str]] = []
-    for game in tqdm(found, unit=" games", delay=2, disable=None):
-        trials = played(game, speaker(game, setup), listener(game, setup), setup, prompts)
-        lines.append([*lines_of(game, setup, (given["speaker"], given["listener"]), trials)])
+    names = (given["speaker"], given["listener"])
+    lines = kept_lines(out, setup, names) if resume and out is not None and out.exists() else {}
+    try:
+        for game in tqdm([one for one in found if one.name not in lines], unit=" games", delay=2, disable=None):
+            trials = played(game, speaker(game, setup), listener(game, setup), setup, prompts)
+            lines[game.name] = [*lines_of(game, setup, names, trials)]
+    except BaseException:
+        # Hours of a model's answers are not thrown away because one of them failed.
+        if lines and out is not None:
+            _write_blocks(lines, out)
+            log.warning("%d of %d games are in %s; --resume plays the others", len(lines), len(found), out)
+        raise
     if folders is not None:
         write_played(found, lines, folders)
+    _write_blocks(lines, out)
+
+
+def _write_blocks(blocks: dict[str, list[str]], out: Path | None) -> None:
     with whole_file(out) as stream:
-        stream.writelines(line + "\n" for block in lines for line in block)
+        stream.writelines(line + "\n" for name in sorted(blocks) for line in blocks[name])
 
 
 def _player(role: str, name: str) -> Callable[..., Any]:

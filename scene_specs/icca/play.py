@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
+from scene_specs.errors import DioramaError
 from scene_specs.icca.faults import refused
 from scene_specs.icca.game import Game, Order
 from scene_specs.icca.players import Listener, ListenerView, Setup, Speaker, SpeakerView
@@ -13,6 +15,11 @@ from scene_specs.icca.prompts import Part, Past, image_count, listener_prompt, s
 from scene_specs.icca.variants import PER_REPETITION, TRIALS
 
 LONGEST_MESSAGE = 4000
+_Answer = TypeVar("_Answer")
+
+
+class PlayerError(DioramaError):
+    """A player that failed; says in which game and trial."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ def label_of(answer: str, labels: Sequence[str]) -> str:
 
 
 def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup, keep_prompts: bool = False) -> list[Trial]:
-    """All trials of a game. Raises SpecError for a message that is none, naming the trial."""
+    """All trials of a game. Raises SpecError for a message that is none, PlayerError for a player that raises."""
     trials: list[Trial] = []
     past: list[Past] = []
     for number in range(TRIALS):
@@ -76,13 +83,15 @@ def _trial(
     labels = setting.names
     own = speaker_trial_label(game, setting, target)
     asked = tuple(speaker_prompt(game, setup.speaker, setting, number, past, own))
-    message = _message(speaker.speak(SpeakerView(number, own, labels, asked, past)), game, number)
+    said = _asked(game, number, "speaker", lambda: speaker.speak(SpeakerView(number, own, labels, asked, past)))
+    message = _message(said, game, number)
     order = game.listener_order(setup.listener, number, setting.seed)
     shown = game.shown_order(setup.listener, number, setting.seed)
     # Without a history the listener is given none, however it asks.
     known = past if setup.listener.history else ()
     told = tuple(listener_prompt(game, setup.listener, setting, number, known, message))
-    answer = listener.choose(ListenerView(number, message, labels, told, known))
+    view = ListenerView(number, message, labels, told, known)
+    answer = _asked(game, number, "listener", lambda: listener.choose(view))
     if not isinstance(answer, str):
         raise refused(f"game {game.name!r}, trial {number}: the listener gave {answer!r}; expected a text")
     choice = label_of(answer, labels)
@@ -93,6 +102,13 @@ def _trial(
         (image_count(asked), image_count(told)), (asked, told) if keep else None,
     )  # fmt: skip
     return trial, Past(number, message, own, gold, choice, picked, shown)
+
+
+def _asked(game: Game, number: int, role: str, ask: Callable[[], _Answer]) -> _Answer:
+    try:
+        return ask()
+    except Exception as error:
+        raise PlayerError(f"game {game.name!r}, trial {number}: the {role} failed: {error!r}") from error
 
 
 def _message(said: object, game: Game, number: int) -> str:

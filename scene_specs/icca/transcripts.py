@@ -34,24 +34,26 @@ class Transcript:
     trials: tuple[Trial, ...]
 
 
-def lines_of(game: Game, setup: Setup, players: tuple[str, str], trials: Sequence[Trial]) -> Iterator[str]:
-    """A game's lines. players: names of speaker and listener."""
-    labels = setup.setting.names
-    header = {
-        "icca_transcript": FORMAT_VERSION,
-        "game": game.name,
-        "images": list(game.images),
-        "labels": list(labels),
-        "speaker_order": list(game.speaker_order),
+def header_of(setup: Setup, players: tuple[str, str]) -> dict[str, Any]:
+    """What the headers of all games of a run share, as JSON gives it back."""
+    variant = {key: value for key, value in asdict(setup.listener).items() if key != "name"}
+    return {
+        "labels": list(setup.setting.names),
         "speaker": players[0],
         "listener": players[1],
         "speaker_variant": setup.speaker.name,
         "listener_variant": setup.listener.name,
-        "variant": {key: value for key, value in asdict(setup.listener).items() if key != "name"},
+        "variant": {**variant, "misleading_trials": list(setup.listener.misleading_trials)},
         "form": setup.setting.form,
         "seed": setup.seed,
     }
-    yield json.dumps(header, ensure_ascii=False)
+
+
+def lines_of(game: Game, setup: Setup, players: tuple[str, str], trials: Sequence[Trial]) -> Iterator[str]:
+    """A game's lines. players: names of speaker and listener."""
+    labels = setup.setting.names
+    own = {"game": game.name, "images": list(game.images), "speaker_order": list(game.speaker_order)}
+    yield json.dumps({"icca_transcript": FORMAT_VERSION, **own, **header_of(setup, players)}, ensure_ascii=False)
     for one in trials:
         row: dict[str, Any] = {
             "trial": one.number,

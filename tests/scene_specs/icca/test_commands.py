@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import metadata
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,6 +18,8 @@ from render.run.fake import FakeRenderer
 from render.store.lance_store import LanceStore
 from scene_specs.icca.contexts import context_spec
 from scene_specs.icca.folders import read_game
+from scene_specs.icca.game import Game
+from scene_specs.icca.players import ListenerView, Setup
 from scene_specs.spec import EpisodeSpec
 from tests import factories
 
@@ -125,6 +128,40 @@ def test_play_score_replay(base: Path, tmp_path: Path) -> None:
     again = run("play", folders, "--speaker", "recorded", "--listener", f"replay:{file}").output
     said = [json.loads(line).get("message") for line in file.read_text().splitlines()]
     assert [json.loads(line).get("message") for line in again.splitlines()] == said
+
+
+class Failing:
+    """A player of somebody's that fails in the third game."""
+
+    games = 0
+
+    def __init__(self, one: Game, settings: Setup) -> None:
+        Failing.games += 1
+
+    def choose(self, view: ListenerView) -> str:
+        if Failing.games == 3:
+            raise ConnectionError("no answer")
+        return "A"
+
+
+def test_what_was_played_before_a_failure_is_kept(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    point = metadata.EntryPoint("failing", f"{__name__}:Failing", "diorama.icca.listeners")
+    monkeypatch.setattr(metadata, "entry_points", lambda group: metadata.EntryPoints([point]).select(group=group))
+    file = tmp_path / "t.jsonl"
+    arguments = ["play", base / "games", "--speaker", "steady", "--listener", "failing", "--out", file]
+    failed = run(*arguments)
+    assert failed.exit_code == 1
+    assert "trial 0: the listener failed: ConnectionError('no answer')" in failed.output
+    assert "2 of 7 games are in" in failed.output
+    first = file.read_text().splitlines()
+    assert len(first) == 2 * 25
+    other = run(*arguments, "--resume", "--variant", "L1")
+    assert (other.exit_code, "another listener_variant, variant" in other.output) == (2, True)
+    assert run(*arguments, "--resume").exit_code == 0
+    whole = file.read_text().splitlines()
+    assert len(whole) == 7 * 25
+    assert whole[:50] == first
+    assert Failing.games == 8
 
 
 def test_prompts(base: Path, tmp_path: Path) -> None:
