@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.errors import AssetError
+from render.geometry.shapenet.faces import plain_faces
 
 MOST_BYTES = 1 << 30
 _MTLLIB = re.compile(r"^\s*mtllib[ \t]+(.*?)\s*$", re.MULTILINE)
-# Indices that count from the end or are 0 need the slow way.
-_ODD_FACE = re.compile(r"^\s*f\b.*(?:[\s/]-|\s0+[/\s])", re.MULTILINE)
-_NORMAL = re.compile(r"(-?\d+)/(-?\d*)/-?\d*")
 _OPTION = re.compile(
     r"^\s*-(?:(?:blendu|blendv|cc|clamp|imfchan|texres|bm|type|boost)\s+\S+|mm\s+\S+\s+\S+"
     r"|[ost](?:\s+-?[\d.eE+-]+){1,3})\s+"
@@ -156,37 +154,6 @@ def _decode(data: bytes, sources: Sources, name: str) -> str:
         return data.decode("latin-1")
 
 
-def _plain_faces(text: str, path: Path) -> str:
-    """The text with every face index counted from 1. Raises AssetError for an index that names nothing."""
-    counts = {"v": 0, "vt": 0}
-    lines = text.split("\n")
-    for number, line in enumerate(lines):
-        words = line.split()
-        if not words:
-            continue
-        if words[0] in counts:
-            counts[words[0]] += 1
-        elif words[0] == "f":
-            lines[number] = "f " + " ".join(_reference(word, counts, path, number + 1) for word in words[1:])
-    return "\n".join(lines)
-
-
-def _reference(word: str, counts: dict[str, int], path: Path, line: int) -> str:
-    parts = []
-    for text, key in zip(word.split("/"), ("v", "vt"), strict=False):
-        if not text:
-            continue
-        try:
-            index = int(text)
-        except ValueError as error:
-            raise AssetError(f"{path}:{line}: found {text!r} where a face names a vertex") from error
-        plain = index if index > 0 else counts[key] + 1 + index
-        if index == 0 or plain < 1:
-            raise AssetError(f"{path}:{line}: a face names {key} {index}; {counts[key]} are there so far")
-        parts.append(str(plain))
-    return "/".join(parts)
-
-
 def read_parts(sources: Sources) -> list[Part]:
     """The parts of a model's main file, .obj or .glb, in the file's order. Raises AssetError naming the file."""
     path = sources.main
@@ -214,11 +181,7 @@ def _obj_parts(data: bytes, sources: Sources) -> Iterator[Part]:
 
     text = _decode(data, sources, sources.main.name).replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ")
     sources.libraries = tuple(dict.fromkeys(name for name in _MTLLIB.findall(text) if name))
-    text = "mtllib materials\n" + _MTLLIB.sub("", text)
-    # The file's normals are not used: they are what is wrong most often.
-    text = re.sub(r"/(?=\s|$)", "", _NORMAL.sub(r"\1/\2", text))
-    if _ODD_FACE.search(text):
-        text = _plain_faces(text, sources.main)
+    text = "mtllib materials\n" + _MTLLIB.sub("", plain_faces(text, sources.main))
     loaded = load_obj(io.BytesIO(text.encode()), resolver=sources, group_material=True)  # type: ignore[arg-type]
     if "geometry" not in loaded:
         return

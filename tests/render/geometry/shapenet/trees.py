@@ -249,13 +249,24 @@ CASES = [
     ),
     Case("a comment that names a library", _plain(obj="# mtllib nonsense.mtl\n" + obj())),
     Case("a wholly transparent material", _plain(mtl=MTL.replace("Ns 50", "Ns 50\nd 0")), note="made opaque"),
+    Case(
+        "slashes in a material's name",
+        _plain(
+            obj=obj(form="{0}/1/1").replace("usemtl red", "vt 0 0\nvn 0 0 1\nusemtl paint/1/2/"),
+            mtl=MTL.replace("newmtl red", "newmtl paint/1/2/"),
+        ),
+    ),
+    Case(
+        "corners written in all ways",
+        _plain(obj=f"vt 0 0\nvn 0 0 1\n{obj()}".replace("f 1 4 3 2", "f 1/1 4/1/1 3//1 2")),
+    ),
     Case("objects and groups", _plain(obj=obj().replace("usemtl blue", "o second\ng part\ns off\nusemtl blue"))),
     Case("an empty file", _plain(obj=""), "has no faces"),
     Case("corners only", _plain(obj=lines_of(RED)), "has no faces"),
     Case("all in one place", _plain(obj=obj(scale=0.0)), "in one place"),
     Case("a face that names a corner too many", _with_lines("f 1 2 99\n"), "names a corner that is not there"),
-    Case("index zero", _with_lines("f 0 1 2\n"), "model_normalized.obj:"),
-    Case("an index too far back", _with_lines("f -99 1 2\n"), "model_normalized.obj:"),
+    Case("index zero", _with_lines("f 0 1 2\n"), "model_normalized.obj:32:"),
+    Case("an index too far back", _with_lines("f -99 1 2\n"), "model_normalized.obj:32:"),
     Case("not a model at all", _plain(obj=b"\x00\x01\x02\xff" * 64), "model_normalized.obj"),
     Case("a link that leads out", _linked_out, "outside the model library"),
 ]
