@@ -128,6 +128,8 @@ class Provenance(RecordModel):
 
     versions: diorama, bpy, numpy, ... device, cpu (instruction set), host facts that change pixels.
     seconds: step -> seconds of this episode. attempt: 1 for the first.
+    models: of the models that are shown, those in which something was repaired or replaced (a texture that is not
+        there, faces turned to look outwards): name -> what, a sentence each.
     """
 
     versions: dict[str, str]
@@ -136,6 +138,7 @@ class Provenance(RecordModel):
     created: str
     attempt: int
     seconds: dict[str, float]
+    models: dict[str, tuple[str, ...]] = {}
 
 
 class Job(RecordModel):

@@ -148,6 +148,8 @@ def _episode_facts(record: EpisodeRecord, everything: bool) -> dict[str, Any]:
         "job": record.job.hash(),
         "sha256": record.digest(),
     }
+    if record.provenance.models:
+        facts["repaired models"] = record.provenance.models
     if everything:
         facts |= {"provenance": record.provenance.model_dump(mode="json"), "truth": record.truth}
         facts |= {"spec": record.job.spec}

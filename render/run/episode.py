@@ -13,9 +13,11 @@ from render import __version__
 from render.annotations import annotate
 from render.annotations.encode import encode_extra, encode_png
 from render.compiler import compile_episode
+from render.geometry.shapenet import load_model
 from render.passes import Renderer
 from render.record import EpisodeRecord, ImageRecord, Job, Provenance
 from render.scene import Scene, SceneFrame, SceneView, Settings
+from scene_specs.models import is_model
 from scene_specs.spec import EpisodeSpec
 
 Episode = EpisodeSpec | Scene
@@ -73,6 +75,7 @@ def make_record(
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             attempt=attempt,
             seconds={step: round(value, 4) for step, value in watch.seconds.items()},
+            models=repaired_models(scene),
         ),
     )
 
@@ -98,6 +101,12 @@ def _make_image(
         extra=extra,
     )
     return image, passes.device
+
+
+def repaired_models(scene: Scene) -> dict[str, tuple[str, ...]]:
+    """What was repaired or replaced in the models that a Scene shows, by name, sorted. Raises AssetError."""
+    shown = sorted({item.shape for frame in scene.frames for item in frame.objects if is_model(item.shape)})
+    return {name: notes for name in shown if (notes := load_model(name).notes)}
 
 
 @lru_cache(maxsize=1)
