@@ -11,6 +11,8 @@ from scene_specs.errors import Fault, SpecError
 from scene_specs.spec import EpisodeSpec, FrameSpec, ObjectSpec, ViewSpec
 
 MAX_VIEWS = 100
+# As the spec language's own (scene_specs.spec.CameraSpec).
+MAX_DISTANCE, MAX_FRAMING = 1e4, 10.0
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,12 @@ def _problem(plan: ViewPlan) -> str:
         return f"found {plan.count} views; allowed: 1 to {MAX_VIEWS}"
     if not -90 <= low <= high <= 90:
         return f"found elevations from {low:g} to {high:g}; allowed: -90 to 90, least first"
+    if not math.isfinite(plan.start):
+        return f"found first yaw {plan.start:g}; expected degrees"
+    if plan.distance is not None and not 0 < plan.distance <= MAX_DISTANCE:
+        return f"found distance {plan.distance:g}; allowed: above 0, at most {MAX_DISTANCE:g}"
+    if plan.framing is not None and not 0 < plan.framing <= MAX_FRAMING:
+        return f"found framing {plan.framing:g}; allowed: above 0, at most {MAX_FRAMING:g}"
     if plan.distance is not None and plan.framing is not None:
         return "found both a distance and a framing; allowed: one of them"
     return ""

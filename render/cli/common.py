@@ -74,6 +74,17 @@ def verbose_option(command: _Decorated) -> _Decorated:
     )(command)
 
 
+def rgb_value(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int, int] | None:
+    """Callback of an option that takes an 8-bit sRGB colour: `128,128,128`."""
+    if value is None:
+        return None
+    parts = value.split(",")
+    if len(parts) != 3 or not all(part.isascii() and part.isdigit() and int(part) < 256 for part in parts):
+        raise click.BadParameter(f"{value!r}; write R,G,B from 0 to 255, such as 128,128,128")
+    red, green, blue = map(int, parts)
+    return (red, green, blue)
+
+
 def shapenet_option(command: _Decorated) -> _Decorated:
     """Adds --shapenet, the root of the models' library; it is put into the environment for as long as the command runs,
     where everything that reads models looks."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli.common import whole_file
+from render.cli.common import rgb_value, whole_file
 
 if TYPE_CHECKING:
     from render.record import EpisodeRecord
@@ -24,17 +24,6 @@ _BANK = [
 ]  # fmt: skip
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _SOURCES = ("benchmark", "task", "config")
-
-
-def _rgb(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int, int] | None:
-    """`128,128,128`."""
-    if value is None:
-        return None
-    parts = value.split(",")
-    if len(parts) != 3 or not all(part.isascii() and part.isdigit() and int(part) < 256 for part in parts):
-        raise click.BadParameter(f"{value!r}; write R,G,B from 0 to 255, such as 128,128,128")
-    red, green, blue = map(int, parts)
-    return (red, green, blue)
 
 
 def _pairs(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
@@ -69,7 +58,7 @@ _OPTIONS: list[Callable[[Any], Any]] = [
                  help="At most so many frames show a second object to be ignored."),
     click.option("--fixation", type=click.Choice(["hold", "action", "none"]), default="hold", show_default=True,
                  help="The cross is there until the answer is due, only then, or never."),
-    click.option("--background", metavar="R,G,B", callback=_rgb, help="8-bit sRGB [default: black]."),
+    click.option("--background", metavar="R,G,B", callback=rgb_value, help="8-bit sRGB [default: black]."),
     click.option("--stimuli", type=_FILE, metavar="FILE",
                  help='JSON {"category": ["#1", "model id", ...], ...} [default: eight of each packaged category].'),
     click.option("--split", type=click.Choice(["train", "val", "test"]), default="train", show_default=True,

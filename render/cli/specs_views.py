@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli.common import log, shapenet_option, whole_file
+from render.cli.common import log, rgb_value, shapenet_option, whole_file
 
 if TYPE_CHECKING:
     from render.geometry.shapenet import Library
@@ -21,17 +21,6 @@ def _span(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[flo
         return (float(low), float(high if colon else low))
     except ValueError as error:
         raise click.BadParameter(f"{value!r}; write degrees, or LEAST:MOST, such as -10:40") from error
-
-
-def _rgb(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int, int] | None:
-    """`255,255,255`."""
-    if value is None:
-        return None
-    parts = value.split(",")
-    if len(parts) != 3 or not all(part.strip().isdecimal() and int(part) <= 255 for part in parts):
-        raise click.BadParameter(f"{value!r}; write R,G,B from 0 to 255, such as 255,255,255")
-    red, green, blue = (int(part) for part in parts)
-    return (red, green, blue)
 
 
 @click.command()
@@ -49,7 +38,7 @@ def _rgb(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tup
 @click.option("--elevation", default="20", show_default=True, metavar="DEG|A:B", callback=_span)
 @click.option("--distance", type=click.FloatRange(0, min_open=True), help="Of the camera; a model's longest side is 2.")
 @click.option("--framing", type=click.FloatRange(0, 10, min_open=True), help="Or: share of the picture it fills.")
-@click.option("--background", metavar="R,G,B", callback=_rgb, help="Instead of the stage's.")
+@click.option("--background", metavar="R,G,B", callback=rgb_value, help="Instead of the stage's.")
 @click.option("--stage", default="studio", show_default=True)
 @click.option("--color", help="A palette name, instead of the model's own colours.")
 @click.option("--material", help="A material, instead of the model's own.")
@@ -93,7 +82,11 @@ def _names(models: tuple[str, ...], listed: str | None) -> list[str]:
 
     wanted = list(models)
     if listed is not None:
-        wanted += [line.strip() for line in Path(listed).read_text("utf-8").splitlines() if line.strip()]
+        try:
+            text = Path(listed).read_text("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{listed}: can't be read as text: {error}") from error
+        wanted += [line.strip() for line in text.splitlines() if line.strip()]
     if not wanted:
         raise UsageError("no models are named; give categories, models, or all")
     source = library()

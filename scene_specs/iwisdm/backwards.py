@@ -32,6 +32,10 @@ class Options:
     condition_matters: bool = False
     foils: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.foils is not None and not 0 <= self.foils <= 1:
+            raise refused(f"found foils {self.foils}; expected a share from 0 to 1")
+
 
 def domain(kind: str, stimuli: Stimuli) -> Sequence[Value]:
     """All answers of a kind: "boolean" or a property."""

@@ -78,6 +78,10 @@ def test_broken_models_are_an_error_or_left_out(library: Path, tmp_path: Path) -
         (("chairs", "--elevation", "x"), "LEAST:MOST"),
         (("chairs", "--distance", 3, "--framing", 0.5), "one of them"),
         (("chairs", "--background", "1,2"), "R,G,B"),
+        (("chairs", "--distance", "nan"), "distance nan"),
+        (("chairs", "--distance", 1e9), "distance 1e+09"),
+        (("chairs", "--framing", "nan"), "framing nan"),
+        (("chairs", "--start", "inf"), "first yaw inf"),
         (("chairs", "--color", "rde"), "did you mean 'red'"),
         (("chairs", "--stage", "clevr", "--background", "1,2,3"), "has none"),
     ],
@@ -113,3 +117,13 @@ def test_a_run_takes_another_library_and_leaves_out_what_is_broken(library: Path
     assert camera.projection == "perspective"
     rows = [row[:3] for row in camera.extrinsics[:3]]
     assert all(abs(sum(v * v for v in row) - 1) < 1e-6 for row in rows)
+
+
+def test_a_list_that_is_no_text_is_an_error(tmp_path: Path) -> None:
+    listed = tmp_path / "names.txt"
+    listed.write_bytes(b"\xff\xfechairs")
+    result = run("--list", listed)
+    assert result.exit_code == 2
+    assert "names.txt: can't be read as text" in result.stderr
+    listed.write_text("\ufeffchairs/#1\n\ntables/#2\n", encoding="utf-8")
+    assert len(run("--list", listed, "--views", 1).stdout.splitlines()) == 2
