@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 from scene_specs.iwisdm.config import AutoTaskConfig
 from scene_specs.iwisdm.draws import Draws
+from scene_specs.iwisdm.faults import refused
 from scene_specs.iwisdm.operators import Grammar
 from scene_specs.iwisdm.schedule import GROUPS, Uses, group_of
 from scene_specs.iwisdm.stimuli import PROPERTIES
@@ -47,16 +49,33 @@ class Room(NamedTuple):
 
 Child = tuple[str, Room, Measure]
 _ROOT = "root"
+# Rows of children that are gone through, a few seconds' work; the largest benchmark has 26,000.
+MOST_ROWS = 500_000
 
 
 class Trees:
-    """Tables of trees, filled as they are asked for. Raises SpecError for operators that the grammar lacks."""
+    """Tables of trees, filled as they are asked for.
+
+    Raises SpecError for operators that the grammar lacks or that can't stand where they are asked for, and, while
+    counting, for a configuration with more than MOST_ROWS rows of children.
+    """
 
     def __init__(self, config: AutoTaskConfig, grammar: Grammar) -> None:
         self.config, self.grammar = config, grammar
         self._tables: dict[tuple[str, Room], dict[Measure, Cell]] = {}
-        for name in (*config.roots, *config.booleans):
-            grammar.operator(name)
+        self._rows_seen = 0
+        for word, names, allowed in (
+            ("roots", config.roots, ("boolean", *PROPERTIES)),
+            ("booleans", config.booleans, ("boolean",)),
+        ):
+            for name in names:
+                if grammar.operator(name).gives not in allowed:
+                    hint = (
+                        "switch_probability asks for those"
+                        if name == "Switch"
+                        else f"expected one that gives {', '.join(allowed)}"
+                    )
+                    raise refused(f"{word}: found operator {name!r}", hint)
 
     def questions(self) -> list[tuple[float, Cell, Child]]:
         """Whole questions: (probability of the operator, its trees of one measure, where they are)."""
@@ -100,6 +119,12 @@ class Trees:
             return table
         for weight, row in self._rows(name):
             slots = [self._filled(word, self._below(name, word, room)) for word in row]
+            self._rows_seen += prod(map(len, slots))
+            if self._rows_seen > MOST_ROWS:
+                raise refused(
+                    "the configuration allows more kinds of tasks than can be counted",
+                    "lower max_depth, max_operators, joins or max_switches",
+                )
             for children in product(*slots):
                 measure = self._measure(name, [child for _, _, child in children])
                 if measure is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from itertools import pairwise, permutations, product
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -171,3 +172,28 @@ def test_a_configuration_is_read_and_refused() -> None:
             read_config(text, "mine.json")
     with pytest.raises(SpecError, match="can't be asked about identity"):
         benchmark("single-frame", "identity")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"roots": ("Switch",)}, "roots: found operator 'Switch' (switch_probability"),
+        ({"roots": ("Select",)}, "roots: found operator 'Select'"),
+        ({"booleans": ("GetCategory",)}, "booleans: found operator 'GetCategory'"),
+        (
+            {
+                "properties": ("category", "location", "identity", "view_angle"), "frames": (1, 64), "joins": (0, 64),
+                "max_depth": 6, "max_operators": 64, "max_switches": 3, "switch_probability": 0.5, "constant": 0.3,
+            },
+            "more kinds of tasks than can be counted",
+        ),
+    ],
+)  # fmt: skip
+def test_configurations_that_have_no_end_are_refused_soon(fields: dict[str, Any], said: str) -> None:
+    usual = {"properties": ("category",), "roots": ("IsSame", "And", "Or"), "frames": (2, 6), "joins": (0, 2)}
+    config = AutoTaskConfig.model_validate({**usual, **fields})
+    start = time.process_time()
+    with pytest.raises(SpecError) as failure:
+        AutoTasks(Space(config), 0, "x")
+    assert said in str(failure.value)
+    assert time.process_time() - start < 5
