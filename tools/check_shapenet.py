@@ -27,6 +27,8 @@ from render.geometry.shapenet import choose_library, library, load_model
 from scene_specs.models import word_of
 
 COLUMNS = 8
+# Of the sheet; a JPEG can't be higher.
+MOST_PIXELS = 65_000
 # Notes name files and counts; reports count kinds.
 KINDS = (
     "is not there",
@@ -66,20 +68,48 @@ def sheet(names_: list[str], side: int, broken: dict[str, str]) -> Image.Image:
     """The models in rows of COLUMNS, one category after the other; what can't be rendered stays grey."""
     from render.cycles.session import CyclesRenderer
 
+    places = layout(names_)
+    whole = np.full((side * rows_of(names_), side * COLUMNS, 3), 128, dtype=np.uint8)
     renderer = CyclesRenderer("cpu")
-    rows: list[NDArray[np.uint8]] = []
+    try:
+        for name, (row, column) in tqdm(places.items(), desc="rendering", unit="model", disable=None, delay=2):
+            try:
+                here = slice(row * side, (row + 1) * side), slice(column * side, (column + 1) * side)
+                whole[here] = picture(renderer, name, side)
+            except DioramaError as error:
+                broken[name] = str(error)
+    finally:
+        renderer.close()
+    return Image.fromarray(whole)
+
+
+def layout(names_: list[str]) -> dict[str, tuple[int, int]]:
+    """Row and column of each model; a category begins a row."""
+    places: dict[str, tuple[int, int]] = {}
+    row = 0
     for category in dict.fromkeys(name.split("/")[0] for name in names_):
         own = [name for name in names_ if name.startswith(f"{category}/")]
-        for start in range(0, len(own), COLUMNS):
-            row = np.full((side, side * COLUMNS, 3), 128, dtype=np.uint8)
-            for column, name in enumerate(tqdm(own[start : start + COLUMNS], desc=category, disable=None, delay=2)):
-                try:
-                    row[:, column * side : (column + 1) * side] = picture(renderer, name, side)
-                except DioramaError as error:
-                    broken[name] = str(error)
-            rows.append(row)
-    renderer.close()
-    return Image.fromarray(np.concatenate(rows))
+        places |= {name: (row + k // COLUMNS, k % COLUMNS) for k, name in enumerate(own)}
+        row += -(-len(own) // COLUMNS)
+    return places
+
+
+def rows_of(names_: list[str]) -> int:
+    """Rows of the sheet."""
+    return 1 + max((row for row, _ in layout(names_).values()), default=-1)
+
+
+def sheet_problem(path: Path, names_: list[str], side: int) -> str:
+    """Why the sheet couldn't be written, known before hours of rendering; "" if it can."""
+    if path.suffix.lower() not in (".jpg", ".jpeg", ".png"):
+        return f"--sheet {path}: expected a name that ends in .jpg or .png"
+    if not path.parent.is_dir():
+        return f"--sheet {path}: there is no folder {path.parent}"
+    height = rows_of(names_) * side
+    if max(height, COLUMNS * side) > MOST_PIXELS:
+        hint = "give --category, a smaller --limit or a smaller --size"
+        return f"--sheet {path}: {len(names_)} models need {height} pixels in height; at most {MOST_PIXELS} fit; {hint}"
+    return ""
 
 
 def report(read: list[str], broken: dict[str, str], noted: dict[str, list[str]]) -> str:
@@ -107,6 +137,8 @@ def main() -> int:
     parser.add_argument("--size", type=int, default=112, help="Pixels a model on the sheet.")
     parser.add_argument("--json", type=Path, help="Every model's notes and errors, as JSON.")
     options = parser.parse_args()
+    if options.size < 1 or (options.limit is not None and options.limit < 1):
+        parser.error("--size and --limit are 1 or more")
     choose_library((str(options.root.absolute()), options.up, options.front))
     read: list[str] = []
     broken: dict[str, str] = {}
@@ -116,6 +148,9 @@ def main() -> int:
     except DioramaError as error:
         sys.stderr.write(f"error: {error}\n")
         return error.exit_code
+    problem = sheet_problem(options.sheet, wanted, options.size) if options.sheet is not None else ""
+    if problem:
+        parser.error(problem)
     for name in tqdm(wanted, desc="reading", unit="model", disable=None, delay=2):
         try:
             notes = list(load_model(name).notes)
@@ -127,6 +162,7 @@ def main() -> int:
     if options.sheet is not None and read:
         made = sheet(read, options.size, broken)
         made.save(options.sheet, quality=88)
+        read = [name for name in read if name not in broken]
     sys.stdout.write(report(read, broken, noted))
     if options.json is not None:
         options.json.write_text(json.dumps({"read": read, "broken": broken, "notes": noted}, indent=1) + "\n")

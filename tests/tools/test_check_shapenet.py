@@ -58,3 +58,19 @@ def test_the_sheet_shows_every_model(library: Path, tmp_path: Path, monkeypatch:
     assert red[0] > 2 * red[1] and other[0] > 2 * other[1]
     assert max(grey) - min(grey) < 20
     assert empty == (128, 128, 128)
+
+
+def test_a_sheet_that_could_not_be_written_is_refused_before_anything_is_read(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for arguments, said in (
+        (("--sheet", tmp_path / "gone" / "sheet.png"), "there is no folder"),
+        (("--sheet", tmp_path / "sheet.tiff"), ".jpg or .png"),
+        (("--sheet", tmp_path / "sheet.jpg", "--size", 40_000), "3 models"),
+        (("--limit", 0), "1 or more"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            run(monkeypatch, library, *arguments)
+        assert ended.value.code == 2
+        assert said in capsys.readouterr().err
+    assert not (tmp_path / "cache").exists()
