@@ -137,8 +137,9 @@ def _markdown(made: list[report.Row], wrong: list[str], folder: Path) -> str:
         report.summary(made),
         "PSNR by scene, dB:\n\n" + report.by_scene(made, "psnr"),
         "Worst 8 x 8 tile by scene, dB:\n\n" + report.by_scene(made, "tile"),
-        "Tries:\n\n" + report.tries(made),
     ]
+    tried = report.tries(made)
+    parts += [f"Tries:\n\n{tried}"] if tried else []
     said = "; ".join(wrong) if wrong else f"the same in all {len(made)} candidates"
     return "\n".join([*parts, f"Boxes and masks: {said}.\n"])
 

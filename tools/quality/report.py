@@ -99,7 +99,7 @@ def by_scene(made: Sequence[Row], measure: str) -> str:
 
 
 def tries(made: Sequence[Row]) -> str:
-    """Each try with its prediction and its result against the profile it changes, where that was measured too."""
+    """Each try with its prediction and its result against the profile it changes; empty where neither was measured."""
     by_name = {row.name: row for row in made}
     lines = []
     for row in made:
@@ -114,7 +114,7 @@ def tries(made: Sequence[Row]) -> str:
             f"{row.seconds() / base.seconds():.2f} of the time, {row.cpu / base.cpu:.2f} of the CPU"
         )
         lines.append([row.name, about.get("change", ""), about.get("prediction", "") or "none", said])
-    return table(["try", "change", "prediction", "result"], lines)
+    return table(["try", "change", "prediction", "result"], lines) if lines else ""
 
 
 def truths_differ(made: Sequence[Row], value: Callable[[Result], str] = lambda result: result.truth) -> list[str]:

@@ -1,0 +1,45 @@
+"""Growth is found where it is, and the tables hold what was asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tools import bench_scaling
+from tools.bench_scaling import episode, exponent
+
+
+@given(st.floats(-1, 3), st.floats(0.001, 100))
+def test_the_power_is_found(power: float, first: float) -> None:
+    numbers = [1, 2, 5, 10]
+    assert exponent(numbers, [first * n**power for n in numbers]) == pytest.approx(power, abs=1e-6)
+
+
+def test_more_objects_are_more_of_the_same() -> None:
+    few, many = (episode(0, count).frames[0].objects for count in (3, 9))
+    assert [item.material for item in many] == 3 * [item.material for item in few]
+    assert {item.size for item in many} == {"large", "small"}
+
+
+def test_tables_of_a_small_run(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["draft", "--objects", "2", "1", "--sizes", "64x48", "32x24", "--size", "32x24", "--rounds", "1"]
+    code = bench_scaling.main([*asked, "--json"])
+    data = json.loads(capsys.readouterr().out)
+    assert {kind: list(each) for kind, each in data["seconds"].items()} == {
+        "objects": ["1", "2"],
+        "pixels": ["32x24", "64x48"],
+    }
+    assert code == int(max(data["exponents"].values()) > bench_scaling.LINEAR)
+    text = bench_scaling.markdown("draft", data["seconds"], data["exponents"])
+    assert text.count("to the power of") == 2 and "| 64x48 | " in text
+
+
+def test_several_tries_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "t.json"
+    path.write_text('[{"name": "a"}, {"name": "b"}]', "utf-8")
+    assert bench_scaling.main([str(path)]) == 2
+    assert "found 2 tries, expected one" in capsys.readouterr().err

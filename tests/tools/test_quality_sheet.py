@@ -1,0 +1,99 @@
+"""The sheet shows the right places, enlarged and not smoothed; and the PNG bench reads a folder of pictures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from render.annotations.encode import decode_png, encode_png
+from render.profiles import settings_for
+from render.run.fake import FakeRenderer
+from tools import bench_png, contact_sheet, quality_sheet
+from tools.quality import results
+from tools.quality.metrics import unit
+from tools.quality.png16 import write_png16
+from tools.quality.scenes import scenes
+
+WIDTH, HEIGHT = 80, 60
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> Path:
+    """Nine scenes, painted flat, by one candidate; the references are the same with a dark floor to the left."""
+    for scene in scenes(9):
+        compiled = scene.compiled(settings_for("draft", WIDTH, HEIGHT))
+        passes = FakeRenderer().render(compiled, compiled.frames[0], compiled.frames[0].views[0])
+        results.keep(tmp_path / "results", "flat", scene.name, "k", encode_png(passes.color), {"sampling": 1.0}, 1.0)
+        deep: NDArray[np.uint16] = np.multiply(passes.color, 257, dtype=np.uint16)
+        deep[:, :30][passes.ids[:, :30] == 0] //= 2
+        (tmp_path / "references").mkdir(exist_ok=True)
+        write_png16(tmp_path / "references" / f"{scene.name}.png", deep)
+        facts = {"scene": scene.digest(), "size": [WIDTH, HEIGHT], "samples": 1, "own_psnr": 60.0}
+        (tmp_path / "references" / f"{scene.name}.json").write_text(json.dumps(facts))
+    return tmp_path
+
+
+def call(folder: Path, *names: str) -> int:
+    places = ["--references", str(folder / "references"), "--results", str(folder / "results"), "--limit", "9"]
+    return quality_sheet.main([str(folder / "sheet.png"), *names, *places])
+
+
+def test_each_kind_is_shown_where_it_is(measured: Path) -> None:
+    among = scenes(9)
+    known = {s.name: unit(decode_png((measured / "results/flat" / f"{s.name}.png").read_bytes())) for s in among}
+    for picture in known.values():
+        picture[:, :30] *= 0.5
+    found = {spot.kind: spot for spot in quality_sheet.spots(known, among)}
+    assert list(found) == ["glass", "metal", "hand", "shadow"]
+    for kind in ("glass", "metal", "hand"):
+        spot = found[kind]
+        compiled = spot.scene.compiled(settings_for("draft", WIDTH, HEIGHT))
+        frame = compiled.frames[0]
+        ids = FakeRenderer().render(compiled, frame, frame.views[0]).ids
+        item = frame.objects[ids[spot.centre[1], spot.centre[0]] - 1]
+        assert kind == ("hand" if item.shape == "hand" else item.material.name)
+    # The only edge on the floor is that of the dark part.
+    assert abs(found["shadow"].centre[0] - 30) <= quality_sheet._EDGE
+
+
+def test_the_sheet_has_a_row_a_kind_and_pixels_four_times_their_size(measured: Path) -> None:
+    assert call(measured, "flat") == 0
+    with Image.open(measured / "sheet.png") as opened:
+        pixels = np.asarray(opened.convert("RGB"))
+    width, height = 4 * (WIDTH // 5), 4 * (HEIGHT // 5)
+    margin, caption = contact_sheet.MARGIN, contact_sheet.CAPTION
+    assert pixels.shape == (4 * (height + caption + margin) + margin, 2 * (width + margin) + margin, 3)
+    first = pixels[margin + caption : margin + caption + height, margin : margin + width]
+    assert np.array_equal(first, np.kron(first[::4, ::4], np.ones((4, 4, 1), np.uint8)))
+    assert len(np.unique(first.reshape(-1, 3), axis=0)) > 1
+
+
+def test_a_crop_at_the_border_stays_inside() -> None:
+    picture = np.zeros((60, 80, 3))
+    picture[-1, -1] = 1.0
+    made = np.asarray(quality_sheet.crop(picture, (79, 59)))
+    assert made.shape == (48, 64, 3)
+    assert (made[-4:, -4:] == 255).all() and made.sum() == 16 * 3 * 255
+
+
+def test_nothing_measured_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(tmp_path, "standard") == 2
+    assert "bench_quality run standard" in capsys.readouterr().err
+    assert not (tmp_path / "sheet.png").exists()
+
+
+def test_png_levels_of_a_folder(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench_png.main([str(measured / "results/flat"), "--rounds", "1", "--limit", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("| 2 pictures |") and len(lines) == 2 + len(bench_png.ways())
+    assert bench_png.main([str(measured)]) == 2
+
+
+def test_all_ways_to_encode_keep_the_picture() -> None:
+    picture = np.random.Generator(np.random.Philox(3)).integers(0, 256, (9, 7, 3), dtype=np.uint8)
+    assert all(np.array_equal(decode_png(encode(picture)), picture) for encode in bench_png.ways().values())
