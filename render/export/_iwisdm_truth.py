@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, StringConstraints, ValidationError
 
 from render.errors import Fault, SpecError
 from render.record import EpisodeRecord, ImageRecord, ObjectAnnotation
@@ -13,9 +15,49 @@ from scene_specs.iwisdm.reader import Frames
 from scene_specs.iwisdm.stimuli import VIEW_ANGLES
 from scene_specs.models import SYNSETS, parse_model
 
+_Property = Literal["location", "category", "identity", "view_angle"]
+
 
 def _wrong(record: EpisodeRecord, problem: str, path: str = "") -> SpecError:
     return SpecError([Fault("", 0, record.episode_id, path, problem)])
+
+
+class _Node(BaseModel):
+    """An operator of a task's graph."""
+
+    name: str
+    child: list[_Node]
+    frame: int | None = None
+    property: _Property | None = None
+    value: str | None = None
+
+
+class _Question(BaseModel):
+    answer_frame: int
+    answer: str
+    operator: _Node
+
+
+class _Shown(BaseModel):
+    number: int
+    frame: int
+    location: str
+    category: int
+    object: int
+    view_angle: str
+    is_distractor: bool
+    asked: dict[Annotated[str, StringConstraints(pattern=r"^[0-9]{1,4}$")], list[_Property]]
+
+
+class _Truth(BaseModel):
+    """What the task of a trial has at least (scene_specs.iwisdm.emit)."""
+
+    instruction: str
+    answers: list[str]
+    questions: list[_Question]
+    objects: list[_Shown]
+    categories: list[str]
+    models: list[str]
 
 
 def truth_of(record: EpisodeRecord) -> Mapping[str, Any]:
@@ -23,11 +65,17 @@ def truth_of(record: EpisodeRecord) -> Mapping[str, Any]:
     task = record.scene.task
     if task is None or not is_iwisdm(task):
         raise _wrong(record, f"found benchmark {(task or {}).get('benchmark')!r}; expected 'iwisdm'", "task")
-    missing = [
-        key for key in ("instruction", "answers", "questions", "objects", "categories", "models") if key not in task
-    ]
-    if missing:
-        raise _wrong(record, f"no {', '.join(missing)}", "task")
+    try:
+        truth = _Truth.model_validate(task)
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = ".".join(["task", *map(str, first["loc"])])
+        raise _wrong(record, f"no trial of iWISDM: {first['msg']}", path) from None
+    for number, one in enumerate(truth.objects):
+        for name, count in (("frame", record.images), ("category", truth.categories), ("object", truth.models)):
+            if not 0 <= getattr(one, name) < len(count):
+                problem = f"found {getattr(one, name)}; there are {len(count)}, counted from 0"
+                raise _wrong(record, problem, f"task.objects.{number}.{name}")
     return task
 
 
@@ -86,6 +134,9 @@ def frames_of_record(record: EpisodeRecord) -> Frames:
             row.append(
                 {"location": location, "category": category, "identity": identity, "view_angle": seen_side(item)}
             )
+        gone = meant.keys() - {one["location"] for one in row}
+        if gone:
+            raise _wrong(record, f"image {image.name}: nothing stands {min(gone)}, where an object is meant to be")
         frames.append(row)
     if len({*named.values()}) < len(named):
         raise _wrong(record, "two different models have one name")

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scene_specs.iwisdm.prove import frames_of, read_task
+from scene_specs.errors import SpecError
+from scene_specs.iwisdm.prove import frames_of, read_task, stored_answers
 from scene_specs.iwisdm.reader import UnreadableError
 from scene_specs.iwisdm.stimuli import LOCATIONS
 from scene_specs.mewl.chi_square import equal_frequencies
@@ -43,14 +44,15 @@ class _Name:
 
     def add(self, spec: Mapping[str, Any]) -> None:
         task = spec["task"]
+        reading = read_task(task, frames_of(spec))
         self.trials += 1
         form = " ".join(sorted(_FORM.findall(task["instruction"])))
-        for due in task["answers"]:
+        for due in stored_answers(task):
             for answer in due.split("; ") if due != "null" else ():
                 row = self.rows.setdefault(kind_of(answer), _Row())
                 row.answers[answer] += 1
                 row.forms.setdefault(form, Counter())[answer] += 1
-        for then, other in read_task(task, frames_of(spec)).branches:
+        for then, other in reading.branches:
             self.switches += 1
             self.deciding += then != other
 
@@ -75,7 +77,8 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
     answers: answer -> count. p: chi-square probability of equal frequencies. text: share that a guesser finds that
     sees nothing, but knows which answer these very trials have most often for "and", "or" and "if". conditions: share
-    of the Switches whose branches differ, None without any. Raises UnreadableError for an instruction that is none.
+    of the Switches whose branches differ, None without any. Raises UnreadableError for an instruction that is none,
+    SpecError for a task without instruction or answers.
     """
     names: dict[str, _Name] = {}
     for spec in specs:
@@ -84,6 +87,8 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
             names.setdefault(name, _Name()).add(spec)
         except UnreadableError as error:
             raise UnreadableError(f"episode {spec.get('id')}: {error}") from None
+        except SpecError as error:
+            raise SpecError([replace(fault, episode=f"{spec.get('id')}") for fault in error.faults]) from None
     return [row for name, one in names.items() for row in one.listed(name)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from scene_specs.iwisdm.faults import refused
@@ -52,13 +52,21 @@ def read_task(task: Mapping[str, Any], frames: Frames) -> Reading:
     return read(text, frames)
 
 
+def stored_answers(task: Mapping[str, Any]) -> tuple[str, ...]:
+    """A task's answers, one a frame. Raises SpecError for what is no list of texts."""
+    answers = task.get("answers")
+    if not isinstance(answers, list | tuple) or not all(isinstance(answer, str) for answer in answers):
+        raise refused("expected a list of texts, one a frame", path="task.answers")
+    return tuple(answers)
+
+
 def disproof(task: Mapping[str, Any], frames: Frames) -> str:
-    """Why the stored answers are not what the instruction asks for; "" if they are."""
+    """Why the stored answers are not what the instruction asks for; "" if they are. Raises SpecError as read_task."""
+    stored = stored_answers(task)
     try:
         found = read_task(task, frames).answers
     except UnreadableError as error:
         return f"the instruction can't be read: {error}"
-    stored: Sequence[str] = tuple(task.get("answers") or ())
     if stored == found:
         return ""
     at = next((k for k, pair in enumerate(zip(stored, found, strict=False)) if pair[0] != pair[1]), None)

@@ -162,6 +162,13 @@ class Reading:
 
 def read(text: str, frames: Frames) -> Reading:
     """Answer an instruction from what each frame shows. Raises UnreadableError."""
+    try:
+        return _read(text, frames)
+    except RecursionError:
+        raise UnreadableError("questions stand within each other without an end") from None
+
+
+def _read(text: str, frames: Frames) -> Reading:
     reading = _Reading(text, frames)
     due: dict[int, list[str]] = {}
     frame = -1

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from scene_specs.iwisdm.draws import Draws
 from scene_specs.iwisdm.faults import refused
+from scene_specs.models import SYNSETS
 
 LOCATIONS: tuple[str, ...] = ("top left", "top right", "bottom left", "bottom right")
 # The side that is seen, by quarter turns of the yaw: the published angle classes 0 to 3.
@@ -32,7 +33,12 @@ VARIANTS = 3
 _CATEGORY = re.compile(r"[a-z0-9_-]{1,40}")
 _MODEL = re.compile(r"#[1-9][0-9]{0,4}|[A-Za-z0-9_.-]{1,64}")
 # Words that the instructions are made of.
-_TAKEN = frozenset({"and", "or", "not", "equals", "if", "then", "else", "exists", "object", "observe", "delay", "of"})
+_TAKEN = frozenset(
+    {
+        "and", "or", "not", "equals", "if", "then", "else", "exists", "object", "observe", "delay", "of", "with", "at",
+        "true", "false", "null",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,9 @@ class Stimuli:
                 raise refused(f"found category {category!r}; allowed: a-z, 0-9, _, -, and no word of the instructions")
             if not models or len({*models}) < len(models) or not all(map(_MODEL.fullmatch, models)):
                 raise refused(f"category {category}: expected one or more different model ids, or #1, #2, ...")
+        folders = {SYNSETS.get(category, category) for category in self.models}
+        if len(folders) < len(self.models):
+            raise refused("found two words for one category", "what is one folder must be one category")
         if len(self.models) < 2:
             raise refused(f"found {len(self.models)} categories; expected two or more, or nothing can differ")
 

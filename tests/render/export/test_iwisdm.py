@@ -187,3 +187,34 @@ def test_others_are_named(tmp_path: Path) -> None:
     assert "no iWISDM trial" in " ".join(report.failed)
     assert "found benchmark None" in " ".join(report.failed)
     assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"objects": [{}]}, "task.objects.0.number: no trial"),
+        ({"questions": [{"answer_frame": 5, "answer": "true", "operator": {"name": "IsSame"}}]}, "operator.child"),
+        ({"models": []}, "task.objects.0.object: found"),
+        ({"objects": []}, "where none is meant to be"),
+        ({"answers": "null"}, "task.answers"),
+    ],
+)
+def test_trials_that_lack_something_are_named_and_the_others_written(
+    records: list[EpisodeRecord], tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    scene = records[0].scene
+    broken = scene.model_copy(update={"id": "iwisdm/train/low/000009", "task": {**(scene.task or {}), **change}})
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([records[0].model_copy(update={"episode_id": broken.id, "scene": broken}), records[1]])
+    report = run(store, tmp_path / "out")
+    assert report.exported == 1
+    assert len(report.failed) == 1 and said in str(report.failed[0])
+
+
+def test_an_object_that_is_not_there_is_found(records: list[EpisodeRecord]) -> None:
+    record = records[0]
+    at = next(k for k, image in enumerate(record.images) if image.annotation.objects)
+    images = [*record.images]
+    images[at] = images[at].model_copy(update={"annotation": images[at].annotation.model_copy(update={"objects": []})})
+    with pytest.raises(SpecError, match="nothing stands"):
+        frames_of_record(record.model_copy(update={"images": images}))

@@ -109,3 +109,29 @@ def test_files_of_options_that_cannot_be_read(tmp_path: Path) -> None:
 def test_far_numbers_are_as_quick_as_near_ones_where_tasks_may_be_alike() -> None:
     far = run("iwisdm", "--benchmark", "low", "--unique", "none", "--first", 9_999_998, "--count", 2)
     assert [json.loads(line)["task"]["number"] for line in far.output.splitlines()] == [9_999_998, 9_999_999]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"answers": 5}, "task.answers"),
+        ({"answers": ["true", None]}, "task.answers"),
+        ({"instruction": 3}, "task.instruction"),
+        ({"instruction": "observe object 1," + 5000 * "("}, "without an end"),
+    ],
+)
+def test_tasks_that_are_no_trials_are_faults(file: Path, tmp_path: Path, change: dict[str, object], said: str) -> None:
+    spec = json.loads(file.read_text().splitlines()[0])
+    spec["task"].update(change)
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text(json.dumps(spec))
+    for command in (("check", "--prove"), ("balance",)):
+        found = run(*command, broken)
+        assert found.exit_code == 2
+        assert said in found.output
+
+
+def test_shares_that_are_no_numbers(tmp_path: Path) -> None:
+    found = run("iwisdm", "--benchmark", "low", "--count", 1, "--foils", "nan", "--out", tmp_path / "x.jsonl")
+    assert found.exit_code == 2 and "foils nan" in found.output
+    assert not (tmp_path / "x.jsonl").exists()

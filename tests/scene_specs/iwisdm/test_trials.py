@@ -296,6 +296,14 @@ def test_other_stimuli() -> None:
     for text in ('{"mugs": ["#1"]}', '{"mugs": [], "cups": ["#1"]}', '{"and": ["#1"], "cups": ["#1"]}', "[]", "{"):
         with pytest.raises(SpecError):
             read_stimuli(text)
+    # An answer that would read as another kind of answer, or as none; two words for one folder.
+    for text in (
+        '{"true": ["#1"], "cups": ["#1"]}',
+        '{"null": ["#1"], "cups": ["#1"]}',
+        '{"sofas": ["#1"], "couches": ["#1"]}',
+    ):
+        with pytest.raises(SpecError, match="found"):
+            read_stimuli(text)
     with pytest.raises(SpecError):
         Stimuli({"cups": ("../x",), "mugs": ("#1",)})
 
