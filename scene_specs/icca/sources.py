@@ -41,8 +41,14 @@ _MODELS = 8
 _PLACES = ("top_left", "top_right", "bottom_left", "bottom_right")
 _COLORS = ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow")
 _FLAT_COLORS = ("red", "green", "blue", "yellow", "white", "black", "cyan", "magenta", "orange")
-# Pixels of each thing that show at least: enough to tell a small prism from a small cube.
-_VISIBLE = 300
+# Pixels of each thing that show at least: four fifths of what shows of it far away, if nothing is before it. Less was
+# tried, and some things could not be told by the corner that was left of them.
+_VISIBLE: Mapping[str, Mapping[str, int]] = MappingProxyType(
+    {
+        "large": MappingProxyType({"cube": 2400, "sphere": 1300, "cylinder": 1900, "star": 1500}),
+        "small": MappingProxyType({"cube": 600, "sphere": 330, "cylinder": 430, "star": 350}),
+    }
+)
 # Four fifths of CLEVR's distance, and less ground: what is named has to be seen.
 _NEARER: Mapping[str, Any] = MappingProxyType(
     {
@@ -119,7 +125,10 @@ def frame_of(source: str, picture: Picture, context: str, seed: int, name: str) 
     frame["objects"] = maker(picture, context, seed, name)
     constraints = _constraints(picture)
     if source == "clevr":
-        constraints.append({"min_visible_pixels": _VISIBLE})
+        constraints += [
+            {"min_visible_pixels": _VISIBLE[values["size"]][values["shape"]], "objects": [f"thing-{k}"]}
+            for k, values in enumerate(map(dict, picture.things))
+        ]
     if constraints:
         frame["constraints"] = constraints
     return frame

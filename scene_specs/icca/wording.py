@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from scene_specs.icca.picture import Picture, picture_of
+from scene_specs.icca.picture import MOST_THINGS, Picture, picture_of
 
 # Adjectives in the order of English, then what is a noun.
 ORDER: tuple[str, ...] = ("size", "color", "material", "shape", "category", "part")
@@ -64,7 +64,7 @@ class Lexicon:
         """What a message says, as far as it is known; words that name no value are passed over.
 
         Values up to the next value of the same kind, comma, `and` or relation are of one thing; `the` and what was said
-        before is that thing again.
+        before is that thing again. Of more things than a picture can show, the first are taken.
         """
         things: list[dict[str, str]] = []
         relations: list[tuple[str, int, int]] = []
@@ -89,7 +89,7 @@ class Lexicon:
         for thing in found:
             if again and thing in things:
                 places.append(things.index(thing))
-            else:
+            elif len(things) < MOST_THINGS:
                 things.append(thing)
                 places.append(len(things) - 1)
         return places

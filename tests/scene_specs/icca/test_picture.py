@@ -101,6 +101,13 @@ def test_english() -> None:
     )  # fmt: skip
 
 
+def test_very_long_messages_are_heard_in_time() -> None:
+    seen = picture_of([{"color": "red", "shape": "cube"}, {"color": "blue", "shape": "sphere"}])
+    heard = Lexicon([seen]).parse("a red cube left of a blue sphere, " * 30)
+    assert len(heard.things) == 7
+    assert agreement(heard, seen) == 4
+
+
 @given(pictures())
 def test_what_is_said_is_heard(picture: Picture) -> None:
     heard = Lexicon([picture]).parse(text_of(picture))
