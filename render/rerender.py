@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -97,12 +98,21 @@ class Files:
         self.paths: list[Path] = []
 
     def save(self, path: Path, write: Callable[[Path], object]) -> None:
-        """One file anywhere. Raises UsageError where it can't be written."""
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        """One file anywhere. Raises UsageError where it can't be written.
+
+        A pipe or a device, such as /dev/stdout, gets what was written: renamed over, it would be gone.
+        """
+        special = path.exists() and not path.is_file()
+        folder = Path(tempfile.gettempdir()) if special else path.parent
+        part = folder / f".{path.name}.{os.getpid()}.part"
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
             write(part)
-            part.replace(path)
+            if special:
+                with path.open("wb") as stream:
+                    stream.write(part.read_bytes())
+            else:
+                part.replace(path)
         except OSError as error:
             raise UsageError(f"{path}: can't be written: {error.strerror or error}") from error
         finally:

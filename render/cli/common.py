@@ -175,12 +175,18 @@ def parse_size(_ctx: click.Context, _param: click.Parameter, value: str | None) 
 def whole_file(out: Path | None) -> Iterator[IO[str]]:
     """A text stream, UTF-8: stdout for None or `-`, else a file that takes its name only once all of it is written.
 
-    Raises UsageError where the file can't be written.
+    A pipe or a device, such as /dev/null, is written to as it is: renamed over, it would be gone. Of a link, the file
+    that it leads to is written. Raises UsageError where the file can't be written.
     """
     if out is None or str(out) == "-":
         yield sys.stdout
         sys.stdout.flush()
         return
+    if out.exists() and not out.is_file() and not out.is_dir():
+        with out.open("w", encoding="utf-8", newline="\n") as stream:
+            yield stream
+        return
+    out = out.resolve()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
