@@ -19,8 +19,8 @@ from render.errors import AssetError
 from render.geometry.shapenet import Model, load_model
 
 SHARP_DEG = 40.0
-# Models kept as datablocks.
-KEPT = 48
+# Models kept as datablocks, and the faces that they may have together: some 300 MB of Blender's.
+KEPT, KEPT_FACES = 48, 3_000_000
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class ModelData:
 class ModelStore:
     """Models by name. pool: the renderer's objects, which may still hold a mesh that is given up."""
 
-    def __init__(self, pool: list[Any], kept: int = KEPT) -> None:
-        self._pool, self._kept = pool, kept
+    def __init__(self, pool: list[Any], kept: int = KEPT, faces: int = KEPT_FACES) -> None:
+        self._pool, self._kept, self._faces = pool, kept, faces
         self._models: OrderedDict[str, ModelData] = OrderedDict()
         self._empty: Any = None
 
@@ -64,8 +64,11 @@ class ModelStore:
 
     def trim(self, used: int = 0) -> None:
         """Give up what is beyond the bound; never one of the `used` asked for last."""
-        while len(self._models) > max(self._kept, used):
+        while len(self._models) > used and (len(self._models) > self._kept or self._all_faces() > self._faces):
             self._give_up(next(iter(self._models)))
+
+    def _all_faces(self) -> int:
+        return sum(len(data.mesh.polygons) for data in self._models.values())
 
     def _give_up(self, name: str) -> None:
         data = self._models.pop(name)

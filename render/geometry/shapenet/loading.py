@@ -11,8 +11,8 @@ from render.geometry.shapenet.making import make_model
 from render.geometry.shapenet.model import Model
 from render.geometry.shapenet.reading import Sources
 
-# Models held in memory; one of 100,000 faces takes some 10 MB.
-_HELD = 64
+# Models held in memory, and the bytes that they may take together; one of 100,000 faces takes some 5 MB.
+_HELD, _HELD_BYTES = 64, 256 << 20
 _held: OrderedDict[tuple[str, Library], Model] = OrderedDict()
 
 
@@ -37,10 +37,14 @@ def load_model(shape: str, source: Library | None = None) -> Model:
     if model is None or not all(state.still() for state in model.files):
         model = _from_files(name, path, source)
         _held[key] = model
-        if len(_held) > _HELD:
-            _held.popitem(last=False)
     _held.move_to_end(key)
+    while len(_held) > _HELD or (len(_held) > 1 and sum(map(_bytes, _held.values())) > _HELD_BYTES):
+        _held.popitem(last=False)
     return model
+
+
+def _bytes(model: Model) -> int:
+    return sum(array.nbytes for array in (model.vertices, model.triangles, model.uv, model.slots))
 
 
 def _from_files(name: str, path: Path, source: Library) -> Model:

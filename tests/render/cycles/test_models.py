@@ -233,6 +233,11 @@ def test_no_more_models_are_kept_than_the_bound_says() -> None:
         store.trim(1)
     assert len(store) == 2
     store.trim(0)
+    assert len(store) == 2
+    # Large models go sooner, but never one of those asked for last.
+    store._faces = 1
+    store.trim(1)
+    assert [*store._models] == [str(data.mesh.name)]
     for name in list(store._models):
         store._give_up(name)
     after = [len(kind) for kind in (bpy.data.meshes, bpy.data.materials, bpy.data.images)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from pathlib import Path
 
 import numpy as np
@@ -149,3 +150,14 @@ def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, four
     for identity in IDS:
         load_model(f"shapenet:chairs/{identity}", four)
     assert len(loading._held) == 2
+
+
+def test_large_models_are_held_by_their_bytes(monkeypatch: pytest.MonkeyPatch, four: Library) -> None:
+    monkeypatch.setattr(loading, "_held", OrderedDict())
+    one = loading._bytes(load_model(f"shapenet:chairs/{IDS[0]}", four))
+    for most, held in ((3 * one, 3), (one, 1), (0, 1)):
+        monkeypatch.setattr(loading, "_HELD_BYTES", most)
+        for identity in IDS:
+            model = load_model(f"shapenet:chairs/{identity}", four)
+        assert len(loading._held) == held
+        assert model is [*loading._held.values()][-1]
