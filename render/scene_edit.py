@@ -17,7 +17,8 @@ from render.errors import SpecError, UsageError
 from render.scene import Scene
 from scene_specs.faults import nearest
 from scene_specs.reading import parse_episode
-from scene_specs.vocabulary import COLORS, SIZES, linear_of_name, linear_of_srgb
+from scene_specs.stage import Stage, load_stage
+from scene_specs.vocabulary import linear_of_srgb
 
 Assignment = tuple[Sequence[Step], Any]
 
@@ -29,7 +30,8 @@ def change_scene(scene: Scene, changes: Sequence[Assignment], option: str = "--s
         edited, place = changed(document, path, value, option)
         if _is_of_object(place):
             before = document["frames"][place[1]]["objects"][place[3]]
-            _follow(edited["frames"][place[1]]["objects"][place[3]], before, str(place[4]), option)
+            item = edited["frames"][place[1]]["objects"][place[3]]
+            _follow(item, before, str(place[4]), load_stage(scene.stage), option)
         _renumber(edited)
         document = edited
     found = parse_after(document, option)
@@ -67,16 +69,17 @@ def _is_of_object(place: Sequence[Step]) -> bool:
     return len(place) == 5 and (place[0], place[2]) == ("frames", "objects")
 
 
-def _follow(item: dict[str, Any], before: dict[str, Any], field: str, option: str) -> None:
-    """Bring what belongs to a changed field of an object in line with it."""
+def _follow(item: dict[str, Any], before: dict[str, Any], field: str, stage: Stage, option: str) -> None:
+    """Bring what belongs to a changed field of an object in line with it; words are the stage's."""
     value = item.get(field)
     if field == "color" and isinstance(value, str):
-        item["color_linear"] = rounded3(linear_of_name(_known(value, COLORS, "color", option)))
+        item["color_linear"] = rounded3(stage.linear_of(_known(value, stage.color_names(), "color", option)))
     elif field == "color" and isinstance(value, list) and len(value) == 3:
         red, green, blue = (_byte(part, option) for part in value)
         item |= {"color": None, "color_linear": rounded3(linear_of_srgb((red, green, blue)))}
     elif field == "size" and isinstance(value, str):
-        item["scale"] = SIZES[_known(value, SIZES, "size", option)]
+        sizes = stage.size_names()
+        item["scale"] = sizes[_known(value, sizes, "size", option)]
     elif field == "size" and isinstance(value, int | float):
         item |= {"size": None, "scale": value}
     elif field == "material" and isinstance(value, str):

@@ -92,6 +92,20 @@ def test_words_of_a_spec_change_a_scene_as_the_spec_would(field: str, value: Any
     assert found.frames == scene_of(**{**place, field: value}).frames
 
 
+def flat_scene(color: str) -> Scene:
+    item = {"name": "a", "shape": "square", "size": 100.0, "color": color, "location": [500, 500], "rotation_deg": 0}
+    spec = {"version": 1, "id": "s", "stage": "flat", "frames": [{"objects": [item]}]}
+    return compile_episode(EpisodeSpec.model_validate(spec), DRAFT)
+
+
+def test_words_mean_what_they_mean_on_the_scenes_own_stage() -> None:
+    place = ("frames", 0, "objects", 0, "color")
+    assert change_scene(flat_scene("red"), [(place, "white")]).frames == flat_scene("white").frames
+    assert change_scene(flat_scene("red"), [(place, "green")]).frames == flat_scene("green").frames
+    with pytest.raises(UsageError, match="unknown color 'coral'"):
+        change_scene(flat_scene("red"), [(place, "coral")])
+
+
 def test_a_scene_is_moved_on_the_ground_by_two_numbers() -> None:
     scene = scene_of(location=[1, 1, 2.5])
     found = change_scene(scene, [(("frames", 0, "objects", 0, "location"), [0.5, -0.5])])
