@@ -62,6 +62,7 @@ def make_references(options: argparse.Namespace) -> int:
 def run(options: argparse.Namespace) -> int:
     """Measure what is missing, then report."""
     chosen, wanted = candidates(options.candidates), scenes(options.limit)
+    there = [references.have_reference(options.references, scene, 1, options.size) for scene in wanted]
     todo: list[tuple[TestScene, Candidate, str]] = []
     for scene in wanted:
         for candidate in chosen:
@@ -72,8 +73,8 @@ def run(options: argparse.Namespace) -> int:
     if todo:
         _measure_all(todo, options)
     options.candidates = [candidate.name for candidate in chosen]
-    if not all((options.references / f"{scene.name}.json").is_file() for scene in wanted):
-        log.warning("no references in %s: nothing to compare with yet", options.references)
+    if not all(there):
+        log.warning("%s: %d references are missing: no report yet", options.references, there.count(False))
         return 0
     return show(options)
 

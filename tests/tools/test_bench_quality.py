@@ -62,10 +62,16 @@ def test_wrong_options_write_nothing(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "did you mean 'standard'" in capsys.readouterr().err
     assert call(tmp_path, "references", "--samples", "9") == 2
     assert call(tmp_path, "report") == 2
+    (tmp_path / "references").mkdir()
+    facts = {"scene": scenes(1)[0].digest(), "size": [320, 240], "samples": 1, "own_psnr": 1.0}
+    (tmp_path / "references" / f"{scenes(1)[0].name}.json").write_text(json.dumps(facts))
+    (tmp_path / "references" / f"{scenes(1)[0].name}.png").touch()
+    assert call(tmp_path, "run", "draft", *SMALL) == 2
+    assert "[320, 240] pixels, asked for [32, 24]" in capsys.readouterr().err
     with pytest.raises(SystemExit) as stopped:
         call(tmp_path, "run", "draft", "--size", "big")
     assert stopped.value.code == 2
-    assert not list(tmp_path.iterdir())
+    assert not (tmp_path / "results").exists()
 
 
 def test_a_property_holds_for_its_candidate_alone(renderer: TunedRenderer) -> None:

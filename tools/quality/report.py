@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.quality.metrics import Errors, errors
+from render.errors import UsageError
+from tools.quality.metrics import Errors, Picture, errors
 from tools.quality.references import load_reference
 from tools.quality.results import Result, candidates_in, results_in
 from tools.quality.scenes import TestScene
@@ -61,8 +62,15 @@ def rows(folder: Path, references: Path, scenes: Sequence[TestScene], names: Seq
     known = {scene.name: load_reference(references, scene).picture for scene in shared}
     for name, each in found.items():
         results = tuple(each[scene.name] for scene in shared)
-        made.append(Row(name, results, tuple(errors(known[result.scene], result.picture) for result in results)))
+        made.append(Row(name, results, tuple(_errors(known[result.scene], result) for result in results)))
     return sorted((row for row in made if row.results), key=lambda row: row.seconds())
+
+
+def _errors(reference: Picture, result: Result) -> Errors:
+    try:
+        return errors(reference, result.picture)
+    except ValueError as error:
+        raise UsageError(f"candidate {result.candidate}, scene {result.scene}: {error}; name other folders") from error
 
 
 def table(header: Iterable[str], lines: Iterable[Iterable[str]]) -> str:

@@ -87,6 +87,15 @@ def test_only_scenes_that_all_have_are_compared(measured: tuple[Path, Path]) -> 
     assert report.rows(done, known, scenes(2), ["standard", "never-run"]) == []
 
 
+def test_pictures_of_another_size_are_an_error_that_says_which(measured: tuple[Path, Path]) -> None:
+    done, known = measured
+    scene = scenes(1)[0]
+    small = encode_png(np.zeros((12, 16, 3), np.uint8))
+    results.keep(done, "try", scene.name, "key", small, {"sampling": 1.0}, 1.0)
+    with pytest.raises(UsageError, match=rf"candidate try, scene {scene.name}: .*\(12, 16, 3\).*\(24, 32, 3\)"):
+        report.rows(done, known, scenes(2))
+
+
 def test_another_truth_is_found(measured: tuple[Path, Path]) -> None:
     done, known = measured
     assert report.truths_differ(report.rows(done, known, scenes(2))) == []
