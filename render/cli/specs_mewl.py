@@ -148,6 +148,7 @@ def store_faults(path: str) -> tuple[list[Fault], int]:
     from render.cli.specs_icca import record_disproof as icca_disproof
     from render.cli.specs_iwisdm import record_disproof
     from render.export._kilogram_truth import record_disproof as kilogram_disproof
+    from render.export._malevic_truth import record_disproof as malevic_disproof
     from render.export._mewl_truth import prove_record
     from render.export.base import ExportReport, whole_records
     from render.store import open_store
@@ -155,6 +156,7 @@ def store_faults(path: str) -> tuple[list[Fault], int]:
     from scene_specs.icca.prove import is_icca
     from scene_specs.iwisdm.prove import is_iwisdm
     from scene_specs.kilogram.prove import is_kilogram
+    from scene_specs.malevic.prove import is_malevic
 
     store = open_store(path)
     faults: list[Fault] = []
@@ -169,6 +171,8 @@ def store_faults(path: str) -> tuple[list[Fault], int]:
                     reason = icca_disproof(record)
                 elif is_kilogram(record.scene.task):
                     reason = kilogram_disproof(record)
+                elif is_malevic(record.scene.task):
+                    reason = malevic_disproof(record)
                 else:
                     reason = record_disproof(record) if mine else prove_record(record).reason
             except SpecError as error:

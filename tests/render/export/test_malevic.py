@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
+from numpy.typing import NDArray
 from PIL import Image
 
+from render.cli.specs import main
+from render.export._malevic_truth import record_disproof
 from render.export.base import ExportOptions, ExportReport
 from render.export.malevic import export
 from render.profiles import settings_for
@@ -17,6 +23,7 @@ from render.record import EpisodeRecord
 from render.run.episode import make_record
 from render.run.fake import FakeRenderer
 from render.store.lance_store import LanceStore
+from scene_specs.errors import SpecError
 from scene_specs.malevic.generate import malevic_spec
 from scene_specs.spec import EpisodeSpec
 from tests import factories
@@ -113,3 +120,44 @@ def test_what_is_no_item_is_named(tmp_path: Path) -> None:
     report = run(store, tmp_path / "out")
     assert ["not a MALeViC item" in line or "task.objects" in line for line in report.failed] == [True, True]
     assert report.exported == 0
+
+
+def painted(record: EpisodeRecord, change: Callable[[NDArray[np.uint8]], None]) -> EpisodeRecord:
+    """The record with another picture."""
+    with Image.open(io.BytesIO(record.images[0].png)) as picture:
+        pixels = np.array(picture.convert("RGB"))
+    change(pixels)
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return record.model_copy(update={"images": (record.images[0].model_copy(update={"png": file.getvalue()}),)})
+
+
+def test_a_picture_or_a_scene_that_shows_something_else_is_found() -> None:
+    record = rendered("pos", "test", 3)
+    assert record_disproof(record) == ""
+    asked = record.images[0].annotation.objects[0]
+    assert asked.bbox is not None
+    middle = (asked.bbox[1] + asked.bbox[3] // 2, asked.bbox[0] + asked.bbox[2] // 2)
+
+    def spot(pixels: NDArray[np.uint8]) -> None:
+        pixels[middle] = (1, 2, 3)
+
+    def beside(pixels: NDArray[np.uint8]) -> None:
+        pixels[tuple(np.argwhere(~pixels.any(axis=2))[0])] = (255, 0, 0)
+
+    assert record_disproof(painted(record, spot)).startswith("object-0: not all of its pixels are")
+    assert record_disproof(painted(record, beside)) == "1 pixels of no object are not black"
+    task = record.scene.task or {}
+    lie = record.scene.model_copy(update={"task": {**task, "answer": {"yes": "no", "no": "yes"}[task["answer"]]}})
+    assert record_disproof(record.model_copy(update={"scene": lie})).startswith("the stored answer is")
+    _, *rest = record.images[0].annotation.objects
+    masks = {"annotation": record.images[0].annotation.model_copy(update={"objects": (rest[0], *rest)})}
+    moved = record.model_copy(update={"images": (record.images[0].model_copy(update=masks),)})
+    assert record_disproof(moved).startswith(f"{rest[0].name}: ")
+    with pytest.raises(SpecError, match="not a MALeViC item"):
+        record_disproof(record.model_copy(update={"scene": record.scene.model_copy(update={"task": None})}))
+
+
+def test_what_was_rendered_is_proved_by_the_command(base: Path) -> None:
+    done = CliRunner().invoke(main, ["check", "--prove", "--store", str(base / "s.lance")])
+    assert (done.exit_code, done.output) == (0, "12 episodes, no faults\n")
