@@ -13,6 +13,7 @@ import pytest
 from render.errors import UsageError
 from render.profiles import settings_for
 from tools import bench_quality
+from tools.quality.hooks import shadow_caustics
 from tools.quality.scenes import scenes
 from tools.quality.tuned import TunedRenderer
 
@@ -103,6 +104,17 @@ def test_what_a_hook_did_is_undone(renderer: TunedRenderer) -> None:
     renderer.render(scene, scene.frames[0], scene.frames[0].views[0])
     assert order == ["done", "undone"]
     assert renderer.linear.shape == (24, 32, 3)
+
+
+def test_shadow_caustics_show_under_glass_and_leave_no_trace(renderer: TunedRenderer) -> None:
+    glass = next(each for each in scenes() if "glass" in each.name).compiled(settings_for("draft", 32, 24))
+    frame = glass.frames[0]
+    pictures = []
+    for hook in (None, shadow_caustics, None):
+        renderer.tune(hook=hook)
+        pictures.append(renderer.render(glass, frame, frame.views[0]).color)
+    assert np.array_equal(pictures[0], pictures[2])
+    assert not np.array_equal(pictures[0], pictures[1])
 
 
 @pytest.mark.parametrize("wrong", [{"denoising_qualty": "FAST"}, {"denoising_quality": "QUICK"}])

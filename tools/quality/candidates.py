@@ -4,7 +4,7 @@ A try's file holds one object or a list of them:
 
     {"name": "standard-32", "base": "standard", "prediction": "0.8 dB better, a third slower",
      "settings": {"samples": 32}, "cycles": {"denoising_quality": "BALANCED"}, "render": {"use_persistent_data": true},
-     "view_layer": {}, "hook": "tools.quality.hooks:function"}
+     "view_layer": {}, "hook": "tools.quality.hooks:shadow_caustics"}
 
 base: the profile that it changes. settings: fields of a profile. cycles, render, view_layer: Blender's own properties
 of `scene.cycles`, `scene.render` and `scene.view_layers[0]`, for what profiles don't know. hook: a function of (Blender
@@ -14,6 +14,7 @@ property is put back after each render, so that candidates can alternate in one 
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Sequence
 from importlib import import_module
@@ -70,10 +71,15 @@ class Candidate(SpecModel):
 
     def key(self) -> dict[str, Any]:
         """All of it that decides pictures and times."""
-        return {"settings": self.at(320, 240).model_dump(exclude={"profile"}), **self.model_dump(include=_DECIDES)}
+        settings = self.at(320, 240).model_dump(exclude={"profile"})
+        return {"settings": settings, "hook": self._hook_source(), **self.model_dump(include=_DECIDES)}
+
+    def _hook_source(self) -> str | None:
+        """The module that holds the hook: where that changes, results are no longer what it would give."""
+        return None if self.hook is None else self.hook + inspect.getsource(import_module(self.hook.partition(":")[0]))
 
 
-_DECIDES = {"cycles", "render", "view_layer", "hook"}
+_DECIDES = {"cycles", "render", "view_layer"}
 
 
 def candidates(names: Sequence[str]) -> list[Candidate]:

@@ -39,6 +39,8 @@ def test_what_decides_a_result_is_in_its_key_and_a_name_is_not() -> None:
     assert one.key() != Candidate(name="a", settings={"samples": 8}).key()
     assert one.key() != Candidate(name="a", settings={"samples": 9}, cycles={"use_guiding": True}).key()
     assert one.key() == Candidate(name="c", base="standard", settings={"samples": 9}).key()
+    hooked = Candidate(name="d", hook="tools.quality.hooks:shadow_caustics").key()
+    assert "is_caustics_light" in hooked["hook"], "a hook's results are those of its code"
 
 
 @pytest.mark.parametrize(
