@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from render.cli.common import log, whole_file
+from render.cli.ranges import FiniteRange
 
 if TYPE_CHECKING:
     from scene_specs.errors import Fault
@@ -42,9 +43,9 @@ _OPTIONS: list[Callable[[Any], Any]] = [
     click.option("--world", type=click.Choice(["2d", "3d"]), default="2d", show_default=True,
                  help="Flat, or wooden pieces on CLEVR's table."),
     click.option("--size", type=click.IntRange(16, 4096), default=224, show_default=True, help="Pixels a side (2d)."),
-    click.option("--border", type=click.FloatRange(0, 50), default=1.0, show_default=True,
+    click.option("--border", type=FiniteRange(0, 50), default=1.0, show_default=True,
                  help="White line between pieces, pixels (2d)."),
-    click.option("--margin", type=click.FloatRange(0, 1000), default=0.0, show_default=True,
+    click.option("--margin", type=FiniteRange(0, 1000), default=0.0, show_default=True,
                  help="White around the figure, pixels (2d)."),
     click.option("--sharp", is_flag=True, help="No blended edges (2d): the given colours and white, no other."),
     _SEED,
@@ -131,21 +132,21 @@ def _specs(
 @click.option("--count", type=click.IntRange(1, 100_000), required=True, help="How many tangrams.")
 @click.option(
     "--corners",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=0.1,
     show_default=True,
     help="Share of pieces that hang on by a corner instead of an edge.",
 )
 @click.option(
     "--symmetric",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=0.5,
     show_default=True,
     help="Share of tangrams with pairs of pieces to both sides of an axis.",
 )
 @click.option(
     "--alike",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=0.7,
     show_default=True,
     help="Most that two silhouettes may have in common, of 1.",
@@ -244,7 +245,9 @@ def naming(files: tuple[Path, ...], as_json: bool, out: Path | None) -> None:
             log.warning("%s", fault)
         if not any(read.values()):
             raise SpecError(faults or [_empty(path)])
-        found = {**found, **read}
+        for name in sorted(found.keys() & read.keys()):
+            log.warning("%s: tangram %s is in a file before this one, too; that one is taken", path, name)
+        found = {**read, **found}
     rows: list[dict[str, Any]] = [
         {"tangram": name, "count": len(items), **measures(items)} for name, items in found.items() if len(items) > 1
     ]

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from render.cli.common import whole_file
+from render.cli.ranges import FiniteRange
 from scene_specs.malevic.sets import GENERALIZATION, SETS
 
 _FILES = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
@@ -54,7 +55,7 @@ _SPLITS = ("train", "val", "test", "test-seen", "test-unseen")
 @click.option("--uniform-count", is_flag=True, help="As many scenes of 9 objects as of 5.")
 @click.option(
     "--gap",
-    type=click.FloatRange(0, 50),
+    type=FiniteRange(0, 50),
     default=5.0,
     show_default=True,
     help="Least distance of two objects of one colour, canvas units; 0 as published.",

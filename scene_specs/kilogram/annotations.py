@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,10 @@ from scene_specs.kilogram.pieces import PIECES
 # A tangram's id becomes part of ids of episodes and names of files.
 TANGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}")
 LONGEST = 500
+# In models' inputs # parts the whole from its parts.
+_TEXT = f"a text of 1 to {LONGEST} characters that can be written, without #"
+# Control characters, and halves of pairs, which are no UTF-8.
+_UNWRITABLE = frozenset({"Cc", "Cs"})
 _KEYS = [str(piece) for piece in PIECES]
 
 
@@ -107,18 +112,20 @@ def _problems(item: Any) -> Iterator[tuple[str, str]]:
     whole = item.get("whole")
     text = whole.get("wholeAnnotation") if isinstance(whole, dict) else None
     if not _is_text(text):
-        yield ".whole.wholeAnnotation", f"found {shown(text)}; expected a text of 1 to {LONGEST} characters"
+        yield ".whole.wholeAnnotation", f"found {shown(text)}; expected {_TEXT}"
     part = item.get("part")
     if not isinstance(part, dict) or {*part} != {*_KEYS}:
         yield ".part", f"found {shown(part)}; expected the seven keys 1 to 7"
         return
     for key in _KEYS:
         if not _is_text(part[key]):
-            yield f".part.{key}", f"found {shown(part[key])}; expected a text of 1 to {LONGEST} characters"
+            yield f".part.{key}", f"found {shown(part[key])}; expected {_TEXT}"
 
 
 def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip()) and len(value) <= LONGEST
+    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST:
+        return False
+    return "#" not in value and all(sign in "\t\n\r" or unicodedata.category(sign) not in _UNWRITABLE for sign in value)
 
 
 def _metadata_problem(item: Mapping[str, Any]) -> str:

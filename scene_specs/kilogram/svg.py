@@ -167,6 +167,8 @@ def _hidden(attributes: dict[str, str]) -> bool:
 
 
 def _transform(attributes: dict[str, str]) -> Matrix:
+    if re.search(r"(?<![-\w])(transform|translate|rotate|scale)\s*:", attributes.get("style", "")):
+        raise SvgError("found a transform in a style; expected it as the attribute transform")
     text = attributes.get("transform")
     if text is None:
         return IDENTITY

@@ -83,6 +83,7 @@ ODD: dict[str, bytes] = {
 # Broken: what the message has to say.
 BROKEN: dict[str, tuple[bytes, str]] = {
     "a missing piece": (svg(seven(skip=[4])), "none with the id 4"),
+    "a transform in a style": (svg(seven('style="fill:red; transform: scale(2)"')), "a transform in a style"),
     "no piece": (svg(""), "found 0 polygons"),
     "eight pieces": (svg(seven() + polygon(8, _FIRST)), "the id \"8\""),
     "a piece twice": (svg(seven() + polygon(3, _FIRST)), "two polygons with the id 3"),

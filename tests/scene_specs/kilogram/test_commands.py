@@ -110,3 +110,22 @@ def test_naming(tmp_path: Path) -> None:
     assert table[-1].startswith("| mean |")
     (tmp_path / "none.json").write_text("{}")
     assert run("naming", tmp_path / "none.json").exit_code == 2
+
+
+def test_of_a_tangram_in_two_files_the_first_is_taken(tmp_path: Path) -> None:
+    _, file, _ = make_published(tmp_path, 3)
+    data = json.loads(file.read_text())
+    name = next(iter(data))
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({name: {"annotations": data[name]["annotations"][:2]}}))
+    both = run("naming", file, other, "--json")
+    assert both.stdout == run("naming", file, "--json").stdout
+    assert f"tangram {name} is in a file before this one" in both.stderr
+
+
+@pytest.mark.parametrize("option", ["--border", "--margin"])
+def test_what_is_no_number_is_refused_before_a_file_is_written(tmp_path: Path, option: str) -> None:
+    result = run("kilogram", option, "nan", "--out", tmp_path / "x.jsonl")
+    assert result.exit_code == 2
+    assert "'nan' is not" in result.stderr
+    assert not (tmp_path / "x.jsonl").exists()

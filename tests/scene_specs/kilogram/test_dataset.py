@@ -64,6 +64,17 @@ def test_files_that_are_none(text: str, said: str) -> None:
     assert any(said in str(fault) for fault in faults)
 
 
+@pytest.mark.parametrize("text", ["a #1 sign", "half \ud83d of a pair", "nul \x00"])
+def test_texts_that_the_published_form_cannot_hold(text: str) -> None:
+    count, faults = read(a=[{**good(), "whole": {"wholeAnnotation": text}}, good()])
+    assert count == 1
+    assert "annotations[0].whole.wholeAnnotation" in faults[0]
+    named = {**good(), "part": {**good()["part"], "3": text}}
+    count, faults = read(a=[named, good()])
+    assert count == 1
+    assert "annotations[0].part.3" in faults[0]
+
+
 def test_metadata_that_says_otherwise() -> None:
     other = good()
     next(iter(other["metadata"].values()))["annotation"] = "something else"

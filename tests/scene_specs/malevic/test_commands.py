@@ -47,6 +47,7 @@ def test_groups_of_sets_and_the_report(tmp_path: Path) -> None:
         (("--set", "pos-hard", "--split", "train"), "pos-hard has: test"),
         (("--set", "pas"), "pas"),
         (("--gap", "-1"), "gap"),
+        (("--gap", "nan"), "'nan' is not"),
     ],
 )
 def test_wrong_options_end_with_2(options: tuple[str, ...], said: str) -> None:
