@@ -3,8 +3,8 @@
     python tools/bench_workers.py                                   # 1 against 2, 32 CLEVR episodes in `standard`
     python tools/bench_workers.py --workers 1 2 4 8 --episodes 128  # a larger machine
 
-Rendered by `render-batch` itself, with Blender, into stores that are thrown away. `seconds` is from the first task to the
-last commit: a worker's start is counted, the start of Ray is not. The runs alternate (1, 2, 1, 2, ...), so that a
+Rendered by `render-batch` itself, with Blender, into stores that are thrown away. `seconds` is from the first task to
+the last commit: a worker's start is counted, the start of Ray is not. The runs alternate (1, 2, 1, 2, ...), so that a
 machine that gets slower or faster meanwhile doesn't favour one of them; the ratio is that of the medians.
 """
 
