@@ -39,6 +39,28 @@ def _steps(low: float, high: float) -> list[float]:
     return [m * 10.0**k for k in powers for m in (1, 2, 5) if low <= m * 10.0**k <= high]
 
 
+def _labels(dots: Sequence[tuple[str, float, float]]) -> list[str]:
+    """Names beside their dots, where there is room; the first have the choice, and a name without room is left to the
+    dot's tooltip.
+    """
+    taken = [(x - 5, y - 5, x + 5, y + 5) for _, x, y in dots]
+    made = []
+    for name, x, y in dots:
+        long = 6.6 * len(name)
+        # Right, below, above, left.
+        for left, base in ((x + 7, y + 4), (x - long / 2, y + 17), (x - long / 2, y - 8), (x - long - 7, y + 4)):
+            box = (left, base - 10, left + long, base + 3)
+            if not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                made.append(f'<text x="{left:.1f}" y="{base:.1f}">{escape(name)}</text>')
+                break
+    return made
+
+
+def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
 def svg(points: Sequence[Point]) -> str:
     """Seconds an image (logarithmic) to the right, PSNR upwards. Raises ValueError without a point."""
     if not points:
@@ -67,8 +89,10 @@ def svg(points: Sequence[Point]) -> str:
     parts.append(f'<polyline class="front" points="{line}"/>')
     for p in points:
         kind = "on" if p in best else "off"
-        parts.append(f'<circle class="{kind}" cx="{x(p.seconds):.1f}" cy="{y(p.psnr):.1f}" r="4"/>')
-        parts.append(f'<text x="{x(p.seconds) + 7:.1f}" y="{y(p.psnr) + 4:.1f}">{escape(p.name)}</text>')
+        where = f'cx="{x(p.seconds):.1f}" cy="{y(p.psnr):.1f}"'
+        parts.append(f'<circle class="{kind}" {where} r="4"><title>{escape(p.name)}</title></circle>')
+    others = [p for p in points if p not in best]
+    parts += _labels([(p.name, x(p.seconds), y(p.psnr)) for p in [*best, *others]])
     middle = (_TOP + HEIGHT - _BOTTOM) / 2
     parts.append(
         f'<text x="{(_LEFT + WIDTH - _RIGHT) / 2:.0f}" y="{HEIGHT - 10}" text-anchor="middle">seconds an image</text>'

@@ -204,6 +204,15 @@ def test_the_plot_holds_every_candidate_and_its_text_is_text() -> None:
         svg([])
 
 
+def test_names_without_room_are_left_to_the_tooltip() -> None:
+    crowd = [Point(f"candidate-{k}", 1.0 + k / 1000, 40.0 - k / 100) for k in range(9)]
+    root = ET.fromstring(svg([*crowd, Point("far", 9.0, 50.0)]))
+    names = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    titles = [element.text for element in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert {"candidate-0", "far"} <= set(names) and len({f"candidate-{k}" for k in range(9)} & set(names)) < 9
+    assert set(titles) == {point.name for point in crowd} | {"far"}
+
+
 def test_equal_pictures_do_not_break_the_table(measured: tuple[Path, Path]) -> None:
     made = report.rows(*measured, scenes(2))
     equal = report.Row("equal", made[0].results, tuple(errors(*[np.ones((24, 32, 3))] * 2) for _ in range(2)))
