@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,6 +84,10 @@ def _tell(report: GalleryReport, as_json: bool) -> None:
 def _serve(out: Path, port: int, as_json: bool) -> None:
     from render.gallery.serve import address_of, server_of
 
+    # Both, and expressly: as a container's first process, or started from a script in the background, it would have
+    # neither.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     with server_of(out, port) as server:
         click.echo(json.dumps({"url": address_of(server)}) if as_json else f"{address_of(server)} until Ctrl-C")
         try:

@@ -65,7 +65,8 @@ def test_damaged_episodes_end_with_4_and_a_gallery(tmp_path: Path) -> None:
     assert (tmp_path / "g/index.html").is_file()
 
 
-def test_it_is_served_until_ctrl_c(store: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_is_served_until_ctrl_c(store: str, tmp_path: Path, number: signal.Signals) -> None:
     program = [sys.executable, "-c", "from render.cli.gallery import main; main()"]
     command = [*program, store, "--out", str(tmp_path / "g"), "--serve", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
