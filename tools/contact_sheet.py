@@ -20,13 +20,19 @@ def pictures_below(folder: Path, sheet: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.png") if path.resolve() != sheet.resolve())
 
 
-def make_sheet(paths: list[Path], names: list[str], columns: int, scale: float) -> Image.Image:
+def make_sheet(
+    paths: list[Path], names: list[str], columns: int, scale: float, largest: int | None = None
+) -> Image.Image:
     """Paste the pictures row by row.
 
     paths: PNG files, at least one; names: the caption of each; columns: pictures a row; scale: their size on the sheet.
+    largest: pixels that the longer side may have there; one of 1024 beside many of 320 would leave those lost in paper.
     Cells have the size of the largest picture, so that rows and columns line up.
     """
     pictures = [shrunk(path, scale) for path in paths]
+    if largest is not None:
+        for picture in pictures:
+            picture.thumbnail((largest, largest), Image.Resampling.LANCZOS)
     width = max(picture.width for picture in pictures) + MARGIN
     height = max(picture.height for picture in pictures) + MARGIN + CAPTION
     columns = min(columns, len(pictures))
@@ -72,7 +78,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("sheet", type=Path, help="PNG file to write")
     parser.add_argument("--columns", type=int, default=4)
     parser.add_argument("--scale", type=float, default=1.0, help="size of each picture on the sheet, 1 as it is")
+    parser.add_argument("--largest", type=int, metavar="PIXELS", help="shrink what is longer than that on the sheet")
     given = parser.parse_args(arguments)
+    if given.largest is not None and given.largest < 1:
+        parser.error("--largest must be above 0")
     if given.columns < 1 or given.scale <= 0:
         parser.error("--columns and --scale must be above 0")
     paths = pictures_below(given.folder, given.sheet)
@@ -81,7 +90,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     names = [path.relative_to(given.folder).with_suffix("").as_posix() for path in paths]
     given.sheet.parent.mkdir(parents=True, exist_ok=True)
-    make_sheet(paths, names, given.columns, given.scale).save(given.sheet, format="PNG")
+    make_sheet(paths, names, given.columns, given.scale, given.largest).save(given.sheet, format="PNG")
     return 0
 
 

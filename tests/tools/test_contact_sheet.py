@@ -42,3 +42,12 @@ def test_empty_folder_is_an_error(tmp_path: Path) -> None:
     done = run_sheet(str(tmp_path), str(tmp_path / "sheet.png"))
     assert done.returncode == 1
     assert f"no .png below {tmp_path}" in done.stderr
+
+
+def test_one_large_picture_does_not_spread_the_others(tmp_path: Path) -> None:
+    Image.new("RGB", (400, 200), COLORS[0]).save(tmp_path / "a.png")
+    Image.new("RGB", (40, 30), COLORS[1]).save(tmp_path / "b.png")
+    sheet = tmp_path / "sheet.png"
+    assert run_sheet(str(tmp_path), str(sheet), "--largest", "40").returncode == 0
+    pixels = np.asarray(Image.open(sheet).convert("RGB"))
+    assert [int((pixels == color).all(axis=2).sum()) for color in COLORS[:2]] == [40 * 20, 40 * 30]
