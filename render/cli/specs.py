@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli import specs_icca, specs_iwisdm, specs_kilogram, specs_malevic, specs_mewl, specs_views
+from render.cli import proofs, specs_icca, specs_iwisdm, specs_kilogram, specs_malevic, specs_mewl, specs_views
 from render.cli.common import DioramaGroup, log, parse_size, shapenet_option, verbose_option, whole_file
 
 if TYPE_CHECKING:
@@ -70,12 +70,12 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None)
     if bool(files) == (store is not None) or (store is not None and not prove):
         raise click.UsageError("give FILES, or --prove with --store STORE")
     if store is not None:
-        faults, count = specs_mewl.store_faults(store)
+        faults, count = proofs.store_faults(store)
     else:
         with SpecSource(files) as source:
             faults, count = source.check()
             if prove and not faults:
-                faults = list(specs_mewl.proof_faults(source))
+                faults = list(proofs.proof_faults(source))
                 count -= len({(fault.file, fault.line, fault.episode) for fault in faults})
     if as_json:
         fields = ("file", "line", "episode", "path", "problem", "hint")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import click
 
 from render.cli import specs_icca_play
 from render.cli.common import whole_file
+from render.cli.proofs import data_of
 
 if TYPE_CHECKING:
     from render.record import EpisodeRecord
@@ -63,26 +63,9 @@ def similarity(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     """Say how alike the pictures of contexts are, and how much it takes to name one. FILES are specs."""
     from scene_specs.icca.prove import summary, summary_table
 
-    rows = summary(_contexts(files))
+    rows = summary(data_of(files, "icca"))
     with whole_file(out) as stream:
         stream.write(json.dumps(rows, indent=1) + "\n" if as_json else summary_table(rows))
-
-
-def _contexts(files: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    from scene_specs.errors import Fault, SpecError
-    from scene_specs.icca.prove import is_icca
-    from scene_specs.reading import SpecSource
-
-    with SpecSource(files) as source:
-        faults, _ = source.check()
-        if faults:
-            raise SpecError(faults)
-        for item in source:
-            data = item.episode.model_dump(mode="json", exclude_none=True)
-            if not is_icca(data.get("task")):
-                problem = f"found benchmark {(data.get('task') or {}).get('benchmark')!r}; expected 'icca'"
-                raise SpecError([Fault(item.file, item.line, item.episode.id, "task", problem)])
-            yield data
 
 
 @icca.command()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from render.cli.common import rgb_value, whole_file
+from render.cli.proofs import data_of
 
 if TYPE_CHECKING:
     from render.record import EpisodeRecord
@@ -165,29 +166,11 @@ def balance(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     from scene_specs.iwisdm.reader import UnreadableError
 
     try:
-        rows = audit(_iwisdm_data(files))
+        rows = audit(data_of(files, "iwisdm"))
     except UnreadableError as error:
         raise UsageError(str(error)) from error
     with whole_file(out) as stream:
         stream.write(json.dumps(rows, indent=1) + "\n" if as_json else table(rows))
-
-
-def _iwisdm_data(files: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """Each episode as JSON data. Raises SpecError for specs that are wrong or none of iWISDM."""
-    from scene_specs.errors import Fault, SpecError
-    from scene_specs.iwisdm.prove import is_iwisdm
-    from scene_specs.reading import SpecSource
-
-    with SpecSource(files) as source:
-        faults, _ = source.check()
-        if faults:
-            raise SpecError(faults)
-        for item in source:
-            data = item.episode.model_dump(mode="json", exclude_none=True)
-            if not is_iwisdm(data.get("task")):
-                problem = f"found benchmark {(data.get('task') or {}).get('benchmark')!r}; expected 'iwisdm'"
-                raise SpecError([Fault(item.file, item.line, item.episode.id, "task", problem)])
-            yield data
 
 
 def spec_disproof(data: dict[str, Any]) -> str:

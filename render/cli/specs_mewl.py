@@ -1,19 +1,16 @@
-"""`render-specs mewl | audit | captions`, and the proofs of `render-specs check --prove`."""
+"""`render-specs mewl | audit | captions`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from render.cli.common import whole_file
-
-if TYPE_CHECKING:
-    from scene_specs.errors import Fault
-    from scene_specs.reading import SpecSource
+from render.cli.proofs import placed
 
 _FILES = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
 _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
@@ -92,96 +89,5 @@ def _mewl_data(files: tuple[str, ...]) -> Iterator[tuple[Any, dict[str, Any]]]:
             try:
                 learner_view(data)
             except SpecError as error:
-                raise SpecError([_placed(fault, item.file, item.line) for fault in error.faults]) from None
+                raise SpecError([placed(fault, item.file, item.line) for fault in error.faults]) from None
             yield item, data
-
-
-def _placed(fault: Fault, file: str, line: int) -> Fault:
-    from dataclasses import replace
-
-    return replace(fault, file=file, line=line)
-
-
-def proof_faults(source: SpecSource) -> Iterator[Fault]:
-    """What is wrong with the episodes of checked files as those of their benchmark: a fault for each not proved."""
-    from render.cli.specs_icca import spec_disproof as icca_disproof
-    from render.cli.specs_iwisdm import spec_disproof
-    from scene_specs.errors import Fault, SpecError
-    from scene_specs.icca.prove import is_icca
-    from scene_specs.iwisdm.prove import is_iwisdm
-    from scene_specs.kilogram import prove as kilogram
-    from scene_specs.malevic.prove import disproof, is_malevic
-    from scene_specs.mewl.prove import prove
-    from scene_specs.mewl.view import learner_view
-
-    for item in source:
-        try:
-            data = item.episode.model_dump(mode="json", exclude_none=True)
-            task = data.get("task") or {}
-            if is_iwisdm(task):
-                if reason := spec_disproof(data):
-                    yield Fault(item.file, item.line, item.episode.id, "task", reason)
-                continue
-            if kilogram.is_kilogram(task):
-                if reason := kilogram.disproof(task, kilogram.frames_of(data)):
-                    yield Fault(item.file, item.line, item.episode.id, "task", reason)
-                continue
-            if is_malevic(task) or is_icca(task):
-                if reason := disproof(data) if is_malevic(task) else icca_disproof(data):
-                    yield Fault(item.file, item.line, item.episode.id, "task", reason)
-                continue
-            # Imported episodes keep their map as the importer found it.
-            words = task.get("words") or task.get("lexicon")
-            verdict = prove(learner_view(data), task.get("answer", ""), words)
-        except SpecError as error:
-            yield from (_placed(fault, item.file, item.line) for fault in error.faults)
-            continue
-        if not verdict.ok:
-            yield Fault(item.file, item.line, item.episode.id, "task", verdict.reason)
-
-
-def store_faults(path: str) -> tuple[list[Fault], int]:
-    """The same for the rendered truth in a store, and how many episodes were proved.
-
-    A damaged episode is a fault of its own. Raises StoreError where the store can't be opened.
-    """
-    from render.cli.specs_icca import record_disproof as icca_disproof
-    from render.cli.specs_iwisdm import record_disproof
-    from render.export._kilogram_truth import record_disproof as kilogram_disproof
-    from render.export._malevic_truth import record_disproof as malevic_disproof
-    from render.export._mewl_truth import prove_record
-    from render.export.base import ExportReport, whole_records
-    from render.store import open_store
-    from scene_specs.errors import Fault, SpecError
-    from scene_specs.icca.prove import is_icca
-    from scene_specs.iwisdm.prove import is_iwisdm
-    from scene_specs.kilogram.prove import is_kilogram
-    from scene_specs.malevic.prove import is_malevic
-
-    store = open_store(path)
-    faults: list[Fault] = []
-    proved = 0
-    report = ExportReport()
-    try:
-        ids = sorted(key for key, _ in store.ids())
-        for record in whole_records(store, ids, report, lambda _: None):
-            try:
-                mine = is_iwisdm(record.scene.task)
-                if is_icca(record.scene.task):
-                    reason = icca_disproof(record)
-                elif is_kilogram(record.scene.task):
-                    reason = kilogram_disproof(record)
-                elif is_malevic(record.scene.task):
-                    reason = malevic_disproof(record)
-                else:
-                    reason = record_disproof(record) if mine else prove_record(record).reason
-            except SpecError as error:
-                faults += [_placed(fault, path, 0) for fault in error.faults]
-                continue
-            if reason:
-                faults.append(Fault(path, 0, record.episode_id, "task", reason))
-            else:
-                proved += 1
-    finally:
-        store.close()
-    return [*faults, *(Fault(path, 0, "", "", line) for line in report.damaged)], proved

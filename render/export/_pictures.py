@@ -6,12 +6,14 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from render.export.base import ExportOptions
+from render.errors import StoreError
+from render.export.base import ExportOptions, ExportReport
+from render.record import EpisodeRecord
 
 # As scene_specs.spec has them. Again, because a store may come from somebody else, and these become paths.
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}")
@@ -55,6 +57,34 @@ def put_file(path: Path, content: bytes, options: ExportOptions) -> bool:
     partial.write_bytes(content)
     partial.replace(path)
     return True
+
+
+def write_each(
+    records: Iterable[EpisodeRecord],
+    write: Callable[[EpisodeRecord], bool],
+    out: Path,
+    report: ExportReport,
+    progress: Callable[[int], None],
+) -> None:
+    """Write episodes one by one, and go on where one can't be written: the report names it.
+
+    write: whether an episode's files are new. Raises StoreError for what the disk refuses.
+    """
+    for record in records:
+        try:
+            new = write(record)
+        except Differs as error:
+            report.differing.append(f"episode {record.episode_id}: {error}")
+        except ValueError as error:
+            report.failed.append(f"episode {record.episode_id}: {error}")
+        except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
+            report.failed.append(f"episode {record.episode_id}: {error.filename} is in its way")
+        except OSError as error:
+            raise StoreError(f"episode {record.episode_id}: writing below {out} failed: {error}") from error
+        else:
+            report.exported += new
+            report.skipped += not new
+        progress(1)
 
 
 class JsonLists:

@@ -16,8 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from render.errors import StoreError
-from render.export._pictures import Differs, JsonLists, picture_path, put_file, split_of
+from render.export._pictures import JsonLists, picture_path, put_file, split_of, write_each
 from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
 from render.record import EpisodeRecord, ObjectAnnotation
 from render.store.base import EpisodeReader
@@ -32,21 +31,8 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
     report = ExportReport()
     with only_exporter(out), ExitStack() as stack:
         writer = _Writer(out, options, _categories(store, options), stack)
-        for record in whole_records(store, chosen_ids(store, options), report, progress):
-            try:
-                new = writer.write(record)
-            except Differs as error:
-                report.differing.append(f"episode {record.episode_id}: {error}")
-            except ValueError as error:
-                report.failed.append(f"episode {record.episode_id}: {error}")
-            except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
-                report.failed.append(f"episode {record.episode_id}: {error.filename} is in its way")
-            except OSError as error:
-                raise StoreError(f"episode {record.episode_id}: writing below {out} failed: {error}") from error
-            else:
-                report.exported += new
-                report.skipped += not new
-            progress(1)
+        records = whole_records(store, chosen_ids(store, options), report, progress)
+        write_each(records, writer.write, out, report, progress)
         writer.finish()
     return report
 

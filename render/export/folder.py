@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from render.errors import StoreError
-from render.export._pictures import ID, IMAGE_NAME
+from render.export._pictures import ID, IMAGE_NAME, write_each
 from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
 from render.record import EpisodeRecord, ImageRecord
 from render.store.base import EpisodeReader
@@ -41,17 +41,12 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
                 todo.append(episode_id)
             else:
                 progress(1)
-        for record in whole_records(store, todo, report, progress):
-            try:
-                _write(out, record, marks[record.episode_id])
-                report.exported += 1
-            except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
-                report.failed.append(f"episode {record.episode_id}: {error.filename} is in its way")
-            except ValueError as error:
-                report.failed.append(f"episode {record.episode_id}: {error}")
-            except OSError as error:
-                raise StoreError(f"episode {record.episode_id}: writing below {out} failed: {error}") from error
-            progress(1)
+
+        def write(record: EpisodeRecord) -> bool:
+            _write(out, record, marks[record.episode_id])
+            return True
+
+        write_each(whole_records(store, todo, report, progress), write, out, report, progress)
     return report
 
 

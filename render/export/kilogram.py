@@ -25,8 +25,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from render.errors import StoreError
-from render.export._pictures import Differs, picture_path, put_file, split_of
+from render.export._pictures import picture_path, put_file, split_of, write_each
 from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
 from render.record import EpisodeRecord
 from render.store.base import EpisodeReader
@@ -48,21 +47,8 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
     report = ExportReport()
     lists = _Lists()
     with only_exporter(out):
-        for record in whole_records(store, chosen_ids(store, options), report, progress):
-            try:
-                new = _one(record, out, options, lists)
-            except Differs as error:
-                report.differing.append(f"episode {record.episode_id}: {error}")
-            except ValueError as error:
-                report.failed.append(f"episode {record.episode_id}: {error}")
-            except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
-                report.failed.append(f"episode {record.episode_id}: {error.filename} is in its way")
-            except OSError as error:
-                raise StoreError(f"episode {record.episode_id}: writing below {out} failed: {error}") from error
-            else:
-                report.exported += new
-                report.skipped += not new
-            progress(1)
+        records = whole_records(store, chosen_ids(store, options), report, progress)
+        write_each(records, lambda record: _one(record, out, options, lists), out, report, progress)
         for path, content in lists.files():
             put_file(out / path, content, ExportOptions(overwrite=True))
     return report

@@ -18,9 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from render.errors import StoreError
 from render.export._malevic_truth import annotation, question, task_of
-from render.export._pictures import Differs, JsonLists, compact_json, put_file, split_of
+from render.export._pictures import JsonLists, compact_json, put_file, split_of, write_each
 from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
 from render.record import EpisodeRecord
 from render.store.base import EpisodeReader
@@ -31,21 +30,8 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
     report = ExportReport()
     with only_exporter(out), ExitStack() as stack:
         writer = _Writer(out, options, stack)
-        for record in whole_records(store, chosen_ids(store, options), report, progress):
-            try:
-                new = writer.write(record)
-            except Differs as error:
-                report.differing.append(f"episode {record.episode_id}: {error}")
-            except ValueError as error:
-                report.failed.append(f"episode {record.episode_id}: {error}")
-            except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
-                report.failed.append(f"episode {record.episode_id}: {error.filename} is in its way")
-            except OSError as error:
-                raise StoreError(f"episode {record.episode_id}: writing below {out} failed: {error}") from error
-            else:
-                report.exported += new
-                report.skipped += not new
-            progress(1)
+        records = whole_records(store, chosen_ids(store, options), report, progress)
+        write_each(records, writer.write, out, report, progress)
     return report
 
 

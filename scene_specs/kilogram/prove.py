@@ -15,11 +15,6 @@ from scene_specs.kilogram.pieces import PIECES
 from scene_specs.kilogram.wording import caption
 
 
-def is_kilogram(task: Mapping[str, Any] | None) -> bool:
-    """Whether an episode's `task` says that it is one of KiloGram."""
-    return (task or {}).get("benchmark") == "kilogram"
-
-
 def disproof(task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]]) -> str:
     """Why an episode contradicts itself; "" if it does not.
 

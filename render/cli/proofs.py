@@ -1,0 +1,148 @@
+"""The proofs of `render-specs check --prove`, and the reading of one benchmark's own episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from render.record import EpisodeRecord
+    from scene_specs.errors import Fault
+    from scene_specs.reading import SpecSource
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Why a benchmark's episode is wrong, "" if it is right. Both raise SpecError for what can't be read.
+
+    spec: given an episode's JSON data. record: given what was rendered.
+    """
+
+    spec: Callable[[dict[str, Any]], str]
+    record: Callable[[EpisodeRecord], str]
+
+
+def proof_of(task: Mapping[str, Any] | None) -> Proof:
+    """How an episode with this `task` is proved; what names no benchmark of ours is read as MEWL's."""
+    make = _PROOFS.get(str((task or {}).get("benchmark")), _mewl)
+    return make()
+
+
+def _mewl() -> Proof:
+    from render.export._mewl_truth import prove_record
+    from scene_specs.mewl.prove import prove
+    from scene_specs.mewl.view import learner_view
+
+    def spec(data: dict[str, Any]) -> str:
+        task = data.get("task") or {}
+        # Imported episodes keep their map as the importer found it.
+        words = task.get("words") or task.get("lexicon")
+        return prove(learner_view(data), task.get("answer", ""), words).reason
+
+    return Proof(spec, lambda record: prove_record(record).reason)
+
+
+def _iwisdm() -> Proof:
+    from render.cli.specs_iwisdm import record_disproof, spec_disproof
+
+    return Proof(spec_disproof, record_disproof)
+
+
+def _icca() -> Proof:
+    from render.cli.specs_icca import record_disproof, spec_disproof
+
+    return Proof(spec_disproof, record_disproof)
+
+
+def _kilogram() -> Proof:
+    from render.export._kilogram_truth import record_disproof
+    from scene_specs.kilogram.prove import disproof, frames_of
+
+    return Proof(lambda data: disproof(data["task"], frames_of(data)), record_disproof)
+
+
+def _malevic() -> Proof:
+    from render.export._malevic_truth import record_disproof
+    from scene_specs.malevic.prove import disproof
+
+    return Proof(disproof, record_disproof)
+
+
+# Imported when first needed: most runs have one benchmark's episodes.
+_PROOFS: dict[str, Callable[[], Proof]] = {
+    "icca": _icca,
+    "iwisdm": _iwisdm,
+    "kilogram": _kilogram,
+    "malevic": _malevic,
+}
+
+
+def placed(fault: Fault, file: str, line: int) -> Fault:
+    """The fault, with the place it was found at."""
+    from dataclasses import replace
+
+    return replace(fault, file=file, line=line)
+
+
+def proof_faults(source: SpecSource) -> Iterator[Fault]:
+    """What is wrong with the episodes of checked files as those of their benchmark: a fault for each not proved."""
+    from scene_specs.errors import Fault, SpecError
+
+    for item in source:
+        try:
+            data = item.episode.model_dump(mode="json", exclude_none=True)
+            reason = proof_of(data.get("task")).spec(data)
+        except SpecError as error:
+            yield from (placed(fault, item.file, item.line) for fault in error.faults)
+            continue
+        if reason:
+            yield Fault(item.file, item.line, item.episode.id, "task", reason)
+
+
+def store_faults(path: str) -> tuple[list[Fault], int]:
+    """The same for the rendered truth in a store, and how many episodes were proved.
+
+    A damaged episode is a fault of its own. Raises StoreError where the store can't be opened.
+    """
+    from render.export.base import ExportReport, whole_records
+    from render.store import open_store
+    from scene_specs.errors import Fault, SpecError
+
+    store = open_store(path)
+    faults: list[Fault] = []
+    proved = 0
+    report = ExportReport()
+    try:
+        ids = sorted(key for key, _ in store.ids())
+        for record in whole_records(store, ids, report, lambda _: None):
+            try:
+                reason = proof_of(record.scene.task).record(record)
+            except SpecError as error:
+                faults += [placed(fault, path, 0) for fault in error.faults]
+                continue
+            if reason:
+                faults.append(Fault(path, 0, record.episode_id, "task", reason))
+            else:
+                proved += 1
+    finally:
+        store.close()
+    return [*faults, *(Fault(path, 0, "", "", line) for line in report.damaged)], proved
+
+
+def data_of(files: tuple[str, ...], benchmark: str) -> Iterator[dict[str, Any]]:
+    """Each episode as JSON data. Raises SpecError for specs that are wrong, or of another benchmark."""
+    from scene_specs.errors import Fault, SpecError
+    from scene_specs.reading import SpecSource
+
+    with SpecSource(files) as source:
+        faults, _ = source.check()
+        if faults:
+            raise SpecError(faults)
+        for item in source:
+            data = item.episode.model_dump(mode="json", exclude_none=True)
+            found = (data.get("task") or {}).get("benchmark")
+            if found != benchmark:
+                problem = f"found benchmark {found!r}; expected {benchmark!r}"
+                raise SpecError([Fault(item.file, item.line, item.episode.id, "task", problem)])
+            yield data
