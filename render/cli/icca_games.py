@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import cycle, islice
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from render.cli.icca_played import empty_folder
 from render.errors import Fault, SpecError, UsageError
 from scene_specs.icca.contexts import TANGRAM
 from scene_specs.icca.folders import (
     game_folders,
     read_game,
     table_text,
-    transcript_rows,
     write_game,
 )
 from scene_specs.icca.game import Game, new_game
@@ -26,11 +24,10 @@ from scene_specs.icca.prompts import Part
 from scene_specs.icca.prove import is_icca
 from scene_specs.icca.score import MEASURES, Played, Row, of_game, of_transcript
 from scene_specs.icca.sources import seen_picture
-from scene_specs.icca.transcripts import header_of, read_transcripts
+from scene_specs.icca.transcripts import read_transcripts
 
 if TYPE_CHECKING:
     from render.record import EpisodeRecord
-    from scene_specs.icca.players import Setup
 
 
 def pictures_of_record(record: EpisodeRecord) -> list[Picture]:
@@ -81,12 +78,11 @@ def make_games(store: str, count: int | None, out: Path, seed: int) -> Iterator[
     ids = sorted(key for key, _ in opened.ids() if key.startswith("icca/"))
     if not ids:
         raise UsageError(f"{store}: no contexts in it; render those of `render-specs icca --contexts N`")
-    if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
-        raise UsageError(f"--out {out}: is there already, and is no empty folder")
+    empty_folder("--out", out)
     total = count or len(ids)
     report = ExportReport()
     for place, record in enumerate(whole_records(opened, ids, report, lambda _: None)):
-        for number in range(len(list(islice(cycle(range(len(ids))), place, total, len(ids))))):
+        for number in range(len(range(place, total, len(ids)))):
             yield _made(record, place, number, out, seed)
     if report.damaged:
         raise UsageError(f"{store}: damaged episodes: {'; '.join(map(str, report.damaged))}")
@@ -123,56 +119,18 @@ def read_games(paths: Sequence[Path]) -> list[Game]:
     return found
 
 
-def kept_lines(path: Path, setup: Setup, players: tuple[str, str]) -> dict[str, list[str]]:
-    """Lines of the games in a file of transcripts. Raises SpecError where they were played otherwise than now."""
-    read_transcripts(path)
-    found: dict[str, list[str]] = {}
-    block: list[str] = []
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
-        if not line.strip():
-            continue
-        header = json.loads(line)
-        if "icca_transcript" in header:
-            then = {key: header.get(key) for key in header if key not in ("game", "images", "speaker_order")}
-            now = header_of(setup, players)
-            other = sorted(key for key in now if then.get(key) != now[key])
-            if other:
-                problem = f"game {header['game']!r} was played with another {', '.join(other)}"
-                raise SpecError([Fault(str(path), number, "", "", problem, "name another --out")])
-            block = found.setdefault(header["game"], [])
-        block.append(line)
-    return found
-
-
-def write_played(games: Sequence[Game], lines: Mapping[str, Sequence[str]], out: Path) -> None:
-    """Each game as it was played, a folder each below `out`."""
-    import tempfile
-
-    if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
-        raise UsageError(f"--folders {out}: is there already, and is no empty folder")
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "played.jsonl"
-        file.write_text("".join(line + "\n" for game in games for line in lines[game.name]), encoding="utf-8")
-        transcripts = read_transcripts(file)
-    for game, transcript in zip(games, transcripts, strict=True):
-        assert game.folder is not None
-        files = {name: (game.folder / name).read_bytes() for name in game.images}
-        truth = game.folder / "game.json"
-        write_game(out, game, files, table_text(game, transcript_rows(game, transcript)),
-                   json.loads(truth.read_text("utf-8")) if truth.exists() else None)  # fmt: skip
-
-
 def write_images(game: Game, parts: Sequence[Part], out: Path) -> None:
     """The images of a prompt as they are given to a model: `000.png`, `001.png`, ..."""
-    if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
-        raise UsageError(f"--images {out}: is there already, and is no empty folder")
+    empty_folder("--images", out)
     shown = [part for part in parts if part.kind != "text"]
     made = [png(image_of(game, part)) for part in shown]
-    out.mkdir(parents=True, exist_ok=True)
-    for number, content in enumerate(made):
-        partial = out / f".{number:03d}.png.part"
-        partial.write_bytes(content)
-        partial.replace(out / f"{number:03d}.png")
+    try:
+        for number, content in enumerate(made):
+            partial = out / f".{number:03d}.png.part"
+            partial.write_bytes(content)
+            partial.replace(out / f"{number:03d}.png")
+    except OSError as error:
+        raise UsageError(f"--images {out}: can't be written: {error.strerror or error}") from error
 
 
 def played_games(paths: Sequence[Path]) -> Iterator[Played]:

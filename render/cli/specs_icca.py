@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from render.cli import specs_icca_play
 from render.cli.common import whole_file
@@ -40,8 +41,10 @@ def icca(
     half of all, and a single value names each. See docs/icca.md.
     """
     if ctx.invoked_subcommand is not None:
-        if contexts is not None:
-            raise click.UsageError("--contexts is for `icca` without a subcommand")
+        given = [one.opts[0] for one in ctx.command.params if _is_given(ctx, one)]
+        if given:
+            hint = f"write those of `{ctx.invoked_subcommand}` after it"
+            raise click.UsageError(f"{', '.join(given)}: for `icca` without a subcommand; {hint}")
         return
     if contexts is None:
         raise click.UsageError("give --contexts N, or a subcommand")
@@ -53,6 +56,10 @@ def icca(
     with whole_file(out) as stream:
         for spec in tqdm(specs, total=contexts, unit=" contexts", delay=2, disable=None):
             stream.write(json.dumps(spec, separators=(",", ":")) + "\n")
+
+
+def _is_given(ctx: click.Context, parameter: click.Parameter) -> bool:
+    return ctx.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
 
 
 @icca.command()

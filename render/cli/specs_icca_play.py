@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from render.cli.common import log, whole_file
+from render.cli.common import whole_file
+from render.errors import UsageError
 
 _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
 _SEED = click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
@@ -54,45 +56,38 @@ def play(
 ) -> None:
     """Play games; write their transcripts as JSON lines. Nothing here calls a service.
 
-    Where a player fails or Ctrl-C is pressed, --out gets the games that were finished; --resume plays the others. Exit
-    code 1: a player failed.
+    --out grows game by game: where a player fails, Ctrl-C is pressed or the machine goes down, it has the games that
+    were finished, and --resume plays the others. A file that is there is not written over. Exit code 1: a player
+    failed.
     """
     if resume and out is None:
         raise click.UsageError("--resume is for --out FILE")
     from tqdm import tqdm
 
-    from render.cli.icca_games import kept_lines, read_games, write_played
+    from render.cli.icca_games import read_games
+    from render.cli.icca_played import empty_folder, growing, write_played
     from scene_specs.icca.play import play as played
+    from scene_specs.icca.play import player
     from scene_specs.icca.transcripts import lines_of
 
     setup = _setup(given)
-    speaker, listener = (_player(role, given[role]) for role in ("speaker", "listener"))
+    factories = {role: _player(role, given[role]) for role in ("speaker", "listener")}
     found = read_games(games)
     names = (given["speaker"], given["listener"])
-    lines = kept_lines(out, setup, names) if resume and out is not None and out.exists() else {}
-    try:
-        for game in tqdm([one for one in found if one.name not in lines], unit=" games", delay=2, disable=None):
-            trials = played(game, speaker(game, setup), listener(game, setup), setup, prompts)
-            lines[game.name] = [*lines_of(game, setup, names, trials)]
-    except BaseException:
-        # Hours of a model's answers are not thrown away because one of them failed.
-        if lines and out is not None:
-            _write_blocks(lines, out)
-            log.warning("%d of %d games are in %s; --resume plays the others", len(lines), len(found), out)
-        raise
     if folders is not None:
-        write_played(found, lines, folders)
-    _write_blocks(lines, out)
-
-
-def _write_blocks(blocks: dict[str, list[str]], out: Path | None) -> None:
-    with whole_file(out) as stream:
-        stream.writelines(line + "\n" for name in sorted(blocks) for line in blocks[name])
+        empty_folder("--folders", folders)
+    with growing(out, resume, found, setup, names) as made:
+        for game in tqdm([one for one in found if one.name not in made.lines], unit=" games", delay=2, disable=None):
+            speaker, listener = (player(role, one, game, setup) for role, one in factories.items())
+            trials = played(game, speaker, listener, setup, prompts)
+            made.add(game.name, [*lines_of(game, setup, names, trials)])
+    if folders is not None:
+        write_played(found, made.lines, folders)
 
 
 def _player(role: str, name: str) -> Callable[..., Any]:
     from scene_specs.icca.players import factory
-    from scene_specs.icca.transcripts import Replayed
+    from scene_specs.icca.replay import Replayed
 
     kind, colon, path = name.partition(":")
     if kind == "replay" and colon:
@@ -108,6 +103,9 @@ def _setup(given: dict[str, Any]) -> Any:
     from scene_specs.icca.variants import check_images, listener_variant, read_listener, speaker_variant
 
     file: Path | None = given["variant_file"]
+    source = click.get_current_context().get_parameter_source("variant")
+    if file is not None and source is not ParameterSource.DEFAULT:
+        raise click.UsageError("give --variant or --variant-file, not both")
     listener = (
         read_listener(read_text(file), file.stem, str(file)) if file is not None else listener_variant(given["variant"])
     )
@@ -131,12 +129,16 @@ def prompt(game: Path, trial: int, role: str, as_json: bool, images: Path | None
     """Show what a player is given in a trial of GAME: texts and images, in order."""
     from render.cli.icca_games import read_games, write_images
     from scene_specs.icca.play import play as played
+    from scene_specs.icca.play import player
     from scene_specs.icca.prompts import as_text
 
     setup = _setup(given)
-    found = read_games((game,))[0]
-    factories = [_player(one, given[one]) for one in ("speaker", "listener")]
-    trials = played(found, factories[0](found, setup), factories[1](found, setup), setup, keep_prompts=True)
+    games = read_games((game,))
+    if len(games) != 1:
+        raise UsageError(f"{game}: found {len(games)} games; name the folder of one, such as {games[0].folder}")
+    found = games[0]
+    speaker, listener = (player(one, _player(one, given[one]), found, setup) for one in ("speaker", "listener"))
+    trials = played(found, speaker, listener, setup, keep_prompts=True)
     both = trials[trial].prompts or ((), ())
     parts = both[0] if role == "speaker" else both[1]
     if images is not None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from scene_specs.kilogram.stemming import stem
 
 # The version of `content_words`: of its list and of its stems.
-CONTENT_WORDS = "diorama-1"
+CONTENT_WORDS = "diorama-2"
 # Determiners, conjunctions, auxiliaries, particles, interjections. Pronouns, numbers and prepositions stay, as in the
 # published metric.
 _FUNCTION = frozenset(
@@ -26,13 +26,17 @@ _FUNCTION = frozenset(
         )
     ).split()
 )
+# What is left of them without "n't" is no word.
+_IRREGULAR = (("can't", "can not"), ("cannot", "can not"), ("won't", "will not"), ("shan't", "shall not"))
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*|'(?:s|re|ve|ll|d|m)\b", re.UNICODE)
 
 
 def plain_words(message: str) -> list[str]:
     """All words, lower case, without punctuation."""
-    text = message.strip().removesuffix(".").lower().replace("\u2019", "'").replace("n't", " not")
-    return _WORD.findall(text)
+    text = message.strip().removesuffix(".").lower().replace("\u2019", "'")
+    for short, long in _IRREGULAR:
+        text = re.sub(rf"\b{short}\b", long, text)
+    return _WORD.findall(text.replace("n't", " not"))
 
 
 def content_words(message: str) -> list[str]:

@@ -18,11 +18,12 @@ from typing import Any
 from PIL import Image
 
 from scene_specs.errors import Fault, SpecError
-from scene_specs.icca.faults import refused
+from scene_specs.icca.faults import parsed, refused
 from scene_specs.icca.game import GAME_ID, Game, Recorded
 from scene_specs.icca.picture import picture_from
 from scene_specs.icca.transcripts import Transcript, read_text
 from scene_specs.icca.variants import PER_REPETITION, TRIALS
+from scene_specs.icca.wording import ORDER
 
 COLUMNS: tuple[str, ...] = (
     "gameid", "trialNum", "repNum", "targetImg", "context_id", "msg", "uttLength", "iterationName", "time",
@@ -116,9 +117,11 @@ def _rows(path: Path, faults: list[Fault]) -> list[dict[str, str]]:
         faults.append(Fault(str(path), 0, "", "", f"found {len(rows)} trials; expected {TRIALS}"))
     elif any(None in row or None in row.values() for row in rows):
         faults.append(Fault(str(path), 0, "", "", "some rows have more or fewer cells than the first"))
-    elif len(sayings := {bool(row["msg"].strip()) for row in rows}) > 1:
-        problem = f"some messages are empty; expected all {TRIALS}, or none of a game not played ({sorted(sayings)})"
-        faults.append(Fault(str(path), 0, "", "", problem))
+    else:
+        for column, what in (("msg", "messages"), ("correct", "cells of correct")):
+            if len({bool(row[column].strip()) for row in rows}) > 1:
+                problem = f"some {what} are empty; expected all {TRIALS} of a game that was played, or none"
+                faults.append(Fault(str(path), 0, "", "", problem))
     return rows
 
 
@@ -135,7 +138,8 @@ def _row_problem(row: Mapping[str, str], number: int, images: Sequence[str], nam
     if row["clickedObj"] not in (*CLICKED, "") or row["correct"] not in ("True", "False", ""):
         found = f"clickedObj {row['clickedObj']!r}, correct {row['correct']!r}"
         return f"found {found}; expected {', '.join(CLICKED)}, and True or False"
-    if row["clickedObj"] and row["correct"] != str(row["clickedObj"] == "target"):
+    # An answer that was no label has no click, and is wrong.
+    if (row["clickedObj"] or row["correct"] == "True") and row["correct"] != str(row["clickedObj"] == "target"):
         return f"clickedObj is {row['clickedObj']!r} and correct {row['correct']!r}"
     if row["msg"].strip() and row["uttLength"] != str(len(row["msg"].split())):
         return f"uttLength: found {row['uttLength']!r}; the message has {len(row['msg'].split())} words"
@@ -147,12 +151,19 @@ def _truth(folder: Path, images: Sequence[str]) -> tuple[Any, ...]:
     if not path.exists():
         return ()
     try:
-        shown = json.loads(read_text(path))["images"]
-        return tuple(picture_from(shown[name]["picture"]) for name in images)
+        shown = parsed(read_text(path))["images"]
+        pictures = tuple(picture_from(shown[name]["picture"]) for name in images)
     except KeyError as error:
         raise refused(f"no key {error}", file=str(path)) from None
     except (ValueError, TypeError) as error:
         raise refused(f"expected {{'images': {{file: {{'picture': ...}}}}}}: {error}", file=str(path)) from None
+    for file, picture in zip(images, pictures, strict=True):
+        for name, value, *_ in (atom for atom in picture.atoms() if atom.other < 0):
+            # Messages are read in lower case, whoever writes them.
+            if name not in ORDER or not value or value != value.lower():
+                problem = f"{file}: found {name} {value!r}; expected a word in lower case for one of {', '.join(ORDER)}"
+                raise refused(problem, file=str(path))
+    return pictures
 
 
 def table_text(game: Game, trials: Sequence[Mapping[str, str]] = ()) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from scene_specs.draws import generator
 from scene_specs.icca.faults import refused
@@ -19,6 +20,7 @@ from scene_specs.icca.variants import PER_REPETITION, REPETITIONS, TRIALS, Liste
 # <context>_<game>, as published folders are called.
 GAME_ID = re.compile(r"[0-9]{1,6}_[A-Za-z0-9_-]{1,60}")
 Order = tuple[int, ...]
+_Target = TypeVar("_Target", int, str)
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,7 @@ class Game:
         elif self.pictures and len(self.pictures) != PER_REPETITION:
             problem = f"found truth of {len(self.pictures)} images; expected {PER_REPETITION}"
         else:
-            for k in range(REPETITIONS):
-                block = self.targets[k * PER_REPETITION : (k + 1) * PER_REPETITION]
-                if sorted(block) != list(range(PER_REPETITION)):
-                    problem = f"repetition {k}: each image has to be the target once"
-                    break
+            problem = unequal_repetition(self.targets, range(PER_REPETITION))
         if problem:
             raise refused(f"game {self.name!r}: {problem}")
 
@@ -89,6 +87,14 @@ class Game:
             return order
         wrong = derangement(seed, self.name, trial)
         return tuple(order[k] for k in wrong)
+
+
+def unequal_repetition(targets: Sequence[_Target], images: Sequence[_Target]) -> str:
+    """What is wrong with the first repetition in which not each of the images is the target once; "" if none is."""
+    for k in range(REPETITIONS):
+        if sorted(targets[k * PER_REPETITION : (k + 1) * PER_REPETITION]) != sorted(images):
+            return f"repetition {k}: each image has to be the target once"
+    return ""
 
 
 def _order(seed: int, name: str, purpose: str) -> Order:

@@ -61,8 +61,8 @@ def picture_of(things: Sequence[Mapping[str, str]], relations: Sequence[Sequence
 
 def picture_from(data: Mapping[str, Any]) -> Picture:
     """From JSON data. Raises ValueError for what is none."""
-    things: Any = data.get("things")
-    relations: Any = data.get("relations", [])
+    things: Any = data.get("things") if isinstance(data, Mapping) else None
+    relations: Any = data.get("relations", []) if isinstance(data, Mapping) else None
     good = (
         isinstance(things, list)
         and len(things) <= MOST_THINGS

@@ -56,6 +56,22 @@ def image_of(game: Game, part: Part, gap: int = GAP) -> Image.Image:
     return collage(pictures, gap) if part.kind == COLLAGE else pictures[0]
 
 
+def model_input(game: Game, prompt: Sequence[Part]) -> list[str | Image.Image]:
+    """A prompt as most models take it: texts and pictures in order, before each single picture a text with its label.
+
+    Raises SpecError as `image_of` does.
+    """
+    found: list[str | Image.Image] = []
+    for part in prompt:
+        if part.kind == "text":
+            found.append(part.text)
+            continue
+        if part.label:
+            found.append(f"Picture {part.label}:")
+        found.append(image_of(game, part))
+    return found
+
+
 def png(picture: Image.Image) -> bytes:
     """The bytes of a PNG; the same for the same pixels."""
     made = io.BytesIO()

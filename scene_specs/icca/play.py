@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from scene_specs.errors import DioramaError
 from scene_specs.icca.faults import refused
@@ -15,6 +15,9 @@ from scene_specs.icca.prompts import Part, Past, image_count, listener_prompt, s
 from scene_specs.icca.variants import PER_REPETITION, TRIALS
 
 LONGEST_MESSAGE = 4000
+LONGEST_ANSWER = 20_000
+# Half of a pair, as some tokenisers leave it: no text file can hold it.
+_BROKEN = re.compile("[\ud800-\udfff]")
 _Answer = TypeVar("_Answer")
 
 
@@ -66,7 +69,9 @@ def label_of(answer: str, labels: Sequence[str]) -> str:
 
 
 def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup, keep_prompts: bool = False) -> list[Trial]:
-    """All trials of a game. Raises SpecError for a message that is none, PlayerError for a player that raises."""
+    """All trials of a game. Raises SpecError for a message or an answer that is none, PlayerError for a player that
+    fails.
+    """
     trials: list[Trial] = []
     past: list[Past] = []
     for number in range(TRIALS):
@@ -92,8 +97,11 @@ def _trial(
     told = tuple(listener_prompt(game, setup.listener, setting, number, known, message))
     view = ListenerView(number, message, labels, told, known)
     answer = _asked(game, number, "listener", lambda: listener.choose(view))
-    if not isinstance(answer, str):
-        raise refused(f"game {game.name!r}, trial {number}: the listener gave {answer!r}; expected a text")
+    if not isinstance(answer, str) or len(answer) > LONGEST_ANSWER:
+        found = f"an answer of {len(answer)} characters" if isinstance(answer, str) else repr(answer)[:60]
+        expected = f"a text of at most {LONGEST_ANSWER}"
+        raise refused(f"game {game.name!r}, trial {number}: the listener gave {found}; expected {expected}")
+    answer = _BROKEN.sub("\ufffd", answer)
     choice = label_of(answer, labels)
     gold = labels[order.index(target)]
     picked = speaker_trial_label(game, setting, order[labels.index(choice)]) if choice else ""
@@ -104,15 +112,32 @@ def _trial(
     return trial, Past(number, message, own, gold, choice, picked, shown)
 
 
+def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: Setup) -> Any:
+    """What a factory makes for a game. role: `speaker` or `listener`. Raises PlayerError where it fails, SpecError for
+    a game that it can't play, or for what has no `speak` or `choose`.
+    """
+    try:
+        made = factory(game, setup)
+    except DioramaError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PlayerError(f"game {game.name!r}: the {role} can't be made: {error!r}") from error
+    asked = {"speaker": "speak", "listener": "choose"}[role]
+    if not callable(getattr(made, asked, None)):
+        raise refused(f"the {role}'s factory gave {type(made).__name__}; expected an object with {asked}(view)")
+    return made
+
+
 def _asked(game: Game, number: int, role: str, ask: Callable[[], _Answer]) -> _Answer:
     try:
         return ask()
-    except Exception as error:
+    # A model's library that ends the program would end it as if all were well.
+    except (Exception, SystemExit) as error:
         raise PlayerError(f"game {game.name!r}, trial {number}: the {role} failed: {error!r}") from error
 
 
 def _message(said: object, game: Game, number: int) -> str:
-    text = " ".join(said.split()) if isinstance(said, str) else ""
+    text = _BROKEN.sub("\ufffd", " ".join(said.split())) if isinstance(said, str) else ""
     if not text or len(text) > LONGEST_MESSAGE:
         found = f"a message of {len(text)} characters" if text else repr(said)[:60]
         raise refused(

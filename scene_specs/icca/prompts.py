@@ -20,6 +20,7 @@ _RULES = (
 _SPEAKER = "You are the speaker. In each round you are told the label of one picture, in your order. "
 _LABELS = "Labels mean nothing to the listener: don't use them. At most {words} words. "
 _LISTENER = "You are the listener. In each round you read the speaker's message and answer with one label: {labels}. "
+_COLLAGE = "The four pictures are shown as one image, two by two: {places}. "
 _MASKED = "The pictures are hidden from you. Guess at first, and learn from what you are told after each round. "
 WORDS = 20
 
@@ -77,6 +78,17 @@ class Setting:
         """The four labels."""
         return LABELS[self.labels]
 
+    @property
+    def told(self) -> str:
+        """What has to be said of the form: which picture of a collage a label means."""
+        if self.form != COLLAGE:
+            return ""
+        if self.labels == "positions":
+            return _COLLAGE.format(places="a label says where in it a picture is")
+        return _COLLAGE.format(
+            places=", ".join(f"{a} is {b}" for a, b in zip(self.names, LABELS["positions"], strict=True))
+        )
+
 
 def images_of(game: Game, order: Order, setting: Setting, mask: bool = False) -> list[Part]:
     """The four images as parts. Masked ones name no file: nothing tells them apart."""
@@ -91,7 +103,7 @@ def speaker_prompt(
     game: Game, variant: SpeakerVariant, setting: Setting, trial: int, past: Sequence[Past], label: str
 ) -> list[Part]:
     """Instruction, the four images once, what was said and answered so far, and the label of the target."""
-    rules = _RULES + _SPEAKER + variant.says + " " + _LABELS.format(words=WORDS)
+    rules = _RULES + _SPEAKER + setting.told + variant.says + " " + _LABELS.format(words=WORDS)
     parts = [Part("text", rules.strip()), *images_of(game, game.speaker_order, setting)]
     for one in past:
         parts.append(Part("text", f"Round {one.trial + 1}. The target is {one.speaker_label}."))
@@ -113,7 +125,7 @@ def listener_prompt(
 ) -> list[Part]:
     """Instruction, the rounds so far where the variant has a history, images where it shows them, and the message."""
     names = ", ".join(setting.names)
-    rules = _RULES + _LISTENER.format(labels=names) + (_MASKED if variant.mask else "")
+    rules = _RULES + _LISTENER.format(labels=names) + setting.told + (_MASKED if variant.mask else "")
     parts = [Part("text", rules.strip())]
     for one in past if variant.history else ():
         parts += _round(game, variant, setting, one.trial, f"Round {one.trial + 1}.", one.shown)

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from scene_specs.errors import Fault, SpecError
 from scene_specs.icca.contexts import TANGRAM
-from scene_specs.icca.describe import SameError, full_brevity, length
+from scene_specs.icca.describe import SameError, full_brevity, length, single_names
 from scene_specs.icca.faults import refused
-from scene_specs.icca.levels import LEVELS, SIZE, distances
+from scene_specs.icca.levels import LEVELS, SIZE, distances, figures
 from scene_specs.icca.picture import Picture, holds, picture_from, picture_of
+from scene_specs.icca.wording import text_of
 
 DESCRIPTIONS: tuple[str, ...] = ("full_brevity", "incremental")
 
@@ -52,15 +54,19 @@ def disproof(task: Mapping[str, Any], pictures: Sequence[Picture]) -> str:
         measured = distances(pictures)
         if [*task["similarity"]["differences"].values()] != [*measured]:
             return f"pictures differ in {[*measured]}; stored is {task['similarity']['differences']}"
+        singles = []
         for k, picture in enumerate(pictures):
             others = [one for j, one in enumerate(pictures) if j != k]
             for name in DESCRIPTIONS:
                 if reason := _wrong(stored[k][name], picture, others, name == "full_brevity"):
                     return f"picture {k}: {name} {stored[k][name]['text']!r} {reason}"
+            if [*stored[k]["single"]] != (single := single_names(picture, others)):
+                return f"picture {k}: single values {single} name it; stored is {stored[k]['single']}"
+            singles.append(single)
         if task.get("source") != TANGRAM:
-            level = LEVELS[task["vary"]][task["name"]]
-            if not level.near(measured):
-                return f"pictures differ in {[*measured]}, which is not {task['name']}"
+            found = figures(pictures)
+            if found is None or not LEVELS[task["vary"]][task["name"]].fits(found):
+                return f"it is not {task['name']}: pictures differ in {[*measured]}, single values: {singles}"
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return f"its truth can't be read: {error!r}"
     return ""
@@ -73,6 +79,8 @@ def _wrong(said: Mapping[str, Any], picture: Picture, others: Sequence[Picture],
     for one in others:
         if holds(description, one):
             return "is true of another picture, too"
+    if said["text"] != text_of(description):
+        return f"is not what it stands for: {text_of(description)!r}"
     if said["length"] != length(description):
         return f"says {length(description)} values; stored is {said['length']}"
     try:
@@ -85,11 +93,15 @@ def _wrong(said: Mapping[str, Any], picture: Picture, others: Sequence[Picture],
 
 def summary(contexts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Of each source and level: how many contexts, differences of pairs, lengths of descriptions, who is named by one
-    value; as JSON data.
+    value; as JSON data. Raises SpecError for a context without its figures.
     """
     groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for data in contexts:
         task = data["task"]
+        try:
+            _read_figures(task)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise SpecError([Fault("", 0, data["id"], "task", f"its truth can't be read: {error!r}")]) from None
         groups.setdefault((task["source"], task["vary"], task["name"]), []).append(task)
     rows = []
     for (source, vary, level), tasks in groups.items():
@@ -106,6 +118,20 @@ def summary(contexts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         row["images"] = len(said)
         rows.append(row)
     return rows
+
+
+def _read_figures(task: Mapping[str, Any]) -> None:
+    """Reads what `summary` needs. Raises KeyError, TypeError or AttributeError for what is not there."""
+    counts = [task["similarity"]["values"], *task["similarity"]["differences"].values()]
+    counts += [one[name]["length"] for one in task["descriptions"] for name in DESCRIPTIONS]
+    texts = [
+        task["source"],
+        task["vary"],
+        task["name"],
+        *(name for one in task["descriptions"] for name in one["single"]),
+    ]
+    if not all(type(count) is int for count in counts) or not all(isinstance(text, str) for text in texts):
+        raise TypeError("expected numbers of values, and words")
 
 
 def _span(values: Sequence[int]) -> list[int]:

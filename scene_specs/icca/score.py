@@ -91,12 +91,14 @@ def scores(
         games = sorted(groups[group], key=lambda one: one.game)
         for measure in MEASURES:
             values = np.array([_values(one, measure, computation, words) for one in games], dtype=np.float64)
-            if np.isnan(values).all():
+            # Games that nobody answered have no accuracy, and are left out of it.
+            values = values[~np.isnan(values).any(axis=1)]
+            if not len(values):
                 continue
             low, high = _interval(values, generator(seed, "icca", "bootstrap"), resamples)
             first = 1 + REPETITIONS - values.shape[1]
             rows += [
-                Row(group, measure, first + k, len(games), float(values[:, k].mean()), float(low[k]), float(high[k]))
+                Row(group, measure, first + k, len(values), float(values[:, k].mean()), float(low[k]), float(high[k]))
                 for k in range(values.shape[1])
             ]
     return rows

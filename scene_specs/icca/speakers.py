@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from scene_specs.icca.describe import incremental, shortened
+from scene_specs.icca.describe import SameError, incremental, shortened
 from scene_specs.icca.faults import refused
 from scene_specs.icca.game import Game
 from scene_specs.icca.picture import Picture
@@ -24,6 +24,18 @@ def need_truth(game: Game, who: str) -> tuple[Picture, ...]:
     return game.pictures
 
 
+def _told_apart(game: Game, who: str) -> tuple[Picture, ...]:
+    """What the game's images show. Raises SpecError also where one of them shows all that another shows."""
+    pictures = need_truth(game, who)
+    for k, picture in enumerate(pictures):
+        try:
+            incremental(picture, _others(pictures, k))
+        except SameError as error:
+            problem = f"game {game.name!r}: {who} can't name {game.images[k]}: {error}"
+            raise refused(problem) from None
+    return pictures
+
+
 def _others(pictures: Sequence[Picture], k: int) -> list[Picture]:
     return [one for j, one in enumerate(pictures) if j != k]
 
@@ -37,7 +49,7 @@ class Scripted:
     """
 
     def __init__(self, game: Game, setup: Setup) -> None:
-        pictures = need_truth(game, "the scripted speaker")
+        pictures = _told_apart(game, "the scripted speaker")
         order = game.speaker_order
         said = [self._stages(picture, _others(pictures, k)) for k, picture in enumerate(pictures)]
         for stages, word in zip(said, _own_words([stages[3].split() for stages in said]), strict=True):
@@ -76,7 +88,7 @@ class Steady:
     """Says the incremental algorithm's description, the same in all repetitions."""
 
     def __init__(self, game: Game, setup: Setup) -> None:
-        pictures = need_truth(game, "the steady speaker")
+        pictures = _told_apart(game, "the steady speaker")
         self._said = {
             name: text_of(incremental(pictures[k], _others(pictures, k)))
             for name, k in zip(setup.setting.names, game.speaker_order, strict=True)

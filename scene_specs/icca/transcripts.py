@@ -1,4 +1,4 @@
-"""Transcripts: JSON lines, a header and 24 trials a game, one game after the other; and players that replay them.
+"""Transcripts: JSON lines, a header and 24 trials a game, one game after the other.
 
 {"icca_transcript": 1, "game": ..., "images": [...], "labels": [...], "speaker": ..., "listener": ..., ...}
 {"trial": 0, "repetition": 0, "target": ..., "message": ..., "choice": ..., "correct": ..., ...}
@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from scene_specs.errors import Fault, SpecError
-from scene_specs.icca.faults import refused
-from scene_specs.icca.game import Game
+from scene_specs.icca.faults import parsed, refused
+from scene_specs.icca.game import Game, unequal_repetition
 from scene_specs.icca.play import Trial, label_of
-from scene_specs.icca.players import ListenerView, Setup, SpeakerView
+from scene_specs.icca.players import Setup
 from scene_specs.icca.variants import PER_REPETITION, TRIALS
 
 FORMAT_VERSION = 1
 _MOST_BYTES = 1 << 30
+_PLAYERS: tuple[str, ...] = ("speaker", "listener", "speaker_variant", "listener_variant")
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,11 @@ def lines_of(game: Game, setup: Setup, players: tuple[str, str], trials: Sequenc
 
 
 def read_text(path: Path) -> str:
-    """A whole text file, UTF-8. Raises SpecError."""
+    """A whole text file, UTF-8, without the mark that some editors begin it with. Raises SpecError."""
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise refused(f"larger than {_MOST_BYTES >> 30} GiB", file=str(path))
-        return path.read_text("utf-8")
+        return path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
         raise refused(f"byte {error.start}: not UTF-8", "save the file as UTF-8", file=str(path)) from None
     except OSError as error:
@@ -90,55 +91,66 @@ def read_text(path: Path) -> str:
 
 def read_transcripts(path: Path) -> list[Transcript]:
     """All games of a file. Raises SpecError with every fault of it."""
+    return transcripts_of(read_text(path), str(path))
+
+
+def transcripts_of(text: str, file: str = "") -> list[Transcript]:
+    """All games of a text; file: what it is called. Raises SpecError with every fault of it."""
     faults: list[Fault] = []
     found: list[Transcript] = []
     rows: list[tuple[int, dict[str, Any]]] = []
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
+    # Not splitlines(): JSON may hold other ends of lines, such as U+2028, in its texts.
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            value = parsed(line)
         except ValueError as error:
-            faults.append(Fault(str(path), number, "", "", f"no JSON: {error}"))
+            faults.append(Fault(file, number, "", "", f"no JSON: {error}"))
             continue
         if isinstance(value, dict) and "icca_transcript" in value:
-            _close(path, rows, found, faults)
+            _close(file, rows, found, faults)
             rows = [(number, value)]
         elif not rows or not isinstance(value, dict):
-            faults.append(Fault(str(path), number, "", "", "expected the header of a game, with icca_transcript"))
+            faults.append(Fault(file, number, "", "", "expected the header of a game, with icca_transcript"))
         else:
             rows.append((number, value))
-    _close(path, rows, found, faults)
+    _close(file, rows, found, faults)
     if not faults and not found:
-        faults.append(Fault(str(path), 0, "", "", "no game in it"))
+        faults.append(Fault(file, 0, "", "", "no game in it"))
     if faults:
         raise SpecError(faults)
     return found
 
 
-def _close(
-    path: Path, rows: Sequence[tuple[int, dict[str, Any]]], found: list[Transcript], faults: list[Fault]
-) -> None:
+def _close(file: str, rows: Sequence[tuple[int, dict[str, Any]]], found: list[Transcript], faults: list[Fault]) -> None:
     """Read one game's lines."""
     if not rows:
         return
     (line, header), body = rows[0], rows[1:]
     try:
-        found.append(_transcript(header, [row for _, row in body], str(path), line))
+        found.append(_transcript(header, [row for _, row in body], file, line))
     except SpecError as error:
         faults += error.faults
 
 
 def _texts(value: object, count: int) -> bool:
-    return isinstance(value, list) and len(value) == count and all(isinstance(one, str) for one in value)
+    """Whether a value is a list of so many texts, all different."""
+    return (
+        isinstance(value, list) and all(isinstance(one, str) for one in value) and len(value) == len({*value}) == count
+    )
 
 
 def _transcript(header: Mapping[str, Any], body: Sequence[Mapping[str, Any]], file: str, line: int) -> Transcript:
     name = header.get("game")
     four = all(_texts(header.get(key), PER_REPETITION) for key in ("images", "labels"))
     if header["icca_transcript"] != FORMAT_VERSION or not isinstance(name, str) or not four:
-        problem = f"expected version {FORMAT_VERSION}, game (a text), images and labels (four texts each)"
+        problem = (
+            f"expected version {FORMAT_VERSION}, game (a text), images and labels (four texts each, all different)"
+        )
         raise refused(problem, file=file, line=line)
+    if unnamed := [key for key in _PLAYERS if not isinstance(header.get(key), str)]:
+        raise refused(f"game {name!r}: found no text for {', '.join(unnamed)}", file=file, line=line)
     if len(body) != TRIALS:
         raise refused(f"game {name!r}: found {len(body)} trials; expected {TRIALS}", file=file, line=line)
     images, labels = tuple(header["images"]), tuple(header["labels"])
@@ -155,6 +167,8 @@ def _transcript(header: Mapping[str, Any], body: Sequence[Mapping[str, Any]], fi
             Trial(number, row["target"], row["speaker_label"], gold, row["message"], row["answer"], choice, order,
                   shown, (row["speaker_images"], row["listener_images"]))
         )  # fmt: skip
+    if not faults and (problem := unequal_repetition([one.target for one in trials], images)):
+        faults.append(Fault(file, line, "", "", f"game {name!r}, {problem}"))
     if faults:
         raise SpecError(faults)
     known = {"icca_transcript", "game", "images", "labels"}
@@ -182,58 +196,8 @@ def _row_problem(row: Mapping[str, Any], number: int, images: Sequence[str], lab
     gold = labels[row["order"].index(images.index(row["target"]))]
     if row["listener_label"] != gold:
         return f"listener_label {row['listener_label']!r} is not the target's, which is {gold!r} in this order"
-    right = label_of(row["answer"], labels) == gold
-    return "" if row.get("correct") == right else f"correct is {row.get('correct')!r}; the answer says {right}"
-
-
-class Replayed:
-    """Says and picks again what a transcript has: the same messages, the same images."""
-
-    def __init__(self, path: Path) -> None:
-        self._games = {one.game: one for one in read_transcripts(path)}
-        self._path = path
-
-    def _of(self, game: Game) -> Transcript:
-        found = self._games.get(game.name)
-        if found is None:
-            raise refused(f"game {game.name!r} is not in it", file=str(self._path))
-        if found.images != game.images or tuple(one.target for one in found.trials) != tuple(
-            game.images[k] for k in game.targets
-        ):
-            raise refused(f"game {game.name!r} has other images or targets there", file=str(self._path))
-        return found
-
-    def speaker(self, game: Game, setup: Setup) -> ReplayedSpeaker:
-        """A factory of speakers."""
-        return ReplayedSpeaker(self._of(game))
-
-    def listener(self, game: Game, setup: Setup) -> ReplayedListener:
-        """A factory of listeners."""
-        return ReplayedListener(self._of(game), game, setup)
-
-
-class ReplayedSpeaker:
-    """Recorded messages."""
-
-    def __init__(self, transcript: Transcript) -> None:
-        self._transcript = transcript
-
-    def speak(self, view: SpeakerView) -> str:
-        """The message of this trial."""
-        return self._transcript.trials[view.trial].message
-
-
-class ReplayedListener:
-    """Recorded choices: the image that was picked, whatever label it has now; an invalid answer stays as it was."""
-
-    def __init__(self, transcript: Transcript, game: Game, setup: Setup) -> None:
-        self._transcript, self._game, self._setup = transcript, game, setup
-
-    def choose(self, view: ListenerView) -> str:
-        """The label."""
-        trial = self._transcript.trials[view.trial]
-        if not trial.choice:
-            return trial.answer
-        image = trial.order[self._transcript.labels.index(trial.choice)]
-        order = self._game.listener_order(self._setup.listener, view.trial, self._setup.setting.seed)
-        return view.labels[order.index(image)]
+    choice = label_of(row["answer"], labels)
+    for key, said in (("choice", choice), ("correct", choice == gold)):
+        if row.get(key) != said:
+            return f"{key} is {row.get(key)!r}; the answer says {said!r}"
+    return "" if row["speaker_label"] in labels else f"speaker_label {row['speaker_label']!r} is no label"

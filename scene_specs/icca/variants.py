@@ -13,7 +13,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any
 
-from scene_specs.icca.faults import refused
+from scene_specs.icca.faults import parsed, refused
 
 TRIALS = 24
 REPETITIONS = 6
@@ -121,7 +121,7 @@ def listener_variant(name: str) -> ListenerVariant:
 def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:
     """One of a user's own, as a row of the table in JSON. Raises SpecError."""
     try:
-        row = json.loads(text)
+        row = parsed(text)
     except ValueError as error:
         raise refused(f"no JSON: {error}", file=file) from None
     kinds = {"history": bool, "images_once": bool, "shuffle": bool, "mask": bool, "misleading_trials": list}

@@ -58,7 +58,9 @@ class Lexicon:
                 for name, value in thing:
                     self._names.setdefault(value, name)
         longest = sorted(self._names, key=lambda value: (-len(value), value))
-        self._pattern = re.compile(r"(?<![\w-])(" + "|".join(map(re.escape, longest)) + r")(?![\w-])")
+        # Of no value at all nothing is understood; an empty alternative would be found everywhere.
+        words = "|".join(map(re.escape, longest)) or r"(?!)"
+        self._pattern = re.compile(rf"(?<![\w-])({words})(?![\w-])")
 
     def parse(self, message: str) -> Picture:
         """What a message says, as far as it is known; words that name no value are passed over.

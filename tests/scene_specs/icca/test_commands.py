@@ -121,7 +121,7 @@ def test_play_score_replay(base: Path, tmp_path: Path) -> None:
     assert "| steady S1 - literal L3 | accuracy | 7 | 100.0 (100-100) % |" in text
     assert ElementTree.parse(tmp_path / "p.svg").getroot().tag.endswith("svg")
     data = json.loads(run("score", file, "--json", "--computation", "published").output)
-    assert (data["computation"], data["content_words"]) == ("published", "diorama-1")
+    assert (data["computation"], data["content_words"]) == ("published", "diorama-2")
     # The folders have the same messages and answers, in the published layout.
     recorded = run("score", folders).output
     assert recorded.replace("recorded", "steady S1 - literal L3").splitlines()[2:4] == text.splitlines()[2:4]
@@ -189,7 +189,14 @@ def test_variants() -> None:
     ("arguments", "problem"),
     [
         ("", "give --contexts N"),
-        ("--contexts 1 variants", "without a subcommand"),
+        ("--contexts 1 variants", "--contexts: for `icca` without a subcommand"),
+        ("--seed 3 --difficulty easy score GAMES", "--difficulty, --seed: for `icca` without a subcommand"),
+        ("prompt GAMES", "found 7 games; name the folder of one, such as"),
+        ("prompt GAME --images FILE/x", "can't be written: Not a directory"),
+        ("prompt GAME --images FILE", "is there already, and is no empty folder"),
+        ("play GAMES --speaker steady --listener oracle --variant L3 --variant-file FILE", "not both"),
+        ("play GAMES --speaker steady --listener oracle --variant-file FILE", "no JSON"),
+        ("games STORE --out FILE/x", "can't be written"),
         ("--contexts 1 --source shapenet --vary relations", "can't differ in 'relations'"),
         ("--contexts 1 --first 1000000", "numbered from 0 to 999999"),
         ("play GAMES --speaker mute --listener oracle", "found speaker 'mute'; allowed: scripted"),
@@ -203,9 +210,11 @@ def test_variants() -> None:
     ],
 )
 def test_wrong_calls(base: Path, tmp_path: Path, arguments: str, problem: str) -> None:
-    names = {"GAMES": str(base / "games"), "OUT": str(tmp_path / "out")}
+    names = {"GAMES": str(base / "games"), "OUT": str(tmp_path / "out"), "STORE": str(base / "s.lance")}
+    names["GAME"] = str(sorted((base / "games").iterdir())[0])
+    (tmp_path / "file").write_text("[")
     out = tmp_path / "t.jsonl"
-    given = [names.get(word, word) for word in arguments.split()]
+    given = [names.get(word, word.replace("FILE", str(tmp_path / "file"))) for word in arguments.split()]
     found = run(*given, *(["--out", out] if "play" in given else []))
     assert found.exit_code in (2, 4)
     assert problem in found.output

@@ -136,6 +136,16 @@ def test_wrong_truth_is_found() -> None:
     assert "is not the shortest" in disproof(spec["task"], pictures_of(spec))
     spec["task"]["similarity"]["differences"]["0-1"] = 99
     assert "stored is" in disproof(spec["task"], pictures_of(spec))
+    spec = context_spec(0, "hard", "clevr")
+    spec["task"]["descriptions"][1]["full_brevity"]["text"] = "an elephant"
+    assert "'an elephant' is not what it stands for" in disproof(spec["task"], shown)
+    spec = context_spec(0, "hard", "clevr")
+    spec["task"]["descriptions"][1]["single"] = ["color=red"]
+    assert "stored is ['color=red']" in disproof(spec["task"], shown)
+    # As alike as hard ones of relations are, two relations a pair, but named by one of them.
+    named = context_spec(4, "medium", "clevr", "relations")
+    assert {*named["task"]["similarity"]["differences"].values()} == {2}
+    assert disproof({**named["task"], "name": "hard"}, pictures_of(named)).startswith("it is not hard")
     assert "expected 4" in disproof({**spec["task"], "descriptions": []}, shown)
     assert "can't be read" in disproof({"descriptions": [{}] * 4}, shown)
 
@@ -145,6 +155,11 @@ def test_summary() -> None:
     assert rows[0]["differences"] == {"1": 18}
     assert (rows[0]["images"], rows[0]["named_by_one_value"]) == (12, 0)
     assert "| clevr | attributes | hard | 3 |" in summary_table(rows)
+    for spoil in ({"descriptions": [1, 2]}, {"similarity": None}, {"similarity": {"values": "x", "differences": {}}}):
+        spec = context_spec(0, "hard", "clevr")
+        spec["task"].update(spoil)
+        with pytest.raises(SpecError, match="icca/clevr/hard/000000: task: its truth can't be read"):
+            summary([spec])
 
 
 @pytest.mark.parametrize(

@@ -69,3 +69,4 @@ def test_words() -> None:
                                                                      "do", "not"]  # fmt: skip
     assert content_words("The two dogs are running on it.") == ["two", "dog", "run", "on", "it"]
     assert content_words("a and the") == []
+    assert content_words("You can't see, won't see, shan't see and cannot see it") == ["you", *["see"] * 4, "it"]

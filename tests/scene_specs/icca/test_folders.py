@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,8 +14,9 @@ from PIL import Image
 
 from scene_specs.errors import SpecError
 from scene_specs.icca.folders import COLUMNS, game_folders, read_game, recorded_rows, table_text, write_game
+from scene_specs.icca.players import factory
 from scene_specs.icca.score import of_game, scores
-from tests.scene_specs.icca.pieces import game, write
+from tests.scene_specs.icca.pieces import game, setup, write
 
 # As facts about the published data have them.
 PUBLISHED = "gameid,trialNum,repNum,targetImg,context_id,msg,uttLength,iterationName,time,clickedObj,correct"
@@ -120,6 +122,8 @@ def cell(row: int, column: str, value: str) -> Callable[[list[list[str]]], None]
         (cell(2, "clickedObj", "distr3"), "found clickedObj 'distr3'"),
         (cell(2, "correct", "yes"), "correct 'yes'"),
         (cell(2, "correct", "False"), "clickedObj is 'target' and correct 'False'"),
+        (cell(2, "clickedObj", ""), "clickedObj is '' and correct 'True'"),
+        (cell(2, "correct", ""), "some cells of correct are empty"),
         (cell(2, "uttLength", "3"), "uttLength: found '3'; the message has 5 words"),
         (cell(2, "msg", " "), "some messages are empty"),
     ],
@@ -161,15 +165,38 @@ def test_wrong_files(tmp_path: Path) -> None:
         read_game(folder)
 
 
+def shows(picture: object) -> str:
+    """The truth of a game all of whose images show the same."""
+    return json.dumps({"images": {name: {"picture": picture} for name in game().images}})
+
+
 @pytest.mark.parametrize(
     ("truth", "problem"),
-    [("{", "expected"), ("{}", "no key 'images'"), ('{"images": {}}', "no key 'clevr-0-0.png'"), ("[]", "expected")],
+    [
+        ("{", "expected"),
+        ("{}", "no key 'images'"),
+        ('{"images": {}}', "no key 'clevr-0-0.png'"),
+        ("[]", "expected"),
+        ("[" * 100_000, "nested too deeply"),
+        (shows([]), "expected things, at most 7"),
+        (shows({"things": [{"mood": "happy"}]}), "found mood 'happy'; expected a word in lower case for one of size"),
+        (shows({"things": [{"color": "Red"}]}), "found color 'Red'; expected a word in lower case"),
+        (shows({"things": [{"color": ""}]}), "found color ''; expected a word"),
+    ],
 )
 def test_wrong_truth(tmp_path: Path, truth: str, problem: str) -> None:
     folder = write(tmp_path, game())
     (folder / "game.json").write_text(truth)
     with pytest.raises(SpecError, match=problem):
         read_game(folder)
+
+
+def test_images_that_show_the_same_can_not_be_named(tmp_path: Path) -> None:
+    folder = write(tmp_path, game())
+    (folder / "game.json").write_text(shows({"things": [{"color": "red"}]}))
+    for speaker in ("scripted", "steady"):
+        with pytest.raises(SpecError, match=r"can't name clevr-0-0\.png: another picture shows all"):
+            factory("speaker", speaker)(read_game(folder), setup())
 
 
 def test_folders_that_are_none(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, combinations, permutations
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -108,6 +109,10 @@ def test_very_long_messages_are_heard_in_time() -> None:
     assert agreement(heard, seen) == 4
 
 
+def test_of_no_words_none_is_heard() -> None:
+    assert Lexicon([picture_of([{}])]).parse("a red cube").things == ()
+
+
 @given(pictures())
 def test_what_is_said_is_heard(picture: Picture) -> None:
     heard = Lexicon([picture]).parse(text_of(picture))
@@ -120,8 +125,8 @@ def test_what_is_said_is_heard(picture: Picture) -> None:
 @pytest.mark.parametrize(
     "data",
     [{}, {"things": 3}, {"things": [{"color": 1}]}, {"things": [{}], "relations": [["left", 0, 1]]},
-     {"things": [{}, {}], "relations": [["above", 0, 1]]}, {"things": [{}] * 8}],
+     {"things": [{}, {}], "relations": [["above", 0, 1]]}, {"things": [{}] * 8}, [], None],
 )  # fmt: skip
-def test_data_that_is_no_picture(data: dict[str, object]) -> None:
+def test_data_that_is_no_picture(data: Any) -> None:
     with pytest.raises(ValueError, match="expected"):
         picture_from(data)

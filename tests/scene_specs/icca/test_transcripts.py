@@ -13,8 +13,9 @@ from scene_specs.errors import SpecError
 from scene_specs.icca.folders import read_game, table_text, transcript_rows
 from scene_specs.icca.play import play
 from scene_specs.icca.players import factory
+from scene_specs.icca.replay import Replayed
 from scene_specs.icca.score import MEASURES, Played, of_transcript, scores, table
-from scene_specs.icca.transcripts import Replayed, lines_of, read_transcripts
+from scene_specs.icca.transcripts import lines_of, read_transcripts
 from tests.scene_specs.icca.pieces import game, played, setup, write
 
 
@@ -93,6 +94,11 @@ def change(number: int, **values: Any) -> Callable[[list[str]], list[str]]:
         (change(3, shown=None), "shown: found None"),
         (change(3, listener_label="E"), "is not the target's"),
         (change(3, correct="yes"), "correct is 'yes'"),
+        (change(3, choice="Q"), "choice is 'Q'; the answer says"),
+        (change(3, speaker_label="Q"), "speaker_label 'Q' is no label"),
+        (change(0, labels=["A"] * 4), "four texts each, all different"),
+        (change(0, listener=None), "found no text for listener"),
+        (lambda block: [*block[:5], "[" * 100_000, *block[6:]], "t.jsonl:6: no JSON: nested too deeply"),
         (change(3, listener_images=None), "expected a number"),
     ],
 )
@@ -101,8 +107,22 @@ def test_wrong_transcripts(tmp_path: Path, spoil: Callable[[list[str]], list[str
         read_transcripts(written(tmp_path, spoil(lines(0))))
 
 
+def test_a_target_twice_in_a_repetition(tmp_path: Path) -> None:
+    block = lines(0)
+    head, first, second = map(json.loads, block[:3])
+    label = head["labels"][first["order"].index(head["images"].index(second["target"]))]
+    right = first["answer"] == label
+    block = change(1, target=second["target"], listener_label=label, correct=right)(block)
+    with pytest.raises(SpecError, match=r"t\.jsonl:1: game .*, repetition 0: each image has to be the target once"):
+        read_transcripts(written(tmp_path, block))
+
+
 def test_encodings(tmp_path: Path) -> None:
     file = tmp_path / "t.jsonl"
+    plain = read_transcripts(written(tmp_path, lines(0)))
+    for mark, end in ((b"\xef\xbb\xbf", b"\n"), (b"", b"\r\n")):
+        file.write_bytes(mark + end.join(line.encode() for line in lines(0)))
+        assert read_transcripts(file) == plain
     file.write_bytes(b"\xff\xfe{}")
     with pytest.raises(SpecError, match="byte 0: not UTF-8"):
         read_transcripts(file)
@@ -157,6 +177,10 @@ def test_nobody_answered() -> None:
     silent = hand_made("g", "1", ["red"] * 6, 0)
     rows = scores([Played("g", "1", silent.targets, silent.messages, (None,) * 24)])
     assert {row.measure for row in rows} == {"words", "wnd", "wnr"}
+    # Beside a game that somebody answered it counts for nothing.
+    both = [Played("g", "1", silent.targets, silent.messages, (None,) * 24), hand_made("g", "2", ["red"] * 6, 12)]
+    accuracy = [row for row in scores(both) if row.measure == "accuracy"]
+    assert [(row.games, row.mean) for row in accuracy] == [(1, 1.0)] * 3 + [(1, 0.0)] * 3
 
 
 def test_groups_are_players_and_variants(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from PIL import Image
 
 from scene_specs.errors import SpecError
 from scene_specs.icca.folders import read_game
-from scene_specs.icca.pictures import GAP, collage, image_of
+from scene_specs.icca.pictures import GAP, collage, image_of, model_input
 from scene_specs.icca.play import Trial
 from scene_specs.icca.prompts import Part, as_text
 from scene_specs.icca.variants import (
@@ -165,6 +165,27 @@ def test_positions_and_collages() -> None:
     (shown,) = pictures(listener_parts(trials[0]))
     assert shown.files == tuple(game().images[k] for k in trials[0].shown)
     assert shown.data() == {"collage": list(shown.files)}
+
+
+def test_players_are_told_which_picture_of_a_collage_a_label_means() -> None:
+    for labels, told in (("letters", "A is top left, B is top right, C is bottom left, D is bottom right"),
+                         ("positions", "a label says where in it a picture is")):  # fmt: skip
+        for form, count in (("collage", 1), ("separate", 0)):
+            prompts = played(game(), "steady", "oracle", setup("L5", labels=labels, form=form))[1].prompts
+            assert prompts is not None
+            assert [text(parts).count(told) for parts in prompts] == [count, count]
+
+
+def test_what_a_model_is_given_has_its_labels(tmp_path: Path) -> None:
+    one = read_game(write(tmp_path, game()))
+    parts = listener_parts(played(one, "steady", "oracle", setup())[0])
+    given = model_input(one, parts)
+    assert [what if isinstance(what, str) else what.size for what in given[1:10]] == [
+        "Round 1.", *(what for label in "ABCD" for what in (f"Picture {label}:", (16, 12))),
+    ]  # fmt: skip
+    assert given[10] == parts[-1].text
+    parts = listener_parts(played(one, "steady", "oracle", setup(form="collage"))[0])
+    assert [what.size for what in model_input(one, parts) if not isinstance(what, str)] == [(32 + GAP, 24 + GAP)]
 
 
 def test_a_collage_loses_no_pixel(tmp_path: Path) -> None:
