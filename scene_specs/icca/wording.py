@@ -16,8 +16,10 @@ RELATION_WORDS: Mapping[str, str] = MappingProxyType({"left": "left of", "front"
 _HEARD = MappingProxyType(
     {"left of": "left", "right of": "right", "in front of": "front", "front of": "front", "behind": "behind"}
 )
+_ORDINALS: tuple[str, ...] = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 _RELATION = re.compile(r"\b(left of|right of|in front of|front of|behind)\b")
 _NO_NOUN = "thing"
+_AGAIN = re.compile(rf"\bthe\b(?: ({'|'.join(_ORDINALS)})\b)?")
 
 
 def noun_phrase(thing: Iterable[tuple[str, str]], article: str = "a") -> str:
@@ -34,13 +36,23 @@ def noun_phrase(thing: Iterable[tuple[str, str]], article: str = "a") -> str:
 
 
 def text_of(description: Picture) -> str:
-    """`a red cube and a sphere left of a small cylinder`; each relation is a clause, things without one stand alone."""
-    said: set[int] = set()
+    """`a red cube and a sphere left of a small cylinder`; each relation is a clause, things without one stand alone.
+
+    Of things of which the same is said: `a cube`, `another cube`, `a third cube`; then `the first cube`, ...
+    """
+    said: list[int] = []
 
     def phrase(k: int) -> str:
-        first = k not in said
-        said.add(k)
-        return noun_phrase(description.things[k], "a" if first else "the")
+        thing, first = description.things[k], k not in said
+        if first:
+            said.append(k)
+        place = [j for j in said if description.things[j] == thing].index(k)
+        if description.things.count(thing) == 1:
+            article = "a" if first else "the"
+        else:
+            ordinal = _ORDINALS[place]
+            article = ("a", "another", *(f"a {word}" for word in _ORDINALS[2:]))[place] if first else f"the {ordinal}"
+        return noun_phrase(thing, article)
 
     related = {k for _, *pair in description.relations for k in pair}
     clauses = [phrase(k) for k in range(len(description.things)) if k not in related]
@@ -66,31 +78,36 @@ class Lexicon:
         """What a message says, as far as it is known; words that name no value are passed over.
 
         Values up to the next value of the same kind, comma, `and` or relation are of one thing; `the` and what was said
-        before is that thing again. Of more things than a picture can show, the first are taken.
+        before is that thing again, or `the first`, `the second` of them. A `thing` without values counts where it
+        stands in a relation. Of more things than a picture can show, the first are taken.
         """
         things: list[dict[str, str]] = []
         relations: list[tuple[str, int, int]] = []
         for clause in re.split(r"[,;.]|\band\b", message.lower()):
             sides = _RELATION.split(clause)
-            at = [self._add(side, things) for side in sides[::2]]
+            at = [self._add(side, things, len(sides) > 1) for side in sides[::2]]
             for k, heard in enumerate(sides[1::2]):
                 if at[k] and at[k + 1]:
                     relations.append((_HEARD[heard], at[k][-1], at[k + 1][0]))
         return picture_of(things, relations)
 
-    def _add(self, text: str, things: list[dict[str, str]]) -> list[int]:
-        """Places of the things that a piece of text speaks of."""
+    def _add(self, text: str, things: list[dict[str, str]], related: bool) -> list[int]:
+        """Places of the things that a piece of text speaks of; related: it is one side of a relation."""
         found: list[dict[str, str]] = []
         for value in self._pattern.findall(text):
             name = self._names[value]
             if not found or name in found[-1]:
                 found.append({})
             found[-1][name] = value
-        again = re.search(r"\bthe\b", text) is not None
+        if related and not found and re.search(rf"\b{_NO_NOUN}\b", text):
+            found.append({})
+        again = _AGAIN.search(text)
         places = []
         for thing in found:
-            if again and thing in things:
-                places.append(things.index(thing))
+            alike = [k for k, one in enumerate(things) if one == thing]
+            if again and alike:
+                which = _ORDINALS.index(again[1]) if again[1] else 0
+                places.append(alike[min(which, len(alike) - 1)])
             elif len(things) < MOST_THINGS:
                 things.append(thing)
                 places.append(len(things) - 1)

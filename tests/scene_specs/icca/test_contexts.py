@@ -13,6 +13,7 @@ from scene_specs.icca.contexts import context_spec, context_specs
 from scene_specs.icca.picture import holds, picture_from
 from scene_specs.icca.prove import disproof, is_icca, pictures_of, summary, summary_table
 from scene_specs.icca.sources import SOURCES
+from scene_specs.icca.wording import Lexicon
 from scene_specs.spec import EpisodeSpec
 
 KINDS = [(source, vary) for source, own in SOURCES.items() for vary in own.vary] + [("tangram", "parts")]
@@ -103,6 +104,18 @@ def test_descriptions_are_in_the_truth() -> None:
         for name in ("full_brevity", "incremental"):
             description = picture_from(said[name]["says"])
             assert [holds(description, one) for one in shown] == [j == k for j in range(4)]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("source", "vary"), KINDS)
+def test_the_words_of_descriptions_name_one_picture(source: str, vary: str, level: str) -> None:
+    for spec in context_specs(4, level, source, vary, seed=8):
+        shown = [picture_from(frame["truth"]["picture"]) for frame in spec["frames"]]
+        lexicon = Lexicon(shown)
+        for k, said in enumerate(spec["task"]["descriptions"]):
+            for name in ("full_brevity", "incremental"):
+                heard = lexicon.parse(said[name]["text"])
+                assert [holds(heard, one) for one in shown] == [j == k for j in range(4)], said[name]["text"]
 
 
 @pytest.mark.parametrize(
