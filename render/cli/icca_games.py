@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +22,14 @@ from scene_specs.icca.levels import SIZE
 from scene_specs.icca.picture import Picture
 from scene_specs.icca.pictures import image_of, png
 from scene_specs.icca.prompts import Part
-from scene_specs.icca.prove import is_icca
+from scene_specs.icca.prove import disproof, is_icca
 from scene_specs.icca.score import MEASURES, Played, Row, of_game, of_transcript
 from scene_specs.icca.sources import seen_picture
 from scene_specs.icca.transcripts import read_transcripts
 
 if TYPE_CHECKING:
     from render.record import EpisodeRecord
+    from render.store.base import EpisodeReader
 
 
 def pictures_of_record(record: EpisodeRecord) -> list[Picture]:
@@ -67,11 +69,10 @@ def _truth(record: EpisodeRecord, k: int) -> dict[str, Any]:
 
 
 def make_games(store: str, count: int | None, out: Path, seed: int) -> Iterator[Path]:
-    """Games of a store's contexts, contexts in turn, each written below `out`.
+    """Games of a store's contexts, contexts in turn, each written below `out` once all contexts were proved.
 
     Raises SpecError, StoreError, UsageError.
     """
-    from render.export.base import ExportReport, whole_records
     from render.store import open_store
 
     opened = open_store(store)
@@ -80,12 +81,33 @@ def make_games(store: str, count: int | None, out: Path, seed: int) -> Iterator[
         raise UsageError(f"{store}: no contexts in it; render those of `render-specs icca --contexts N`")
     empty_folder("--out", out)
     total = count or len(ids)
-    report = ExportReport()
-    for place, record in enumerate(whole_records(opened, ids, report, lambda _: None)):
+    used = ids[:total]
+    faults: list[Fault] = []
+    for record in _whole(opened, used, store):
+        try:
+            reason = disproof(record.scene.task or {}, pictures_of_record(record))
+            faults += [Fault("", 0, record.episode_id, "task", reason)] if reason else []
+        except SpecError as error:
+            faults += error.faults
+    if faults:
+        raise SpecError([replace(fault, file=store) for fault in faults])
+    for place, record in enumerate(_whole(opened, used, store)):
         for number in range(len(range(place, total, len(ids)))):
             yield _made(record, place, number, out, seed)
+
+
+def _whole(opened: EpisodeReader, ids: Sequence[str], store: str) -> Iterator[EpisodeRecord]:
+    from render.export.base import ExportReport, whole_records
+
+    report = ExportReport()
+    for record in whole_records(opened, ids, report, lambda _: None):
+        if report.damaged:
+            break
+        yield record
     if report.damaged:
-        raise UsageError(f"{store}: damaged episodes: {'; '.join(map(str, report.damaged))}")
+        raise UsageError(
+            f"{store}: damaged: {'; '.join(report.damaged)}; `render-specs check --prove --store` names all"
+        )
 
 
 def _made(record: EpisodeRecord, place: int, number: int, out: Path, seed: int) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from importlib import metadata
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,6 +13,7 @@ from click.testing import CliRunner, Result
 from PIL import Image
 
 from render.cli.specs import main
+from render.errors import StoreError
 from render.profiles import settings_for
 from render.run.episode import make_record
 from render.run.fake import FakeRenderer
@@ -101,6 +103,32 @@ def test_the_same_seed_makes_the_same_bytes(base: Path, tmp_path: Path) -> None:
     assert content(tmp_path / "g") == content(base / "games")
     again = run("games", base / "s.lance", "--out", tmp_path / "g")
     assert (again.exit_code, "is no empty folder" in again.output) == (2, True)
+
+
+def test_of_what_is_not_proved_no_game_is_made(base: Path, tmp_path: Path) -> None:
+    with closing(LanceStore.create(str(tmp_path / "s.lance"), fsync=False)) as store:
+        for number in range(3):
+            spec = context_spec(number, "hard", "clevr")
+            if number:
+                spec["task"]["descriptions"].reverse()
+            job = factories.make_job(spec)
+            made = make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), job, settings_for("draft", 64, 48))
+            store.put([made])
+    found = run("games", tmp_path / "s.lance", "--out", tmp_path / "g")
+    assert (found.exit_code, found.output.count("is not true of it")) == (2, 2)
+    assert [*(tmp_path / "g").iterdir()] == []
+    assert run("games", tmp_path / "s.lance", "--count", 1, "--out", tmp_path / "g").exit_code == 0
+
+
+def test_of_a_damaged_store_no_game_is_made(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise StoreError("icca/x: its images are damaged")
+
+    monkeypatch.setattr(LanceStore, "get_many", broken)
+    monkeypatch.setattr(LanceStore, "get", broken)
+    found = run("games", base / "s.lance", "--out", tmp_path / "g")
+    assert (found.exit_code, "icca/x: its images are damaged; `render-specs check" in found.output) == (2, True)
+    assert [*(tmp_path / "g").iterdir()] == []
 
 
 @pytest.mark.parametrize("variant", [f"L{k}" for k in range(1, 8)])
