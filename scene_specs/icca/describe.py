@@ -54,7 +54,8 @@ def incremental(target: Picture, others: Sequence[Picture]) -> Picture:
 
 def shortened(target: Picture, others: Sequence[Picture], types: bool = False) -> Picture:
     """The incremental description without what it can do without: values go from its end, each if the rest still names
-    the target. types: things keep theirs, and go as a whole or not at all. Raises SameError.
+    the target. types: things keep theirs, and go as a whole or not at all, and none becomes like another: to say which
+    of two is meant would take more words than were left out. Raises SameError.
     """
     bits = _incremental(target, others)
     refused = _readings(target, others)
@@ -62,7 +63,9 @@ def shortened(target: Picture, others: Sequence[Picture], types: bool = False) -
 
     def less(without: int) -> int:
         rest = bits & ~without
-        return rest if rest and not any(rest & one == rest for one in refused) else bits
+        if not rest or any(rest & one == rest for one in refused):
+            return bits
+        return bits if types and _alike(part_of(target, rest)) > _alike(part_of(target, bits)) else rest
 
     if types:
         bits = _typed(target, bits)
@@ -72,6 +75,11 @@ def shortened(target: Picture, others: Sequence[Picture], types: bool = False) -
     for thing in range(len(target.things)):
         bits = less(sum(1 << k for k, atom in enumerate(atoms) if thing in (atom.thing, atom.other)))
     return part_of(target, bits)
+
+
+def _alike(description: Picture) -> int:
+    """How many things say no more than another one says."""
+    return len(description.things) - len({*description.things})
 
 
 def _typed(target: Picture, bits: int) -> int:

@@ -41,7 +41,8 @@ def _others(pictures: Sequence[Picture], k: int) -> list[Picture]:
 
 
 class Scripted:
-    """Shortens what it says of a picture, repetition by repetition; content words are only ever left out.
+    """Shortens what it says of a picture, repetition by repetition; content words are only ever left out (of relations,
+    clauses may come in another order, too).
 
     0: every thing with all its values (and the relations that the next uses). 1: the incremental algorithm's
     description. 2: that, less all that it can do without. 3: that, without articles, `and` and `of`. 4: at most two of

@@ -39,6 +39,15 @@ def test_the_scripted_speaker_only_leaves_content_words_out(source: str, vary: s
                 assert all(novelty(a, b) == 0 for a, b in pairwise(messages))
 
 
+@pytest.mark.parametrize("source", ["clevr", "flat"])
+def test_of_relations_no_word_comes_that_was_not_there(source: str) -> None:
+    for number in range(8):
+        said: dict[str, list[set[str]]] = {}
+        for trial in played(game(number, source, "hard", "relations"), "scripted", "oracle", setup()):
+            said.setdefault(trial.target, []).append({*content_words(trial.message)})
+        assert all(later <= earlier for words in said.values() for earlier, later in pairwise(words))
+
+
 @pytest.mark.parametrize(("source", "vary"), SOURCES)
 def test_a_literal_listener_understands_descriptions(source: str, vary: str) -> None:
     trials = played(game(2, source, "hard", vary), "scripted", "literal", setup("L4"))
