@@ -110,7 +110,7 @@ def test_very_long_messages_are_heard_in_time() -> None:
 
 
 def test_of_no_words_none_is_heard() -> None:
-    assert Lexicon([picture_of([{}])]).parse("a red cube").things == ()
+    assert Lexicon([picture_of([{}])]).parse("a  red cube!?").things == ()
 
 
 def test_alike_things_are_told_apart() -> None:
