@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     todo: list[tuple[TestScene, Candidate, str]] = []
     for scene in wanted:
         for candidate in chosen:
-            given = (candidate.key(), scene.digest(), options.size, options.threads, options.repeat)
+            given = (candidate.key(), scene.digest(), options.size, options.threads, options.repeat, options.whole)
             key = results.key_of(*given)
             if not results.is_kept(options.results, candidate.name, scene.name, key):
                 todo.append((scene, candidate, key))
@@ -90,7 +90,7 @@ def _measure_all(todo: list[tuple[TestScene, Candidate, str]], options: argparse
         with tqdm(todo, unit="image") as bar:
             for scene, candidate, key in bar:
                 bar.set_description(f"{candidate.name} {scene.name}")
-                made = measure(renderer, scene.spec, candidate, options.size, options.repeat)
+                made = measure(renderer, scene.spec, candidate, options.size, options.repeat, split=not options.whole)
                 about = {"base": candidate.base, "change": candidate.change, "prediction": candidate.prediction}
                 results.keep(
                     options.results,
@@ -175,6 +175,9 @@ def parser() -> argparse.ArgumentParser:
     measuring.add_argument("candidates", nargs="+", help="names of profiles, and .json files of tries")
     measuring.add_argument(
         "--repeat", type=positive, default=1, help="renders of each picture, of which the median counts"
+    )
+    measuring.add_argument(
+        "--whole", action="store_true", help="don't tell sampling and denoising apart: half the time, for searching"
     )
     measuring.set_defaults(does=run)
     showing = command("report", "tables and plot of the results that are there")

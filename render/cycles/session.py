@@ -105,7 +105,7 @@ class CyclesRenderer:
         stage = load_stage(scene.stage)
         if self._blender.owner is not self:
             self._take_over()
-        apply_settings(self._scene, scene.settings, frame, self._threads)
+        apply_settings(self._scene, scene.settings, frame, view, self._threads)
         linked = [stages.ground_object(stage)] if stage.ground is not None else []
         linked += stages.apply_lights(self._scene, frame.lights)
         linked += [self._object(k, item) for k, item in enumerate(frame.objects)]
@@ -184,7 +184,7 @@ class CyclesRenderer:
     @staticmethod
     def _finished(exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:
         """The picture over its background and under its fixation cross."""
-        color = exr.color(frame.background if frame.pixels is None else None)
+        color = exr.color(frame.background if frame.pixels is None else None, scene.settings.keep_means)
         fixation = load_stage(scene.stage).fixation
         return with_fixation(color, fixation) if frame.fixation and fixation is not None else color
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from render.cycles.passes import CRYPTOMATTE_LEVELS
-from render.scene import SceneFrame, Settings
+from render.geometry.glass import samples_of
+from render.scene import SceneFrame, SceneView, Settings
 
 # Cycles takes a pixel's first sample at its centre; its filters are no narrower than a hundredth of a pixel.
 _FILTERS = {None: ("BLACKMAN_HARRIS", 1.5), "center": ("BOX", 0.01), "mean": ("BOX", 1.0)}
 
 
-def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, threads: int) -> None:
+def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: SceneView, threads: int) -> None:
     """Sampling, size, passes and output of one view. threads: 0 for all."""
     cycles, render = scene.cycles, scene.render
-    cycles.samples, cycles.seed = (1 if frame.pixels == "center" else settings.samples), frame.seed
+    cycles.samples, cycles.seed = (1 if frame.pixels == "center" else samples_of(settings, frame, view)), frame.seed
     cycles.use_animated_seed = False
     cycles.time_limit = 0.0
     cycles.use_adaptive_sampling = settings.adaptive_threshold > 0 and frame.pixels is None
@@ -24,7 +25,7 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, threads: i
     cycles.denoiser = "OPENIMAGEDENOISE"
     cycles.denoising_input_passes = "RGB_ALBEDO_NORMAL"
     cycles.denoising_prefilter = settings.prefilter
-    cycles.denoising_quality = "HIGH"
+    cycles.denoising_quality = settings.denoising_quality
     cycles.sampling_pattern = settings.sampling_pattern
     cycles.use_light_tree = settings.light_tree
     total, diffuse, glossy, transmission = settings.bounces
@@ -58,7 +59,8 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, threads: i
     layer.use_pass_normal = frame.pixels is None or "normal" in frame.passes
     # Every surface counts in the id and depth passes, however transparent: as with glass, the truth is solid.
     layer.pass_alpha_threshold = 0.0
-    # Beside the denoised picture the one it was made of: it tells exactly where nothing but background was met.
-    layer.cycles.denoising_store_passes = frame.background is not None and cycles.use_denoising
+    # Beside the denoised picture the one it was made of: it has the true means, and tells exactly where nothing but
+    # background was met.
+    layer.cycles.denoising_store_passes = cycles.use_denoising and (settings.keep_means or frame.background is not None)
     layer.use_pass_cryptomatte_object = "coverage" in frame.passes
     layer.pass_cryptomatte_depth = CRYPTOMATTE_LEVELS

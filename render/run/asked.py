@@ -96,7 +96,9 @@ def _source_of(stored: EpisodeRecord) -> EpisodeSpec | Scene:
 def _sampled(scene: Scene, samples: int | None) -> Scene:
     if samples is None:
         return scene
-    return scene.model_copy(update={"settings": scene.settings.model_copy(update={"samples": samples})})
+    # What was asked for counts for every picture, however much glass is in it.
+    exact = {"samples": samples, "glass_samples": 0}
+    return scene.model_copy(update={"settings": scene.settings.model_copy(update=exact)})
 
 
 def _spec_of_scene(source: EpisodeSpec | Scene, scene: Scene, asset_roots: tuple[Path, ...]) -> EpisodeSpec | None:

@@ -12,6 +12,7 @@ import statistics
 import time
 from dataclasses import dataclass
 
+from render.geometry.glass import samples_of
 from render.record import EpisodeRecord, FrameAnnotation
 from render.run.episode import make_record
 from render.run.jobs import job_of
@@ -61,9 +62,15 @@ def divided(whole: float, plain: float, denoised: float, samples: int, denoise: 
 
 
 def measure(
-    renderer: TunedRenderer, spec: EpisodeSpec, candidate: Candidate, size: tuple[int, int], repeat: int = 1
+    renderer: TunedRenderer,
+    spec: EpisodeSpec,
+    candidate: Candidate,
+    size: tuple[int, int],
+    repeat: int = 1,
+    split: bool = True,
 ) -> Measured:
-    """One picture by one candidate. repeat: renders, of which medians are taken.
+    """One picture by one candidate. repeat: renders, of which medians are taken. split: tell sampling and denoising
+    apart, which takes six short renders more; else all of Cycles' call is "render".
 
     Raises RenderError, UsageError, CompileError, AssetError.
     """
@@ -77,9 +84,13 @@ def measure(
         cpu.append(time.process_time() - start)
     whole = {step: statistics.median(each.provenance.seconds[step] for each in made) for step in _steps(made[0])}
     scene = made[0].scene
-    plain = _one_sample(renderer, scene, settings, denoise=False, repeat=repeat)
-    denoised = _one_sample(renderer, scene, settings, denoise=True, repeat=repeat) if settings.denoise else plain
-    seconds = {**whole, **divided(whole["render"], plain, denoised, settings.samples, settings.denoise)}
+    seconds = dict(whole)
+    if split:
+        plain = _one_sample(renderer, scene, settings, denoise=False, repeat=repeat)
+        denoised = _one_sample(renderer, scene, settings, denoise=True, repeat=repeat) if settings.denoise else plain
+        frame = scene.frames[0]
+        samples = samples_of(settings, frame, frame.views[0])
+        seconds |= divided(whole["render"], plain, denoised, samples, settings.denoise)
     image = made[0].images[0]
     full = hashlib.sha256(image.annotation.model_dump_json().encode()).hexdigest()
     rounded = {step: round(value, 5) for step, value in seconds.items()}
@@ -92,7 +103,7 @@ def _steps(record: EpisodeRecord) -> list[str]:
 
 def _one_sample(renderer: TunedRenderer, scene: Scene, settings: Settings, denoise: bool, repeat: int) -> float:
     """Median seconds of Cycles' call with one sample a pixel; of three at least, since they are short."""
-    changed = settings.model_copy(update={"samples": 1, "denoise": denoise})
+    changed = settings.model_copy(update={"samples": 1, "glass_samples": 0, "denoise": denoise})
     one = scene.model_copy(update={"settings": changed})
     frame = one.frames[0]
     return statistics.median(

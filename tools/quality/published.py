@@ -107,7 +107,7 @@ def _loaded(folder: Path, scene: Scene, frame: SceneFrame, threads: int) -> Any:
     with captured():
         bpy.ops.wm.open_mainfile(filepath=str(folder / _BASE), load_ui=False, use_scripts=False)
     blender = bpy.context.scene
-    apply_settings(blender, scene.settings, frame, threads)
+    apply_settings(blender, scene.settings, frame, frame.views[0], threads)
     stages.apply_lights(blender, frame.lights)
     stages.apply_camera(blender, frame.views[0], scene.settings)
     layer = blender.view_layers[0]

@@ -142,7 +142,7 @@ def make_reference(
         "seeds": [seed_of(scene, half) for half in range(HALVES)],
         "own_psnr": round(psnr_of(own_mse(halves)), 2),
         "settings": settings_for(PROFILE, *size).model_dump(
-            mode="json", exclude={"profile", "samples", "width", "height"}
+            mode="json", exclude={"profile", "samples", "glass_samples", "width", "height"}
         ),
         "renderer": renderer.info,
     }

@@ -1,0 +1,81 @@
+"""The share of a picture that is glass, and what it does to the number of samples."""
+
+import json
+
+import numpy as np
+import pytest
+
+from render.compiler import compile_episode
+from render.geometry.camera import Camera
+from render.geometry.glass import SHARES, glass_share, samples_of
+from render.geometry.raster import Pose, compose, rasterise
+from render.geometry.solid import solid
+from render.profiles import settings_for
+from render.scene import Scene
+from scene_specs.reading import parse_episode
+
+STANDARD = settings_for("standard", 320, 240).model_copy(update={"samples": 20, "glass_samples": 220})
+
+
+def scene_of(*objects: dict[str, object], width: int = 320, height: int = 240) -> Scene:
+    spec = {"version": 1, "id": "t/glass", "seed": 1, "frames": [{"name": "f", "objects": list(objects)}]}
+    return compile_episode(parse_episode(json.dumps(spec), "test"), settings_for("standard", width, height))
+
+
+def thing(material: str, size: float, x: float, y: float) -> dict[str, object]:
+    place = {"location": [x, y, size], "size": size, "rotation_deg": [0, 0, 0]}
+    return {"name": f"{material} {x:+.0f}{y:+.0f}", "shape": "cube", "color": "red", "material": material, **place}
+
+
+def share(scene: Scene) -> float:
+    frame = scene.frames[0]
+    return glass_share(frame, frame.views[0], scene.settings)
+
+
+def test_without_glass_there_is_none() -> None:
+    scene = scene_of(thing("rubber", 0.7, 0.0, 0.0), thing("metal", 0.7, 2.0, 2.0))
+    frame = scene.frames[0]
+    assert share(scene) == 0.0
+    assert samples_of(STANDARD, frame, frame.views[0]) == 20
+
+
+@pytest.mark.parametrize("size", [0.35, 0.7, 1.5])
+def test_the_share_is_that_of_the_id_pass(size: float) -> None:
+    scene = scene_of(thing("glass", size, 0.0, 0.0), thing("rubber", 0.35, 2.0, -2.0))
+    frame = scene.frames[0]
+    camera = Camera.of(frame.views[0].camera, 320, 240)
+    layers = [rasterise(solid(o.shape), Pose(o.rotation_deg, o.scale, o.location), camera) for o in frame.objects]
+    ids, _ = compose(layers, 320, 240)
+    assert share(scene) == pytest.approx(float(np.mean(ids == 1)), abs=0.004)
+
+
+def test_what_hides_glass_takes_from_its_share() -> None:
+    alone = share(scene_of(thing("glass", 0.35, 0.0, 0.0)))
+    hidden = share(scene_of(thing("glass", 0.35, 0.0, 0.0), thing("rubber", 0.35, 0.75, -0.65)))
+    assert 0 < hidden < 0.8 * alone
+
+
+def test_samples_grow_from_the_first_share_to_the_second() -> None:
+    found = []
+    for size in (0.35, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.5, 2.0):
+        scene = scene_of(thing("glass", size, 0.0, 0.0))
+        frame = scene.frames[0]
+        part = (share(scene) - SHARES[0]) / (SHARES[1] - SHARES[0])
+        found.append(samples_of(STANDARD, frame, frame.views[0]))
+        assert found[-1] == 20 + round(200 * min(max(part, 0.0), 1.0) ** 2)
+    assert found == sorted(found)
+    assert found[0] == 20 and found[-1] == 220 and any(20 < count < 220 for count in found)
+
+
+@pytest.mark.parametrize("size", [(640, 480), (160, 120), (80, 60), (1280, 960)])
+def test_the_size_of_the_image_says_nothing(size: tuple[int, int]) -> None:
+    things = [thing("glass", 1.3, 0.0, 0.0), thing("glass", 0.35, 2.5, 0.0)]
+    assert share(scene_of(*things, width=size[0], height=size[1])) == pytest.approx(share(scene_of(*things)), abs=0.002)
+
+
+@pytest.mark.parametrize("most", [0, 5, 20])
+def test_a_profile_may_leave_it_out(most: int) -> None:
+    scene = scene_of(thing("glass", 2.0, 0.0, 0.0))
+    frame = scene.frames[0]
+    settings = STANDARD.model_copy(update={"glass_samples": most})
+    assert samples_of(settings, frame, frame.views[0]) == 20
