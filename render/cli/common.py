@@ -5,6 +5,7 @@ Imports nothing heavy: `--help` of every command passes through here.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sys
@@ -20,6 +21,8 @@ from render.errors import DioramaError, SpecError, UsageError
 
 SHOWN_FAULTS = 50
 INTERRUPTED = 130
+# What a full disk, a quota or a limit on files' size say.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 log = logging.getLogger("diorama")
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
@@ -136,9 +139,27 @@ def _errors_end_the_command(ctx: click.Context) -> Iterator[None]:
     except DioramaError as error:
         report(error)
         ctx.exit(error.exit_code)
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        report(
+            UsageError(f"{where}can't be written: {error.strerror}; make room or name another place, and run it again")
+        )
+        _drop_output()
+        ctx.exit(UsageError.exit_code)
     except KeyboardInterrupt:
         log.error("interrupted")
         ctx.exit(INTERRUPTED)
+
+
+def _drop_output() -> None:
+    """What stdout could not take would be tried once more, and fail, when Python ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with open(os.devnull, "w") as nothing:
+            os.dup2(nothing.fileno(), sys.stdout.fileno())
 
 
 class DioramaCommand(click.Command):

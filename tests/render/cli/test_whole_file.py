@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -59,3 +61,31 @@ def test_what_fails_on_the_way_leaves_the_old_file(tmp_path: Path) -> None:
         stream.write("new")
         raise ZeroDivisionError
     assert out.read_text() == "old" and list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full here")
+@pytest.mark.parametrize("piped", [True, False])
+def test_a_full_disk_is_said_in_a_line(piped: bool) -> None:
+    command = [
+        sys.executable,
+        "-c",
+        "from render.cli.specs import main; main()",
+        "mewl",
+        "--task",
+        "shape",
+        "--split",
+        "test",
+        "--count",
+        "3",
+    ]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*command, *([] if piped else ["--out", "/dev/full"])],
+            stdout=full if piped else subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 2
+    assert "can't be written: No space left on device; make room" in done.stderr
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
