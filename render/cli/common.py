@@ -158,7 +158,7 @@ def _drop_output() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        with open(os.devnull, "w") as nothing:
+        with Path(os.devnull).open("w") as nothing:
             os.dup2(nothing.fileno(), sys.stdout.fileno())
 
 
