@@ -18,7 +18,7 @@ DEFAULT_PROFILE = "standard"
 def profiles() -> dict[str, dict[str, Any]]:
     """Name -> the fields of Settings that the profile decides."""
     data: dict[str, dict[str, Any]] = json.loads((resources.files("render") / "profiles.json").read_text())
-    return data
+    return {name: entry["settings"] for name, entry in data.items()}
 
 
 def changed(own: Settings, profile: str | None, size: tuple[int, int] | None) -> Settings:
