@@ -180,9 +180,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("candidates", nargs="*", default=["standard"], help="profiles, and .json files of tries")
     parser.add_argument("--limit", type=positive, help="the first so many scenes")
-    parser.add_argument(
-        "--counts", type=positive, nargs="+", default=[32, 128, 512], help="samples a pixel"
-    )
+    parser.add_argument("--counts", type=positive, nargs="+", default=[32, 128, 512], help="samples a pixel")
     parser.add_argument("--size", type=size, default=(320, 240), help="WIDTHxHEIGHT")
     parser.add_argument("--threads", type=int, default=0, help="of the CPU, 0 for all")
     parser.add_argument("--references", type=Path, default=references.FOLDER, help="folder of the references")
