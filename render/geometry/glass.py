@@ -1,9 +1,8 @@
 """How many samples a picture takes: more where glass fills it.
 
 Light that has passed glass comes in rare, bright samples, which a denoiser takes for noise: it darkens what they light.
-A picture of which a tenth is glass is as good with the profile's own samples as the published recipe's worst; a crowd of
-eight, which fills a fifth, needs more than ten times as many: light arrives there through several glasses
-(docs/quality.md has the figures).
+A picture of which a tenth is glass is good with the profile's own samples; a crowd of eight glass objects, which fill
+a fifth, needs more than ten times as many: light arrives there through several of them (docs/quality.md).
 """
 
 from __future__ import annotations
