@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from render.compiler.attributes import Fail, Item, rounded, rounded3
+from render.compiler.attributes import Item, rounded, rounded3
+from render.compiler.looks import Fail
 from render.compiler.rng import Keys
 from render.geometry.camera import Camera
 from render.geometry.orbit import direction, distance

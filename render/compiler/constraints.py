@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from render.compiler.attributes import Fail, Item
+from render.compiler.attributes import Item
 from render.compiler.footprint import clearance, difference
+from render.compiler.looks import Fail
 from scene_specs.spec import ConstraintSpec, FrameSpec
 from scene_specs.stage import StagePlacement
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.random import Generator
 
-from render.compiler.attributes import Fail, Item, material_of, rounded, rounded3
+from render.compiler.attributes import Item, material_of, rounded, rounded3
 from render.compiler.candidates import Bools, Floats, Ground2
 from render.compiler.constraints import Rules
+from render.compiler.looks import Fail
 from render.compiler.visibility import Sight, frame_planes
 from render.geometry.pointing import pointing_ray
 from render.geometry.raster import Pose, compose, rasterise
