@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from render.cycles.means import TILE, with_means_kept
+from tools.quality.references import display16
 
 Picture = NDArray[np.float32]
 
@@ -61,3 +62,66 @@ def test_one_broken_sample_changes_no_other_pixel(bad: float) -> None:
     sampled = right.copy()
     sampled[7, 9, 1] = bad
     np.testing.assert_array_equal(with_means_kept(right, sampled), right)
+
+
+def shown(linear: Picture) -> NDArray[np.float64]:
+    """Display steps of 255, not rounded."""
+    return display16(linear) / 257
+
+
+def lamp(level: float, ground: float) -> tuple[Picture, NDArray[np.bool_]]:
+    """A disc of radius 6 and smooth edge on even ground; and what is away from it."""
+    y, x = np.mgrid[0:120, 0:160]
+    from_centre = np.hypot(x - 80, y - 60)
+    part = np.clip(6.5 - from_centre, 0, 1)[..., None]
+    picture = ground + (level - ground) * np.repeat(part, 3, axis=2)
+    return picture.astype(np.float32), from_centre > 9
+
+
+@pytest.mark.parametrize("ground", [0.01, 0.05, 0.3])
+@pytest.mark.parametrize(("level", "amount", "change"), [(50, 25, 1), (50, 0, 0.9), (50, 5, 0.97), (2, 0.5, 0.95)])
+def test_a_lamp_leaves_no_halo(level: float, amount: float, change: float, ground: float) -> None:
+    right, away = lamp(level, ground)
+    noisy = right + noise(120, 160, amount) * (right > 2 * ground)
+    denoised = np.where(right > 2 * ground, right * np.float32(change), right)
+    mended = with_means_kept(denoised, noisy)
+    assert np.abs(shown(mended) - shown(right))[away].max() < 0.1
+
+
+@pytest.mark.parametrize("value", [5.0, 50.0, 1000.0])
+def test_one_bright_sample_leaves_no_glow(value: float) -> None:
+    right = np.full((120, 160, 3), 0.3, np.float32)
+    sampled = right + noise(120, 160, 0.02)
+    plain = with_means_kept(right, sampled)
+    sampled[60, 80] += value
+    assert np.abs(shown(with_means_kept(right, sampled)) - shown(plain)).max() < 0.5
+
+
+def test_light_in_many_bright_samples_is_kept() -> None:
+    # As light through glass comes: in one pixel of twenty, all of it.
+    right = np.full((240, 320, 3), 0.5, np.float32)
+    hit = np.random.Generator(np.random.Philox(3)).random((240, 320, 1)) < 0.05
+    sampled = np.where(hit, 4.3, 0.3).astype(np.float32).repeat(3, axis=2)
+    mended = with_means_kept(np.full_like(right, 0.3), sampled)
+    assert np.abs(mended - right).mean() < 0.05
+
+
+def test_a_bright_thing_changes_a_dark_one_no_more_than_can_be_seen_of_it() -> None:
+    right = np.full((120, 160, 3), 0.01, np.float32)
+    right[:, :80] = 0.9
+    bias = np.where(right > 0.5, np.float32(0.01), np.float32(0))
+    changed = shown(with_means_kept(right - bias, right)) - shown(right - bias)
+    seen = (shown(right) - shown(right - bias)).max()
+    assert np.abs(changed[:, 80:]).max() <= seen
+
+
+def test_small_pictures_have_no_more_pixels_than_they_have() -> None:
+    # Of 8 x 8 pixels the mean's noise is an eighth of a pixel's; x of a normal distribution as above.
+    right = truth(8, 8)
+    changes = [with_means_kept(right, right + noise(8, 8, 0.1, seed)) - right for seed in range(200)]
+    assert np.sqrt(np.mean(np.square(changes))) < 0.65 * 0.1 / 8
+
+
+def test_white_stays_as_it_was() -> None:
+    white = np.full((40, 40, 3), 1.5, np.float32)
+    np.testing.assert_array_equal(with_means_kept(white, white + noise(40, 40, 0.1)), white)
