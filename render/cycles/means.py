@@ -47,12 +47,11 @@ def with_means_kept(denoised: NDArray[np.float32], noisy: NDArray[np.float32]) -
     weight = _seen(denoised.astype(np.float64))
     broken = ~np.isfinite(difference)
     difference[broken] = weight[broken] = 0.0
-    seen = weight * difference
-    square = seen * seen
+    seen: Floats = weight * difference
+    square: Floats = seen * seen
+    each: list[Floats] = [weight, weight * weight, seen, square, square * square]
     rows, columns = np.arange(0, height, TILE), np.arange(0, width, TILE)
-    weights, weights2, sums, squares, fourth = (
-        _blurred(_tiles(each, rows, columns)) for each in (weight, weight * weight, seen, square, square * square)
-    )
+    weights, weights2, sums, squares, fourth = (_blurred(_tiles(values, rows, columns)) for values in each)
     mean = _ratio(sums, weights)
     variance = _ratio(np.maximum(squares - mean * mean * weights2, 0.0), weights * weights) * _SHARE
     # One over the number of pixels that make the noise.

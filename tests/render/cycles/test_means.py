@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from render.cycles.means import TILE, with_means_kept
+from render.cycles.passes import Exr
+from render.geometry.display import display
 from tools.quality.references import display16
 
 Picture = NDArray[np.float32]
@@ -125,3 +127,17 @@ def test_small_pictures_have_no_more_pixels_than_they_have() -> None:
 def test_white_stays_as_it_was() -> None:
     white = np.full((40, 40, 3), 1.5, np.float32)
     np.testing.assert_array_equal(with_means_kept(white, white + noise(40, 40, 0.1)), white)
+
+
+def test_a_profile_that_keeps_means_shows_them_and_a_plain_background_as_it_is() -> None:
+    right = truth(40, 40)
+    right[:8] = 1.0
+    tinted = right - np.float32(0.02)
+    exr = Exr.__new__(Exr)
+    exr.channels = {f"Combined.{letter}": tinted[..., k] for k, letter in enumerate("RGB")}
+    assert np.array_equal(exr.color(keep_means=True), display(tinted)), "without a denoiser there is nothing to mend"
+    exr.channels |= {f"Noisy Image.{letter}": right[..., k] for k, letter in enumerate("RGB")}
+    assert np.array_equal(exr.color(), display(tinted))
+    assert np.array_equal(exr.color(keep_means=True), display(with_means_kept(tinted, right)))
+    assert np.abs(exr.color((255, 255, 255), keep_means=True).astype(int) - display(right)).max() <= 1
+    assert (exr.color((255, 255, 255), keep_means=True)[:8] == 255).all()
