@@ -124,12 +124,12 @@ def verdict(ours: report.Row, recipe: report.Row, equal: list[Comparison]) -> li
 
 def equal_table(equal: list[Comparison]) -> str:
     """Markdown, one line a scene."""
-    header = ["scene", "PSNR dB", "ours s", "published way s", "times", "its picture alone", "times by CPU"]
+    header = ["scene", "PSNR dB", "ours s", "its samples", "its s", "times", "its picture alone", "times by CPU"]
     lines = []
     for each in equal:
         ratios = (each.recipe / each.seconds, each.recipe_picture / each.seconds, each.recipe_cpu / each.cpu)
-        mark = "beyond " if each.beyond else ""
-        line = [each.scene, f"{each.psnr:.2f}", f"{each.seconds:.3f}", f"{mark}{each.recipe:.2f}"]
+        samples = ("beyond " if each.beyond else "") + f"{each.samples:.0f}"
+        line = [each.scene, f"{each.psnr:.2f}", f"{each.seconds:.3f}", samples, f"{each.recipe:.2f}"]
         lines.append([*line, *(f"{ratio:.1f}" for ratio in ratios)])
     return report.table(header, lines)
 
@@ -140,11 +140,12 @@ def show(bench: Bench) -> int:
     names = [each.name for each in bench.chosen]
     recipes = [recipe_name(samples) for samples in options.counts]
     made = {row.name: row for row in report.rows(options.results, options.references, bench.scenes, [*names, *recipes])}
-    curve = [made[name] for name in recipes]
+    curve = [(samples, made[recipe_name(samples)]) for samples in options.counts]
+    own = {scene.name: references.load_reference(options.references, scene).own_psnr for scene in bench.scenes}
     parts, data = [report.summary(list(made.values()), recipes[-1])], {}
     for name in names:
-        equal = compare(made[name], curve) if len(curve) > 1 else []
-        said = verdict(made[name], curve[-1], equal)
+        equal = compare(made[name], curve, own) if len(curve) > 1 else []
+        said = verdict(made[name], curve[-1][1], equal)
         parts.append(f"{name} against {recipes[-1]}:\n\n" + "".join(f"- {line}\n" for line in said))
         parts += [f"{name} and the published way at equal PSNR:\n\n" + equal_table(equal)] if equal else []
         data[name] = {"verdict": said, "equal": [asdict(each) for each in equal]}

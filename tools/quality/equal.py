@@ -3,57 +3,101 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tools.quality.report import Row
+from tools.quality.results import Result
 
-# Mean squared error falls as one over samples, and so over time: ten times the time, ten dB.
+# Mean squared error falls as one over samples: ten times as many, ten dB.
 _DB_A_DECADE = 10.0
+# The most that the reference's own error is held to be of a measured one: how much that is, is known to some percent.
+_MOST_OWN = 0.5
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One scene. recipe: seconds that the recipe needs for `psnr`, all in; its picture alone; CPU seconds, all in.
+    """One scene. psnr: ours, against the reference. seconds, cpu: ours.
 
-    seconds, cpu: ours. beyond: the recipe's figures are extrapolated, because no measured count reaches this error.
+    samples: with which the recipe reaches our error. recipe: seconds that it needs for that, all in; recipe_picture:
+    its picture alone; recipe_cpu: CPU seconds, all in. beyond: these are extrapolated, because no measured count
+    reaches our error.
     """
 
     scene: str
     psnr: float
     seconds: float
     cpu: float
+    samples: float
     recipe: float
     recipe_picture: float
     recipe_cpu: float
     beyond: bool
 
 
-def cost_at(psnr: float, curve: Sequence[tuple[float, float]]) -> tuple[float, bool]:
-    """Cost of a picture with this PSNR, and whether it lies beyond the curve.
+def from_truth(psnr: float, own: float) -> float:
+    """PSNR against the truth of a picture that has `psnr` against a reference, which has `own` itself; all dB.
 
-    curve: (PSNR, cost) with growing cost, two points or more. Between points the logarithm of the cost is interpolated;
-    beyond them ten times the cost is ten dB. A costlier picture that came out worse counts as good as the one before.
+    Their noise is independent, so that squared errors add up. Without this all pictures near the reference would seem
+    alike, and more samples seem to gain nothing. No more than 3 dB are given.
+    """
+    measured, part = 10 ** (-psnr / 10), 10 ** (-own / 10)
+    left = measured - min(part, _MOST_OWN * measured)
+    return math.inf if left == 0 else -10 * math.log10(left)
+
+
+def samples_at(psnr: float, curve: Sequence[tuple[float, float]]) -> tuple[float, bool]:
+    """Samples for a picture with this PSNR, and whether that lies beyond the curve.
+
+    curve: (PSNR, samples) with growing samples, two points or more. Between points the logarithm of samples is
+    interpolated; beyond them ten times as many are ten dB. More samples that came out worse count as good as fewer.
     """
     errors = np.maximum.accumulate([point[0] for point in curve])
-    costs = np.log10([point[1] for point in curve])
+    counts = np.log10([point[1] for point in curve])
     if psnr > errors[-1]:
-        return float(10 ** (costs[-1] + (psnr - errors[-1]) / _DB_A_DECADE)), True
+        return float(10 ** (counts[-1] + (psnr - errors[-1]) / _DB_A_DECADE)), True
     if psnr < errors[0]:
-        return float(10 ** (costs[0] - (errors[0] - psnr) / _DB_A_DECADE)), True
-    return float(10 ** np.interp(psnr, errors, costs)), False
+        return float(10 ** (counts[0] - (errors[0] - psnr) / _DB_A_DECADE)), True
+    return float(10 ** np.interp(psnr, errors, counts)), False
 
 
-def compare(ours: Row, recipe: Sequence[Row]) -> list[Comparison]:
-    """Scene by scene. recipe: rows of growing sample counts over the same scenes, two or more."""
+def cost_of(samples: float, curve: Sequence[tuple[float, float]]) -> float:
+    """Cost of so many samples. curve: (samples, cost) with growing samples, two points or more.
+
+    Cost is something fixed and so much a sample, so it is interpolated between two points and extended beyond the
+    outermost along a line; but fewer samples save no more than their share, and more never cost less.
+    """
+    counts, costs = [point[0] for point in curve], [point[1] for point in curve]
+    if samples < counts[0]:
+        slope = (costs[1] - costs[0]) / (counts[1] - counts[0])
+        return min(max(costs[0] + (samples - counts[0]) * slope, costs[0] * samples / counts[0]), costs[0])
+    if samples > counts[-1]:
+        slope = (costs[-1] - costs[-2]) / (counts[-1] - counts[-2])
+        return costs[-1] + (samples - counts[-1]) * max(slope, 0.0)
+    return float(np.interp(samples, counts, costs))
+
+
+def compare(ours: Row, recipe: Sequence[tuple[int, Row]], own: Mapping[str, float]) -> list[Comparison]:
+    """Scene by scene. recipe: (samples, row) of growing counts over the same scenes, two or more.
+
+    own: scene -> PSNR of its reference itself, dB. A scene in which we equal the reference is left out.
+    """
+    counts = [count for count, _ in recipe]
+
+    def cost(k: int, samples: float, of: Callable[[Result], float]) -> float:
+        return cost_of(samples, [(count, of(row.results[k])) for count, row in recipe])
+
     made = []
     for k, result in enumerate(ours.results):
         psnr = ours.errors[k].psnr
-        points = [(row.errors[k].psnr, row.results[k]) for row in recipe]
-        whole, beyond = cost_at(psnr, [(p, r.total) for p, r in points])
-        picture, _ = cost_at(psnr, [(p, r.seconds["sampling"]) for p, r in points])
-        cpu, _ = cost_at(psnr, [(p, r.cpu) for p, r in points])
-        made.append(Comparison(result.scene, psnr, result.total, result.cpu, whole, picture, cpu, beyond))
-    return [each for each in made if math.isfinite(each.psnr)]
+        if not math.isfinite(psnr):
+            continue
+        curve = list(zip((from_truth(row.errors[k].psnr, own[result.scene]) for _, row in recipe), counts, strict=True))
+        samples, beyond = samples_at(from_truth(psnr, own[result.scene]), curve)
+        whole = cost(k, samples, lambda each: each.total)
+        picture = cost(k, samples, lambda each: each.seconds["sampling"])
+        cpu = cost(k, samples, lambda each: each.cpu)
+        made.append(Comparison(result.scene, psnr, result.total, result.cpu, samples, whole, picture, cpu, beyond))
+    return made
