@@ -31,7 +31,7 @@ from tools.quality.files import write_whole
 from tools.quality.measure import measure
 from tools.quality.published import PROFILE, PublishedWay
 from tools.quality.scenes import TestScene, scenes
-from tools.quality.shell import guarded, positive, size
+from tools.quality.shell import guarded, positive, size, threads
 from tools.quality.tuned import TunedRenderer
 
 log = logging.getLogger("bench_baseline")
@@ -183,7 +183,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--limit", type=positive, help="the first so many scenes")
     parser.add_argument("--counts", type=positive, nargs="+", default=[32, 128, 512], help="samples a pixel")
     parser.add_argument("--size", type=size, default=(320, 240), help="WIDTHxHEIGHT")
-    parser.add_argument("--threads", type=int, default=0, help="of the CPU, 0 for all")
+    parser.add_argument("--threads", type=threads, default=0, help="of the CPU, 0 for all")
     parser.add_argument("--references", type=Path, default=references.FOLDER, help="folder of the references")
     parser.add_argument("--results", type=Path, default=FOLDER, help="folder of results")
     parser.add_argument("--table", type=Path, help="write the report there too")

@@ -6,7 +6,8 @@
 
 `run` measures profiles (by name) and tries (tools/quality/candidates.py says how their files look), scene by scene in
 turns, so that a machine that gets slower meanwhile favours none of them; then it reports. Exit codes: 0 done; 1 boxes
-or masks differ between candidates; 2 wrong options; 130 stopped, the same command goes on from there.
+or masks differ between candidates, or a render failed; 2 wrong options, missing or damaged files; 130 stopped, the same
+command goes on from there.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from tools.quality.files import write_whole
 from tools.quality.measure import measure
 from tools.quality.plot import Point, svg
 from tools.quality.scenes import TestScene, scenes
-from tools.quality.shell import guarded, positive, size
+from tools.quality.shell import guarded, positive, size, threads
 from tools.quality.tuned import TunedRenderer
 
 log = logging.getLogger("bench_quality")
@@ -185,7 +186,7 @@ def parser() -> argparse.ArgumentParser:
     showing.set_defaults(does=show)
     for one in (make, measuring):
         one.add_argument("--size", type=size, default=(320, 240), help="WIDTHxHEIGHT")
-        one.add_argument("--threads", type=int, default=0, help="of the CPU, 0 for all")
+        one.add_argument("--threads", type=threads, default=0, help="of the CPU, 0 for all")
     for one in (measuring, showing):
         one.add_argument("--table", type=Path, help="write the report there too")
         one.add_argument("--plot", type=Path, help="write error over time there, SVG")

@@ -28,7 +28,7 @@ from scene_specs.spec import EpisodeSpec
 from tools.quality.candidates import Candidate, candidates
 from tools.quality.measure import Measured, measure
 from tools.quality.report import table
-from tools.quality.shell import guarded, positive, size
+from tools.quality.shell import guarded, positive, size, threads
 from tools.quality.tuned import TunedRenderer
 
 LINEAR = 1.05
@@ -120,7 +120,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sizes", type=size, nargs="+", default=_SIZES, help=f"with {_USUAL_OBJECTS} objects")
     parser.add_argument("--size", type=size, default=_USUAL_SIZE, help="at which objects are counted")
     parser.add_argument("--rounds", type=positive, default=3)
-    parser.add_argument("--threads", type=int, default=0, help="of the CPU, 0 for all")
+    parser.add_argument("--threads", type=threads, default=0, help="of the CPU, 0 for all")
     parser.add_argument("--json", action="store_true", help="figures for scripts")
     options = parser.parse_args(arguments)
     return guarded(lambda: work(options))

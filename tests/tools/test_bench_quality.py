@@ -64,7 +64,7 @@ def test_wrong_options_write_nothing(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert call(tmp_path, "references", "--samples", "9") == 2
     assert call(tmp_path, "report") == 2
     (tmp_path / "references").mkdir()
-    facts = {"scene": scenes(1)[0].digest(), "size": [320, 240], "samples": 1, "own_psnr": 1.0}
+    facts = {"scene": scenes(1)[0].digest(), "size": [320, 240], "samples": 1, "own_psnr": 1.0, "settings": {}}
     (tmp_path / "references" / f"{scenes(1)[0].name}.json").write_text(json.dumps(facts))
     (tmp_path / "references" / f"{scenes(1)[0].name}.png").touch()
     assert call(tmp_path, "run", "draft", *SMALL) == 2

@@ -30,6 +30,8 @@ FOLDER = Path("docs/quality/references")
 PROFILE = "reference"
 HALVES = 2
 _UP = 65535
+# Of a reference's JSON file, what is read again.
+_FACTS = ("scene", "size", "samples", "own_psnr", "settings")
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,12 @@ def load_reference(folder: Path, scene: TestScene) -> Reference:
             f"{folder / scene.name}.json: made of another scene (or another version of its assets) than "
             f"{scene.name} is now; delete it and make it again: bench_quality references"
         )
+    other = _other_settings(facts)
+    if other:
+        raise AssetError(
+            f"{folder / scene.name}.json: made with other settings than profile {PROFILE!r} has now: "
+            f"{', '.join(other)}; delete it and make it again: bench_quality references"
+        )
     return Reference(unit(read_png16(folder / f"{scene.name}.png")), facts["samples"], facts["own_psnr"])
 
 
@@ -86,18 +94,34 @@ def have_reference(folder: Path, scene: TestScene, samples: int, size: tuple[int
         raise UsageError(
             f"{folder}: found references of {facts['size']} pixels, asked for {list(size)}; use another --references"
         )
-    return bool(facts["samples"] >= samples)
+    return bool(facts["samples"] >= samples) and not _other_settings(facts)
+
+
+def _kept_settings(width: int, height: int) -> dict[str, Any]:
+    """What of the profile's settings a reference remembers: all that is not said beside them."""
+    aside = {"profile", "samples", "glass_samples", "width", "height"}
+    return settings_for(PROFILE, width, height).model_dump(mode="json", exclude=aside)
+
+
+def _other_settings(facts: dict[str, Any]) -> list[str]:
+    """Those that the profile has otherwise now. A setting that is younger than the reference is not one of them."""
+    now = _kept_settings(*facts["size"])
+    kept = facts["settings"].items()
+    return [f"{key} {value}, now {now.get(key)}" for key, value in kept if key not in now or now[key] != value]
 
 
 def _facts(folder: Path, scene: TestScene) -> dict[str, Any] | None:
     path = folder / f"{scene.name}.json"
     try:
-        facts: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        facts = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return None
     except ValueError as error:
         raise AssetError(f"{path}: damaged: {error}; delete it and make it again") from error
-    return facts
+    missing = [key for key in _FACTS if key not in facts] if isinstance(facts, dict) else list(_FACTS)
+    if missing:
+        raise AssetError(f"{path}: damaged: found no {', '.join(missing)}; delete it and make it again")
+    return dict(facts)
 
 
 def make_half(
@@ -141,9 +165,7 @@ def make_reference(
         "samples": samples,
         "seeds": [seed_of(scene, half) for half in range(HALVES)],
         "own_psnr": round(psnr_of(own_mse(halves)), 2),
-        "settings": settings_for(PROFILE, *size).model_dump(
-            mode="json", exclude={"profile", "samples", "glass_samples", "width", "height"}
-        ),
+        "settings": _kept_settings(*size),
         "renderer": renderer.info,
     }
     write_png16(folder / f"{scene.name}.png", display16(np.mean(halves, axis=0, dtype=np.float32)))

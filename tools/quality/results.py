@@ -15,8 +15,10 @@ from render.annotations.encode import decode_png
 from render.errors import AssetError
 from tools.quality.files import write_whole
 from tools.quality.metrics import Picture, unit
+from tools.quality.sources import sources
 
 FOLDER = Path("build/quality")
+_FIELDS = ("seconds", "cpu", "truth", "annotation", "load", "about")
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,8 @@ class Result:
 
 
 def key_of(*decides: Any) -> str:
-    """SHA-256 of what a kept result must have been measured with, to be taken again; versions are added."""
-    facts = [*decides, __version__, metadata.version("bpy")]
+    """SHA-256 of what a kept result must have been measured with, to be taken again; versions and code are added."""
+    facts = [*decides, __version__, metadata.version("bpy"), sources()]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
@@ -105,8 +107,10 @@ def results_in(folder: Path, candidate: str) -> dict[str, Result]:
     for path in sorted((folder / candidate).glob("*.json")):
         facts = _read(path)
         if facts is not None:
-            fields = {name: facts[name] for name in ("seconds", "cpu", "truth", "annotation", "load", "about")}
-            found[path.stem] = Result(candidate, path.stem, folder=folder, **fields)
+            missing = [name for name in _FIELDS if name not in facts]
+            if missing:
+                raise _damaged(path, f"found no {', '.join(missing)}")
+            found[path.stem] = Result(candidate, path.stem, folder=folder, **{name: facts[name] for name in _FIELDS})
     return found
 
 
@@ -117,9 +121,15 @@ def candidates_in(folder: Path) -> list[str]:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        facts: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        facts = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return None
     except ValueError as error:
-        raise AssetError(f"{path}: damaged: {error}; delete it and run again") from error
+        raise _damaged(path, str(error)) from error
+    if not isinstance(facts, dict):
+        raise _damaged(path, f"found a {type(facts).__name__}, expected an object")
     return facts
+
+
+def _damaged(path: Path, problem: str) -> AssetError:
+    return AssetError(f"{path}: damaged: {problem}; delete it and run again")

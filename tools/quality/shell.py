@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from render.errors import DioramaError
 
-INTERRUPTED = 130
+DISK, INTERRUPTED = 2, 130
 
 
 def size(text: str) -> tuple[int, int]:
@@ -30,14 +30,27 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def threads(text: str) -> int:
+    """A number of threads, 0 for all, for argparse."""
+    if not text.isdecimal() or int(text) > 1024:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected 0 (all) to 1024")
+    return int(text)
+
+
 def guarded(main: Callable[[], int]) -> int:
-    """The exit code of `main`; errors of ours become a line on standard error, Ctrl-C becomes 130."""
+    """The exit code of `main`: of an error of ours its own, of the disk's 2, of Ctrl-C 130; each is a line said on
+    standard error.
+    """
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:
         return main()
     except DioramaError as error:
         sys.stderr.write(f"error: {error}\n")
         return error.exit_code
+    except OSError as error:
+        # Not 1, which says that something was measured and is wrong.
+        sys.stderr.write(f"error: {error}; what was measured before is kept, the same command goes on from there\n")
+        return DISK
     except KeyboardInterrupt:
         sys.stderr.write("stopped; the same command goes on from here\n")
         return INTERRUPTED

@@ -33,8 +33,14 @@ def picture(seed: int, noise: float) -> NDArray[np.uint16]:
     return np.clip(ramp + drawn, 0, 65535).astype(np.uint16)
 
 
-def lay_reference(folder: Path, scene: TestScene, digest: str | None = None) -> None:
-    facts = {"scene": digest or scene.digest(), "size": list(SIZE), "samples": 4096, "own_psnr": 60.0}
+def lay_reference(folder: Path, scene: TestScene, digest: str | None = None, **settings: object) -> None:
+    facts: dict[str, object] = {
+        "scene": digest or scene.digest(),
+        "size": list(SIZE),
+        "samples": 4096,
+        "own_psnr": 60.0,
+    }
+    facts["settings"] = {"denoise": False, "bounces": [12, 4, 4, 12], **settings}
     write_png16(folder / f"{scene.name}.png", picture(0, 0.0))
     (folder / f"{scene.name}.json").write_text(json.dumps(facts), "utf-8")
 
@@ -116,9 +122,10 @@ def test_a_kept_result_is_taken_only_for_the_same_question(tmp_path: Path) -> No
     assert results.key_of({"a": 1}) != results.key_of({"a": 2})
 
 
-def test_a_damaged_result_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"seconds": {}, "cpu": 1.0}'])
+def test_a_damaged_result_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "x.json").write_text("{")
+    (tmp_path / "a" / "x.json").write_text(text)
     with pytest.raises(AssetError, match=r"x\.json: damaged"):
         results.results_in(tmp_path, "a")
 
@@ -138,6 +145,21 @@ def test_references_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     assert not references.have_reference(tmp_path, scene, 10, SIZE)
     with pytest.raises(AssetError, match="made of another scene"):
         references.load_reference(tmp_path, scene)
+    lay_reference(tmp_path, scene, filter_glossy=0.5)
+    assert not references.have_reference(tmp_path, scene, 10, SIZE)
+    with pytest.raises(AssetError, match=r"other settings .* filter_glossy 0\.5, now 2\.0"):
+        references.load_reference(tmp_path, scene)
+    (tmp_path / f"{scene.name}.json").write_text("{}")
+    with pytest.raises(AssetError, match=r"damaged: found no scene, size, .*delete it"):
+        references.load_reference(tmp_path, scene)
+
+
+def test_committed_references_are_of_these_scenes_and_settings() -> None:
+    known = {scene.name: scene for scene in scenes()}
+    there = sorted(references.FOLDER.glob("*.json"))
+    assert there
+    for path in there:
+        assert references.load_reference(references.FOLDER, known[path.stem]).picture.shape == (240, 320, 3)
 
 
 def test_the_halves_tell_the_error_of_their_mean() -> None:
