@@ -1,0 +1,41 @@
+"""What is counted as overhead: every step as the profile has it, and no samples."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from render.cycles.session import CyclesRenderer
+from render.profiles import settings_for
+from render.scene import Settings
+from tools import bench_overhead
+
+
+def test_steps_are_those_of_the_profile_and_samples_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Settings] = []
+
+    def made(_renderer: Any, settings: Settings, count: int) -> list[Any]:
+        """20 ms and 10 a sample; the denoiser takes 100 more, and reading what it made 8 instead of 3."""
+        asked.append(settings)
+        render = 0.020 + 0.010 * settings.samples + 0.100 * settings.denoise
+        seconds = {"render": render, "read": 0.008 if settings.denoise else 0.003}
+        return [SimpleNamespace(provenance=SimpleNamespace(seconds=seconds)) for _ in range(count)]
+
+    monkeypatch.setattr(bench_overhead, "records", made)
+    monkeypatch.setattr(bench_overhead, "open_or_create", lambda _url: SimpleNamespace(put=lambda _records: None))
+    standard = settings_for("standard", 32, 24)
+    found, sample = bench_overhead.steps(cast(CyclesRenderer, None), standard, 3)
+    assert sample == pytest.approx(10)
+    assert found["read"] == pytest.approx(8)
+    assert found["render, without its samples"] == pytest.approx(20)
+    assert {each.glass_samples for each in asked} == {0}
+    assert any(each.denoise and each.keep_means for each in asked)
+
+
+def test_no_image_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        bench_overhead.main(["--images", "0"])
+    assert stopped.value.code == 2
+    assert "a whole number from 1" in capsys.readouterr().err
