@@ -79,3 +79,40 @@ def test_a_profile_may_leave_it_out(most: int) -> None:
     frame = scene.frames[0]
     settings = STANDARD.model_copy(update={"glass_samples": most})
     assert samples_of(settings, frame, frame.views[0]) == 20
+
+
+def test_parallel_rays_show_as_much_as_the_id_pass() -> None:
+    scene = scene_of(thing("glass", 1.0, 0.0, 0.0))
+    frame = scene.frames[0]
+    lens = frame.views[0].camera.model_copy(update={"ortho_scale": 8.0})
+    view = frame.views[0].model_copy(update={"camera": lens})
+    item = frame.objects[0]
+    layer = rasterise(solid(item.shape), Pose(item.rotation_deg, item.scale, item.location), Camera.of(lens, 320, 240))
+    assert glass_share(frame, view, scene.settings) == pytest.approx(layer.pixels / (320 * 240), abs=0.004)
+
+
+def test_glass_behind_the_camera_counts_nothing_and_about_it_everything() -> None:
+    scene = scene_of(thing("glass", 1.0, 0.0, 0.0))
+    frame = scene.frames[0]
+    camera = frame.views[0].camera
+    behind = tuple(2 * a - b for a, b in zip(camera.location, camera.look_at, strict=True))
+    for place, scale, expected in ((behind, 1.0, 0.0), (camera.location, 5.0, 1.0)):
+        item = frame.objects[0].model_copy(update={"location": place, "scale": scale})
+        moved = frame.model_copy(update={"objects": (item,)})
+        assert glass_share(moved, frame.views[0], scene.settings) == expected
+
+
+def test_each_view_has_its_own_share_and_a_hand_of_glass_counts() -> None:
+    near, far = ({"name": name, "location": [at, 0, at], "look_at": [0, 0, 0.7]} for name, at in (("n", 3), ("f", 9)))
+    cube = {"name": "c", "shape": "cube", "color": "red", "material": "rubber", "size": 0.7, "location": [0, 0]}
+    pointing = {"name": "f", "objects": [cube], "pointer": {"target": "c", "material": "glass"}, "views": [near, far]}
+    spec = json.dumps({"version": 1, "id": "t/glass", "seed": 1, "frames": [pointing]})
+    scene = compile_episode(parse_episode(spec, "test"), STANDARD)
+    frame = scene.frames[0]
+    first, second = (glass_share(frame, view, STANDARD) for view in frame.views)
+    assert first > 3 * second > 0
+
+
+@pytest.mark.parametrize(("width", "height"), [(1, 1), (2, 1), (11, 300), (16384, 11), (11, 4096)])
+def test_no_size_is_too_small_or_too_long(width: int, height: int) -> None:
+    assert 0 <= share(scene_of(thing("glass", 1.3, 0.0, 0.0), width=width, height=height)) <= 1
