@@ -3,7 +3,7 @@
 OpenImageDenoise keeps neither the mean of an area nor its hue: over bare ground it is off by a tenth of a display
 step, everywhere in the same way. The samples it was given are right in the mean, and over a few hundred pixels their
 noise is less than that. So the difference between the two, blurred, is added to the denoised picture, less of it where
-noise makes it unsure. With all differences alike FLIP fell by an eighth, which three times the samples would not do, and
+noise makes it unsure. With all differences alike FLIP fell by an eighth, which three times the samples would not do;
 PSNR gained 0.1 dB (docs/quality.md).
 
 What is blurred reaches other things than those it comes from. Differences count by how much they are seen, so that a
