@@ -33,7 +33,7 @@ def measured(tmp_path: Path) -> Path:
         deep[:, :30][passes.ids[:, :30] == 0] //= 2
         (tmp_path / "references").mkdir(exist_ok=True)
         write_png16(tmp_path / "references" / f"{scene.name}.png", deep)
-        facts = {"scene": scene.digest(), "size": [WIDTH, HEIGHT], "samples": 1, "own_psnr": 60.0}
+        facts = {"scene": scene.digest(), "size": [WIDTH, HEIGHT], "samples": 1, "own_psnr": 60.0, "settings": {}}
         (tmp_path / "references" / f"{scene.name}.json").write_text(json.dumps(facts))
     return tmp_path
 
