@@ -19,9 +19,9 @@ class Settings(SpecModel):
     """How a Scene is sampled; the data of a profile, and the size of the image.
 
     samples: a pixel. glass_samples: a pixel, where glass fills the picture (render.geometry.glass); 0 is `samples`.
-    prefilter, denoising_quality: of the denoiser (OpenImageDenoise). keep_means: undo what it does to the colour of
-    whole areas (render.cycles.means). bounces: (total, diffuse, glossy, transmission). adaptive_threshold: 0 is off.
-    light_tree, caustics, filter_glossy: as Cycles names them. Defaults: as before there was the field.
+    prefilter, denoising_quality: of the denoiser (OpenImageDenoise). bounces: (total, diffuse, glossy, transmission).
+    adaptive_threshold: 0 is off. light_tree, caustics, filter_glossy: as Cycles names them. Defaults: as it was before
+    there was the field.
     """
 
     profile: str
@@ -32,7 +32,6 @@ class Settings(SpecModel):
     denoise: bool
     prefilter: Literal["NONE", "FAST", "ACCURATE"]
     denoising_quality: Literal["HIGH", "BALANCED", "FAST"] = "HIGH"
-    keep_means: bool = False
     bounces: tuple[int, int, int, int]
     filter_glossy: float
     caustics: bool

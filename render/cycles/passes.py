@@ -9,7 +9,6 @@ import numpy as np
 import OpenEXR
 from numpy.typing import NDArray
 
-from render.cycles.means import with_means_kept
 from render.errors import RenderError
 from render.geometry.display import display
 from render.geometry.marks import on_background
@@ -43,12 +42,12 @@ class Exr:
         except KeyError as error:
             raise RenderError(f"Cycles' picture lacks {error}; it has {', '.join(sorted(self.channels))}") from error
 
-    def color(self, background: tuple[int, int, int] | None = None, keep_means: bool = False) -> NDArray[np.uint8]:
-        """(H, W, 3) uint8 display values. background: 8-bit sRGB, where the world shows one. keep_means: see means."""
-        linear = self.stack("Combined", "RGB")
-        sampled = self.stack("Noisy Image", "RGB") if self._denoised else linear
-        color = display(with_means_kept(linear, sampled) if keep_means and self._denoised else linear)
-        return color if background is None else on_background(color, sampled, background)
+    def color(self, background: tuple[int, int, int] | None = None) -> NDArray[np.uint8]:
+        """(H, W, 3) uint8 display values. background: 8-bit sRGB, where the world shows one."""
+        color = display(self.stack("Combined", "RGB"))
+        if background is None:
+            return color
+        return on_background(color, self.stack("Noisy Image" if self._denoised else "Combined", "RGB"), background)
 
     @property
     def _denoised(self) -> bool:

@@ -184,7 +184,7 @@ class CyclesRenderer:
     @staticmethod
     def _finished(exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:
         """The picture over its background and under its fixation cross."""
-        color = exr.color(frame.background if frame.pixels is None else None, scene.settings.keep_means)
+        color = exr.color(frame.background if frame.pixels is None else None)
         fixation = load_stage(scene.stage).fixation
         return with_fixation(color, fixation) if frame.fixation and fixation is not None else color
 

@@ -59,8 +59,7 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     layer.use_pass_normal = frame.pixels is None or "normal" in frame.passes
     # Every surface counts in the id and depth passes, however transparent: as with glass, the truth is solid.
     layer.pass_alpha_threshold = 0.0
-    # Beside the denoised picture the one it was made of: it has the true means, and tells exactly where nothing but
-    # background was met.
-    layer.cycles.denoising_store_passes = cycles.use_denoising and (settings.keep_means or frame.background is not None)
+    # Beside the denoised picture the one it was made of: it tells exactly where nothing but background was met.
+    layer.cycles.denoising_store_passes = frame.background is not None and cycles.use_denoising
     layer.use_pass_cryptomatte_object = "coverage" in frame.passes
     layer.pass_cryptomatte_depth = CRYPTOMATTE_LEVELS

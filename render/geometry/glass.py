@@ -12,7 +12,9 @@ import numpy as np
 from render.geometry.camera import Camera
 from render.geometry.raster import Pose, compose, rasterise
 from render.geometry.solid import solid
-from render.scene import SceneFrame, SceneView, Settings
+from render.scene import Scene, SceneFrame, SceneView, Settings
+from scene_specs.spec import EpisodeSpec, MaterialSpec
+from scene_specs.stage import load_stage
 
 GLASS = "glass"
 # Shares of the picture from which on samples grow, and at which they are `glass_samples`.
@@ -35,6 +37,21 @@ def glass_share(frame: SceneFrame, view: SceneView, settings: Settings) -> float
     # ids are 1 + position.
     clear = np.array([False, *(item.material.name == GLASS for item in frame.objects)])
     return float(np.count_nonzero(clear[ids])) / ids.size
+
+
+def may_show_glass(episode: EpisodeSpec | Scene) -> bool:
+    """Whether an object of an episode is of glass, or what its spec leaves open may be."""
+    if isinstance(episode, Scene):
+        return any(item.material.name == GLASS for frame in episode.frames for item in frame.objects)
+    open_ones = load_stage(episode.stage).defaults.materials
+    for frame in episode.frames:
+        more = frame.random_objects
+        drawn = () if more is None else (more.materials or open_ones)
+        given = [*frame.objects, *([] if frame.pointer is None else [frame.pointer])]
+        named = [item.material.name if isinstance(item.material, MaterialSpec) else item.material for item in given]
+        if GLASS in (*drawn, *named) or (GLASS in open_ones and any(item.material is None for item in frame.objects)):
+            return True
+    return False
 
 
 def samples_of(settings: Settings, frame: SceneFrame, view: SceneView) -> int:

@@ -187,8 +187,7 @@ class Run:
         """Seconds that the episode a worker is at may take."""
         task = slot.given[0]
         settings = task.episode.settings if isinstance(task.episode, Scene) else task.settings
-        samples = max(settings.samples, settings.glass_samples)
-        limit = timeout_of(self._options, samples, settings.width, settings.height, task.images)
+        limit = timeout_of(self._options, task.samples, settings.width, settings.height, task.images)
         return limit + (KERNEL_SECONDS if slot.plan.card is not None and not slot.warm else 0.0)
 
     def _lost(self, slot: Slot, kind: str, reason: str) -> None:

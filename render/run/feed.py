@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from render.geometry.glass import may_show_glass
 from render.record import Job
 from render.run.episode import Episode
 from render.run.summary import Summary
@@ -28,6 +29,13 @@ class Task:
     doubts: int = 0
     ref: Any = None
     started: float = 0.0
+
+    @property
+    def samples(self) -> int:
+        """The most samples a pixel that one of its pictures may take."""
+        settings = self.episode.settings if isinstance(self.episode, Scene) else self.settings
+        glass = settings.glass_samples > settings.samples and may_show_glass(self.episode)
+        return settings.glass_samples if glass else settings.samples
 
     @property
     def images(self) -> int:

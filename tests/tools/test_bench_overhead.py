@@ -31,7 +31,7 @@ def test_steps_are_those_of_the_profile_and_samples_are_left_out(monkeypatch: py
     assert found["read"] == pytest.approx(8)
     assert found["render, without its samples"] == pytest.approx(20)
     assert {each.glass_samples for each in asked} == {0}
-    assert any(each.denoise and each.keep_means for each in asked)
+    assert any(each.denoise for each in asked)
 
 
 def test_no_image_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

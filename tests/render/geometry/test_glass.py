@@ -7,12 +7,14 @@ import pytest
 
 from render.compiler import compile_episode
 from render.geometry.camera import Camera
-from render.geometry.glass import SHARES, glass_share, samples_of
+from render.geometry.glass import SHARES, glass_share, may_show_glass, samples_of
 from render.geometry.raster import Pose, compose, rasterise
 from render.geometry.solid import solid
 from render.profiles import settings_for
+from render.run.feed import Task
 from render.scene import Scene
 from scene_specs.reading import parse_episode
+from scene_specs.spec import EpisodeSpec
 
 STANDARD = settings_for("standard", 320, 240).model_copy(update={"samples": 20, "glass_samples": 220})
 
@@ -116,3 +118,35 @@ def test_each_view_has_its_own_share_and_a_hand_of_glass_counts() -> None:
 @pytest.mark.parametrize(("width", "height"), [(1, 1), (2, 1), (11, 300), (16384, 11), (11, 4096)])
 def test_no_size_is_too_small_or_too_long(width: int, height: int) -> None:
     assert 0 <= share(scene_of(thing("glass", 1.3, 0.0, 0.0), width=width, height=height)) <= 1
+
+
+def episode(material: object = None, **frame: object) -> EpisodeSpec:
+    objects = [{"shape": "cube"} if material is None else {"shape": "cube", "material": material}]
+    spec = {"version": 1, "id": "t/may", "seed": 1, "frames": [{"objects": objects, **frame}]}
+    return parse_episode(json.dumps(spec), "test")
+
+
+@pytest.mark.parametrize(
+    ("spec", "may"),
+    [
+        (episode("glass"), True),
+        (episode({"name": "glass"}), True),
+        (episode("rubber"), False),
+        (episode(), False),
+        (episode("rubber", random_objects={"count": 2, "materials": ["metal", "glass"]}), True),
+        (episode("rubber", random_objects={"count": 2, "materials": ["metal"]}), False),
+        (episode("rubber", random_objects={"count": 2}), False),
+        (episode("rubber", pointer={"target": "object-0", "material": "glass"}), True),
+    ],
+)
+def test_a_spec_says_whether_there_may_be_glass(spec: EpisodeSpec, may: bool) -> None:
+    assert may_show_glass(spec) == may
+    scene = compile_episode(spec, settings_for("standard", 64, 48))
+    shown = any(item.material.name == "glass" for frame in scene.frames for item in frame.objects)
+    assert may_show_glass(scene) == shown
+    assert may or not shown
+
+
+def test_a_worker_gets_the_time_of_the_samples_that_glass_takes() -> None:
+    given = [Task(episode(material), None, STANDARD).samples for material in ("glass", "rubber")]  # type: ignore[arg-type]
+    assert given == [220, 20]
