@@ -47,9 +47,9 @@ def may_show_glass(episode: EpisodeSpec | Scene) -> bool:
     for frame in episode.frames:
         more = frame.random_objects
         drawn = () if more is None else (more.materials or open_ones)
-        given = [*frame.objects, *([] if frame.pointer is None else [frame.pointer])]
-        named = [item.material.name if isinstance(item.material, MaterialSpec) else item.material for item in given]
-        if GLASS in (*drawn, *named) or (GLASS in open_ones and any(item.material is None for item in frame.objects)):
+        given = [item.material for item in frame.objects] + [frame.pointer.material if frame.pointer else None]
+        named = [material.name if isinstance(material, MaterialSpec) else material for material in given]
+        if GLASS in (*drawn, *named) or (GLASS in open_ones and None in given):
             return True
     return False
 

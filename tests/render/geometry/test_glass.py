@@ -123,7 +123,8 @@ def test_no_size_is_too_small_or_too_long(width: int, height: int) -> None:
 def episode(material: object = None, **frame: object) -> EpisodeSpec:
     objects = [{"shape": "cube"} if material is None else {"shape": "cube", "material": material}]
     spec = {"version": 1, "id": "t/may", "seed": 1, "frames": [{"objects": objects, **frame}]}
-    return parse_episode(json.dumps(spec), "test")
+    made: EpisodeSpec = parse_episode(json.dumps(spec), "test")
+    return made
 
 
 @pytest.mark.parametrize(
