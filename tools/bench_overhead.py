@@ -4,7 +4,7 @@
 
 Renders compiled CLEVR frames of three objects at 320 x 240 on one thread, with 1 and with 5 samples without a denoiser:
 what does not grow with samples is overhead of the render step (scene build, synchronisation, BVH, passes to disk). All
-other steps are timed as the profile has them, denoiser and kept means included, with 1 sample. Prints a Markdown table
+other steps are timed as the profile has them, with its denoiser and 1 sample. Prints a Markdown table
 of medians in milliseconds. Exit codes: 0 done; 1 a render failed; 2 wrong options.
 """
 
