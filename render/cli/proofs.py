@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from render.record import EpisodeRecord
     from scene_specs.errors import Fault
-    from scene_specs.reading import SpecSource
+    from scene_specs.reading import Item, SpecSource
 
 
 @dataclass(frozen=True)
@@ -130,9 +130,9 @@ def store_faults(path: str) -> tuple[list[Fault], int]:
     return [*faults, *(Fault(path, 0, "", "", line) for line in report.damaged)], proved
 
 
-def data_of(files: tuple[str, ...], benchmark: str) -> Iterator[dict[str, Any]]:
-    """Each episode as JSON data. Raises SpecError for specs that are wrong, or of another benchmark."""
-    from scene_specs.errors import Fault, SpecError
+def checked(files: tuple[str, ...]) -> Iterator[tuple[Item, dict[str, Any]]]:
+    """Each episode with its JSON data, once all files were found to be right. Raises SpecError with all faults."""
+    from scene_specs.errors import SpecError
     from scene_specs.reading import SpecSource
 
     with SpecSource(files) as source:
@@ -140,9 +140,16 @@ def data_of(files: tuple[str, ...], benchmark: str) -> Iterator[dict[str, Any]]:
         if faults:
             raise SpecError(faults)
         for item in source:
-            data = item.episode.model_dump(mode="json", exclude_none=True)
-            found = (data.get("task") or {}).get("benchmark")
-            if found != benchmark:
-                problem = f"found benchmark {found!r}; expected {benchmark!r}"
-                raise SpecError([Fault(item.file, item.line, item.episode.id, "task", problem)])
-            yield data
+            yield item, item.episode.model_dump(mode="json", exclude_none=True)
+
+
+def data_of(files: tuple[str, ...], benchmark: str) -> Iterator[dict[str, Any]]:
+    """Each episode as JSON data. Raises SpecError for specs that are wrong, or of another benchmark."""
+    from scene_specs.errors import Fault, SpecError
+
+    for item, data in checked(files):
+        found = (data.get("task") or {}).get("benchmark")
+        if found != benchmark:
+            problem = f"found benchmark {found!r}; expected {benchmark!r}"
+            raise SpecError([Fault(item.file, item.line, item.episode.id, "task", problem)])
+        yield data

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from render.cli.common import whole_file
-from render.cli.proofs import placed
+from render.cli.proofs import checked, placed
 
 _FILES = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
 _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
@@ -78,16 +78,10 @@ def _mewl_data(files: tuple[str, ...]) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Each episode with its JSON data. Raises SpecError for specs that are wrong or no MEWL episodes."""
     from scene_specs.errors import SpecError
     from scene_specs.mewl.view import learner_view
-    from scene_specs.reading import SpecSource
 
-    with SpecSource(files) as source:
-        faults, _ = source.check()
-        if faults:
-            raise SpecError(faults)
-        for item in source:
-            data = item.episode.model_dump(mode="json", exclude_none=True)
-            try:
-                learner_view(data)
-            except SpecError as error:
-                raise SpecError([placed(fault, item.file, item.line) for fault in error.faults]) from None
-            yield item, data
+    for item, data in checked(files):
+        try:
+            learner_view(data)
+        except SpecError as error:
+            raise SpecError([placed(fault, item.file, item.line) for fault in error.faults]) from None
+        yield item, data

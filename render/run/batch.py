@@ -22,7 +22,6 @@ from render.run.summary import Summary
 from render.run.tuner import Tuner
 from render.run.tuning import tune, tuner_for
 from render.run.worker import Done, Failure, Worker, pack
-from render.scene import Scene
 from render.store.base import EpisodeStore
 
 log = logging.getLogger(__name__)
@@ -186,7 +185,7 @@ class Run:
     def _limit(self, slot: Slot) -> float:
         """Seconds that the episode a worker is at may take."""
         task = slot.given[0]
-        settings = task.episode.settings if isinstance(task.episode, Scene) else task.settings
+        settings = task.rendered_with
         limit = timeout_of(self._options, task.samples, settings.width, settings.height, task.images)
         return limit + (KERNEL_SECONDS if slot.plan.card is not None and not slot.warm else 0.0)
 

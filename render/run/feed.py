@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 from render.geometry.glass import may_show_glass
@@ -31,9 +32,14 @@ class Task:
     started: float = 0.0
 
     @property
+    def rendered_with(self) -> Settings:
+        """A Scene's own settings; a spec has none."""
+        return self.episode.settings if isinstance(self.episode, Scene) else self.settings
+
+    @cached_property
     def samples(self) -> int:
         """The most samples a pixel that one of its pictures may take."""
-        settings = self.episode.settings if isinstance(self.episode, Scene) else self.settings
+        settings = self.rendered_with
         glass = settings.glass_samples > settings.samples and may_show_glass(self.episode)
         return settings.glass_samples if glass else settings.samples
 
