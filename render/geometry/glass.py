@@ -2,7 +2,7 @@
 
 Light that has passed glass comes in rare, bright samples, which a denoiser takes for noise: it darkens what they light.
 A picture of which a tenth is glass is good with the profile's own samples; a crowd of eight glass objects, which fill
-a fifth, needs more than ten times as many: light arrives there through several of them (docs/quality.md).
+nearly a fifth, needs more than ten times as many: light arrives there through several of them (docs/quality.md).
 """
 
 from __future__ import annotations

@@ -33,3 +33,57 @@ def shadow_caustics(blender: Any, frame: SceneFrame) -> Callable[[], None]:
             setattr(owner, name, value)
 
     return put_back
+
+
+def lighter_meshes(blender: Any, frame: SceneFrame) -> Callable[[], None]:
+    """Every object with a quarter of its triangles: silhouettes, and so boxes and masks, are no longer the same."""
+    del frame
+    made: list[tuple[Any, Any]] = []
+    for item in _objects(blender):
+        modifier = item.modifiers.new("lighter", "DECIMATE")
+        modifier.ratio = 0.25
+        made.append((item, modifier))
+
+    def put_back() -> None:
+        for item, modifier in made:
+            item.modifiers.remove(modifier)
+
+    return put_back
+
+
+def own_meshes(blender: Any, frame: SceneFrame) -> Callable[[], None]:
+    """Every object with a mesh of its own, where objects of one shape share one otherwise."""
+    del frame
+    shared = [(item, item.data) for item in _objects(blender)]
+    for item, mesh in shared:
+        item.data = mesh.copy()
+
+    def put_back() -> None:
+        for item, mesh in shared:
+            item.data = mesh
+
+    return put_back
+
+
+def zipped_passes(blender: Any, frame: SceneFrame) -> Callable[[], None]:
+    """The file of passes compressed, where it is neither compressed nor written to a disk otherwise."""
+    del frame
+    return _image_setting(blender, "exr_codec", "ZIP")
+
+
+def half_passes(blender: Any, frame: SceneFrame) -> Callable[[], None]:
+    """The file of passes in 16 bits a value: ids above 2,048 and depths are rounded."""
+    del frame
+    return _image_setting(blender, "color_depth", "16")
+
+
+def _image_setting(blender: Any, name: str, value: str) -> Callable[[], None]:
+    settings = blender.render.image_settings
+    before = getattr(settings, name)
+    setattr(settings, name, value)
+    return lambda: setattr(settings, name, before)
+
+
+def _objects(blender: Any) -> list[Any]:
+    """All meshes but the ground, whose index is 0."""
+    return [item for item in blender.collection.objects if item.type == "MESH" and item.pass_index > 0]
