@@ -102,10 +102,11 @@ class Files:
 
         A pipe or a device, such as /dev/stdout, gets what was written: renamed over, it would be gone.
         """
-        special = path.exists() and not path.is_file()
-        folder = Path(tempfile.gettempdir()) if special else path.parent
-        part = folder / f".{path.name}.{os.getpid()}.part"
+        part: Path | None = None
         try:
+            special = path.exists() and not path.is_file()
+            folder = Path(tempfile.gettempdir()) if special else path.parent
+            part = folder / f".{path.name}.{os.getpid()}.part"
             folder.mkdir(parents=True, exist_ok=True)
             write(part)
             if special:
@@ -117,7 +118,8 @@ class Files:
             raise UsageError(f"{path}: can't be written: {error.strerror or error}") from error
         finally:
             with suppress(OSError):
-                part.unlink(missing_ok=True)
+                if part is not None:
+                    part.unlink(missing_ok=True)
         self.paths.append(path)
 
     def _keep(self, name: str, write: Callable[[Path], object]) -> None:

@@ -203,27 +203,41 @@ def whole_file(out: Path | None) -> Iterator[IO[str]]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    if out.exists() and not out.is_file() and not out.is_dir():
-        with out.open("w", encoding="utf-8", newline="\n") as stream:
-            yield stream
+    device: IO[str] | None = None
+    with _refusals_said(out):
+        if out.exists() and not out.is_file() and not out.is_dir():
+            device = out.open("w", encoding="utf-8", newline="\n")
+        else:
+            out = out.resolve()
+            out.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
+    if device is not None:
+        with device:
+            yield device
         return
-    out = out.resolve()
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
-    except OSError as error:
-        raise UsageError(f"--out {out}: can't be written: {error.strerror or error}") from error
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        # mkstemp makes files that only their owner reads; the result should follow the user's umask as any other.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        if out.is_dir():
-            raise UsageError(f"--out {out}: is a folder; name a file")
-        Path(temporary).replace(out)
+        with _refusals_said(out):
+            # mkstemp makes files that only their owner reads; the result should follow the user's umask as any other.
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(temporary).chmod(0o666 & ~umask)
+            if out.is_dir():
+                raise UsageError(f"--out {out}: is a folder; name a file")
+            Path(temporary).replace(out)
     finally:
         Path(temporary).unlink(missing_ok=True)
+
+
+@contextmanager
+def _refusals_said(out: Path) -> Iterator[None]:
+    """What the system has against a file, even against looking for it, as a UsageError."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        # A link that leads to itself is a RuntimeError of pathlib, which has its own words.
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise UsageError(f"--out {out}: can't be written: {reason or error}") from error

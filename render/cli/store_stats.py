@@ -41,6 +41,10 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
         raise UsageError(f"--out {out}: name a .png or .svg file")
     from render.store.stats import gather
 
+    if out is not None:
+        from render.rerender import check_writable
+
+        check_writable(out)
     store = open_one(url, at)
     with bar(store.count(where), " episodes") as progress:
         found = gather(store, where, by, progress)

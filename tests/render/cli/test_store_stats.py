@@ -46,6 +46,21 @@ def test_stats_are_drawn_as_png_and_svg(store: str, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.part"))
 
 
+def test_where_stats_can_not_be_drawn_nothing_is_counted(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def counted(*_: object) -> None:
+        raise AssertionError("counted, for nothing")
+
+    monkeypatch.setattr("render.store.stats.gather", counted)
+    (tmp_path / "file").write_text("")
+    for out, words in (
+        (tmp_path / ("x" * 300 + ".svg"), "File name too long"),
+        (tmp_path / "file" / "x.png", "nothing can be in it"),
+    ):
+        assert words in call("stats", store, "--out", str(out), code=2).output
+
+
 def test_ls_by_what_is_extreme(store: str) -> None:
     lines = call("ls", store, "--sort", "visible_pixels", "--limit", "1").output.splitlines()
     assert len(lines) == 1 and lines[0].rsplit("\t", 1)[1].split(": ")[1].startswith("b in f")

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from render.cli.common import whole_file
+from render.cli.specs import main as specs_main
+from render.errors import UsageError
 from render.rerender import Files
+
+# Longer than any file system takes: even to ask whether it is there is an error.
+LONG = "x" * 300 + ".json"
 
 
 def test_a_device_stays_one(tmp_path: Path) -> None:
@@ -61,6 +69,73 @@ def test_what_fails_on_the_way_leaves_the_old_file(tmp_path: Path) -> None:
         stream.write("new")
         raise ZeroDivisionError
     assert out.read_text() == "old" and list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize("write", [_with_whole_file, _with_files])
+def test_a_name_that_the_system_refuses_is_said(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    with pytest.raises(UsageError, match=r"x\.json: can't be written: File name too long"):
+        write(tmp_path / LONG)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("write", [_with_whole_file, _with_files])
+def test_a_folder_that_may_not_be_entered_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path], None]
+) -> None:
+    def forbidden(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    # Whoever runs the tests may be root, who enters every folder.
+    monkeypatch.setattr(Path, "exists", forbidden)
+    with pytest.raises(UsageError, match=r"x\.json: can't be written: Permission denied"):
+        write(tmp_path / "x.json")
+
+
+@pytest.mark.parametrize("write", [_with_whole_file, _with_files])
+def test_what_is_no_file_and_can_not_be_opened_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path], None]
+) -> None:
+    # By its plain name: a socket's path is short.
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as there:
+        there.bind("s")
+        with pytest.raises(UsageError, match="s: can't be written: No such device or address"):
+            write(Path("s"))
+    assert Path("s").is_socket()
+
+
+def test_a_link_to_itself_is_said(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(link)
+    with pytest.raises(UsageError, match=r"link: can't be written: .*[Ss]ym.*link"):
+        _with_whole_file(link)
+    assert list(tmp_path.iterdir()) == [link]
+
+
+def test_a_file_that_may_not_be_replaced_is_said_and_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As another user's in /tmp, where everybody may write."""
+    out = tmp_path / "x.json"
+    out.write_text("theirs")
+
+    def forbidden(path: Path, target: object) -> Path:
+        raise PermissionError(1, "Operation not permitted", str(path), None, str(target))
+
+    monkeypatch.setattr(Path, "replace", forbidden)
+    with pytest.raises(UsageError, match=r"x\.json: can't be written: Operation not permitted"):
+        _with_whole_file(out)
+    assert out.read_text() == "theirs" and list(tmp_path.iterdir()) == [out]
+
+
+def test_what_goes_wrong_inside_is_not_called_the_files_fault(tmp_path: Path) -> None:
+    for fault in (FileNotFoundError(2, "of another file"), RuntimeError("of another kind")):
+        with pytest.raises(type(fault), match="of another"), whole_file(tmp_path / "x.json"):
+            raise fault
+
+
+def test_a_command_ends_in_a_line(tmp_path: Path) -> None:
+    done = CliRunner().invoke(specs_main, ["schema", "--out", str(tmp_path / LONG)])
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: --out ") and "File name too long" in done.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full here")
