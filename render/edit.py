@@ -45,13 +45,23 @@ def parse_path(text: str, option: str) -> tuple[tuple[Step, ...], str]:
         if found["index"] is not None:
             steps.append(int(found["index"]))
         elif found["quoted"] is not None:
-            steps.append(json.loads(found["quoted"]))
+            steps.append(_unquoted(found["quoted"], f"{option} {text}"))
         else:
             steps.append(found["key"] or found["name"])
         at = found.end()
     if not steps:
         raise UsageError(f"{option} {text}: names no place; write one such as frames[0].objects[1].color")
     return tuple(steps), text[at:]
+
+
+def _unquoted(key: str, where: str) -> str:
+    try:
+        word: str = json.loads(key)
+    except ValueError as error:
+        raise UsageError(
+            f'{where}: {key} is no JSON string ({error}); a backslash in a key is written "\\\\"'
+        ) from error
+    return word
 
 
 def parse_assignment(text: str, option: str = "--set") -> tuple[tuple[Step, ...], Any]:
@@ -128,4 +138,7 @@ def _position(node: list[Any], step: Step, where: tuple[Step, ...], option: str,
 def item_names(items: Sequence[Any], field: str) -> list[str]:
     """What the items of a list are called: by their own `name`, else as the compiler calls them: `object-1`."""
     names = [item.get("name") if isinstance(item, dict) else None for item in items]
-    return [name or f"{field.removesuffix('s') or 'item'}-{index}" for index, name in enumerate(names)]
+    return [
+        name if isinstance(name, str) and name else f"{field.removesuffix('s') or 'item'}-{index}"
+        for index, name in enumerate(names)
+    ]

@@ -31,7 +31,9 @@ def change_scene(scene: Scene, changes: Sequence[Assignment], option: str = "--s
         if _is_of_object(place):
             before = document["frames"][place[1]]["objects"][place[3]]
             item = edited["frames"][place[1]]["objects"][place[3]]
-            _follow(item, before, str(place[4]), load_stage(scene.stage), option)
+            # What an earlier change left there may be anything; what has not the form of an object is said below.
+            if isinstance(before, dict) and isinstance(item, dict):
+                _follow(item, before, str(place[4]), load_stage(scene.stage), option)
         _renumber(edited)
         document = edited
     found = parse_after(document, option)
@@ -71,7 +73,8 @@ def _is_of_object(place: Sequence[Step]) -> bool:
 
 def _follow(item: dict[str, Any], before: dict[str, Any], field: str, stage: Stage, option: str) -> None:
     """Bring what belongs to a changed field of an object in line with it; words are the stage's."""
-    value = item.get(field)
+    value, scale, location = item.get(field), before.get("scale"), before.get("location")
+    place = location if isinstance(location, list) and len(location) == 3 else None
     if field == "color" and isinstance(value, str):
         item["color_linear"] = rounded3(stage.linear_of(_known(value, stage.color_names(), "color", option)))
     elif field == "color" and isinstance(value, list) and len(value) == 3:
@@ -84,13 +87,13 @@ def _follow(item: dict[str, Any], before: dict[str, Any], field: str, stage: Sta
         item |= {"size": None, "scale": value}
     elif field == "material" and isinstance(value, str):
         item["material"] = {"name": value}
-    elif field == "location" and isinstance(value, list) and len(value) == 2:
-        item["location"] = [*value, before["location"][2]]
+    elif field == "location" and isinstance(value, list) and len(value) == 2 and place is not None:
+        item["location"] = [*value, place[2]]
     elif field == "rotation_deg" and isinstance(value, int | float):
         item["rotation_deg"] = [0.0, 0.0, value]
-    stood = before["location"][2] == before["scale"]
-    if field == "size" and stood:
-        item["location"] = [*before["location"][:2], item["scale"]]
+    # What stood on the ground stands on it in its new size.
+    if field == "size" and place is not None and scale is not None and place[2] == scale:
+        item["location"] = [*place[:2], item["scale"]]
 
 
 def _known(word: str, known: Any, kind: str, option: str) -> str:

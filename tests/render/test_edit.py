@@ -77,12 +77,29 @@ def test_more_less_and_what_was_left_out() -> None:
         (".frames=1", "no path at '.frames=1'"),
         ("=1", "names no place"),
         ("frames[=1", "no path at '[=1'"),
+        ('task["\\q"]=1', '"\\q" is no JSON string'),
+        ('task["\t"]=1', "is no JSON string"),
     ],
 )
 def test_a_path_that_leads_nowhere_is_said(text: str, words: str) -> None:
     with pytest.raises(UsageError) as caught:
         with_change(text)
     assert words in str(caught.value)
+
+
+def test_a_name_that_is_no_text_names_nothing() -> None:
+    document = {"objects": [{"name": 5}, {"name": {}}, {"name": "a"}]}
+    with pytest.raises(UsageError, match=r"there are: \[0\] object-0, \[1\] object-1, \[2\] a"):
+        changed(document, *parse_assignment("objects[zz].color=1"))
+
+
+@given(st.text('"\\qu0d8[]=.+a\t', max_size=12), st.sampled_from(['["%s"]=1', "a[%s]=1", "%s"]))
+def test_any_text_is_an_assignment_or_is_refused(inside: str, form: str) -> None:
+    try:
+        steps, _ = parse_assignment(form % inside)
+    except UsageError:
+        return
+    assert steps and all(isinstance(step, int | str) for step in steps)
 
 
 leaves = st.one_of(st.none(), st.booleans(), st.integers(-9, 9), st.text(max_size=3))
