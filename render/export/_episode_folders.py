@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -34,14 +36,23 @@ def export_folders(
         rows = {row["episode_id"]: row for row in store.scan(_MARKS, batch_size=8192)}
         marks = {key: {"format_version": version, **row} for key, row in rows.items()}
         todo = []
+        seen: dict[Path, str] = {}
         for episode_id in chosen_ids(store, options):
+            wanted = False
             try:
                 there = out / folder_of(episode_id)
             except ValueError as error:
                 report.failed.append(f"episode {episode_id}: {error}")
-                wanted = False
             else:
-                wanted = _wanted(there, marked, episode_id, marks[episode_id], options, report)
+                first = seen.setdefault(there, episode_id)
+                if first == episode_id:
+                    wanted = _wanted(there, marked, episode_id, marks[episode_id], options, report)
+                else:
+                    # Numbers lose their zeros in folders' names.
+                    report.failed.append(
+                        f"episode {episode_id}: {there} is the folder of episode {first}; export one of the two with "
+                        "--where to another folder"
+                    )
             if wanted:
                 todo.append(episode_id)
             else:
@@ -50,8 +61,10 @@ def export_folders(
             try:
                 _write(out / folder_of(record.episode_id), files_of(record, marks[record.episode_id]))
                 report.exported += 1
-            except (SpecError, ValueError, FileExistsError, NotADirectoryError) as error:
+            except (SpecError, ValueError) as error:
                 report.failed.append(f"episode {record.episode_id}: {error}")
+            except (FileExistsError, NotADirectoryError) as error:
+                report.failed.append(f"episode {record.episode_id}: {error.filename} is in its way")
             except OSError as error:
                 raise StoreError(f"episode {record.episode_id}: writing below {out} failed: {error}") from error
             progress(1)
@@ -61,13 +74,26 @@ def export_folders(
 def _wanted(
     folder: Path, marked: str, episode_id: str, marks: Mapping[str, Any], options: ExportOptions, report: ExportReport
 ) -> bool:
-    """Whether an episode is to be written; if not, the report says why."""
+    """Whether an episode is to be written; if not, the report says why.
+
+    A folder with anything in it is an episode of ours, or somebody else's: a stopped export leaves none half-written.
+    """
+    there = None
     try:
+        if not any(folder.iterdir()):
+            return True
         there = json.loads((folder / marked).read_bytes()).get("diorama")
-    except FileNotFoundError:
+    except NotADirectoryError:
+        # A file in its place, or in that of a folder above: writing names it.
         return True
+    except FileNotFoundError:
+        if not folder.exists():
+            return True
     except (ValueError, AttributeError):
-        there = None
+        pass
+    except OSError as error:
+        report.failed.append(f"episode {episode_id}: {error.filename} can't be read: {error.strerror or error}")
+        return False
     if there == marks:
         report.skipped += 1
         return False
@@ -78,6 +104,9 @@ def _wanted(
 
 
 def _write(target: Path, files: Files) -> None:
+    for there in (target, *target.parents):
+        if there.exists() and not there.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(there))
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.parent / f".{target.name}.partial"
     # Left by an export that was stopped here.
