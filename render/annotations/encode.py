@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
+from PIL.PngImagePlugin import PngImageFile
 
 from render.errors import RenderError
 from render.passes import Passes
@@ -20,6 +21,8 @@ _PNG_STRATEGY = zlib.Z_RLE
 # Higher levels take half as long again for a tenth of the size.
 _NPZ_LEVEL = 1
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+# Pixels of a picture's longer side at most: what `--size` allows and a Scene's settings take.
+MOST_SIDE = 16384
 
 
 def encode_png(color: NDArray[np.uint8]) -> bytes:
@@ -29,9 +32,26 @@ def encode_png(color: NDArray[np.uint8]) -> bytes:
     return out.getvalue()
 
 
+def open_png(data: bytes) -> Image.Image:
+    """A PNG as Pillow's picture, not yet decoded; whoever opens it closes it.
+
+    Pillow's own bound is not asked: it refuses sizes that can be rendered, and could only be lifted for everybody. Ours
+    is MOST_SIDE. Raises OSError, ValueError for what is no PNG or a larger one.
+    """
+    try:
+        picture = PngImageFile(io.BytesIO(data))
+    except SyntaxError as error:
+        raise UnidentifiedImageError(f"no PNG: {error}") from error
+    if max(picture.size) > MOST_SIDE:
+        width, height = picture.size
+        picture.close()
+        raise UnidentifiedImageError(f"it is {width}x{height}, and a side has {MOST_SIDE} pixels at most")
+    return picture
+
+
 def decode_png(data: bytes) -> NDArray[np.uint8]:
-    """(H, W, 3) uint8 of a PNG."""
-    with Image.open(io.BytesIO(data)) as picture:
+    """(H, W, 3) uint8 of a PNG. Raises OSError, ValueError for what is no whole PNG or one larger than can be made."""
+    with open_png(data) as picture:
         return np.asarray(picture.convert("RGB"), dtype=np.uint8)
 
 

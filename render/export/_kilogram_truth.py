@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
-from PIL import Image
 from pycocotools import mask as coco
 
+from render.annotations.encode import decode_png
 from render.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from scene_specs.kilogram.emit import TABLE_RGB
 from scene_specs.kilogram.examples import RGB
@@ -20,7 +18,7 @@ def _shown(item: ObjectAnnotation, image: ImageRecord) -> str:
     """The colour of most of a piece's pixels, by its name where it is one of KiloGram's."""
     if not item.visible_pixels:
         return "nowhere to be seen"
-    pixels = np.asarray(Image.open(io.BytesIO(image.png)).convert("RGB"))
+    pixels = decode_png(image.png)
     mask = coco.decode({"size": list(item.rle.size), "counts": item.rle.counts.encode()}).astype(bool)
     colors, counts = np.unique(pixels[mask], axis=0, return_counts=True)
     most = tuple(map(int, colors[int(counts.argmax())]))

@@ -5,15 +5,13 @@ And whether it is that of the picture that was rendered, for `render-specs check
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from PIL import Image
 from pycocotools import mask as coco
 
+from render.annotations.encode import decode_png
 from render.record import EpisodeRecord, ImageRecord
 from scene_specs.errors import Fault, SpecError
 from scene_specs.malevic.labels import Label, label_of
@@ -163,8 +161,7 @@ def record_disproof(record: EpisodeRecord) -> str:
 
 def _unlike_pixels(image: ImageRecord, task: Mapping[str, Any]) -> str:
     """Where the pixels of a flat picture are not those of the described objects; "" if nowhere."""
-    with Image.open(io.BytesIO(image.png)) as picture:
-        pixels = np.asarray(picture.convert("RGB"))
+    pixels = decode_png(image.png)
     rest = pixels.any(axis=2)
     for item, told in zip(image.annotation.objects, task["objects"], strict=True):
         mask = coco.decode({"size": list(item.rle.size), "counts": item.rle.counts.encode()}).astype(bool)

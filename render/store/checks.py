@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from PIL import Image
-
+from render.annotations.encode import open_png
 from render.record import RLE, Box, EpisodeRecord, ImageRecord, ObjectAnnotation
 from render.scene import SceneFrame
 from render.store.base import DamagedError
@@ -102,10 +100,10 @@ def _pictures(record: EpisodeRecord) -> Iterator[str]:
 
 def _picture(image: ImageRecord) -> str | None:
     try:
-        with Image.open(io.BytesIO(image.png), formats=["PNG"]) as picture:
+        with open_png(image.png) as picture:
             picture.load()
             size, mode = picture.size, picture.mode
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except (OSError, ValueError, SyntaxError) as error:
         return f"can't be decoded: {error}"
     if size != (image.width, image.height) or mode != "RGB":
         return f"is {size[0]}x{size[1]} {mode}, not {image.width}x{image.height} RGB"

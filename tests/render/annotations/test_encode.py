@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
+import zlib
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from pydantic import ValidationError
 
 from render.annotations import decode_extra, decode_png, encode_extra, encode_png
+from render.annotations.encode import MOST_SIDE, open_png
 from render.errors import RenderError
 from render.passes import Passes
+from render.scene import Settings
+from tests import factories
 
 
 def passes_of(seed: int, width: int = 7, height: int = 5, coverage: bool = True) -> Passes:
@@ -38,6 +44,42 @@ def test_png_is_lossless_and_repeats(seed: int, width: int, height: int) -> None
     assert encode_png(np.asfortranarray(color)) == data
     with Image.open(io.BytesIO(data)) as picture:
         assert (picture.mode, picture.size, picture.info) == ("RGB", (width, height), {})
+
+
+def header(width: int, height: int) -> bytes:
+    """What a PNG of that size begins with, before any pixel."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    sizes = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", sizes) + chunk(b"IDAT", b"")
+
+
+def test_every_size_that_can_be_rendered_is_opened_and_no_larger_one() -> None:
+    facts = factories.SETTINGS.model_dump()
+    assert Settings(**{**facts, "width": MOST_SIDE, "height": MOST_SIDE}).width == MOST_SIDE
+    with open_png(header(MOST_SIDE, MOST_SIDE)) as picture:
+        assert picture.size == (MOST_SIDE, MOST_SIDE)
+    for size in ((MOST_SIDE + 1, 1), (1, MOST_SIDE + 1)):
+        with pytest.raises(ValidationError):
+            Settings(**{**facts, "width": size[0], "height": size[1]})
+        with pytest.raises(OSError, match=f"it is {size[0]}x{size[1]}, and a side has {MOST_SIDE} pixels at most"):
+            decode_png(header(*size))
+
+
+def test_pillows_own_bound_is_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    color = passes_of(1, 32, 24).color
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
+    assert np.array_equal(decode_png(encode_png(color)), color)
+    with pytest.raises(Image.DecompressionBombError):
+        Image.open(io.BytesIO(encode_png(color)))
+
+
+@pytest.mark.parametrize("data", [b"", b"no picture", encode_png(passes_of(1).color)[:60], b"GIF89a" * 9])
+def test_what_is_no_whole_png_is_a_known_error(data: bytes) -> None:
+    with pytest.raises((OSError, ValueError)):
+        decode_png(data)
 
 
 @settings(max_examples=20)

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 from pycocotools import mask as coco
 
+from render.annotations import encode
 from render.record import RLE, EpisodeRecord
 from render.store.checks import measure, problems_of, runs
 from render.store.rows import row_of, table_of, text_digest
@@ -76,6 +78,15 @@ IMAGE_FAULTS: list[tuple[dict[str, Any], str]] = [
 def test_what_is_wrong_with_an_image_is_named(changes: dict[str, Any], message: str) -> None:
     problems = problems_of(row(with_image(rendered(), **changes)))
     assert any(message in problem for problem in problems), problems
+
+
+def test_pillows_bound_is_not_ours_and_ours_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
+        assert problems_of(row(rendered())) == []
+    monkeypatch.setattr(encode, "MOST_SIDE", 63)
+    said = "can't be decoded: it is 64x48, and a side has 63 pixels at most"
+    assert problems_of(row(rendered())) == [f"image f0: {said}", f"image f1: {said}"]
 
 
 def test_a_missing_frame_and_a_frame_twice() -> None:
