@@ -51,7 +51,7 @@ def main(
     Exit codes: 0 all exported; 2 wrong options, or exported episodes that differ from the stored ones; 4 the store
     can't be read, or episodes in it are damaged (named at the end; the others are exported).
     """
-    from render.export import FROM_FILES, exporter, format_names
+    from render.export import FROM_FILES, SHARDED, exporter, format_names, takes_shard_size
 
     if list_formats:
         click.echo("\n".join(format_names()))
@@ -59,6 +59,10 @@ def main(
     export = exporter(name)
     if out is None:
         raise click.UsageError("--out DIR is missing: where shall the episodes go?")
+    if shard_size is not None and not takes_shard_size(name):
+        raise click.UsageError(
+            f"--shard-size is for {' and '.join(sorted(SHARDED))}; leave it out with --format {name}"
+        )
     from render.export.base import ExportOptions
 
     options = ExportOptions(overwrite, limit, shard_size=shard_size)

@@ -17,9 +17,10 @@ from render.errors import UsageError
 if TYPE_CHECKING:
     from render.export.base import Exporter
 
-__all__ = ["FROM_FILES", "exporter", "format_names"]
+__all__ = ["FROM_FILES", "SHARDED", "exporter", "format_names", "takes_shard_size"]
 
 FROM_FILES = frozenset({"clevr-masks"})
+SHARDED = frozenset({"webdataset", "huggingface"})
 _NOT_FORMATS = frozenset({"base"})
 _GROUP = "diorama.exports"
 
@@ -39,6 +40,11 @@ def exporter(name: str) -> Exporter:
     near = difflib.get_close_matches(name, format_names(), n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise UsageError(f"unknown format {name!r}; there are: {', '.join(format_names())}{hint}")
+
+
+def takes_shard_size(name: str) -> bool:
+    """Whether a format has files of several episodes; of another package's format it isn't known, and is let pass."""
+    return name in SHARDED or name not in _own()
 
 
 def _own() -> dict[str, str]:

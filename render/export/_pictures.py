@@ -90,7 +90,8 @@ def write_each(
 class JsonLists:
     """One JSON file `{"info": ..., "<list>": [...], ...}` whose lists are too long for memory.
 
-    Items go to files of their own; leaving the block without an error joins them and gives the result its name.
+    Items go to files of their own; leaving the block without an error joins them and gives the result its name, unless
+    the list was discarded.
     """
 
     def __init__(self, path: Path, names: tuple[str, ...]) -> None:
@@ -100,6 +101,7 @@ class JsonLists:
         self._files: dict[str, IO[str]] = {}
         self._counts = dict.fromkeys(names, 0)
         self.facts: dict[str, Any] = {}
+        self._discarded = False
 
     def __enter__(self) -> JsonLists:
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -115,12 +117,16 @@ class JsonLists:
         self._files[name].write(compact_json(item))
         self._counts[name] += 1
 
+    def discard(self) -> None:
+        """Leave the file of an earlier export as it is."""
+        self._discarded = True
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for file in self._files.values():
             file.close()
-        if kind is None:
+        if kind is None and not self._discarded:
             self._join()
         shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -120,9 +120,15 @@ def only_exporter(out: Path) -> Iterator[None]:
         try:
             # A lock on the folder itself leaves no file behind, and goes with the process however it ends.
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             raise UsageError(
                 f"--out {out}: another export is writing there; wait for it or name another folder"
+            ) from error
+        except OSError as error:
+            # Some network file systems have no locks, and two exports into one folder would spoil each other's files.
+            raise UsageError(
+                f"--out {out}: the folder can't be locked against other exports ({error.strerror or error}); name one "
+                "on a local disk and copy it from there"
             ) from error
         yield
     finally:

@@ -46,7 +46,7 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
                 report.exported += new
                 report.skipped += not new
             progress(1)
-        writer.finish()
+        writer.finish(discard=bool(report.differing))
     return report
 
 
@@ -61,17 +61,21 @@ class _Writer:
         """Whether any picture of the episode is new. Raises ValueError for what CLEVR can't say."""
         split = split_of(record.scene.split, without="new")
         scenes = [_scene(image) for image in record.images]
-        lists, new = self._lists(split), False
+        lists = self._lists(split)
         first = self._next.get(split, 0)
         # Taken even where a picture can't be written: the numbers of the others must not hang on that.
         self._next[split] = first + len(scenes)
-        for number, (image, scene) in enumerate(zip(record.images, scenes, strict=True), start=first):
-            name = f"CLEVR_{split}_{number:06d}.png"
-            new |= put_file(self._out / "images" / split / name, image.png, self._options)
+        names = [f"CLEVR_{split}_{number:06d}.png" for number in range(first, first + len(scenes))]
+        # All pictures first: an episode is in the list as a whole or not at all.
+        new = [
+            put_file(self._out / "images" / split / name, image.png, self._options)
+            for name, image in zip(names, record.images, strict=True)
+        ]
+        for number, (name, image, scene) in enumerate(zip(names, record.images, scenes, strict=True), start=first):
             head = {"image_index": number, "image_filename": name, "split": split}
             lists.add("scenes", {**head, "episode_id": record.episode_id, "image_name": image.name, **scene})
         self._latest = max(self._latest, record.provenance.created)
-        return new
+        return any(new)
 
     def _lists(self, split: str) -> JsonLists:
         if split not in self._files:
@@ -79,9 +83,14 @@ class _Writer:
             self._files[split] = self._stack.enter_context(made)
         return self._files[split]
 
-    def finish(self) -> None:
-        """The date is that of the newest picture: the same store gives the same bytes."""
+    def finish(self, discard: bool) -> None:
+        """The date is that of the newest picture: the same store gives the same bytes.
+
+        discard: these lists would lack episodes that those of before may have.
+        """
         for split, lists in self._files.items():
+            if discard:
+                lists.discard()
             facts = {"split": split, "version": "1.0", "license": "", "date": self._latest[:10]}
             lists.facts["info"] = facts
 

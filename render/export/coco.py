@@ -33,7 +33,7 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
         writer = _Writer(out, options, _categories(store, options), stack)
         records = whole_records(store, chosen_ids(store, options), report, progress)
         write_each(records, writer.write, out, report, progress)
-        writer.finish()
+        writer.finish(discard=bool(report.differing))
     return report
 
 
@@ -102,9 +102,11 @@ class _Writer:
             "rotation_deg": item.rotation_deg,
         }
 
-    def finish(self) -> None:
-        """What is known only at the end."""
+    def finish(self, discard: bool) -> None:
+        """What is known only at the end. discard: these lists would lack episodes that those of before may have."""
         for lists in self._files.values():
+            if discard:
+                lists.discard()
             for shape, number in self._categories.items():
                 lists.add("categories", {"id": number, "name": shape, "supercategory": "object"})
 

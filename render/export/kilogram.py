@@ -12,7 +12,7 @@
                   aug.csv                     subsets of parts: the published table's columns
 
 `images` are names below images/<black, color, aug or 3d>, without the ending. Lists hold what the store holds and are
-written anew by every export; pictures that are there stay.
+written anew by every export that refuses no episode; pictures that are there stay.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
     with only_exporter(out):
         records = whole_records(store, chosen_ids(store, options), report, progress)
         write_each(records, lambda record: _one(record, out, options, lists), out, report, progress)
-        for path, content in lists.files():
+        # Without the episodes that were refused they would lose what the lists there may have.
+        for path, content in () if report.differing else lists.files():
             put_file(out / path, content, ExportOptions(overwrite=True))
     return report
 

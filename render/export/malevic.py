@@ -32,6 +32,8 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
         writer = _Writer(out, options, stack)
         records = whole_records(store, chosen_ids(store, options), report, progress)
         write_each(records, writer.write, out, report, progress)
+        if report.differing:
+            writer.discard()
     return report
 
 
@@ -51,8 +53,9 @@ class _Writer:
         entry = annotation(task)
         key = (folder, split)
         index = self._next.get(key, 0)
-        new = put_file(self._out / folder / split / f"{index}.png", record.images[0].png, self._options)
+        # Taken even where the picture can't be written: the numbers of the others must not hang on that.
         self._next[key] = index + 1
+        new = put_file(self._out / folder / split / f"{index}.png", record.images[0].png, self._options)
         questions, annotations = self._of(key)
         questions.add("questions", question(task, index, split))
         annotations.add(str(index), entry)
@@ -67,15 +70,25 @@ class _Writer:
             self._files[key] = (questions, entries)
         return self._files[key]
 
+    def discard(self) -> None:
+        """Leave the lists of an earlier export as they are: these would lack episodes that those may have."""
+        for questions, entries in self._files.values():
+            questions.discard()
+            entries.discard()
+
 
 class _Entries:
-    """One JSON object whose entries are too many for memory; it takes its name when the block ends without an error."""
+    """One JSON object whose entries are too many for memory.
+
+    It takes its name when the block ends without an error, unless it was discarded.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._folder = path.with_name(f".{path.name}.parts")
         self._file: IO[str]
         self._mark = "{\n"
+        self._discarded = False
 
     def __enter__(self) -> _Entries:
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -88,11 +101,15 @@ class _Entries:
         self._file.write(f"{self._mark}{compact_json(key)}: {compact_json(value)}")
         self._mark = ",\n"
 
+    def discard(self) -> None:
+        """Leave the file of an earlier export as it is."""
+        self._discarded = True
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.write("\n}\n" if self._mark != "{\n" else "{}\n")
         self._file.close()
-        if kind is None:
+        if kind is None and not self._discarded:
             (self._folder / "whole").replace(self._path)
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from scene_specs.errors import SpecError
 from scene_specs.malevic.generate import malevic_spec
 from scene_specs.spec import EpisodeSpec
 from tests import factories
+from tests.render.export.helpers import contents, unfinished
 
 SETS = (("sup1", "train"), ("sup1", "test"), ("pos", "test"), ("set-pos-compositional", "test-unseen"))
 
@@ -108,6 +110,29 @@ def test_a_second_run_writes_nothing_and_a_changed_picture_is_named(base: Path) 
     assert "other contents" in run(store, base / "out").differing[0]
     assert run(store, base / "out", overwrite=True).exported == 1
     assert picture.read_bytes() == whole
+
+
+def test_only_the_item_that_differs_is_refused_and_the_lists_stay(base: Path, tmp_path: Path) -> None:
+    shutil.copytree(base / "out", tmp_path / "out")
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    stored = LanceStore.open(str(base / "s.lance"))
+    records = stored.get_many(sorted(key for key, _ in stored.ids()))
+
+    def darker(pixels: NDArray[np.uint8]) -> None:
+        pixels //= 2
+
+    # The first of its split: the numbers of the others count from it.
+    changed = next(record for record in records if record.episode_id.startswith("malevic/pos/test/"))
+    store.put([painted(record, darker) if record is changed else record for record in records])
+    before = contents(tmp_path / "out")
+    report = run(store, tmp_path / "out")
+    assert [line.split(":")[0] for line in report.differing] == [f"episode {changed.episode_id}"]
+    assert (report.exported, report.skipped) == (0, 11)
+    assert contents(tmp_path / "out") == before
+    assert unfinished(tmp_path / "out") == []
+    assert run(store, tmp_path / "out", overwrite=True).exported == 1
+    run(store, tmp_path / "fresh")
+    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
 
 
 def test_what_is_no_item_is_named(tmp_path: Path) -> None:
