@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from render.cli import store_care, store_stats
-from render.cli.common import DioramaGroup, log, verbose_option
+from render.cli.common import DioramaGroup, log, verbose_option, whole_file
 from render.cli.store_parts import AT, JSON, STORE, WHERE, bar, open_one, print_json, table
 
 if TYPE_CHECKING:
@@ -203,21 +203,25 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
     With --specs-out and --repair, the render-batch command that it prints makes the damaged episodes again.
     """
     from render.errors import StoreError, UsageError
+    from render.rerender import check_writable
     from render.store import verify as looking
     from render.store.copying import write_specs
 
     if mend and at is not None:
         raise UsageError("--repair changes the newest version; leave --at out")
+    if specs_out is not None and not (specs_out.is_fifo() or specs_out.is_char_device()):
+        check_writable(specs_out)
     store = open_one(url, at)
     with bar(store.count(), " episodes") as progress:
         verdict = looking.verify(store, workers, progress)
     lost = [damage for damage in verdict.damaged if not damage.twice]
     if mend and lost and specs_out is None:
         raise UsageError(f"{len(lost)} damaged episodes would be taken out; give --specs-out FILE to keep their specs")
-    files = write_specs(verdict.damaged, specs_out) if specs_out else {}
     _tell(url, verdict, as_json)
-    for file, options in files.items():
-        log.info("to make them again: render-batch %s --out %s %s", file, url, options)
+    if specs_out is not None:
+        for file, options in write_specs(verdict.damaged, specs_out, whole_file).items():
+            log.info("to make them again: render-batch %s --out %s %s", file, url, options)
+        _tell_unkept([damage.episode_id or f"row {damage.row}" for damage in lost if damage.spec is None], specs_out)
     if mend and verdict.damaged:
         from render.store.lance_store import LanceStore
         from render.store.mending import take_out
@@ -242,6 +246,13 @@ def _tell(url: str, verdict: Verdict, as_json: bool) -> None:
         log.error("and %d more (--json lists all)", more)
     if verdict.whole:
         click.echo(f"{url}: {verdict.episodes} episodes, all whole")
+
+
+def _tell_unkept(names: list[str], specs_out: Path) -> None:
+    if names:
+        more = f" and {len(names) - _SHOWN_DAMAGE} more" if len(names) > _SHOWN_DAMAGE else ""
+        shown = ", ".join(names[:_SHOWN_DAMAGE]) + more
+        log.warning("can't be made again from %s, their specs can't be read either: %s", specs_out, shown)
 
 
 for _command in (*store_care.COMMANDS, *store_stats.COMMANDS):

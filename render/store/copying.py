@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from render.errors import ConflictError
 from render.record import EpisodeRecord
@@ -130,10 +131,13 @@ def tally(store: LanceReader, where: str | None = None) -> dict[str, Any]:
     }
 
 
-def write_specs(damaged: Sequence[Damage], out: Path) -> dict[Path, str]:
+def write_specs(
+    damaged: Sequence[Damage], out: Path, opened: Callable[[Path], AbstractContextManager[IO[str]]]
+) -> dict[Path, str]:
     """The specs of damaged episodes as .jsonl files; returns file -> options of render-batch that make them again.
 
-    One file for each profile and size; the first has the name asked for. What has no readable spec is left out.
+    One file for each profile and size; the first has the name asked for. What has no readable spec is left out. opened:
+    gives a file to write, whole or not at all.
     """
     groups: dict[str, dict[str, str]] = {}
     for damage in damaged:
@@ -147,6 +151,7 @@ def write_specs(damaged: Sequence[Damage], out: Path) -> dict[Path, str]:
     written: dict[Path, str] = {}
     for number, (options, lines) in enumerate(sorted(groups.items())):
         file = out if number == 0 else out.with_name(f"{out.stem}-{number + 1}{out.suffix}")
-        file.write_text("".join(f"{lines[key]}\n" for key in sorted(lines)), encoding="utf-8")
+        with opened(file) as stream:
+            stream.writelines(f"{lines[key]}\n" for key in sorted(lines))
         written[file] = options
     return written

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from render.errors import StoreError, UsageError
 from render.store.refusals import refusal
 
-LANCE_ERRORS = (OSError, ValueError, RuntimeError)
+# OverflowError: a number that was asked for, such as a version's, has more than 64 bits.
+LANCE_ERRORS = (OSError, ValueError, RuntimeError, OverflowError)
 _WRONG_CONDITION = "Invalid user input"
 _CONFLICTS = ("conflict", "contention", "concurrent")
 

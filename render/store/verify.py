@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from typing import Any
@@ -102,9 +103,16 @@ def _looked_at(store: LanceReader, units: list[_Unit], workers: int) -> Iterator
         yield from ((unit, look_at(store, unit)) for unit in units)
         return
     # Never forked: Lance has threads.
-    start = (store.url, store.version)
-    with ProcessPoolExecutor(workers, get_context("spawn"), _open_here, start) as pool:
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _open_here, (store.url, store.version))
+    try:
         yield from zip(units, pool.map(_look_here, units), strict=True)
+    except BrokenProcessPool as error:
+        raise StoreError(
+            f"{store.url}: a process that looked through it died, as for lack of memory; nothing was changed: run it "
+            "again, with fewer --workers"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 _here: LanceReader | None = None

@@ -131,7 +131,8 @@ def version_of(url: str, dataset: Any, wanted: int | str) -> int:
     tags = tags_of(url, dataset)
     if str(wanted) in tags:
         return tags[str(wanted)]
-    if str(wanted).isdecimal():
+    # Longer ones are of no version, and Python reads none of thousands of digits.
+    if str(wanted).isdecimal() and len(str(wanted)) < 20:
         return int(wanted)
     named = ", ".join(tags) or "none"
-    raise StoreError(f"{url}: has no version and no tag {wanted!r}; its tags: {named}")
+    raise StoreError(f"{url}: has no version and no tag {str(wanted)[:80]!r}; its tags: {named}")

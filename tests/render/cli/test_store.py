@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -81,6 +84,55 @@ def test_verify_and_repair(store: str, tmp_path: Path) -> None:
     assert json.loads(specs.read_text())["id"] == "demo/1"
     assert "1 episodes, all whole" in call("verify", store).output
     call("verify", store, "--repair", "--at", "2", code=2)
+
+
+@pytest.mark.parametrize(("name", "said"), [("", "is a folder; name a file"), ("file/x.jsonl", "can't be written")])
+def test_specs_that_cant_be_written_are_told_before_looking(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str
+) -> None:
+    def too_late(*_: object) -> None:
+        raise AssertionError("looked through")
+
+    monkeypatch.setattr("render.store.verify.verify", too_late)
+    (tmp_path / "file").touch()
+    assert said in call("verify", store, "--specs-out", str(tmp_path / name), code=2).output
+
+
+def test_specs_are_written_whole_or_not_and_before_rows_are_taken_out(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lance.dataset(store).update({"sha256": "'00'"}, where="episode_id = 'demo/1'")
+    specs = tmp_path / "missing" / "again.jsonl"
+    specs.parent.mkdir()
+    specs.write_text("of an earlier run\n")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        assert "No space left" in call("verify", store, "--repair", "--specs-out", str(specs), code=2).output
+    assert [path.read_text() for path in specs.parent.iterdir()] == ["of an earlier run\n"]
+    assert LanceStore.open(store).count() == 2
+    shutil.rmtree(specs.parent)
+    call("verify", store, "--repair", "--specs-out", str(specs), code=4)
+    assert json.loads(specs.read_text())["id"] == "demo/1"
+
+
+def test_a_damaged_row_without_a_readable_spec_is_named(store: str, tmp_path: Path) -> None:
+    lance.dataset(store).update({"spec": "'{'"}, where="episode_id = 'demo/1'")
+    lance.dataset(store).update({"sha256": "'00'"}, where="episode_id = 'demo/0'")
+    specs = tmp_path / "again.jsonl"
+    said = call("verify", store, "--repair", "--specs-out", str(specs), code=4).output
+    assert f"can't be made again from {specs}, their specs can't be read either: demo/1\n" in said
+    assert [json.loads(line)["id"] for line in specs.read_text().splitlines()] == ["demo/0"]
+
+
+@pytest.mark.parametrize("number", ["99999999999999999999999", "9" * 5000, "18446744073709551616"])
+def test_a_version_of_more_digits_than_there_are_is_not_there(store: str, number: str) -> None:
+    assert "has no version and no tag" in call("ls", store, "--at", number, code=4).output
+    if len(number) < 100:
+        assert "tagging 'far' failed" in call("tag", store, "far", "--version", number, code=4).output
 
 
 def test_tag_and_history(store: str) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import lance
 import pytest
 
+from render.cli.common import whole_file
 from render.errors import StoreError
 from render.run.jobs import job_of
+from render.store import verify as looking
 from render.store.copying import write_specs
 from render.store.lance_store import LanceStore
 from render.store.mending import take_out
@@ -60,6 +63,16 @@ def test_several_processes_say_the_same(store: LanceStore) -> None:
     assert [damage.episode_id for damage in together.damaged] == ["demo/4"]
 
 
+def _dies(_: object) -> None:
+    os._exit(9)
+
+
+def test_a_process_that_dies_is_a_clear_error(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looking, "_look_here", _dies)
+    with pytest.raises(StoreError, match=r"died, as for lack of memory; .* fewer --workers"):
+        verify(store, workers=2)
+
+
 def test_a_flipped_bit_in_a_picture(store: LanceStore) -> None:
     flip(store, rendered("demo/1", seed=1).images[0].png)
     (damage,) = verify(fresh(store)).damaged
@@ -100,7 +113,7 @@ def test_damaged_rows_go_and_can_be_made_again(store: LanceStore, tmp_path: Path
         flip(store, rendered(f"demo/{number}", seed=number).images[0].png)
     opened = fresh(store)
     verdict = verify(opened)
-    ((file, options),) = write_specs(verdict.damaged, tmp_path / "again.jsonl").items()
+    ((file, options),) = write_specs(verdict.damaged, tmp_path / "again.jsonl", whole_file).items()
     assert options == "--profile draft --size 64x48"
     specs = [json.loads(line) for line in file.read_text().splitlines()]
     assert specs == [rendered("demo/1", seed=1).job.spec, rendered("demo/4", seed=4).job.spec]
@@ -176,6 +189,6 @@ def test_episodes_made_from_a_scene_can_be_made_again(store: LanceStore, tmp_pat
     store.put([made])
     flip(store, record.images[0].png)
     (damage,) = verify(fresh(store)).damaged
-    ((file, _),) = write_specs([damage], tmp_path / "again.jsonl").items()
+    ((file, _),) = write_specs([damage], tmp_path / "again.jsonl", whole_file).items()
     (item,) = SpecSource([str(file)])
     assert item.episode == record.scene
