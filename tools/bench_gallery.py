@@ -4,7 +4,7 @@
     python -m tools.bench_gallery --folder /tmp/bench --episodes 4000      a tenth of it
 
 Prints a Markdown table. The browser's figures need Chromium and Playwright (docs/gallery.md). The store and the gallery
-are removed at the end; --keep leaves them.
+are removed at the end; --keep leaves them. One that is there already is refused.
 """
 
 from __future__ import annotations
@@ -181,6 +181,10 @@ def main() -> None:
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("render").setLevel(logging.WARNING)
+    made = [options.folder / name for name in ("bench.lance", "gallery")]
+    for path in made:
+        if path.exists():
+            parser.error(f"--folder {options.folder}: {path} is there already; name another folder, or remove it")
     options.folder.mkdir(parents=True, exist_ok=True)
     sys.stdout.write(
         f"| {options.episodes} episodes x 7 pictures of {options.size[0]} x {options.size[1]} | |\n|---|---|\n"
@@ -191,8 +195,8 @@ def main() -> None:
             sys.stdout.flush()
     finally:
         if not options.keep:
-            shutil.rmtree(options.folder / "bench.lance", ignore_errors=True)
-            shutil.rmtree(options.folder / "gallery", ignore_errors=True)
+            for path in made:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 if __name__ == "__main__":

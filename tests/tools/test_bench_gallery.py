@@ -1,0 +1,46 @@
+"""The gallery's bench, as far as its own files go: what it measures needs a browser."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tools import bench_gallery
+
+NAMES = ("bench.lance", "gallery")
+
+
+def call(monkeypatch: pytest.MonkeyPatch, folder: Path, *options: str) -> None:
+    def measure(inside: Path, *_: object) -> Iterator[tuple[str, str]]:
+        for name in NAMES:
+            (inside / name).mkdir(exist_ok=True)
+            (inside / name / "made").touch()
+        yield "what", "figure"
+
+    monkeypatch.setattr(bench_gallery, "measure", measure)
+    monkeypatch.setattr(sys, "argv", ["bench_gallery", "--folder", str(folder), *options])
+    bench_gallery.main()
+
+
+def test_it_removes_what_it_made_and_keeps_it_when_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine").touch()
+    call(monkeypatch, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    call(monkeypatch, tmp_path, "--keep")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [*NAMES, "mine"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_there_already_is_refused_and_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "mine").touch()
+    with pytest.raises(SystemExit) as ended:
+        call(monkeypatch, tmp_path)
+    assert ended.value.code == 2
+    assert f"{name} is there already" in capsys.readouterr().err
+    assert sorted(tmp_path.rglob("*")) == [tmp_path / name, tmp_path / name / "mine"]
