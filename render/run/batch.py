@@ -41,7 +41,7 @@ class Run:
 
     def __init__(
         self,
-        tasks: Iterable[Task],
+        tasks: Iterable[Task | Failure],
         store: EpisodeStore,
         options: RunOptions,
         progress: ProgressBar,
@@ -114,10 +114,18 @@ class Run:
         for depth in range(1, self._depth + 1):
             for slot in self._pool.slots:
                 if slot.open and len(slot.given) < depth:
-                    task = self._feed.take()
+                    task = self._next()
                     if task is None:
                         return
                     self._give(slot, task)
+
+    def _next(self) -> Task | None:
+        """The next to render, None if there is none or the run is to stop; what can't be rendered counts as failed."""
+        while isinstance(found := self._feed.take(), Failure):
+            self._failed(found, 1)
+            if self._stopping:
+                return None
+        return found
 
     def _give(self, slot: Slot, task: Task) -> None:
         task.tries += 1
@@ -158,13 +166,7 @@ class Run:
         if isinstance(result, Failure):
             if result.kind == DeviceError.__name__:
                 raise DeviceError(result.message)
-            result = replace(result, message=result.message[:_LONGEST_MESSAGE])
-            log.warning("failed: %s", result.message)
-            self._events.write("episode-failed", episode=result.episode_id, kind=result.kind, message=result.message)
-            self.summary.failed.append(result)
-            self._progress.advance(1, 0, 1)
-            if self._options.max_failures is not None and len(self.summary.failed) >= self._options.max_failures:
-                self._stop("failures")
+            self._failed(result, 1)
             return
         self._committer.add(result)
         self._images += result.images
@@ -174,6 +176,16 @@ class Run:
         self._progress.advance(1, result.images, 0)
         facts = {"worker": worker, "images": result.images, "tries": tries, "seconds": result.seconds}
         self._events.write("episode-done", episode=result.episode_id, memory=memory, **facts)
+
+    def _failed(self, failure: Failure, episodes: int) -> None:
+        """Count a failure, with so many episodes more at their end: none if it was counted as made before."""
+        failure = replace(failure, message=failure.message[:_LONGEST_MESSAGE])
+        log.warning("failed: %s", failure.message)
+        self._events.write("episode-failed", episode=failure.episode_id, kind=failure.kind, message=failure.message)
+        self.summary.failed.append(failure)
+        self._progress.advance(episodes, 0, 1)
+        if self._options.max_failures is not None and len(self.summary.failed) >= self._options.max_failures:
+            self._stop("failures")
 
     def _replace_hung(self) -> None:
         now = time.monotonic()
@@ -212,12 +224,17 @@ class Run:
         self.summary.retried += 1
         self._feed.put_back(culprit)
 
-    def _committed(self, group: list[Done]) -> None:
-        if group:
-            images = sum(done.images for done in group)
-            self.summary.rendered += len(group)
+    def _committed(self, group: list[Done | Failure]) -> None:
+        stored = [done for done in group if isinstance(done, Done)]
+        for failure in group:
+            if isinstance(failure, Failure):
+                self._failed(failure, 0)
+        if stored:
+            images = sum(done.images for done in stored)
+            self.summary.rendered += len(stored)
             self.summary.images += images
-            self._events.write("commit", episodes=len(group), images=images, seconds=self._committer.last_seconds)
+            self.summary.replaced += sum(done.attempt > 1 for done in stored)
+            self._events.write("commit", episodes=len(stored), images=images, seconds=self._committer.last_seconds)
 
     def _store_trouble(self, text: str) -> None:
         log.warning("%s", text)

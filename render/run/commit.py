@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 
 from render.errors import StoreError
-from render.run.worker import Done
+from render.run.collisions import overtaken
+from render.run.worker import Done, Failure
 from render.store.base import EpisodeStore
 
 log = logging.getLogger(__name__)
@@ -21,7 +22,7 @@ _FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
 
 
 class Committer:
-    """Commits what is added, in groups; what `poll` gives is in the store.
+    """Commits what is added, in groups; each Done that `poll` gives is in the store, each Failure is not.
 
     every: episodes that make a commit due. patience: seconds to go on trying where the store fails; meanwhile `full`
     stops the run from rendering more than a bounded number of episodes. tell: called with a line about each trouble.
@@ -34,7 +35,7 @@ class Committer:
         self._store, self._every, self._patience, self._tell = store, every, patience, tell
         self._pending: list[Done] = []
         self._work: queue.SimpleQueue[list[Done] | None] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[list[Done] | BaseException] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[list[Done | Failure] | BaseException] = queue.SimpleQueue()
         self._in_work = 0
         self._since = time.monotonic()
         self.seconds = self.last_seconds = 0.0
@@ -59,9 +60,10 @@ class Committer:
             self._since = time.monotonic()
         self._pending.append(done)
 
-    def poll(self, force: bool = False) -> list[Done]:
+    def poll(self, force: bool = False) -> list[Done | Failure]:
         """Start a commit if one is due (force: if there is anything); returns what was committed since the last call.
 
+        A Failure stands for an episode that another run stored before, made from something else.
         Raises StoreError when the store failed for longer than the patience.
         """
         finished = self._finished(0.0)
@@ -73,10 +75,10 @@ class Committer:
             self._work.put(group)
         return finished
 
-    def finish(self, seconds: float | None = None) -> list[Done]:
-        """Commit everything, waiting for it (at most `seconds`); returns what was committed. Raises StoreError."""
+    def finish(self, seconds: float | None = None) -> list[Done | Failure]:
+        """Commit everything, waiting for it (at most `seconds`); returns as `poll`. Raises StoreError."""
         end = None if seconds is None else time.monotonic() + seconds
-        finished: list[Done] = []
+        finished: list[Done | Failure] = []
         while self.unsaved and (end is None or time.monotonic() < end):
             finished += self.poll(force=True)
             if self._in_work:
@@ -88,7 +90,7 @@ class Committer:
         self.hurry.set()
         self._work.put(None)
 
-    def _finished(self, wait: float) -> list[Done]:
+    def _finished(self, wait: float) -> list[Done | Failure]:
         try:
             result = self._done.get(timeout=wait) if wait else self._done.get_nowait()
         except queue.Empty:
@@ -102,20 +104,20 @@ class Committer:
         while (group := self._work.get()) is not None:
             start = time.monotonic()
             try:
-                self._commit(group)
+                outcome = self._commit(group)
             except BaseException as error:  # the run's thread is to see it, whatever it is
                 self._done.put(error)
                 return
             self.last_seconds = round(time.monotonic() - start, 4)
             self.seconds += self.last_seconds
-            self._done.put(group)
+            self._done.put(outcome)
             try:
                 self._store.maybe_compact()
             except StoreError as error:
                 self._done.put(error)
                 return
 
-    def _commit(self, group: list[Done]) -> None:
+    def _commit(self, group: list[Done]) -> list[Done | Failure]:
         """Put a group, again and again while the store fails: putting twice what was put is harmless."""
         give_up = time.monotonic() + self._patience
         wait = _FIRST_WAIT
@@ -123,8 +125,10 @@ class Committer:
         while True:
             last = self.hurry.is_set()
             try:
-                self._store.put_encoded(parts)
-                return
+                left_alone = self._store.put_encoded(parts).unchanged
+                failures = overtaken(self._store, parts) if left_alone else []
+                failed = {failure.episode_id: failure for failure in failures}
+                return [failed.get(done.episode_id, done) for done in group]
             except StoreError as error:
                 left = give_up - time.monotonic()
                 if left <= 0 or last:

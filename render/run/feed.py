@@ -12,6 +12,7 @@ from render.geometry.glass import may_show_glass
 from render.record import Job
 from render.run.episode import Episode
 from render.run.summary import Summary
+from render.run.worker import Failure
 from render.scene import Scene, Settings
 
 
@@ -64,11 +65,11 @@ class ProgressBar(Protocol):
 
 
 class Feed:
-    """Tasks one by one, those that came back first. Holds one of the stream ahead."""
+    """Tasks one by one, those that came back first. Holds one of the stream ahead. A Failure is of what can be none."""
 
-    def __init__(self, tasks: Iterable[Task]) -> None:
+    def __init__(self, tasks: Iterable[Task | Failure]) -> None:
         self._tasks = iter(tasks)
-        self._back: deque[Task] = deque()
+        self._back: deque[Task | Failure] = deque()
 
     @property
     def more(self) -> bool:
@@ -80,7 +81,7 @@ class Feed:
             self._back.append(task)
         return True
 
-    def take(self) -> Task | None:
+    def take(self) -> Task | Failure | None:
         """The next, None after the last."""
         return self._back.popleft() if self.more else None
 

@@ -37,6 +37,9 @@ log = logging.getLogger(__name__)
 
 # A machine on which Ray dies more often in one run needs its owner.
 _RAY_RESTARTS = 3
+_SHOWN = 3
+# An episode that is with the run: whatever is found of it in the store from then on may be the run's own doing.
+_GIVEN = "given"
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class Batch:
         self.summary = Summary(store=request.store)
         self.count = 0
         self._todo = 0
+        # What each episode counts as: the kind of its decision, or _GIVEN.
+        self._counted: dict[str, str] = {}
 
     def check_devices(self) -> None:
         """See, before anything takes time, whether the GPUs asked for are there. Raises DeviceError, UsageError.
@@ -114,7 +119,21 @@ class Batch:
             raise AssetError(f"episode {episode}: {error}") from error
         if all(failure.episode_id != episode for failure in self.summary.failed):
             self.summary.failed.append(Failure(episode, type(error).__name__, f"episode {episode}: {error}"))
-            self._todo += 1
+            self._count(episode, "render")
+
+    def _count(self, episode: str, kind: str) -> None:
+        """Count an episode as skipped, as kept or as to do, and no longer as what it was found to be before."""
+        before = self._counted.get(episode)
+        if before == _GIVEN:
+            return
+        self._counted[episode] = kind
+        for counted, number in ((kind, 1), (before, -1)):
+            if counted == "skip":
+                self.summary.skipped += number
+            elif counted == "keep":
+                self.summary.kept += number
+            elif counted is not None:
+                self._todo += number
 
     def plan(self) -> Summary:
         """Compare with the store; raises ConflictError where an id is there but was made from something else."""
@@ -123,13 +142,7 @@ class Batch:
         for decision in self.decisions(store):
             if decision.kind == "conflict":
                 conflicts.append(decision)
-            elif decision.kind == "skip":
-                self.summary.skipped += 1
-            elif decision.kind == "keep":
-                self.summary.kept += 1
-            else:
-                self._todo += 1
-                self.summary.replaced += decision.kind == "replace"
+            self._count(decision.episode.id, decision.kind)
         if conflicts:
             raise Planner.conflict(conflicts)
         return self.summary
@@ -143,6 +156,7 @@ class Batch:
                     continue
                 try:
                     compile_episode(decision.episode, decision.settings, self.options.asset_roots)
+                    self.summary.would_replace += decision.kind == "replace"
                 except CompileError as error:
                     self.summary.failed.append(Failure(decision.episode.id, type(error).__name__, str(error)))
                 progress.advance(1)
@@ -172,6 +186,7 @@ class Batch:
                 self._render_with_ray(store, events, interrupts, progress)
             finally:
                 self.summary.left = self._todo - self.summary.rendered - len(self.summary.failed)
+                status.status.total = self._todo
                 progress.end(self.summary)
         return self.summary
 
@@ -197,11 +212,24 @@ class Batch:
                     raise
                 log.warning("%s; starting Ray again, %d of %d times", error, restart + 1, _RAY_RESTARTS)
 
-    def _tasks(self, store: EpisodeStore) -> Iterator[Task]:
-        """What the store lacks now, without what has failed already."""
+    def _tasks(self, store: EpisodeStore) -> Iterator[Task | Failure]:
+        """What the store lacks now, without what has failed already.
+
+        Another run may have stored, or deleted, something since `plan`: it counts as what it is now.
+        """
+        from render.run.collisions import conflict
         from render.run.feed import Task
 
         failed = {failure.episode_id for failure in self.summary.failed}
         for decision in self.decisions(store):
-            if decision.kind in ("render", "replace") and decision.episode.id not in failed:
+            name = decision.episode.id
+            if name in failed:
+                continue
+            self._count(name, decision.kind)
+            if decision.kind in ("skip", "keep"):
+                continue
+            self._counted[name] = _GIVEN
+            if decision.kind == "conflict":
+                yield conflict(name, store.url, "; ".join(decision.differences[:_SHOWN]))
+            else:
                 yield Task(decision.episode, decision.job, decision.settings, decision.attempt)

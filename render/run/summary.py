@@ -21,6 +21,7 @@ _WHY = {
 class Summary:
     """rendered, images: episodes and pictures committed. skipped: there already. failed: named, with reasons.
 
+    replaced: of the rendered, those that took the place of a stored one. would_replace: the same of a dry run.
     seconds: wall clock. steps: step -> seconds added up over workers, and of commits. devices: what really rendered.
     left: not done because the run was stopped; stopped: by what, interrupt or failures.
     retried: episodes given to a further worker. replaced_workers, replaced_why: how many, by died, hung, memory, node.
@@ -32,6 +33,7 @@ class Summary:
     skipped: int = 0
     kept: int = 0
     replaced: int = 0
+    would_replace: int = 0
     left: int = 0
     failed: list[Failure] = field(default_factory=list)
     replaced_workers: int = 0
@@ -48,10 +50,10 @@ class Summary:
 
     @property
     def exit_code(self) -> int:
-        """0 all done, 1 some failed, 130 stopped by Ctrl-C before the end."""
-        if self.left and self.stopped != "failures":
+        """0 all done, 1 some failed (or are left, and not for Ctrl-C), 130 stopped by Ctrl-C before the end."""
+        if self.left and self.stopped == "interrupt":
             return 130
-        return 1 if self.failed else 0
+        return 1 if self.failed or self.left else 0
 
     def count_device(self, device: str) -> None:
         """An episode says what it was rendered on."""
@@ -65,6 +67,7 @@ class Summary:
             "skipped": self.skipped,
             "kept": self.kept,
             "replaced": self.replaced,
+            "would_replace": self.would_replace,
             "left": self.left,
             "failed": [{"episode": f.episode_id, "kind": f.kind, "message": f.message} for f in self.failed],
             "replaced_workers": self.replaced_workers,
@@ -92,6 +95,8 @@ class Summary:
             text.append(f"kept {self.kept} stored episodes that differ from what was asked (--keep)")
         if self.replaced:
             text.append(f"replaced {self.replaced} stored episodes (--replace)")
+        if self.would_replace:
+            text.append(f"would replace {self.would_replace} stored episodes (--replace)")
         text += self._worker_lines() + self._step_lines()
         if self.left:
             why = f" after {len(self.failed)} failures" if self.stopped == "failures" else ""

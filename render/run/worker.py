@@ -50,13 +50,17 @@ class Failure:
 
 @dataclass(frozen=True)
 class Done:
-    """An episode that was made. row: as the store takes it (render.store.rows.encode). seconds: step -> seconds."""
+    """An episode that was made. row: as the store takes it (render.store.rows.encode). seconds: step -> seconds.
+
+    attempt: more than 1 where it takes the place of one that is stored.
+    """
 
     episode_id: str
     row: bytes
     images: int
     seconds: dict[str, float] = field(default_factory=dict)
     device: str = ""
+    attempt: int = 1
 
 
 @dataclass(frozen=True)
@@ -191,7 +195,7 @@ class Worker:
         start = time.perf_counter()
         row = encode(record)
         seconds = {**record.provenance.seconds, "pack": time.perf_counter() - start}
-        return Done(record.episode_id, row, len(record.images), seconds, record.provenance.device)
+        return Done(record.episode_id, row, len(record.images), seconds, record.provenance.device, attempt)
 
     def close(self) -> None:
         """Give back what the renderer holds."""

@@ -99,6 +99,21 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, write: Callable[..., str]) -> 
     assert not (tmp_path / "out.lance").exists()
 
 
+def test_only_what_was_replaced_counts_as_replaced(tmp_path: Path, write: Callable[..., str]) -> None:
+    specs = write(episode("a"), episode("raise"))
+    run(specs, folder=tmp_path)
+    asked = run(specs, "--replace", "--profile", "draft", "--dry-run", folder=tmp_path)
+    assert (asked["replaced"], asked["would_replace"], asked["todo"]) == (0, 2, 2)
+    common = ["--renderer", "fake", "--size", "64x48", "--profile", "draft", "--out", str(tmp_path / "out.lance")]
+    said = CliRunner().invoke(main, [specs, *common, "--replace", "--dry-run"]).stdout
+    assert "would replace 2 stored episodes" in said and "\nreplaced" not in said
+
+    options = ("--replace", "--profile", "draft")
+    done = run(specs, *options, folder=tmp_path, renderer="tests.render.run.renderers:CrashesAlways", code=1)
+    assert (done["rendered"], done["replaced"], done["would_replace"]) == (1, 1, 0)
+    assert [failure["episode"] for failure in done["failed"]] == ["raise"]
+
+
 def test_limit_takes_the_first(tmp_path: Path, write: Callable[..., str]) -> None:
     run(write(episode("a"), episode("b"), episode("c")), "--limit", "2", folder=tmp_path)
     assert stored(tmp_path) == ["a", "b"]
