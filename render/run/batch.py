@@ -32,6 +32,8 @@ _SHORT_SECONDS = 0.5
 _TICK_SECONDS = 1.0
 _ANNOUNCE_SECONDS = 10.0
 _STOP_NOW_SECONDS = 5.0
+# For an answer that is there to come here from its node.
+_FETCH_SECONDS = 60.0
 _LONGEST_MESSAGE = 4000
 _DOUBTS = 3
 
@@ -140,14 +142,17 @@ class Run:
         if not waiting:
             time.sleep(0.05)
             return
-        ready, _ = ray.wait(list(waiting), num_returns=1, timeout=0.5)
+        ray.wait(list(waiting), num_returns=1, timeout=0.5)
+        # All that have come to an end, here or on another node: what is late after that is late by itself, and not
+        # because this process was busy elsewhere.
+        ready, _ = ray.wait(list(waiting), num_returns=len(waiting), timeout=0, fetch_local=False)
         for ref in ready:
             slot = waiting[ref]
             if ref == slot.ready:
                 self._pool.came_up(slot)
                 continue
             try:
-                answer = ray.get(ref)
+                answer = ray.get(ref, timeout=_FETCH_SECONDS)
             except RayError as error:
                 self._lost(slot, *how_lost(error))
                 continue

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import ray
-from ray.exceptions import ActorUnavailableError, OutOfMemoryError, RayError
+from ray.exceptions import ActorUnavailableError, GetTimeoutError, OutOfMemoryError, RayError
 from ray.util.placement_group import placement_group, remove_placement_group
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -273,6 +273,6 @@ def how_lost(error: RayError) -> tuple[str, str]:
     """How a worker was lost, as Summary.replaced_why counts it, and the reason for people."""
     if isinstance(error, OutOfMemoryError):
         return "died", "its worker was ended because the machine was out of memory"
-    if isinstance(error, ActorUnavailableError):
+    if isinstance(error, ActorUnavailableError | GetTimeoutError):
         return "unreachable", f"its worker could not be reached: {first_line(error)}"
     return "died", f"its worker died: {first_line(error)}"
