@@ -91,9 +91,16 @@ class Committer:
         self._work.put(None)
 
     def _finished(self, wait: float) -> list[Done | Failure]:
+        # Asked first: what a thread that is dead by now has left is in the queue.
+        alive = self._thread.is_alive()
         try:
             result = self._done.get(timeout=wait) if wait else self._done.get_nowait()
         except queue.Empty:
+            if self._in_work and not alive:
+                raise StoreError(
+                    f"the thread that commits has ended, and {self.unsaved} episodes that were made are not known to "
+                    "be in the store; run the same command again: what it has is whole, and only the rest is rendered"
+                ) from None
             return []
         self._in_work = 0
         if isinstance(result, BaseException):
@@ -113,7 +120,7 @@ class Committer:
             self._done.put(outcome)
             try:
                 self._store.maybe_compact()
-            except StoreError as error:
+            except BaseException as error:
                 self._done.put(error)
                 return
 

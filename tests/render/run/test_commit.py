@@ -1,0 +1,52 @@
+"""The committer's thread: whatever ends it, the run hears of it and waits for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from render.errors import StoreError
+from render.run.commit import Committer
+from render.run.worker import Done
+from render.store.base import PutResult
+
+# Never waited for where all is well.
+BOUND = 20.0
+
+
+class Breaking:
+    """A store that takes everything, and breaks where it would tidy up."""
+
+    def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
+        return PutResult(len(parts), 0, 0)
+
+    def maybe_compact(self) -> bool:
+        raise RuntimeError("planted")
+
+
+@pytest.fixture
+def committer() -> Iterator[Committer]:
+    store: Any = Breaking()
+    made = Committer(store, every=1, patience=0.0)
+    yield made
+    made.close()
+
+
+def test_an_error_after_a_commit_comes_to_the_run(committer: Committer) -> None:
+    first, second = Done("a", b"", 1), Done("b", b"", 1)
+    committer.add(first)
+    assert committer.finish(BOUND) == [first], "it was stored before anything broke"
+    committer.add(second)
+    with pytest.raises(RuntimeError, match="planted"):
+        committer.finish(BOUND)
+
+
+def test_a_thread_that_is_gone_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Committer, "_serve", lambda self: None)
+    store: Any = Breaking()
+    gone = Committer(store, every=1, patience=0.0)
+    gone.add(Done("a", b"", 1))
+    with pytest.raises(StoreError, match=r"1 episodes .* not known to be in the store"):
+        gone.finish(BOUND)
