@@ -8,7 +8,10 @@ from typing import Any
 import click
 
 from render.cli.common import DioramaCommand, parse_size, shapenet_option, verbose_option
+from render.cli.ranges import FiniteRange
 
+# Of an input. More would be a slip of the finger, and from 2**63 on Python can't count them off.
+_MOST_EPISODES = 10**12
 _SIZE_HELP = "Image size; default: the stage's own (320x240)."
 
 
@@ -16,7 +19,7 @@ def _per_gpu(_ctx: click.Context, _param: click.Parameter, value: str) -> int | 
     """A number, or None for auto."""
     if value == "auto":
         return None
-    if not (value.isascii() and value.isdigit() and 1 <= int(value) <= 64):
+    if not (value.isascii() and value.isdigit() and len(value) <= 2 and 1 <= int(value) <= 64):
         raise click.BadParameter(f"{value!r}: give a number from 1 to 64, or auto")
     return int(value)
 
@@ -91,7 +94,9 @@ def _status(ctx: click.Context, _param: click.Parameter, value: str | None) -> N
 @click.option(
     "--address", default=None, help="Render on the Ray cluster there (auto, HOST:PORT, ray://HOST:PORT), not here."
 )
-@click.option("--limit", type=click.IntRange(0), default=None, help="At most so many episodes of the input.")
+@click.option(
+    "--limit", type=click.IntRange(0, _MOST_EPISODES), default=None, help="At most so many episodes of the input."
+)
 @click.option("--replace", is_flag=True, help="Render ids again that are stored but were made from something else.")
 @click.option("--keep", is_flag=True, help="Leave such ids as they are.")
 @click.option(
@@ -107,7 +112,7 @@ def _status(ctx: click.Context, _param: click.Parameter, value: str | None) -> N
 )
 @click.option(
     "--store-wait",
-    type=click.FloatRange(0),
+    type=FiniteRange(0),
     default=300.0,
     show_default=True,
     metavar="SECONDS",
@@ -115,7 +120,7 @@ def _status(ctx: click.Context, _param: click.Parameter, value: str | None) -> N
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(0.1),
+    type=FiniteRange(0.1),
     default=None,
     metavar="SECONDS",
     help="Longest an image may take [default: from samples and size].",

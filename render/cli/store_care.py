@@ -7,15 +7,21 @@ from typing import Any
 
 import click
 
+from render.cli.ranges import FiniteRange
 from render.cli.store_parts import AT, JSON, STORE, WHERE, bar, open_one, print_json
 
 _SHOWN_DAMAGE = 20
+# A century: no store is older, and far beyond it a date can't be counted back to.
+_MOST_DAYS = 36500
 
 
 @click.command()
 @STORE
 @click.option(
-    "--drop-older-than", type=click.FloatRange(1), metavar="DAYS", help="Drop untagged versions older than that."
+    "--drop-older-than",
+    type=FiniteRange(1, _MOST_DAYS),
+    metavar="DAYS",
+    help="Drop untagged versions older than that, a day at least.",
 )
 def compact(url: str, drop_older_than: float | None) -> None:
     """Merge small files and bring the index up to date; for a quiet moment. Old versions stay unless told otherwise."""

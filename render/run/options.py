@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ Policy = Literal["error", "replace", "keep"]
 
 # A card without ready kernels compiles them at its first picture: 10 minutes are reported, on a slow host more.
 KERNEL_SECONDS = 1800.0
+_SHOWN = 60
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
@@ -22,7 +24,8 @@ class RunOptions:
     """workers: CPU processes, None for as many as cores. gpus: cards wanted, None for what `device` says.
 
     workers_per_gpu: processes that share a card; None measures and chooses. threads: a CPU worker's, None to share the
-    cores out. worker_memory: bytes at which a worker is replaced, None for its share of the machine.
+    cores out. What is given for a kind of device that does not render is an error, see render.run.planning.
+    worker_memory: bytes at which a worker is replaced, None for its share of the machine.
     address: of a Ray cluster, None for this machine. logical_gpus: make Ray believe in so many (tests).
     retries: further tries of an episode whose worker died or hung. max_failures: stop at so many, None never.
     timeout: seconds an image may take, None for what samples and size ask.
@@ -37,7 +40,7 @@ class RunOptions:
     device: DeviceName = "auto"
     workers: int | None = None
     gpus: int | None = None
-    workers_per_gpu: int | None = 1
+    workers_per_gpu: int | None = None
     threads: int | None = None
     worker_memory: int | None = None
     address: str | None = None
@@ -68,8 +71,9 @@ def timeout_of(options: RunOptions, samples: int, width: int, height: int, image
 
 
 def parse_bytes(text: str) -> int:
-    """`800MB`, `4G`, `1.5GiB` or plain bytes as bytes; units are binary. Raises UsageError."""
+    """`800MB`, `4G`, `1.5GiB` or plain bytes as bytes, one at least; units are binary. Raises UsageError."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
-    if match is None:
-        raise UsageError(f"{text!r} is no amount of memory; write such as 800MB or 4GB")
-    return int(float(match[1]) * _UNITS[match[2].upper()])
+    amount = float(match[1]) * _UNITS[match[2].upper()] if match else 0.0
+    if not 1 <= amount < math.inf:
+        raise UsageError(f"{text[:_SHOWN]!r} is no amount of memory that a worker has; write such as 800MB or 4GB")
+    return int(amount)

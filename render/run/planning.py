@@ -73,7 +73,8 @@ def plan_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> l
 def cards_wanted(options: RunOptions, found: int, where: str = "") -> int:
     """How many GPUs to use of those found; 0 is the CPU. where: what was seen, for the message.
 
-    Raises DeviceError, UsageError as `plan_workers`.
+    `auto` is every GPU found, or the CPU if there is none or --workers asks for it. Raises DeviceError, UsageError as
+    `plan_workers`.
     """
     if options.gpus and options.device == "cpu":
         raise UsageError(f"--gpus {options.gpus} and --device cpu exclude each other; leave one out")
@@ -82,6 +83,7 @@ def cards_wanted(options: RunOptions, found: int, where: str = "") -> int:
             f"--gpus {options.gpus} and --workers {options.workers} (CPU) exclude each other; "
             "--workers-per-gpu says how many workers share a card"
         )
+    _refuse_unused(options, found, where)
     if options.gpus and options.gpus > found:
         raise DeviceError(_too_few(options.gpus, found, where or _place(options)))
     if options.gpus:
@@ -92,6 +94,30 @@ def cards_wanted(options: RunOptions, found: int, where: str = "") -> int:
             raise DeviceError(f"--device {options.device}: {seen}; check with nvidia-smi, or use --device cpu")
         return found
     return found if options.device == "auto" and options.workers is None else 0
+
+
+def _refuse_unused(options: RunOptions, found: int, where: str) -> None:
+    """Raise UsageError for a number of workers of the other kind of device: it would be passed over in silence."""
+    if options.gpus:
+        cards, why = True, f"--gpus {options.gpus}"
+    elif options.device != "auto":
+        cards, why = options.device != "cpu", f"--device {options.device}"
+    elif options.workers is not None:
+        cards, why = False, f"--workers {options.workers} asks for the CPU"
+    else:
+        seen = where or f"{found or 'no'} GPU{'s' if found > 1 else ''} on {_place(options)}"
+        cards, why = found > 0, f"--device auto: {seen}"
+    if not cards and options.workers_per_gpu is not None:
+        raise UsageError(
+            f"--workers-per-gpu {options.workers_per_gpu} is for GPUs, and this run is on the CPU ({why}); leave it "
+            "out, or ask for GPUs with --gpus or --device"
+        )
+    for name, value in (("workers", options.workers), ("threads", options.threads)):
+        if cards and value is not None:
+            raise UsageError(
+                f"--{name} {value} is for CPU workers, and this run is on GPUs ({why}); leave it out "
+                "(--workers-per-gpu says how many workers share a card), or give --device cpu"
+            )
 
 
 def _place(options: RunOptions) -> str:

@@ -21,6 +21,6 @@ def test_memory_is_written_as_people_do() -> None:
     assert parse_bytes("1.5 GiB") == 3 * 2**29
     assert parse_bytes("4g") == 4 * 2**30
     assert parse_bytes("1000") == 1000
-    for wrong in ("", "GB", "-1GB", "4 apples", "1e9"):
+    for wrong in ("", "GB", "-1GB", "4 apples", "1e9", "0", "0.0GB", "0.5", "9" * 400, "9" * 300 + "T"):
         with pytest.raises(UsageError, match="memory"):
             parse_bytes(wrong)

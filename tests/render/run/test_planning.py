@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render.errors import DeviceError, UsageError
-from render.run.options import RunOptions
+from render.run.options import DeviceName, RunOptions
 from render.run.planning import MOST_PER_GPU, Node, WorkerPlan, cards_wanted, plan_workers
 
 
@@ -51,7 +51,7 @@ def test_a_clusters_nodes_are_filled_evenly(cores: list[int], workers: int | Non
 
 
 def test_as_many_gpus_as_asked_for() -> None:
-    plans = plan_workers(RunOptions(gpus=3), here(8, 4), 100)
+    plans = plan_workers(RunOptions(gpus=3, workers_per_gpu=1), here(8, 4), 100)
     assert [plan.card for plan in plans] == [0, 1, 2]
     assert [plan.gpu_share for plan in plans] == [1.0] * 3
     assert {plan.device for plan in plans} == {"gpu"}
@@ -97,6 +97,43 @@ def test_a_named_device_is_never_replaced_by_another() -> None:
         plan_workers(RunOptions(device="cpu", gpus=1), here(2, 1), 10)
     with pytest.raises(UsageError, match="exclude"):
         plan_workers(RunOptions(workers=2, gpus=1), here(2, 1), 10)
+
+
+@given(
+    device=st.sampled_from(["auto", "cpu", "cuda"]),
+    gpus=st.none() | st.integers(1, 3),
+    workers=st.none() | st.integers(1, 20),
+    threads=st.none() | st.integers(1, 8),
+    each=st.none() | st.integers(1, 4),
+    found=st.integers(0, 3),
+)
+def test_no_number_is_passed_over(
+    device: DeviceName, gpus: int | None, workers: int | None, threads: int | None, each: int | None, found: int
+) -> None:
+    options = RunOptions(device=device, gpus=gpus, workers=workers, threads=threads, workers_per_gpu=each)
+    try:
+        plans = plan_workers(options, here(8, found), 1000)
+    except (UsageError, DeviceError) as error:
+        assert any(value is not None for value in (gpus, workers, threads, each)) or (device, found) == ("cuda", 0)
+        assert "--" in str(error)
+        return
+    cards = {plan.card for plan in plans}
+    assert workers is None or (cards == {None} and len(plans) == workers)
+    assert threads is None or (cards == {None} and {plan.threads for plan in plans} == {threads})
+    assert gpus is None or (None not in cards and len(cards) == gpus)
+    assert each is None or (None not in cards and len(plans) == each * len(cards))
+
+
+def test_a_number_of_what_does_not_render_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"--workers-per-gpu 4 is for GPUs.*--device cpu"):
+        plan_workers(RunOptions(device="cpu", workers_per_gpu=4), here(2, 1), 10)
+    with pytest.raises(UsageError, match=r"--workers-per-gpu 4 is for GPUs.*--device auto: none seen"):
+        cards_wanted(RunOptions(workers_per_gpu=4), 0, "none seen")
+    with pytest.raises(UsageError, match=r"--workers 4 is for CPU workers.*--device cuda"):
+        plan_workers(RunOptions(device="cuda", workers=4), here(2), 10)
+    with pytest.raises(UsageError, match=r"--threads 2 is for CPU workers.*2 GPUs on this machine"):
+        plan_workers(RunOptions(threads=2), here(2, 2), 10)
+    assert {plan.threads for plan in plan_workers(RunOptions(threads=2), here(4), 10)} == {2}
 
 
 def test_more_workers_than_cores_take_turns() -> None:
