@@ -15,6 +15,7 @@ from ray._private import worker as ray_worker
 
 from render.errors import RenderError, UsageError
 from render.run.planning import Node
+from render.run.pool import first_line
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ def _start_here(gpus: int | None) -> None:
         except Exception as error:  # Ray raises plain Exceptions when its processes do not come up
             ray.shutdown()
             raise RenderError(
-                f"Ray did not start on this machine: {str(error).splitlines()[0]} Look with render-doctor, and into "
+                f"Ray did not start on this machine: {first_line(error)} Look with render-doctor, and into "
                 "/tmp/ray/session_latest/logs; then run the same command again"
             ) from error
 
@@ -77,10 +78,9 @@ def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> It
     try:
         ray.init(address=address, log_to_driver=False, configure_logging=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        why = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
         raise UsageError(
-            f"--address {address}: no Ray cluster answers there: {why} Look with `ray status --address {address}`; "
-            "leave --address out to render on this machine"
+            f"--address {address}: no Ray cluster answers there: {first_line(error)} "
+            f"Look with `ray status --address {address}`; leave --address out to render on this machine"
         ) from error
     try:
         yield nodes_of_cluster()

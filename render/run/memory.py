@@ -62,11 +62,14 @@ def guard(limit: int, said_to: Path | None) -> None:
                 words = (
                     f"ended at {taken / 2**20:.0f} MiB of memory in one episode; its limit is {limit / 2**20:.0f} MiB"
                 )
-                if said_to is not None:
-                    with said_to.open("a") as stream:
-                        stream.write(f"\n{words}\n")
-                sys.stderr.flush()
-                os._exit(KILLED_FOR_MEMORY)
+                try:
+                    if said_to is not None:
+                        with said_to.open("a") as stream:
+                            stream.write(f"\n{words}\n")
+                    sys.stderr.flush()
+                finally:
+                    # Whatever became of its last words (a full disk takes none): the machine's memory goes first.
+                    os._exit(KILLED_FOR_MEMORY)
             time.sleep(_LOOK_SECONDS)
 
     threading.Thread(target=watch, name="memory guard", daemon=True).start()

@@ -1,15 +1,20 @@
-"""Parts of a worker that need neither Ray nor Blender."""
+"""Parts of a run that need neither a running Ray nor Blender."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+import ray
 
-from render.errors import DeviceError
+from render.errors import DeviceError, RenderError, UsageError
 from render.run import memory
+from render.run.local_ray import local_ray, ray_nodes
 from render.run.planning import WorkerPlan
 from render.run.worker import check_device, last_words, sweep_scratch
 
@@ -31,6 +36,28 @@ def test_this_process_has_a_size() -> None:
     before = memory.resident()
     taken = bytearray(os.urandom(1000)) * 100_000
     assert before > 10_000_000 and memory.resident() - before > len(taken) // 2
+
+
+def test_a_process_that_grows_is_ended_though_its_last_words_find_no_room() -> None:
+    code = (
+        "import sys, threading; from pathlib import Path; from render.run.memory import guard; "
+        "guard(1, Path('/dev/full')); "
+        "[thread.join() for thread in threading.enumerate() if thread.name == 'memory guard']; sys.exit(5)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == memory.KILLED_FOR_MEMORY, done.stderr
+
+
+def test_a_ray_that_does_not_start_is_reported_whatever_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**_: Any) -> None:
+        raise RuntimeError("")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", fail)
+    with pytest.raises(RenderError, match="Ray did not start on this machine: RuntimeError"), local_ray():
+        pass
+    with pytest.raises(UsageError, match="no Ray cluster answers there: RuntimeError"), ray_nodes("far:1"):
+        pass
 
 
 @pytest.mark.parametrize(
