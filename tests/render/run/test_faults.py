@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,8 @@ from render.run.local_ray import local_ray
 from render.run.options import RunOptions
 from render.run.planning import Node, plan_workers
 from render.run.pool import Pool
+from render.run.tuner import Tuner
+from render.run.tuning import tune
 from render.store import open_store
 from render.store.lance_store import LanceStore
 from tests.render.run.conftest import Farm
@@ -171,13 +174,24 @@ def test_workers_a_card_are_measured(farm: Farm, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("render.run.tuner.SECONDS", 1.0)
     monkeypatch.setattr("render.run.tuner.IMAGES", 3)
     monkeypatch.setattr("render.run.local_ray._cores_here", lambda: 4)
-    names = [f"e{k:02d}" for k in range(90)]
+    # More than enough to measure with, however slowly a second worker starts; what is left then is not rendered.
+    names = [f"e{k:03d}" for k in range(1000)]
+    monkeypatch.setattr("render.run.batch.tune", _tune_and_interrupt)
     log = farm.folder / "log.jsonl"
     options = ("--gpus", "1", "--workers-per-gpu", "auto", "--json-log", str(log))
-    found = farm.run(farm.write(*names), *options, renderer="SlowCard")
-    assert farm.stored() == names
+    found = farm.run(farm.write(*names), *options, renderer="SlowCard", code=130)
+    assert len(farm.stored()) == found["rendered"] == len(names) - found["left"]
     events = [json.loads(line) for line in log.read_text().splitlines()]
     assert sum(event["event"] == "worker-up" for event in events) >= 2, "a second worker was tried on the card"
-    chosen = [event for event in events if event["event"] == "workers-per-gpu"]
-    if chosen:
-        assert found["workers_per_gpu"] == chosen[0]["chosen"]
+    (event,) = [event for event in events if event["event"] == "workers-per-gpu"]
+    chosen, rates = event["chosen"], event["images_per_second"]
+    assert found["workers_per_gpu"] == chosen and {"1", "2"} <= set(rates)
+    assert max(rates.values()) <= 1.08 * rates[str(chosen)], "no more workers were worth their while"
+
+
+def _tune_and_interrupt(pool: Pool, tuner: Tuner, now: float, images: int) -> int | None:
+    """As `tune`, and Ctrl-C as soon as the number of workers a card is chosen."""
+    chosen = tune(pool, tuner, now, images)
+    if chosen is not None:
+        os.kill(os.getpid(), signal.SIGINT)
+    return chosen
