@@ -6,13 +6,16 @@ spec by its key `scene_version`, and can be given wherever a spec can.
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from scene_specs.spec import Byte, EpisodeId, Name, OutlineSpec, Pass, Seed, SpecModel, Vector3
 
 Color = tuple[float, float, float]
+# A Scene's numbers have six decimals: no camera that was compiled has less.
+_LEAST = 1e-6
 
 
 class Settings(SpecModel):
@@ -94,10 +97,19 @@ class SceneCamera(SpecModel):
 
     location: Vector3
     look_at: Vector3
-    lens: float
-    sensor_width: float
+    lens: Annotated[float, Field(ge=_LEAST)]
+    sensor_width: Annotated[float, Field(ge=_LEAST)]
     clip: tuple[float, float]
-    ortho_scale: float | None = None
+    ortho_scale: Annotated[float, Field(ge=_LEAST)] | None = None
+
+    @model_validator(mode="after")
+    def _looks_somewhere(self) -> SceneCamera:
+        # Points that were compiled differ by a whole decimal; what was written by hand may be too near to divide by.
+        if math.dist(self.location, self.look_at) < _LEAST / 2:
+            raise ValueError(
+                f"found {list(self.location)} for both location and look_at; allowed: two different points"
+            )
+        return self
 
 
 class SceneView(SpecModel):

@@ -211,6 +211,9 @@ def _issue(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Issue:
         if isinstance(key, int):
             return Issue(path[:-1], f"found {shown(found)}; allowed: {_by_field(path, 'a longer list')}")
         return Issue(path, f"required key {shown(key)} is missing", _what(path))
+    if kind == "value_error":
+        # A model's own check of several fields, which says what it found and what is allowed.
+        return Issue(path, str(context["error"]))
     if kind == "literal_error":
         words = [shown(word) for word in _words(context.get("expected", ""))]
         return Issue(path, f"found {shown(found)}; allowed: {', '.join(words)}", nearest(found, _words_of(words)))

@@ -168,7 +168,9 @@ def _camera_issues(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[
         if camera.distance is not None and camera.framing is not None:
             yield Issue((*path, "framing"), "given beside distance; allowed: distance, or framing", "leave one out")
         aim = camera.look_at or (stage.camera.look_at if stage else None)
-        place = camera.location or (stage.camera.location if stage else None)
+        # One that goes around what it looks at does not stand where the stage has its camera.
+        orbits = bool(orbit) or (stage is not None and stage.camera.framing is not None)
+        place = camera.location or (stage.camera.location if stage is not None and not orbits else None)
         if aim is not None and aim == place:
             key = "look_at" if camera.look_at is not None else "location"
             problem = f"found {shown(place)} for both location and look_at; allowed: two different points"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
 
 from render.compiler.attributes import Item, rounded, rounded3
 from render.compiler.looks import Fail
@@ -12,6 +15,7 @@ from render.geometry.camera import Camera
 from render.geometry.orbit import direction, distance
 from render.geometry.rotation import Vec
 from render.scene import SceneCamera, SceneLight, SceneView
+from scene_specs.faults import form_issues, path_text
 from scene_specs.spec import CameraSpec, FrameSpec, LightSpec
 from scene_specs.stage import Stage, StageLight
 
@@ -45,7 +49,18 @@ def _about(items: Sequence[Item], look_at: Vec | None, otherwise: Vec) -> tuple[
     return middle, max((math.dist(place, middle) + reach for place, reach in bodies), default=1.0)
 
 
-def _orbit(spec: CameraSpec, stage: Stage, items: Sequence[Item]) -> SceneCamera:
+def _made(purpose: str, fail: Fail, **numbers: Any) -> SceneCamera:
+    """A camera of these numbers. Raises what `fail` makes of those that no camera can have."""
+    if numbers["location"] == numbers["look_at"]:
+        raise fail(f"{purpose}: it stands at the point it looks at, {list(numbers['look_at'])}")
+    try:
+        return SceneCamera(**numbers)
+    except ValidationError as error:
+        issues = form_issues(error, SceneCamera, numbers)
+        raise fail(f"{purpose}: " + "; ".join(f"{path_text(one.path)}: {one.problem}" for one in issues)) from error
+
+
+def _orbit(spec: CameraSpec, stage: Stage, items: Sequence[Item], purpose: str, fail: Fail) -> SceneCamera:
     """A camera at yaw and elevation about the objects, as far off as asked for, or as `framing` asks."""
     base = stage.camera
     away = [a - b for a, b in zip(base.location, base.look_at, strict=True)]
@@ -67,7 +82,9 @@ def _orbit(spec: CameraSpec, stage: Stage, items: Sequence[Item]) -> SceneCamera
     near, far = base.clip
     # A model fills the picture from any distance, so the clip range goes with it.
     clip = (rounded(min(near, max(off - radius, 0.0) / 2 or near)), rounded(max(far, 2 * (off + radius))))
-    return SceneCamera(
+    return _made(
+        purpose,
+        fail,
         location=place,
         look_at=rounded3(middle),
         lens=rounded(lens),
@@ -80,15 +97,14 @@ def _orbit(spec: CameraSpec, stage: Stage, items: Sequence[Item]) -> SceneCamera
 def _camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys: Keys, purpose: str, fail: Fail) -> SceneCamera:
     base = stage.camera
     if _orbits(spec, stage):
-        return _orbit(spec, stage, items)
+        return _orbit(spec, stage, items, purpose, fail)
     default = base.jitter if spec.location is None else 0.0
     location = _moved(spec.location or base.location, default if spec.jitter is None else spec.jitter, keys, purpose)
-    look_at = rounded3(spec.look_at or base.look_at)
-    if location == look_at:
-        raise fail(f"{purpose}: it stands at the point it looks at, {list(look_at)}")
-    return SceneCamera(
+    return _made(
+        purpose,
+        fail,
         location=location,
-        look_at=look_at,
+        look_at=rounded3(spec.look_at or base.look_at),
         lens=rounded(spec.lens or base.lens),
         sensor_width=rounded(spec.sensor_width or base.sensor_width),
         clip=base.clip,

@@ -39,5 +39,9 @@ def seen_from(yaw_deg: float, elevation_deg: float, eye: Camera) -> Vec:
 
 
 def distance(radius: float, framing: float, opening: float) -> float:
-    """How far off a sphere fills the share `framing` of half an image side; opening: half that side / focal length."""
-    return radius / math.sin(math.atan(framing * opening))
+    """How far off a sphere fills the share `framing` of half an image side; opening: half that side / focal length.
+
+    Infinite where the share is none.
+    """
+    share = math.sin(math.atan(framing * opening))
+    return radius / share if share else math.inf

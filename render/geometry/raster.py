@@ -100,6 +100,9 @@ def _facing(body: Solid, pose: Pose, camera: Camera) -> Indices:
         towards = rows[2]
         return np.flatnonzero(nx * towards[0] + ny * towards[1] + nz * towards[2] < 0)
     square = pose.scale * pose.scale
+    if not square:
+        # A Scene may say 0, and six decimals of very little are 0: nothing of it is seen.
+        return np.zeros(0, dtype=np.intp)
     eye = [-(rows[0][k] * offset[0] + rows[1][k] * offset[1] + rows[2][k] * offset[2]) / square for k in range(3)]
     return np.flatnonzero(nx * eye[0] + ny * eye[1] + nz * eye[2] > plane)
 

@@ -16,8 +16,10 @@ from scene_specs.errors import SpecError
 from scene_specs.reading import parse_episode
 from scene_specs.semantics import check_spec, spec_issues
 from scene_specs.spec import EpisodeSpec
+from scene_specs.stage import load_stage
 
 PLACE = st.floats(-3, 3)
+EYE = load_stage("clevr").camera.location
 
 
 def spec_of(**frame: Any) -> EpisodeSpec:
@@ -53,6 +55,7 @@ def paths(**frame: Any) -> list[tuple[str | int, ...]]:
             }
         },
         {"views": [{"name": "a"}, {"name": "b", "location": [1, 2, 3]}]},
+        {"camera": {"look_at": EYE, "yaw_deg": 30, "distance": 2}},
         {"objects": [{"material": {"name": "emission", "strength": 3}}]},
         {"objects": [{"material": {"blend": "a/b.blend", "group": "G"}}]},
         {"lights": [{"name": "sun", "energy": 1, "jitter": 0}]},

@@ -148,6 +148,26 @@ def test_replacing_by_the_same_writes_nothing(store: str, tmp_path: Path) -> Non
         (["--set-scene", "id=other/1"], "would be another episode, 'other/1'"),
         (["--set", "id=other/1"], "would be another episode, 'other/1'"),
         (["--seed", "3", "--set", "frames[0].objects[a].shape=cone"], "frames[0].objects[0].shape"),
+        (["--set", 'task["\\q"]=1'], '"\\q" is no JSON string'),
+        (
+            ["--set-scene", "frames[0].views[0].camera.sensor_width=0"],
+            "camera.sensor_width: found 0; allowed: at least",
+        ),
+        (["--set-scene", "frames[0].views[0].camera.lens=-1"], "camera.lens: found -1; allowed: at least"),
+        (
+            [
+                "--set-scene",
+                "frames[0].views[0].camera.location=[1,2,3]",
+                "--set-scene",
+                "frames[0].views[0].camera.look_at=[1,2,3]",
+            ],
+            "frames[0].views[0].camera: found [1.0, 2.0, 3.0] for both location and look_at; allowed: two different",
+        ),
+        (["--set", "frames[0].camera.location=[1,2,3]", "--set", "frames[0].camera.look_at=[1,2,3]"], "two different"),
+        (
+            ["--set-scene", "frames[0].objects[0].location=5", "--set-scene", "frames[0].objects[0].color=blue"],
+            "[0].lo",
+        ),
         (["--sheet", "s.jpg"], "name a .png file"),
         (["--plan", "p.png"], "name a .svg file"),
         (["--save-blend"], "--save-blend needs Blender"),

@@ -125,6 +125,12 @@ def test_the_stated_minimum_replaces_the_stage_s() -> None:
         ({"constraints": [{"relation": "left", "subject": "x", "of": "y"}]}, "names object 'x'"),
         ({"objects": [{"name": "object-1"}, {}]}, "two objects are called 'object-1'"),
         ({"camera": {"location": [1, 1, 1], "look_at": [1, 1, 1]}}, "looks at"),
+        ({"camera": {"location": [1, 1, 1], "look_at": [1, 1, 1.0000001]}}, "camera: it stands at the point it looks"),
+        ({"camera": {"distance": 1e-7}}, "camera: it stands at the point it looks at"),
+        ({"views": [{"name": "a"}, {"name": "b", "distance": 1e-7}]}, "view b: it stands at the point it looks at"),
+        ({"camera": {"framing": 1e-6}}, "camera: location: found -?[0-9.]+; allowed: at "),
+        ({"camera": {"framing": 5e-324}}, "camera: location: found .*; allowed: a finite number"),
+        ({"camera": {"location": [9999, 0, 1], "jitter": 1e4}}, "camera: location: found -?[0-9.]+; allowed: at "),
     ],
 )
 def test_what_cannot_be_meant_is_named(frame: dict[str, Any], message: str) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from render.geometry.camera import Camera
 from render.scene import SceneCamera
@@ -60,6 +61,31 @@ def test_directions_lie_on_the_ground(location: tuple[float, float, float]) -> N
     assert abs(directions["right"] @ directions["behind"]) < 1e-9
     assert directions["behind"] @ np.array(location) < 0
     assert directions["right"] @ np.array(camera.right) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("field", ["lens", "sensor_width", "ortho_scale"])
+@pytest.mark.parametrize("value", [0.0, -1.0, 1e-320, float("nan"), float("inf")])
+def test_lengths_that_no_camera_has_are_refused(field: str, value: float) -> None:
+    numbers = {"location": (5, 0, 0), "look_at": (0, 0, 0), "lens": 35, "sensor_width": 32, "clip": (0.1, 100)}
+    with pytest.raises(ValidationError, match=field):
+        SceneCamera.model_validate({**numbers, field: value})
+
+
+@given(points, st.floats(0, 1e-6), st.integers(0, 2))
+def test_a_camera_that_can_be_made_looks_somewhere(place: tuple[float, float, float], off: float, axis: int) -> None:
+    aim = tuple(value + off * (k == axis) for k, value in enumerate(place))
+    try:
+        camera = camera_of(place, (aim[0], aim[1], aim[2]))
+    except ValidationError as error:
+        assert "for both location and look_at; allowed: two different points" in str(error)
+        assert np.linalg.norm(np.subtract(aim, place)) < 1e-6
+    else:
+        assert np.linalg.norm(camera.forward) == pytest.approx(1)
+
+
+def test_the_nearest_points_of_a_compiled_scene_are_two() -> None:
+    assert camera_of((19.999999, 0, 0), (20, 0, 0)).forward == (1.0, 0.0, 0.0)
+    assert camera_of((0.1, 0.2, 0.300001), (0.1, 0.2, 0.3)).forward == (0.0, 0.0, -1.0)
 
 
 def test_looking_straight_down_has_directions() -> None:

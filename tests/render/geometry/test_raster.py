@@ -70,6 +70,13 @@ def test_our_shapes_agree_with_the_ray_caster(
     assert_between(drawn, cast(load_mesh(shape), pose, camera, -1e-7), cast(load_mesh(shape), pose, camera, 1e-7))
 
 
+@pytest.mark.parametrize("scale", [0.0, 1e-200])
+@pytest.mark.parametrize("ortho_scale", [None, 4.0])
+def test_of_what_has_no_size_nothing_is_seen(scale: float, ortho_scale: float | None) -> None:
+    camera = Camera.of(CLEVR.model_copy(update={"ortho_scale": ortho_scale}), 20, 15)
+    assert rasterise(solid("cube"), Pose((0.0, 0.0, 33.0), scale, (0.0, 0.0, 0.0)), camera).pixels == 0
+
+
 def test_a_camera_inside_sees_the_inner_side() -> None:
     camera = camera_at((0.1, -0.1, 0.1), 16, 12, (0.01, 100.0))
     layer = rasterise(solid("sphere"), Pose((0.0, 0.0, 0.0), 0.7, (0.0, 0.0, 0.0)), camera)
