@@ -61,6 +61,11 @@ def check(request: Again) -> None:
             "--replace with --at: an old version comes back as it was by "
             "`render-store copy STORE STORE --at VERSION --id ID --differing replace`"
         )
+    if request.store is not None and request.spec is not None:
+        raise UsageError(
+            f"{request.store} beside --from: an episode comes from a store or from a spec file; "
+            "give STORE ID, or --from SPEC, with ID where the file has several episodes"
+        )
     for option, given in (("--compare", request.compare), ("--replace", request.replace), ("--at", request.at)):
         if given and request.spec is not None:
             raise UsageError(f"{option} needs an episode of a store; give STORE and ID instead of --from")

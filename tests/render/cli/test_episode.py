@@ -101,6 +101,16 @@ def test_from_a_spec_without_a_store(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "one.png").exists()
 
 
+def test_a_store_beside_a_spec_is_refused_and_an_id_is_not(store: str, tmp_path: Path) -> None:
+    file = tmp_path / "specs.json"
+    file.write_text(json.dumps([SPEC, {**SPEC, "id": "look/again/8"}]))
+    done = call(store, "look/again/7", "--from", file, "--out", tmp_path / "out", code=2)
+    assert f"{store} beside --from" in done.stderr and "give STORE ID, or --from SPEC" in done.stderr
+    assert not (tmp_path / "out").exists()
+    call("look/again/8", "--from", file, "--out", tmp_path / "out", "--size", "48x36")
+    assert json.loads((tmp_path / "out" / "scene.json").read_text())["id"] == "look/again/8"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
