@@ -17,8 +17,9 @@ from typing import Any
 from render.annotations import annotate
 from render.compiler import compile_episode
 from render.compiler.assets import resolve_blend
+from render.errors import UsageError
 from render.passes import Passes, Renderer
-from render.profiles import DEFAULT_PROFILE, settings_for
+from render.profiles import DEFAULT_PROFILE, changed, settings_for
 from render.record import FrameAnnotation
 from render.scene import Scene
 from render.store import open_store
@@ -41,26 +42,29 @@ class RenderedImage:
 
 def compile_spec(
     spec: EpisodeSpec | Mapping[str, Any] | str,
-    profile: str = DEFAULT_PROFILE,
+    profile: str | None = None,
     size: tuple[int, int] | None = None,
     asset_roots: Sequence[Path] = (),
 ) -> Scene:
     """The Scene of a spec: every number filled in.
 
-    spec: an EpisodeSpec, plain JSON data, or JSON text of one episode. size: (width, height) pixels, default the
-    stage's own. asset_roots: folders that .blend materials may come from.
+    spec: an EpisodeSpec, plain JSON data, or JSON text of one episode; also of a Scene, in which nothing moves.
+    profile: default `standard`, of a Scene its own settings. size: (width, height) pixels, default the stage's, of a
+    Scene its own. asset_roots: folders that .blend materials may come from.
 
     Raises SpecError with every fault, CompileError where no layout is found, AssetError, UsageError.
     """
+    if size is not None and not all(1 <= side <= 16384 for side in size):
+        raise UsageError(f"size {size}: width and height go from 1 to 16384")
     if isinstance(spec, EpisodeSpec):
         check_spec(spec)
         episode: EpisodeSpec | Scene = spec
     else:
         episode = parse_episode(spec if isinstance(spec, str) else json.dumps(dict(spec)))
     if isinstance(episode, Scene):
-        return episode
+        return episode.model_copy(update={"settings": changed(episode.settings, profile, size)})
     width, height = size or stage_of(episode).size
-    return compile_episode(episode, settings_for(profile, width, height), asset_roots)
+    return compile_episode(episode, settings_for(profile or DEFAULT_PROFILE, width, height), asset_roots)
 
 
 def render_scene(

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import render
+from render.errors import UsageError
+from render.profiles import settings_for
 from render.run.fake import FakeRenderer
 from scene_specs.errors import SpecError
 from scene_specs.spec import EpisodeSpec
@@ -32,6 +34,26 @@ def test_all_forms_of_a_spec_give_the_same_scene() -> None:
     assert render.compile_spec(json.dumps(SPEC)) == scene
     assert render.compile_spec(EpisodeSpec.model_validate(SPEC)) == scene
     assert render.compile_spec(scene.to_json()) == scene
+
+
+def test_a_scene_takes_another_profile_and_size_and_nothing_moves() -> None:
+    scene = render.compile_spec(SPEC)
+    small = render.compile_spec(scene.to_json(), "draft", (64, 48))
+    assert small.settings == settings_for("draft", 64, 48)
+    assert small.model_copy(update={"settings": scene.settings}) == scene
+    wide = render.compile_spec(scene.to_json(), size=(64, 48))
+    assert wide.settings == settings_for("standard", 64, 48)
+    assert render.compile_spec(small.to_json(), "standard").settings == wide.settings
+    with pytest.raises(UsageError, match="did you mean 'draft'"):
+        render.compile_spec(scene.to_json(), "drafd")
+
+
+def test_a_size_that_no_picture_has_is_refused() -> None:
+    scene = render.compile_spec(SPEC)
+    for spec in (SPEC, scene.to_json()):
+        for size in ((0, 48), (64, 16385)):
+            with pytest.raises(UsageError, match="from 1 to 16384"):
+                render.compile_spec(spec, size=size)
 
 
 def test_faults_are_named() -> None:
