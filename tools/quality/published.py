@@ -17,12 +17,13 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import bpy
 import numpy as np
@@ -40,6 +41,9 @@ PROFILE = "clevr-512"
 MATERIALS = ("rubber", "metal", "glass")
 SHAPES = ("cube", "sphere", "cylinder", "hand")
 _BASE = "base_scene.blend"
+# How long the process may take to start, and to write the files, before it counts as hanging.
+_START_S = 600.0
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -187,23 +191,34 @@ class PublishedWay:
         self._threads, self._timeout_s = threads, timeout_s
         self._folder = tempfile.TemporaryDirectory(prefix="diorama-published-")
         self._pool = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+        try:
+            self._start(scene)
+        except BaseException:
+            # Nobody has a context to leave yet, and the interpreter would wait for a process that hangs.
+            self._end()
+            raise
+
+    def _start(self, scene: Scene) -> None:
         path = list(sys.path)
         # A new process is given this one's path, where Blender has put its own modules; there `bpy` would not be found.
         sys.path[:] = [entry for entry in path if not entry.endswith(("scripts/modules", "scripts/startup"))]
         try:
-            self._pool.submit(os.getpid).result(timeout=600)
+            self._told(scene, _START_S, os.getpid)
         finally:
             sys.path[:] = path
-        self._pool.submit(prepare, Path(self._folder.name), scene, SHAPES).result(timeout=600)
+        self._told(scene, _START_S, prepare, Path(self._folder.name), scene, SHAPES)
 
     def render(self, scene: Scene) -> Published:
         """As render_published. Raises RenderError, also where the process dies or hangs."""
-        future = self._pool.submit(render_published, Path(self._folder.name), scene, self._threads)
+        return self._told(scene, self._timeout_s, render_published, Path(self._folder.name), scene, self._threads)
+
+    def _told(self, scene: Scene, seconds: float, work: Callable[..., _T], *given: Any) -> _T:
+        """What `work` returns there. Raises RenderError where the process dies or hangs, as what `work` raises."""
         try:
-            return future.result(timeout=self._timeout_s)
+            return self._pool.submit(work, *given).result(timeout=seconds)
         except (BrokenProcessPool, TimeoutError) as error:
             raise RenderError(
-                f"episode {scene.id}: the published way: its process died or took over {self._timeout_s:.0f} s"
+                f"episode {scene.id}: the published way: its process died or took over {seconds:.0f} s"
             ) from error
 
     def __enter__(self) -> PublishedWay:
@@ -212,8 +227,11 @@ class PublishedWay:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._end()
+
+    def _end(self) -> None:
         # One that hangs would be waited for without an end.
         for process in list((self._pool._processes or {}).values()):
-            process.terminate()
+            process.kill()
         self._pool.shutdown()
         self._folder.cleanup()
