@@ -17,6 +17,8 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     cycles, render = scene.cycles, scene.render
     cycles.samples, cycles.seed = (1 if frame.pixels == "center" else samples_of(settings, frame, view)), frame.seed
     cycles.use_animated_seed = False
+    cycles.use_sample_subset = False
+    cycles.use_layer_samples = "USE"
     cycles.time_limit = 0.0
     cycles.use_adaptive_sampling = settings.adaptive_threshold > 0 and frame.pixels is None
     cycles.adaptive_threshold = settings.adaptive_threshold
@@ -26,12 +28,18 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     cycles.denoising_input_passes = "RGB_ALBEDO_NORMAL"
     cycles.denoising_prefilter = settings.prefilter
     cycles.denoising_quality = settings.denoising_quality
+    cycles.denoising_use_gpu = False
     cycles.sampling_pattern = settings.sampling_pattern
+    cycles.scrambling_distance, cycles.auto_scrambling_distance = 1.0, False
     cycles.use_light_tree = settings.light_tree
+    cycles.light_sampling_threshold = 0.01
+    cycles.direct_light_sampling_type = "MULTIPLE_IMPORTANCE_SAMPLING"
     total, diffuse, glossy, transmission = settings.bounces
     cycles.max_bounces, cycles.diffuse_bounces = total, diffuse
     cycles.glossy_bounces, cycles.transmission_bounces = glossy, transmission
     cycles.volume_bounces, cycles.transparent_max_bounces = 0, 8
+    cycles.min_light_bounces = cycles.min_transparent_bounces = 0
+    cycles.use_fast_gi = False
     cycles.blur_glossy = settings.filter_glossy
     cycles.caustics_reflective = cycles.caustics_refractive = settings.caustics
     cycles.sample_clamp_direct = cycles.sample_clamp_indirect = 0.0
@@ -39,6 +47,7 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     cycles.use_guiding = False
     cycles.film_exposure = 1.0
     cycles.use_auto_tile = False
+    cycles.shading_system = False
 
     render.use_persistent_data = False
     render.threads_mode = "FIXED" if threads else "AUTO"
@@ -49,11 +58,14 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     render.film_transparent = False
     render.use_motion_blur = False
     render.use_compositing = render.use_sequencer = False
+    render.use_border = render.use_simplify = render.use_multiview = render.use_freestyle = False
     render.image_settings.file_format = "OPEN_EXR_MULTILAYER"
     render.image_settings.color_depth, render.image_settings.exr_codec = "32", "NONE"
     render.use_file_extension = False
 
     layer = scene.view_layers[0]
+    layer.samples = 0
+    layer.cycles.use_denoising = True
     layer.use_pass_combined = layer.use_pass_z = layer.use_pass_object_index = True
     # Large and flat: there a pass that nobody asked for is a third of the picture's time.
     layer.use_pass_normal = frame.pixels is None or "normal" in frame.passes
