@@ -173,7 +173,7 @@ def test_cycles_text_stays_out_of_the_terminal(renderer: CyclesRenderer, capfd: 
     one(renderer, scene_of(TRIO))
     out, err = capfd.readouterr()
     assert out == "" and err == ""
-    assert "Saved" in renderer.last_text or renderer.last_text == "" or "Fra:" in renderer.last_text
+    assert "Fra:1 " in renderer.last_text and "Saved: " in renderer.last_text
 
 
 def test_captured_keeps_text_and_finds_failures(capfd: pytest.CaptureFixture[str]) -> None:
