@@ -23,8 +23,8 @@ class Settings(SpecModel):
 
     samples: a pixel. glass_samples: a pixel, where glass fills the picture (render.geometry.glass); 0 is `samples`.
     prefilter, denoising_quality: of the denoiser (OpenImageDenoise). bounces: (total, diffuse, glossy, transmission).
-    adaptive_threshold: 0 is off. light_tree, caustics, filter_glossy: as Cycles names them. Defaults: as it was before
-    there was the field.
+    min_light_bounces: from which bounce on paths may end by chance (Russian roulette). adaptive_threshold: 0 is off.
+    light_tree, caustics, filter_glossy: as Cycles names them. Defaults: as it was before there was the field.
     """
 
     profile: str
@@ -36,6 +36,7 @@ class Settings(SpecModel):
     prefilter: Literal["NONE", "FAST", "ACCURATE"]
     denoising_quality: Literal["HIGH", "BALANCED", "FAST"] = "HIGH"
     bounces: tuple[int, int, int, int]
+    min_light_bounces: Annotated[int, Field(ge=0, le=1024)] = 0
     filter_glossy: float
     caustics: bool
     light_tree: bool

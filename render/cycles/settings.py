@@ -38,7 +38,7 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     cycles.max_bounces, cycles.diffuse_bounces = total, diffuse
     cycles.glossy_bounces, cycles.transmission_bounces = glossy, transmission
     cycles.volume_bounces, cycles.transparent_max_bounces = 0, 8
-    cycles.min_light_bounces = cycles.min_transparent_bounces = 0
+    cycles.min_light_bounces, cycles.min_transparent_bounces = settings.min_light_bounces, 0
     cycles.use_fast_gi = False
     cycles.blur_glossy = settings.filter_glossy
     cycles.caustics_reflective = cycles.caustics_refractive = settings.caustics
