@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from PIL import Image
 
+from render.annotations.encode import open_png
+
 # Twice what a card of the gallery is wide, for screens that have two pixels where others have one.
 SIZE = (480, 360)
 _MOST = 9
@@ -52,9 +54,9 @@ def thumbnail(pngs: Sequence[bytes]) -> bytes:
 
 def _opened(png: bytes) -> Image.Image | None:
     try:
-        with Image.open(io.BytesIO(png), formats=["PNG"]) as picture:
+        with open_png(png) as picture:
             return picture.convert("RGB")
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+    except (OSError, ValueError, SyntaxError):
         return None
 
 

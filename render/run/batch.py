@@ -275,14 +275,6 @@ class Run:
                 )
 
     def _close_summary(self, seconds: float) -> None:
-        # Added up: where Ray was started again, a run is made of several of these.
-        summary, pool = self.summary, self._pool
-        summary.seconds += seconds
-        if summary.rendered:
-            summary.steps["commit"] = summary.steps.get("commit", 0.0) + self._committer.seconds
-        for why, count in pool.replaced.items():
-            summary.replaced_why[why] = summary.replaced_why.get(why, 0) + count
-        summary.replaced_workers = sum(summary.replaced_why.values())
-        summary.memory_peaks += [pool.peaks[number] for number in sorted(pool.peaks)]
-        summary.devices = list(summary.device_images) or list(pool.devices)
-        self._events.write("end", **summary.as_dict())
+        pool = self._pool
+        peaks = [pool.peaks[number] for number in sorted(pool.peaks)]
+        self.summary.add(seconds, self._committer.seconds, pool.replaced, peaks, list(pool.devices))

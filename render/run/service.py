@@ -187,6 +187,7 @@ class Batch:
             finally:
                 self.summary.left = self._todo - self.summary.rendered - len(self.summary.failed)
                 status.status.total = self._todo
+                events.write("end", **self.summary.as_dict())
                 progress.end(self.summary)
         return self.summary
 

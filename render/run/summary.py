@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +59,23 @@ class Summary:
     def count_device(self, device: str) -> None:
         """An episode says what it was rendered on."""
         self.device_images[device] = self.device_images.get(device, 0) + 1
+
+    def add(
+        self, seconds: float, committing: float, replaced: Mapping[str, int], peaks: list[int], devices: list[str]
+    ) -> None:
+        """Take in a part of the run at its end: where Ray was started again, a run has several.
+
+        seconds: of the part; committing: of these in commits. replaced: workers by why. peaks: of workers, bytes.
+        devices: what workers said they have, for a part that rendered nothing.
+        """
+        self.seconds += seconds
+        if self.rendered:
+            self.steps["commit"] = self.steps.get("commit", 0.0) + committing
+        for why, count in replaced.items():
+            self.replaced_why[why] = self.replaced_why.get(why, 0) + count
+        self.replaced_workers = sum(self.replaced_why.values())
+        self.memory_peaks += peaks
+        self.devices = list(self.device_images) or devices
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""

@@ -105,7 +105,14 @@ def test_a_worker_that_grows_within_an_episode_is_ended(farm: Farm) -> None:
 def test_stopping_at_failures(farm: Farm) -> None:
     names = [f"raise-{k}" for k in range(20)]
     specs = farm.write(*names)
-    first = farm.run(specs, "--fail-fast", "--device", "cpu", renderer="CrashesAlways", code=1)
+    log = farm.folder / "log.jsonl"
+    first = farm.run(specs, "--fail-fast", "--device", "cpu", "--json-log", str(log), renderer="CrashesAlways", code=1)
+    end = json.loads(log.read_text().splitlines()[-1])
+    assert {key: end[key] for key in ("event", "left", "exit_code")} == {
+        "event": "end",
+        "left": first["left"],
+        "exit_code": 1,
+    }
     assert 1 <= len(first["failed"]) < 10 and first["stopped"] == "failures" and first["left"] > 0
     some = farm.run(specs, "--max-failures", "5", "--device", "cpu", renderer="CrashesAlways", code=1)
     assert 5 <= len(some["failed"]) < 15 and some["left"] == 20 - len(some["failed"])
