@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Writes the lock files from pyproject.toml: requirements.lock (what a user runs, and the build backend that installs
-# Diorama itself) and requirements-dev.lock (the same and the tools for tests). Run it after every change of the
-# dependencies, and with --upgrade to take newer versions; without, versions that still fit stay.
+# Writes the lock files from pyproject.toml: requirements.lock (what a user runs, stores on S3 included, since clusters
+# write there, and the build backend that installs Diorama itself) and requirements-dev.lock (the same and the tools for
+# tests). Run it after every change of the dependencies, and with --upgrade to take newer versions; without, versions
+# that still fit stay.
 # The files hold hashes of every file of a release, for all platforms, and no index's address: they work with any mirror.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -21,8 +22,8 @@ compile() { # compile LOCK [option of uv...]: written beside the old lock's plac
 
 # The backend has to be locked too: with --no-build-isolation it is taken from the environment.
 grep -oE '"hatchling[^"]*"' pyproject.toml | head -n 1 | tr -d '"' >"$work/backend.in"
-compile requirements.lock "$@" pyproject.toml "$work/backend.in"
-compile requirements-dev.lock "$@" --extra dev --constraint "$work/requirements.lock" pyproject.toml "$work/backend.in"
+compile requirements.lock "$@" --extra s3 pyproject.toml "$work/backend.in"
+compile requirements-dev.lock "$@" --extra s3 --extra dev --constraint "$work/requirements.lock" pyproject.toml "$work/backend.in"
 # Temporary names would change with every run.
 sed -i.bak "s#$work/##g" "$work"/requirements.lock "$work"/requirements-dev.lock
 mv "$work/requirements.lock" "$work/requirements-dev.lock" .
