@@ -94,10 +94,12 @@ def difference(old: Job, new: Job) -> list[str]:
     """What differs between two jobs, a line a place.
 
     Such as `spec frames[0].objects[0].color: stored "red", now "blue"`, or `settings samples: stored 64, now 24`.
-    Empty exactly when the jobs have the same hash.
+    Empty exactly when the jobs have the same hash. Of settings the profile comes first: it explains the others.
     """
     return [
         f"{part}{' ' if path else ''}{path}: stored {shown(before)}, now {shown(after)}"
         for part in ("spec", "settings", "assets", "version", "renderer")
-        for path, before, after in differences(getattr(old, part), getattr(new, part))
+        for path, before, after in sorted(
+            differences(getattr(old, part), getattr(new, part)), key=lambda found: found[0] != "profile"
+        )
     ]

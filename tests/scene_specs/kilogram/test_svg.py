@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,14 +36,13 @@ def test_odd_files_are_read_right(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.timeout(60)
 def test_broken_files_are_named(name: str, tmp_path: Path) -> None:
     data, said = BROKEN[name]
     path = tmp_path / "page1-1.svg"
     path.write_bytes(data)
-    start = time.perf_counter()
     with pytest.raises(SvgError) as caught:
         read_svg(path)
-    assert time.perf_counter() - start < 5
     assert said in str(caught.value)
     assert str(caught.value).startswith(f"{path}: ")
     assert len(str(caught.value)) < 500
