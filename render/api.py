@@ -21,7 +21,7 @@ from render.errors import UsageError
 from render.passes import Passes, Renderer
 from render.profiles import DEFAULT_PROFILE, changed, settings_for
 from render.record import FrameAnnotation
-from render.scene import Scene
+from render.scene import MOST_SIDE, Scene
 from render.store import open_store
 from scene_specs.reading import parse_episode
 from scene_specs.semantics import check_spec
@@ -54,8 +54,8 @@ def compile_spec(
 
     Raises SpecError with every fault, CompileError where no layout is found, AssetError, UsageError.
     """
-    if size is not None and not all(1 <= side <= 16384 for side in size):
-        raise UsageError(f"size {size}: width and height go from 1 to 16384")
+    if size is not None and not all(1 <= side <= MOST_SIDE for side in size):
+        raise UsageError(f"size {size}: width and height go from 1 to {MOST_SIDE}")
     if isinstance(spec, EpisodeSpec):
         check_spec(spec)
         episode: EpisodeSpec | Scene = spec

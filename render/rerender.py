@@ -169,9 +169,12 @@ class Files:
 def check_writable(path: Path, folder: bool = False) -> None:
     """Whether a file, or a folder of files, can be at a path: rendering may take long, so it is asked before.
 
-    Raises UsageError. Makes nothing; what only shows when writing (a full disk) is told then.
+    Raises UsageError. Makes nothing; what only shows when writing (a full disk) is told then. A pipe or a device is
+    written as it is, whoever may write beside it.
     """
     try:
+        if not folder and (path.is_fifo() or path.is_char_device()):
+            return
         if path.exists() and path.is_dir() != folder:
             raise UsageError(f"{path}: is {'a file; name a folder' if folder else 'a folder; name a file'}")
         there = next(one for one in (path, *path.parents) if one.exists() and (one != path or folder))

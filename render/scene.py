@@ -14,6 +14,8 @@ from pydantic import Field, model_validator
 from scene_specs.spec import Byte, EpisodeId, Name, OutlineSpec, Pass, Seed, SpecModel, Vector3
 
 Color = tuple[float, float, float]
+# Pixels of a picture's side at most, here and wherever a picture is read; `--size` allows as much.
+MOST_SIDE = 16384
 # A Scene's numbers have six decimals: no camera that was compiled has less.
 _LEAST = 1e-6
 
@@ -28,8 +30,8 @@ class Settings(SpecModel):
     """
 
     profile: str
-    width: Annotated[int, Field(ge=1, le=16384)]
-    height: Annotated[int, Field(ge=1, le=16384)]
+    width: Annotated[int, Field(ge=1, le=MOST_SIDE)]
+    height: Annotated[int, Field(ge=1, le=MOST_SIDE)]
     samples: Annotated[int, Field(ge=1, le=1_000_000)]
     glass_samples: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     denoise: bool

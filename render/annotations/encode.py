@@ -14,6 +14,7 @@ from PIL.PngImagePlugin import PngImageFile
 
 from render.errors import RenderError
 from render.passes import Passes
+from render.scene import MOST_SIDE
 
 # After PNG's filters a picture with shading holds few repeated strings but for runs. Looking only for these gives, at
 # 320 x 240, the size of zlib's level 6 (68 KB) in the time of level 1 (4 ms against 22).
@@ -21,8 +22,6 @@ _PNG_STRATEGY = zlib.Z_RLE
 # Higher levels take half as long again for a tenth of the size.
 _NPZ_LEVEL = 1
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
-# Pixels of a picture's longer side at most: what `--size` allows and a Scene's settings take.
-MOST_SIDE = 16384
 
 
 def encode_png(color: NDArray[np.uint8]) -> bytes:

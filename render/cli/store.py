@@ -209,7 +209,7 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
 
     if mend and at is not None:
         raise UsageError("--repair changes the newest version; leave --at out")
-    if specs_out is not None and not (specs_out.is_fifo() or specs_out.is_char_device()):
+    if specs_out is not None:
         check_writable(specs_out)
     store = open_one(url, at)
     with bar(store.count(), " episodes") as progress:

@@ -90,18 +90,17 @@ def write_each(
 class JsonLists:
     """One JSON file `{"info": ..., "<list>": [...], ...}` whose lists are too long for memory.
 
-    Items go to files of their own; leaving the block without an error joins them and gives the result its name, unless
-    the list was discarded.
+    Items go to files of their own; leaving the block without an error joins them and gives the result its name. Where
+    the report has episodes that differ, the file of an earlier export stays: this one would lack them.
     """
 
-    def __init__(self, path: Path, names: tuple[str, ...]) -> None:
-        self._path = path
+    def __init__(self, path: Path, names: tuple[str, ...], report: ExportReport) -> None:
+        self._path, self._report = path, report
         self._names = names
         self._folder = path.with_name(f".{path.name}.parts")
         self._files: dict[str, IO[str]] = {}
         self._counts = dict.fromkeys(names, 0)
         self.facts: dict[str, Any] = {}
-        self._discarded = False
 
     def __enter__(self) -> JsonLists:
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -117,16 +116,12 @@ class JsonLists:
         self._files[name].write(compact_json(item))
         self._counts[name] += 1
 
-    def discard(self) -> None:
-        """Leave the file of an earlier export as it is."""
-        self._discarded = True
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for file in self._files.values():
             file.close()
-        if kind is None and not self._discarded:
+        if kind is None and not self._report.differing:
             self._join()
         shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -32,7 +32,7 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
     """Write pictures and scene files; see render.export.base.Exporter. Memory: a chunk of episodes."""
     report = ExportReport()
     with only_exporter(out), ExitStack() as stack:
-        writer = _Writer(out, options, stack)
+        writer = _Writer(out, options, report, stack)
         for record in whole_records(store, chosen_ids(store, options), report, progress):
             try:
                 new = writer.write(record)
@@ -46,13 +46,13 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
                 report.exported += new
                 report.skipped += not new
             progress(1)
-        writer.finish(discard=bool(report.differing))
+        writer.finish()
     return report
 
 
 class _Writer:
-    def __init__(self, out: Path, options: ExportOptions, stack: ExitStack) -> None:
-        self._out, self._options, self._stack = out, options, stack
+    def __init__(self, out: Path, options: ExportOptions, report: ExportReport, stack: ExitStack) -> None:
+        self._out, self._options, self._report, self._stack = out, options, report, stack
         self._files: dict[str, JsonLists] = {}
         self._next: dict[str, int] = {}
         self._latest = ""
@@ -79,18 +79,13 @@ class _Writer:
 
     def _lists(self, split: str) -> JsonLists:
         if split not in self._files:
-            made = JsonLists(self._out / "scenes" / f"CLEVR_{split}_scenes.json", ("scenes",))
+            made = JsonLists(self._out / "scenes" / f"CLEVR_{split}_scenes.json", ("scenes",), self._report)
             self._files[split] = self._stack.enter_context(made)
         return self._files[split]
 
-    def finish(self, discard: bool) -> None:
-        """The date is that of the newest picture: the same store gives the same bytes.
-
-        discard: these lists would lack episodes that those of before may have.
-        """
+    def finish(self) -> None:
+        """The date is that of the newest picture: the same store gives the same bytes."""
         for split, lists in self._files.items():
-            if discard:
-                lists.discard()
             facts = {"split": split, "version": "1.0", "license": "", "date": self._latest[:10]}
             lists.facts["info"] = facts
 

@@ -30,10 +30,10 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
     """Write pictures and instances files; see render.export.base.Exporter. Memory: a chunk of episodes."""
     report = ExportReport()
     with only_exporter(out), ExitStack() as stack:
-        writer = _Writer(out, options, _categories(store, options), stack)
+        writer = _Writer(out, options, report, _categories(store, options), stack)
         records = whole_records(store, chosen_ids(store, options), report, progress)
         write_each(records, writer.write, out, report, progress)
-        writer.finish(discard=bool(report.differing))
+        writer.finish()
     return report
 
 
@@ -48,8 +48,11 @@ def _categories(store: EpisodeReader, options: ExportOptions) -> dict[str, int]:
 class _Writer:
     """Numbers images and annotations in the order of episode ids, from 1."""
 
-    def __init__(self, out: Path, options: ExportOptions, categories: dict[str, int], stack: ExitStack) -> None:
-        self._out, self._options, self._categories, self._stack = out, options, categories, stack
+    def __init__(
+        self, out: Path, options: ExportOptions, report: ExportReport, categories: dict[str, int], stack: ExitStack
+    ) -> None:
+        self._out, self._options, self._report = out, options, report
+        self._categories, self._stack = categories, stack
         self._files: dict[str, JsonLists] = {}
         self._images = self._annotations = 0
 
@@ -77,7 +80,7 @@ class _Writer:
 
     def _lists(self, split: str) -> JsonLists:
         if split not in self._files:
-            made = JsonLists(self._out / "annotations" / f"instances_{split}.json", _LISTS)
+            made = JsonLists(self._out / "annotations" / f"instances_{split}.json", _LISTS, self._report)
             self._files[split] = self._stack.enter_context(made)
             made.facts["info"] = {"description": "rendered by Diorama", "version": str(FORMAT_VERSION), "split": split}
             made.facts["licenses"] = []
@@ -102,11 +105,9 @@ class _Writer:
             "rotation_deg": item.rotation_deg,
         }
 
-    def finish(self, discard: bool) -> None:
-        """What is known only at the end. discard: these lists would lack episodes that those of before may have."""
+    def finish(self) -> None:
+        """What is known only at the end."""
         for lists in self._files.values():
-            if discard:
-                lists.discard()
             for shape, number in self._categories.items():
                 lists.add("categories", {"id": number, "name": shape, "supercategory": "object"})
 

@@ -29,19 +29,17 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
     """Write pictures, questions and annotations; see render.export.base.Exporter. Memory: a chunk of episodes."""
     report = ExportReport()
     with only_exporter(out), ExitStack() as stack:
-        writer = _Writer(out, options, stack)
+        writer = _Writer(out, options, report, stack)
         records = whole_records(store, chosen_ids(store, options), report, progress)
         write_each(records, writer.write, out, report, progress)
-        if report.differing:
-            writer.discard()
     return report
 
 
 class _Writer:
     """Numbers the pictures of each split from 0, in the order of episode ids."""
 
-    def __init__(self, out: Path, options: ExportOptions, stack: ExitStack) -> None:
-        self._out, self._options, self._stack = out, options, stack
+    def __init__(self, out: Path, options: ExportOptions, report: ExportReport, stack: ExitStack) -> None:
+        self._out, self._options, self._report, self._stack = out, options, report, stack
         self._files: dict[tuple[str, str], tuple[JsonLists, _Entries]] = {}
         self._next: dict[tuple[str, str], int] = {}
 
@@ -64,31 +62,24 @@ class _Writer:
     def _of(self, key: tuple[str, str]) -> tuple[JsonLists, _Entries]:
         if key not in self._files:
             base, split = self._out / key[0], key[1]
-            questions = self._stack.enter_context(JsonLists(base / f"{split}.json", ("questions",)))
+            questions = self._stack.enter_context(JsonLists(base / f"{split}.json", ("questions",), self._report))
             questions.facts["info"] = {}
-            entries = self._stack.enter_context(_Entries(base / f"annotations_{split}.json"))
+            entries = self._stack.enter_context(_Entries(base / f"annotations_{split}.json", self._report))
             self._files[key] = (questions, entries)
         return self._files[key]
-
-    def discard(self) -> None:
-        """Leave the lists of an earlier export as they are: these would lack episodes that those may have."""
-        for questions, entries in self._files.values():
-            questions.discard()
-            entries.discard()
 
 
 class _Entries:
     """One JSON object whose entries are too many for memory.
 
-    It takes its name when the block ends without an error, unless it was discarded.
+    It takes its name when the block ends without an error and no episode differs, as JsonLists do.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, report: ExportReport) -> None:
+        self._path, self._report = path, report
         self._folder = path.with_name(f".{path.name}.parts")
         self._file: IO[str]
         self._mark = "{\n"
-        self._discarded = False
 
     def __enter__(self) -> _Entries:
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -101,15 +92,11 @@ class _Entries:
         self._file.write(f"{self._mark}{compact_json(key)}: {compact_json(value)}")
         self._mark = ",\n"
 
-    def discard(self) -> None:
-        """Leave the file of an earlier export as it is."""
-        self._discarded = True
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.write("\n}\n" if self._mark != "{\n" else "{}\n")
         self._file.close()
-        if kind is None and not self._discarded:
+        if kind is None and not self._report.differing:
             (self._folder / "whole").replace(self._path)
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -4,12 +4,13 @@ A try's file holds one object or a list of them:
 
     {"name": "standard-32", "base": "standard", "prediction": "0.8 dB better, a third slower",
      "settings": {"samples": 32}, "cycles": {"denoising_quality": "BALANCED"}, "render": {"use_persistent_data": true},
-     "view_layer": {}, "hook": "tools.quality.hooks:shadow_caustics"}
+     "view_layer": {}, "image_settings": {}, "hook": "tools.quality.hooks:shadow_caustics"}
 
 base: the profile that it changes. settings: fields of a profile. cycles, render, view_layer: Blender's own properties
-of `scene.cycles`, `scene.render` and `scene.view_layers[0]`, for what profiles don't know. hook: a function of (Blender
-scene, SceneFrame), called when the scene is built; it returns a function that undoes what it did, or None. Every
-property is put back after each render, so that candidates can alternate in one process.
+of `scene.cycles`, `scene.render` and `scene.view_layers[0]`, for what profiles don't know; image_settings: of the file
+of passes, `scene.render.image_settings`. hook: a function of (Blender scene, SceneFrame), called when the scene is
+built; it returns a function that undoes what it did, or None. Every property is put back after each render, so that
+candidates can alternate in one process.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Candidate(SpecModel):
     cycles: Values = Field(default_factory=dict)
     render: Values = Field(default_factory=dict)
     view_layer: Values = Field(default_factory=dict)
+    image_settings: Values = Field(default_factory=dict)
     hook: str | None = None
 
     def at(self, width: int, height: int) -> Settings:
@@ -65,7 +67,7 @@ class Candidate(SpecModel):
     @property
     def change(self) -> str:
         """What it changes of its base, in words."""
-        own = {**self.settings, **self.cycles, **self.render, **self.view_layer}
+        own = {**self.settings, **self.cycles, **self.render, **self.view_layer, **self.image_settings}
         said = [f"{key} {value}" for key, value in own.items()] + ([self.hook] if self.hook else [])
         return f"{self.base}: {', '.join(said)}" if said else self.base
 
@@ -79,7 +81,7 @@ class Candidate(SpecModel):
         return None if self.hook is None else self.hook + inspect.getsource(import_module(self.hook.partition(":")[0]))
 
 
-_DECIDES = {"cycles", "render", "view_layer"}
+_DECIDES = {"cycles", "render", "view_layer", "image_settings"}
 
 
 def candidates(names: Sequence[str]) -> list[Candidate]:

@@ -65,25 +65,6 @@ def own_meshes(blender: Any, frame: SceneFrame) -> Callable[[], None]:
     return put_back
 
 
-def zipped_passes(blender: Any, frame: SceneFrame) -> Callable[[], None]:
-    """The file of passes compressed, where it is neither compressed nor written to a disk otherwise."""
-    del frame
-    return _image_setting(blender, "exr_codec", "ZIP")
-
-
-def half_passes(blender: Any, frame: SceneFrame) -> Callable[[], None]:
-    """The file of passes in 16 bits a value: ids above 2,048 and depths are rounded."""
-    del frame
-    return _image_setting(blender, "color_depth", "16")
-
-
-def _image_setting(blender: Any, name: str, value: str) -> Callable[[], None]:
-    settings = blender.render.image_settings
-    before = getattr(settings, name)
-    setattr(settings, name, value)
-    return lambda: setattr(settings, name, before)
-
-
 def _objects(blender: Any) -> list[Any]:
     """All meshes but the ground, whose index is 0."""
     return [item for item in blender.collection.objects if item.type == "MESH" and item.pass_index > 0]

@@ -75,7 +75,8 @@ def measure(
     Raises RenderError, UsageError, CompileError, AssetError.
     """
     settings = candidate.at(*size)
-    renderer.tune(candidate.cycles, candidate.render, candidate.view_layer, candidate.hook_function())
+    hook = candidate.hook_function()
+    renderer.tune(candidate.cycles, candidate.render, candidate.view_layer, candidate.image_settings, hook)
     job = job_of(spec, settings, "cycles")
     made, cpu = [], []
     for _ in range(repeat):

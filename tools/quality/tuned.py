@@ -34,10 +34,16 @@ class TunedRenderer(CyclesRenderer):
         cycles: Mapping[str, Any] | None = None,
         render: Mapping[str, Any] | None = None,
         view_layer: Mapping[str, Any] | None = None,
+        image_settings: Mapping[str, Any] | None = None,
         hook: Hook | None = None,
     ) -> None:
         """Properties of Blender's scene for the renders that follow; none: as profiles have it."""
-        self._properties = {"cycles": cycles or {}, "render": render or {}, "view_layer": view_layer or {}}
+        self._properties = {
+            "cycles": cycles or {},
+            "render": render or {},
+            "view_layer": view_layer or {},
+            "image_settings": image_settings or {},
+        }
         self._hook = hook
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
@@ -62,8 +68,12 @@ class TunedRenderer(CyclesRenderer):
 
     def _set(self, place: str, name: str, value: Any) -> Callable[[], None]:
         """Set one property; returns what puts it back."""
-        layer = self._scene.view_layers[0]
-        owner = {"cycles": self._scene.cycles, "render": self._scene.render, "view_layer": layer}[place]
+        owner = {
+            "cycles": self._scene.cycles,
+            "render": self._scene.render,
+            "view_layer": self._scene.view_layers[0],
+            "image_settings": self._scene.render.image_settings,
+        }[place]
         try:
             before = getattr(owner, name)
             setattr(owner, name, value)

@@ -15,10 +15,10 @@ from PIL import Image
 from pydantic import ValidationError
 
 from render.annotations import decode_extra, decode_png, encode_extra, encode_png
-from render.annotations.encode import MOST_SIDE, open_png
+from render.annotations.encode import open_png
 from render.errors import RenderError
 from render.passes import Passes
-from render.scene import Settings
+from render.scene import MOST_SIDE, Settings
 from tests import factories
 
 
