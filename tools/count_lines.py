@@ -1,0 +1,92 @@
+"""Count lines of code: neither blank, nor comment, nor docstring.
+
+    python -m tools count-lines               # every Python file except tests and assets/build, by package
+    python -m tools count-lines --files       # by file
+    python -m tools count-lines --commit REV  # as of another commit
+
+Data files next to the code are counted apart, so that code can't hide in them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import subprocess
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+
+_LEFT_OUT = ("tests/", "assets/build/")
+_DATA = (".json", ".toml", ".txt", ".js", ".css", ".html", ".csv")
+_DATA_FOLDERS = ("render/", "scene_specs/", "tools/")
+_SKIPPED = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+}
+
+
+def docstring_lines(tree: ast.AST) -> set[int]:
+    """1-based lines covered by docstrings of modules, classes and functions."""
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) or not node.body:
+            continue
+        first = node.body[0]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            lines.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    return lines
+
+
+def code_lines(source: str) -> int:
+    """Lines of one Python source with at least one token of code on them."""
+    covered: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in _SKIPPED:
+            covered.update(range(token.start[0], token.end[0] + 1))
+    return len(covered - docstring_lines(ast.parse(source)))
+
+
+def _git(*arguments: str) -> bytes:
+    return subprocess.run(["git", *arguments], check=True, capture_output=True).stdout
+
+
+def sources(commit: str) -> Iterator[tuple[str, str]]:
+    """(path, text) of each counted Python or data file of a commit."""
+    for path in _git("ls-tree", "-r", "--name-only", commit).decode().splitlines():
+        data = path.endswith(_DATA) and path.startswith(_DATA_FOLDERS)
+        if (path.endswith(".py") or data) and not path.startswith(_LEFT_OUT):
+            yield path, _git("show", f"{commit}:{path}").decode("utf-8", "replace")
+
+
+def package_of(path: str) -> str:
+    """The folder a file is counted under: two levels inside the packages, the first one elsewhere."""
+    parts = path.split("/")[:-1]
+    return "/".join(parts[:2]) or "."
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--commit", default="HEAD", help="count the files of this commit")
+    parser.add_argument("--files", action="store_true", help="list every file")
+    options = parser.parse_args()
+    code: Counter[str] = Counter()
+    data = files = 0
+    for path, text in sources(options.commit):
+        if path.endswith(".py"):
+            code[path if options.files else package_of(path)] += code_lines(text)
+            files += 1
+        else:
+            data += len(text.splitlines())
+    for name, count in sorted(code.items()):
+        print(f"{count:7,}  {name}")
+    print(f"{sum(code.values()):7,}  lines of code in {files} files; {data:,} lines of data files")
+
+
+if __name__ == "__main__":
+    main()
