@@ -17,16 +17,16 @@ from typing import Any
 from render.annotations import annotate
 from render.compiler import compile_episode
 from render.compiler.assets import resolve_blend
-from render.errors import UsageError
-from render.passes import Passes, Renderer
-from render.profiles import DEFAULT_PROFILE, changed, settings_for
-from render.record import FrameAnnotation
-from render.scene import MOST_SIDE, Scene
+from render.model.errors import UsageError
+from render.model.passes import Passes, Renderer
+from render.model.profiles import DEFAULT_PROFILE, changed, settings_for
+from render.model.record import FrameAnnotation
+from render.model.scene import MOST_SIDE, Scene
 from render.store import open_store
-from scene_specs.reading import parse_episode
-from scene_specs.semantics import check_spec
-from scene_specs.spec import EpisodeSpec
-from scene_specs.stage import stage_of
+from scene_specs.checks.semantics import check_spec
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.stage import stage_of
+from scene_specs.reading.source import parse_episode
 
 __all__ = ["RenderedImage", "compile_spec", "open_store", "render_scene"]
 
@@ -83,7 +83,7 @@ def render_scene(
     """
     own = renderer is None
     if renderer is None:
-        from render.cycles.session import CyclesRenderer
+        from render.renderers.cycles.cycles_renderer import CyclesRenderer
 
         renderer = CyclesRenderer(device, threads, partial(resolve_blend, asset_roots=tuple(asset_roots)))
     try:

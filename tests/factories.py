@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 from PIL import Image
 
-from render.record import (
+from render.model.record import (
     RLE,
     CameraAnnotation,
     EpisodeRecord,
@@ -20,7 +20,7 @@ from render.record import (
     ObjectAnnotation,
     Provenance,
 )
-from render.scene import Scene, SceneCamera, SceneFrame, SceneView, Settings
+from render.model.scene import Scene, SceneCamera, SceneFrame, SceneView, Settings
 
 SETTINGS = Settings(
     profile="standard",

@@ -16,14 +16,14 @@ import pytest
 from click.testing import CliRunner
 
 from render.compiler import compile_episode
-from render.errors import CompileError
-from render.profiles import settings_for
-from render.scene import Scene
-from scene_specs import spec as language
-from scene_specs.errors import SpecError
-from scene_specs.reading import parse_episode
-from scene_specs.spec import SpecModel
-from scene_specs.vocabulary import COLORS, MATERIALS, RELATIONS, SHAPES, SIZES
+from render.model.errors import CompileError
+from render.model.profiles import settings_for
+from render.model.scene import Scene
+from scene_specs.language import spec as language
+from scene_specs.language.errors import SpecError
+from scene_specs.language.spec import SpecModel
+from scene_specs.language.vocabulary import COLORS, MATERIALS, RELATIONS, SHAPES, SIZES
+from scene_specs.reading.source import parse_episode
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import render.annotations
-from render.run.fake import FakeRenderer
-from render.store.lance_store import LanceStore
+from render.renderers.fake import FakeRenderer
+from render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 from tests.test_docs import ROOT, Block, blocks_of
 
@@ -25,7 +25,7 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for url, name in (("diorama.lance", "demo/0001"), ("demo.lance", "clevr/val/000000")):
         LanceStore.create(url, fsync=False).put([rendered(name)])
     # Cycles is tried elsewhere; here it would render for seconds what nobody looks at.
-    monkeypatch.setattr("render.cycles.session.CyclesRenderer", lambda *_: FakeRenderer())
+    monkeypatch.setattr("render.renderers.cycles.cycles_renderer.CyclesRenderer", lambda *_: FakeRenderer())
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page}:{block.line}")

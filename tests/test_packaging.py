@@ -76,7 +76,8 @@ def test_assets_are_found_where_the_wheel_is_installed(built: Path, tmp_path: Pa
     (wheel,) = built.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     code = (
-        "import render; from render.geometry.meshes import load_mesh; from scene_specs.stage import load_stage;"
+        "import render; from render.geometry.meshes import load_mesh;"
+        "from scene_specs.language.stage import load_stage;"
         "load_mesh('cube'); load_stage('clevr'); print(render.__file__)"
     )
     # -P keeps the working directory out of the path; PYTHONPATH comes before an editable installation.

@@ -17,7 +17,7 @@ PACKAGES = ("render", "scene_specs", "assets")
 HEAVY = ("bpy", "ray", "numpy", "pydantic", "lance", "pyarrow", "PIL", "OpenEXR", "pycocotools")
 COMMANDS = tuple(f"render.cli.{name}" for name in ("batch", "specs", "export", "episode", "doctor", "store", "gallery"))
 # Where Blender or Ray is at home, these can't be imported without them.
-NEEDING = ("render.cycles", "render.run", "assets.build")
+NEEDING = ("render.renderers.cycles", "render.run", "assets.build")
 
 
 def package_folder(package: str) -> Path:
@@ -72,9 +72,9 @@ PLANTED = [
     ("render/cli/x.py", "def f():\n    from bpy.types import Mesh", "imports bpy.types.Mesh"),
     ("render/annotations/x.py", "import importlib\nimportlib.import_module('bpy')", "imports bpy"),
     ("render/compiler/x.py", "from mathutils import Vector", "imports mathutils"),
-    ("render/cycles/x.py", "import ray", "imports ray"),
+    ("render/renderers/cycles/x.py", "import ray", "imports ray"),
     ("render/run/x.py", "import click", "imports click"),
-    ("scene_specs/x.py", "from render.errors import UsageError", "imports render.errors"),
+    ("scene_specs/x.py", "from render.model.errors import UsageError", "imports render.model.errors"),
     ("scene_specs/x.py", "class A:\n    import render", "imports render"),
     ("render/cli/x.py", "print('done')", "print()"),
     ("scene_specs/x.py", "import random", "imports random"),
@@ -106,11 +106,11 @@ def test_planted_breach_is_found(path: str, source: str, expected: str) -> None:
 
 
 ALLOWED = [
-    ("render/cycles/x.py", "import bpy\nfrom mathutils import Vector"),
+    ("render/renderers/cycles/x.py", "import bpy\nfrom mathutils import Vector"),
     ("assets/build/x.py", "import bpy"),
     ("render/run/x.py", "import ray, time, random"),
     ("render/cli/x.py", "import click"),
-    ("scene_specs/x.py", "def f():\n    import render.errors\n    return render"),
+    ("scene_specs/x.py", "def f():\n    import render.model.errors\n    return render"),
     ("scene_specs/x.py", "from scene_specs.render import x"),
     ("render/compiler/x.py", "import numpy as np\nr = np.random.Generator(np.random.Philox(key=3))"),
     ("render/compiler/x.py", "def f(rng: np.random.Generator) -> float:\n    return rng.random()"),
@@ -130,5 +130,5 @@ def test_what_is_allowed_passes(path: str, source: str) -> None:
 
 def test_breach_says_where_and_why() -> None:
     (breach,) = breaches("render/store/reader.py", "\n\nimport bpy")
-    assert str(breach).startswith("render/store/reader.py:3: imports bpy, allowed only under render/cycles/")
+    assert str(breach).startswith("render/store/reader.py:3: imports bpy, allowed only under render/renderers/cycles/")
     assert "Blender is not installed" in breach.why

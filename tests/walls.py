@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 # Module -> the folders that may import it, and why the others may not.
 IMPORT_WALLS = {
-    "bpy": (("render/cycles/", "assets/build/"), "everything else must run where Blender is not installed"),
-    "mathutils": (("render/cycles/", "assets/build/"), "it comes with bpy; pure code uses numpy"),
+    "bpy": (("render/renderers/cycles/", "assets/build/"), "everything else must run where Blender is not installed"),
+    "mathutils": (("render/renderers/cycles/", "assets/build/"), "it comes with bpy; pure code uses numpy"),
     "ray": (("render/run/",), "only scheduling knows Ray; the rest must run without it"),
     "click": (("render/cli/",), "the library is no command line: errors are raised, options are arguments"),
 }

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from render.errors import UsageError
-from render.profiles import settings_for
+from render.model.errors import UsageError
+from render.model.profiles import settings_for
 from tools.quality import references, report, results
 from tools.quality.candidates import Candidate, candidates
 from tools.quality.equal import Comparison, compare

@@ -25,17 +25,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from render.run.batch import Run
-from render.run.feed import Task
+from render.run.batch import Batch, Request
 from render.run.interrupt import Interrupts
+from render.run.limits import resident
 from render.run.local_ray import ray_nodes
-from render.run.memory import resident
+from render.run.loop import Run
 from render.run.options import RunOptions
-from render.run.planning import plan_workers
-from render.run.service import Batch, Request
+from render.run.task_feed import Task
 from render.run.worker import Answer, Done, Worker
+from render.run.worker_plan import plan_workers
 from render.store import open_or_create
-from render.store.base import PutResult
+from render.store.episode_store import PutResult
 
 log = logging.getLogger("bench")
 
@@ -50,8 +50,8 @@ class Sleeper(Worker):
 
     def render(self, task: bytes) -> Answer:
         """As Worker's."""
-        from render.run.episode import make_record
-        from render.store.rows import encode
+        from render.episode.make_record import make_record
+        from render.store.lance.rows import encode
 
         start = time.perf_counter()
         episode, job, settings, attempt = pickle.loads(task)

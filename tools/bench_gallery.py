@@ -21,13 +21,13 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from render.profiles import settings_for
-from render.record import EpisodeRecord, Job
-from render.run.episode import make_record
-from render.run.fake import FakeRenderer
-from render.store.lance_store import LanceStore
-from scene_specs.mewl.generate import TASKS, mewl_spec
-from scene_specs.spec import EpisodeSpec
+from render.episode.make_record import make_record
+from render.model.profiles import settings_for
+from render.model.record import EpisodeRecord, Job
+from render.renderers.fake import FakeRenderer
+from render.store.lance.lance_store import LanceStore
+from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from scene_specs.language.spec import EpisodeSpec
 from tools.bench_store import peak_kilobytes
 
 BATCH = 64

@@ -18,14 +18,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from render.cycles.session import CyclesRenderer
-from render.profiles import settings_for
-from render.record import EpisodeRecord
-from render.run.episode import make_record
-from render.run.jobs import job_of
-from render.scene import Settings
+from render.compiler.render_key import job_of
+from render.episode.make_record import make_record
+from render.model.profiles import settings_for
+from render.model.record import EpisodeRecord
+from render.model.scene import Settings
+from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.store import open_or_create
-from scene_specs.spec import EpisodeSpec
+from scene_specs.language.spec import EpisodeSpec
 from tools.quality.report import table
 from tools.quality.shell import guarded, positive
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from render.annotations.encode import decode_png, encode_png
-from render.errors import UsageError
+from render.model.errors import UsageError
 from tools.quality.report import table
 from tools.quality.shell import guarded, positive
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from render.errors import UsageError
+from render.model.errors import UsageError
 from tools.quality import references, report, results
 from tools.quality.candidates import Candidate, candidates
 from tools.quality.files import write_whole

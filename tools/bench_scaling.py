@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from render.errors import UsageError
-from scene_specs.spec import EpisodeSpec
+from render.model.errors import UsageError
+from scene_specs.language.spec import EpisodeSpec
 from tools.quality.candidates import Candidate, candidates
 from tools.quality.measure import Measured, measure
 from tools.quality.report import table

@@ -24,9 +24,9 @@ from random import Random
 import numpy as np
 from PIL import Image
 
-from render.record import EpisodeRecord
-from render.store.lance_store import LanceStore
-from render.store.schema import episode_schema
+from render.model.record import EpisodeRecord
+from render.store.lance.columns import episode_schema
+from render.store.lance.lance_store import LanceStore
 from tests.factories import make_job, make_record, make_scene, make_spec
 
 BATCH = 64

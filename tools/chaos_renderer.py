@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from render.run.fake import FakeRenderer
+from render.renderers.fake import FakeRenderer
 
 
 class Slow(FakeRenderer):

@@ -20,10 +20,10 @@ import tempfile
 from pathlib import Path
 
 from render.compiler import compile_episode
-from render.profiles import settings_for
-from render.scene import Scene
+from render.model.profiles import settings_for
+from render.model.scene import Scene
 from render.store import open_or_create
-from scene_specs.spec import EpisodeSpec
+from scene_specs.language.spec import EpisodeSpec
 
 
 def specs(count: int) -> list[EpisodeSpec]:

@@ -16,8 +16,8 @@ import numpy as np
 from PIL import Image
 
 from render.compiler import compile_episode
-from render.cycles.session import CyclesRenderer
-from render.profiles import settings_for
+from render.model.profiles import settings_for
+from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from scene_specs.importing.mewl import import_mewl
 
 

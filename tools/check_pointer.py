@@ -15,10 +15,10 @@ import numpy as np
 
 from render.annotations import annotate
 from render.compiler import compile_episode
-from render.cycles.session import CyclesRenderer
-from render.errors import CompileError
-from render.profiles import settings_for
-from scene_specs.spec import EpisodeSpec
+from render.model.errors import CompileError
+from render.model.profiles import settings_for
+from render.renderers.cycles.cycles_renderer import CyclesRenderer
+from scene_specs.language.spec import EpisodeSpec
 
 
 def episode(number: int) -> EpisodeSpec:

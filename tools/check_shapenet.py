@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from PIL import Image
 from tqdm import tqdm
 
-from render.errors import DioramaError
 from render.geometry.shapenet import choose_library, library, load_model
-from scene_specs.models import word_of
+from render.model.errors import DioramaError
+from scene_specs.language.model_names import word_of
 
 COLUMNS = 8
 # Of the sheet; a JPEG can't be higher.
@@ -66,7 +66,7 @@ def picture(renderer: Any, name: str, side: int) -> NDArray[np.uint8]:
 
 def sheet(names_: list[str], side: int, broken: dict[str, str]) -> Image.Image:
     """The models in rows of COLUMNS, one category after the other; what can't be rendered stays grey."""
-    from render.cycles.session import CyclesRenderer
+    from render.renderers.cycles.cycles_renderer import CyclesRenderer
 
     places = layout(names_)
     whole = np.full((side * rows_of(names_), side * COLUMNS, 3), 128, dtype=np.uint8)

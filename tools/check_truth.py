@@ -21,13 +21,13 @@ from pycocotools import mask as coco
 
 from render.annotations import annotate
 from render.compiler import compile_episode
-from render.cycles.session import CyclesRenderer
 from render.geometry.shapenet import library
-from render.profiles import settings_for
-from render.run.fake import FakeRenderer
-from render.scene import Scene
-from scene_specs.spec import EpisodeSpec
-from scene_specs.vocabulary import SHAPES
+from render.model.profiles import settings_for
+from render.model.scene import Scene
+from render.renderers.cycles.cycles_renderer import CyclesRenderer
+from render.renderers.fake import FakeRenderer
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.vocabulary import SHAPES
 
 Numbers = list[float]
 

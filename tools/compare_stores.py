@@ -11,8 +11,8 @@ import sys
 
 from pycocotools import mask as coco
 
-from render.compare import compare_images
-from render.record import ObjectAnnotation
+from render.annotations.compare import compare_images
+from render.model.record import ObjectAnnotation
 from render.store import open_store
 
 log = logging.getLogger("compare")

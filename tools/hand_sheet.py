@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image
 
 import render
-from render.cycles.session import CyclesRenderer
+from render.renderers.cycles.cycles_renderer import CyclesRenderer
 
 TURNS = 16
 

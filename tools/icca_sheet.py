@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from render.record import EpisodeRecord
+from render.model.record import EpisodeRecord
 from render.store import open_store
 
 WHITE, INK, FAINT = (255, 255, 255), (32, 36, 40), (110, 116, 122)

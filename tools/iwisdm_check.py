@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from scene_specs.iwisdm.reader import UnreadableError, read
+from scene_specs.benchmarks.iwisdm.reader import UnreadableError, read
 
 SIDES = ("front", "left", "back", "right")
 WHITE, INK, MARGIN, LINE = (255, 255, 255), (40, 40, 40), 4, 14

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from scene_specs.kilogram.annotations import Annotation
-from scene_specs.kilogram.dataset import own_dataset, read_drawings
-from scene_specs.kilogram.examples import COLORS, RGB, whole_example
-from scene_specs.kilogram.figure import Figure
-from scene_specs.kilogram.pieces import PIECES
+from scene_specs.benchmarks.kilogram.annotations import Annotation
+from scene_specs.benchmarks.kilogram.dataset import own_dataset, read_drawings
+from scene_specs.benchmarks.kilogram.examples import COLORS, RGB, whole_example
+from scene_specs.benchmarks.kilogram.figure import Figure
+from scene_specs.benchmarks.kilogram.pieces import PIECES
 
 CAPTION = 16
 MARGIN = 8

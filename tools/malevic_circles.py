@@ -1,4 +1,6 @@
-"""Finds the circles of exactly 4 r^2 pixels in `scene_specs/malevic/shapes.py`: `python tools/malevic_circles.py`.
+"""Find the circles of exactly 4 r^2 pixels in `scene_specs/benchmarks/malevic/shapes.py`.
+
+    python tools/malevic_circles.py
 
 Among centres on a grid of 1/32 of a pixel, for each size class the one from which pixel 4 r^2 + 1 is farthest beyond
 pixel 4 r^2; the radius lies half-way between. Prints class, x and y of the centre within its pixel, radius, and how far

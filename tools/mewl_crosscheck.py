@@ -1,4 +1,4 @@
-"""Two provers that share no code judge the same MEWL episodes: scene_specs.mewl.prove and the tests' brute force.
+"""Two solvers that share no code judge the same MEWL episodes: mewl.verify and the tests' brute force.
 
     python -m tools.mewl_crosscheck                      # 230 episodes a task, as made and damaged in six ways
     python -m tools.mewl_crosscheck --count 600 --split train --seed 3 --intact
@@ -23,11 +23,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from scene_specs.errors import SpecError
-from scene_specs.mewl.generate import TASKS, mewl_spec
-from scene_specs.mewl.prove import prove
-from scene_specs.mewl.view import learner_view
-from tests.scene_specs.mewl.brute_force import VALUES, brute_force
+from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from scene_specs.benchmarks.mewl.verify import prove
+from scene_specs.benchmarks.mewl.view import learner_view
+from scene_specs.language.errors import SpecError
+from tests.scene_specs.benchmarks.mewl.brute_force import VALUES, brute_force
 
 Spec = dict[str, Any]
 Judgement = tuple[bool, str]

@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from multiprocessing import get_context
 
 from render.compiler.compile import compile_with_report
-from render.errors import CompileError
-from render.profiles import settings_for
-from scene_specs.mewl.generate import COUNTS, TASKS, mewl_spec
-from scene_specs.mewl.words import SPLITS
-from scene_specs.spec import EpisodeSpec
+from render.model.errors import CompileError
+from render.model.profiles import settings_for
+from scene_specs.benchmarks.mewl.generate import COUNTS, TASKS, mewl_spec
+from scene_specs.benchmarks.mewl.words import SPLITS
+from scene_specs.language.spec import EpisodeSpec
 
 # Episodes a piece of work: about a second.
 _PIECE = 20

@@ -1,4 +1,4 @@
-"""Writes scene_specs/mewl/real_words.txt: every real word that two or three of our syllables spell.
+"""Writes scene_specs/benchmarks/mewl/real_words.txt: every real word that two or three of our syllables spell.
 
     python tools/mewl_words.py
 
@@ -16,9 +16,9 @@ import re
 from importlib import resources
 from pathlib import Path
 
-from scene_specs.mewl.words import SYLLABLES
+from scene_specs.benchmarks.mewl.words import SYLLABLES
 
-TARGET = Path(__file__).resolve().parents[1] / "scene_specs" / "mewl" / "real_words.txt"
+TARGET = Path(__file__).resolve().parents[1] / "scene_specs" / "benchmarks" / "mewl" / "real_words.txt"
 log = logging.getLogger("mewl_words")
 
 

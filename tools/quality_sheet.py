@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from render.errors import UsageError
-from render.profiles import settings_for
-from render.run.fake import FakeRenderer
-from render.scene import SceneFrame
+from render.model.errors import UsageError
+from render.model.profiles import settings_for
+from render.model.scene import SceneFrame
+from render.renderers.fake import FakeRenderer
 from tools.contact_sheet import CAPTION, INK, MARGIN, PAPER, fitting
 from tools.quality import references, results
 from tools.quality.files import write_whole

@@ -20,10 +20,10 @@ from PIL import Image, ImageDraw, ImageFont
 from tqdm import tqdm
 
 import render
-from render.cycles.session import CyclesRenderer
 from render.geometry.shapenet import library
 from render.geometry.shapenet.library import ROOT
-from scene_specs.models import word_of
+from render.renderers.cycles.cycles_renderer import CyclesRenderer
+from scene_specs.language.model_names import word_of
 
 CAPTION = 14
 LARGEST = 400_000

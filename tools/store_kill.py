@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from render.store.lance_store import LanceStore
+from render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
-from tests.render.store.cycler import PHASES
+from tests.render.store.lance.cycler import PHASES
 
 ROOT = Path(__file__).resolve().parents[1]
 CALM_SECONDS = 120.0
@@ -41,7 +41,7 @@ class Campaign:
     outside: Counter[str] = field(default_factory=Counter)
 
     def start(self, prefix: str, cycles: int) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "tests.render.store.cycler", self.url, prefix, str(cycles)]
+        command = [sys.executable, "-m", "tests.render.store.lance.cycler", self.url, prefix, str(cycles)]
         return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
     def calibrate(self) -> None:

@@ -13,8 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from render.store.lance_store import LanceStore
-from tests.render.store.test_crash import check_whole, start
+from render.store.lance.lance_store import LanceStore
+from tests.render.store.lance.test_crash import check_whole, start
 
 WRITERS = 4
 log = logging.getLogger("store_race")

@@ -24,8 +24,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from render.errors import StoreError
-from render.store.lance_store import LanceStore
+from render.model.errors import StoreError
+from render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pycocotools import mask as coco
 
-from render.errors import RenderError
 from render.geometry.camera import Camera, Vec, dot
 from render.geometry.pointing import pointing_ray
 from render.geometry.raster import Pose, mask_box, rasterise
 from render.geometry.rotation import Matrix, euler_matrix, matrix_quaternion, multiply
 from render.geometry.solid import solid
-from render.passes import Passes
-from render.record import (
+from render.model.errors import RenderError
+from render.model.passes import Passes
+from render.model.record import (
     RLE,
     CameraAnnotation,
     FrameAnnotation,
@@ -26,9 +26,9 @@ from render.record import (
     Row3,
     Vector3,
 )
-from render.scene import Scene, SceneFrame, SceneObject, SceneView
-from scene_specs.stage import StageGround, load_stage
-from scene_specs.vocabulary import RELATIONS
+from render.model.scene import Scene, SceneFrame, SceneObject, SceneView
+from scene_specs.language.stage import StageGround, load_stage
+from scene_specs.language.vocabulary import RELATIONS
 
 
 def _vector(values: Sequence[float], digits: int = 6) -> Vector3:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 from PIL.PngImagePlugin import PngImageFile
 
-from render.errors import RenderError
-from render.passes import Passes
-from render.scene import MOST_SIDE
+from render.model.errors import RenderError
+from render.model.passes import Passes
+from render.model.scene import MOST_SIDE
 
 # After PNG's filters a picture with shading holds few repeated strings but for runs. Looking only for these gives, at
 # 320 x 240, the size of zlib's level 6 (68 KB) in the time of level 1 (4 ms against 22).

@@ -25,7 +25,7 @@ def _per_gpu(_ctx: click.Context, _param: click.Parameter, value: str) -> int | 
 
 
 def _size_in_bytes(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
-    from render.errors import UsageError
+    from render.model.errors import UsageError
     from render.run.options import parse_bytes
 
     try:
@@ -170,15 +170,15 @@ def main(
     Exit codes: 0 all done; 1 some episodes failed (named at the end), the others are stored; 2 wrong specs or options,
     nothing rendered; 3 the device asked for is not there; 4 the store cannot be read or written; 130 stopped by Ctrl-C.
     """
-    from render.errors import UsageError
+    from render.model.errors import UsageError
 
     if replace and keep:
         raise UsageError("--replace and --keep exclude each other; leave one out")
     from pathlib import Path
 
     from render.geometry.shapenet import library_setting
+    from render.run.batch import Batch, Request
     from render.run.options import RunOptions
-    from render.run.service import Batch, Request
 
     batch = Batch(
         Request(

@@ -17,7 +17,7 @@ from typing import IO, Any, TypeVar
 
 import click
 
-from render.errors import DioramaError, SpecError, UsageError
+from render.model.errors import DioramaError, SpecError, UsageError
 
 SHOWN_FAULTS = 50
 INTERRUPTED = 130
@@ -163,7 +163,7 @@ def _drop_output() -> None:
 
 
 class DioramaCommand(click.Command):
-    """A command that ends with the exit code of the DioramaError that reaches it (see render.errors)."""
+    """A command that ends with the exit code of the DioramaError that reaches it (see render.model.errors)."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """As click's, with our errors caught."""

@@ -76,7 +76,7 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
     Exit codes: 0 identical, replaced, or nothing to compare with; 1 the pictures or their truth differ; 2 wrong
     options, spec or id; 3 the device asked for is not there; 4 the store cannot be read.
     """
-    from render.run.again import Again, render_again
+    from render.episode.rerender import Again, render_again
 
     if options["spec"] is not None and store is not None and episode_id is None:
         store, episode_id = None, store

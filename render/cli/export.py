@@ -14,7 +14,7 @@ import click
 from render.cli.common import DioramaCommand, verbose_option
 
 if TYPE_CHECKING:
-    from render.export.base import Exporter, ExportOptions, ExportReport
+    from render.export.protocol import Exporter, ExportOptions, ExportReport
 
 
 @click.command(cls=DioramaCommand)
@@ -63,7 +63,7 @@ def main(
         raise click.UsageError(
             f"--shard-size is for {' and '.join(sorted(SHARDED))}; leave it out with --format {name}"
         )
-    from render.export.base import ExportOptions
+    from render.export.protocol import ExportOptions
 
     options = ExportOptions(overwrite, limit, shard_size=shard_size)
     if name in FROM_FILES:
@@ -71,7 +71,7 @@ def main(
             raise click.UsageError(f"--format {name} reads a file: name it, and leave --split, --where and --at out")
         report = _from_file(Path(source), out, options)
     else:
-        from render.store.copying import condition
+        from render.store.lance.copying import condition
 
         options = replace(options, where=condition(where, splits=splits))
         report = _from_store(export, source or os.environ.get("DIORAMA_STORE") or "diorama.lance", at, out, options)

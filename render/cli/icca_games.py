@@ -9,27 +9,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from render.cli.icca_played import empty_folder
-from render.errors import Fault, SpecError, UsageError
-from scene_specs.icca.contexts import TANGRAM
-from scene_specs.icca.folders import (
+from render.model.errors import Fault, SpecError, UsageError
+from scene_specs.benchmarks.icca.contexts import TANGRAM
+from scene_specs.benchmarks.icca.folders import (
     game_folders,
     read_game,
     table_text,
     write_game,
 )
-from scene_specs.icca.game import Game, new_game
-from scene_specs.icca.levels import SIZE
-from scene_specs.icca.picture import Picture
-from scene_specs.icca.pictures import image_of, png
-from scene_specs.icca.prompts import Part
-from scene_specs.icca.prove import disproof, is_icca
-from scene_specs.icca.score import MEASURES, Played, Row, of_game, of_transcript
-from scene_specs.icca.sources import seen_picture
-from scene_specs.icca.transcripts import read_transcripts
+from scene_specs.benchmarks.icca.game import Game, new_game
+from scene_specs.benchmarks.icca.levels import SIZE
+from scene_specs.benchmarks.icca.picture import Picture
+from scene_specs.benchmarks.icca.pictures import image_of, png
+from scene_specs.benchmarks.icca.prompts import Part
+from scene_specs.benchmarks.icca.score import MEASURES, Played, Row, of_game, of_transcript
+from scene_specs.benchmarks.icca.sources import seen_picture
+from scene_specs.benchmarks.icca.transcripts import read_transcripts
+from scene_specs.benchmarks.icca.verify import disproof, is_icca
 
 if TYPE_CHECKING:
-    from render.record import EpisodeRecord
-    from render.store.base import EpisodeReader
+    from render.model.record import EpisodeRecord
+    from render.store.episode_store import EpisodeReader
 
 
 def pictures_of_record(record: EpisodeRecord) -> list[Picture]:
@@ -43,7 +43,7 @@ def pictures_of_record(record: EpisodeRecord) -> list[Picture]:
         problem = f"found benchmark {task.get('benchmark')!r}, {len(record.images)} images; expected 'icca', {SIZE}"
         raise SpecError([Fault("", 0, record.episode_id, "task", problem)])
     if task.get("source") == TANGRAM:
-        from scene_specs.icca.tangrams import picture_of_pieces
+        from scene_specs.benchmarks.icca.tangrams import picture_of_pieces
 
         return [picture_of_pieces(_truth(record, k), _annotations(record, k)) for k in range(SIZE)]
     found = []
@@ -97,7 +97,7 @@ def make_games(store: str, count: int | None, out: Path, seed: int) -> Iterator[
 
 
 def _whole(opened: EpisodeReader, ids: Sequence[str], store: str) -> Iterator[EpisodeRecord]:
-    from render.export.base import ExportReport, whole_records
+    from render.export.protocol import ExportReport, whole_records
 
     report = ExportReport()
     for record in whole_records(opened, ids, report, lambda _: None):

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from render.cli.common import log, whole_file
-from render.errors import Fault, SpecError, UsageError
-from scene_specs.icca.folders import TRUTH, table_text, transcript_rows, write_game
-from scene_specs.icca.game import Game
-from scene_specs.icca.transcripts import header_of, read_text, transcripts_of
-from scene_specs.icca.variants import TRIALS
+from render.model.errors import Fault, SpecError, UsageError
+from scene_specs.benchmarks.icca.folders import TRUTH, table_text, transcript_rows, write_game
+from scene_specs.benchmarks.icca.game import Game
+from scene_specs.benchmarks.icca.transcripts import header_of, read_text, transcripts_of
+from scene_specs.benchmarks.icca.variants import TRIALS
 
 if TYPE_CHECKING:
-    from scene_specs.icca.players import Setup
+    from scene_specs.benchmarks.icca.players import Setup
 
 _HEAD = b'{"icca_transcript":'
 

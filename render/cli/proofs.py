@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from render.record import EpisodeRecord
-    from scene_specs.errors import Fault
-    from scene_specs.reading import Item, SpecSource
+    from render.model.record import EpisodeRecord
+    from scene_specs.language.errors import Fault
+    from scene_specs.reading.source import Item, SpecSource
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ def proof_of(task: Mapping[str, Any] | None) -> Proof:
 
 def _mewl() -> Proof:
     from render.export._mewl_truth import prove_record
-    from scene_specs.mewl.prove import prove
-    from scene_specs.mewl.view import learner_view
+    from scene_specs.benchmarks.mewl.verify import prove
+    from scene_specs.benchmarks.mewl.view import learner_view
 
     def spec(data: dict[str, Any]) -> str:
         task = data.get("task") or {}
@@ -57,14 +57,14 @@ def _icca() -> Proof:
 
 def _kilogram() -> Proof:
     from render.export._kilogram_truth import record_disproof
-    from scene_specs.kilogram.prove import disproof, frames_of
+    from scene_specs.benchmarks.kilogram.verify import disproof, frames_of
 
     return Proof(lambda data: disproof(data["task"], frames_of(data)), record_disproof)
 
 
 def _malevic() -> Proof:
     from render.export._malevic_truth import record_disproof
-    from scene_specs.malevic.prove import disproof
+    from scene_specs.benchmarks.malevic.verify import disproof
 
     return Proof(disproof, record_disproof)
 
@@ -87,7 +87,7 @@ def placed(fault: Fault, file: str, line: int) -> Fault:
 
 def proof_faults(source: SpecSource) -> Iterator[Fault]:
     """What is wrong with the episodes of checked files as those of their benchmark: a fault for each not proved."""
-    from scene_specs.errors import Fault, SpecError
+    from scene_specs.language.errors import Fault, SpecError
 
     for item in source:
         try:
@@ -105,9 +105,9 @@ def store_faults(path: str) -> tuple[list[Fault], int]:
 
     A damaged episode is a fault of its own. Raises StoreError where the store can't be opened.
     """
-    from render.export.base import ExportReport, whole_records
+    from render.export.protocol import ExportReport, whole_records
     from render.store import open_store
-    from scene_specs.errors import Fault, SpecError
+    from scene_specs.language.errors import Fault, SpecError
 
     store = open_store(path)
     faults: list[Fault] = []
@@ -132,8 +132,8 @@ def store_faults(path: str) -> tuple[list[Fault], int]:
 
 def checked(files: tuple[str, ...]) -> Iterator[tuple[Item, dict[str, Any]]]:
     """Each episode with its JSON data, once all files were found to be right. Raises SpecError with all faults."""
-    from scene_specs.errors import SpecError
-    from scene_specs.reading import SpecSource
+    from scene_specs.language.errors import SpecError
+    from scene_specs.reading.source import SpecSource
 
     with SpecSource(files) as source:
         faults, _ = source.check()
@@ -145,7 +145,7 @@ def checked(files: tuple[str, ...]) -> Iterator[tuple[Item, dict[str, Any]]]:
 
 def data_of(files: tuple[str, ...], benchmark: str) -> Iterator[dict[str, Any]]:
     """Each episode as JSON data. Raises SpecError for specs that are wrong, or of another benchmark."""
-    from scene_specs.errors import Fault, SpecError
+    from scene_specs.language.errors import Fault, SpecError
 
     for item, data in checked(files):
         found = (data.get("task") or {}).get("benchmark")

@@ -13,8 +13,8 @@ from render.cli import proofs, specs_icca, specs_iwisdm, specs_kilogram, specs_m
 from render.cli.common import DioramaGroup, log, parse_size, shapenet_option, verbose_option, whole_file
 
 if TYPE_CHECKING:
-    from scene_specs.reading import SpecSource
-    from scene_specs.spec import EpisodeSpec
+    from scene_specs.language.spec import EpisodeSpec
+    from scene_specs.reading.source import SpecSource
 
 _FILES = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
 _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
@@ -30,7 +30,7 @@ def main() -> None:
 @_OUT
 def schema(out: Path | None) -> None:
     """Print the JSON Schema of spec files."""
-    from scene_specs.schema import schema_text
+    from scene_specs.language.schema import schema_text
 
     with whole_file(out) as stream:
         stream.write(schema_text())
@@ -64,8 +64,8 @@ for _command in _COMMANDS:
 @click.option("--store", metavar="STORE", help="With --prove: prove the rendered truth of a store instead of files.")
 def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None) -> None:
     """Report every fault of every file; exit code 2 if there is one."""
-    from scene_specs.errors import SpecError
-    from scene_specs.reading import SpecSource
+    from scene_specs.language.errors import SpecError
+    from scene_specs.reading.source import SpecSource
 
     if bool(files) == (store is not None) or (store is not None and not prove):
         raise click.UsageError("give FILES, or --prove with --store STORE")
@@ -114,8 +114,8 @@ def resolve(
 
     An episode for which no layout is found is named, the others are written, and the exit code is 1.
     """
-    from render.errors import CompileError
-    from scene_specs.reading import SpecSource
+    from render.model.errors import CompileError
+    from scene_specs.reading.source import SpecSource
 
     failed = 0
     with SpecSource(files) as source:
@@ -132,7 +132,7 @@ def resolve(
 
 
 def _all_right(source: SpecSource) -> None:
-    from scene_specs.errors import SpecError
+    from scene_specs.language.errors import SpecError
 
     faults, _ = source.check()
     if faults:
@@ -141,9 +141,9 @@ def _all_right(source: SpecSource) -> None:
 
 def _resolved(episode: Any, profile: str | None, size: tuple[int, int] | None, asset_roots: tuple[Path, ...]) -> str:
     from render.compiler import compile_episode
-    from render.profiles import DEFAULT_PROFILE, settings_for
-    from render.scene import Scene
-    from scene_specs.stage import stage_of
+    from render.model.profiles import DEFAULT_PROFILE, settings_for
+    from render.model.scene import Scene
+    from scene_specs.language.stage import stage_of
 
     if isinstance(episode, Scene) and profile is None:
         own = episode.settings
@@ -175,7 +175,7 @@ def _span(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[int
 @_OUT
 def clevr(count: int, objects: tuple[int, int], split: str, seed: int, cogent: str | None, out: Path | None) -> None:
     """Generate CLEVR episodes, one a line."""
-    from scene_specs.clevr import clevr_specs
+    from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
 
     _write(clevr_specs(count, objects, split, seed, cogent), out)
 
@@ -197,9 +197,9 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
 
     CLEVR: CLEVR_<split>_scenes.json, or a single scene. MEWL: folders with info.json below, or a single scene file.
     """
-    from scene_specs.errors import SpecError
     from scene_specs.importing.clevr import import_clevr
     from scene_specs.importing.mewl import import_mewl
+    from scene_specs.language.errors import SpecError
 
     reader = import_mewl if origin == "mewl" else import_clevr
     faults: list[Any] = []

@@ -14,7 +14,7 @@ from render.cli.common import whole_file
 from render.cli.proofs import data_of
 
 if TYPE_CHECKING:
-    from render.record import EpisodeRecord
+    from render.model.record import EpisodeRecord
 
 _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
 _SEED = click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
@@ -50,7 +50,7 @@ def icca(
         raise click.UsageError("give --contexts N, or a subcommand")
     from tqdm import tqdm
 
-    from scene_specs.icca.contexts import context_specs
+    from scene_specs.benchmarks.icca.contexts import context_specs
 
     specs = context_specs(contexts, difficulty, source, vary or "", seed, first)
     with whole_file(out) as stream:
@@ -68,7 +68,7 @@ def _is_given(ctx: click.Context, parameter: click.Parameter) -> bool:
 @_OUT
 def similarity(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     """Say how alike the pictures of contexts are, and how much it takes to name one. FILES are specs."""
-    from scene_specs.icca.prove import summary, summary_table
+    from scene_specs.benchmarks.icca.verify import summary, summary_table
 
     rows = summary(data_of(files, "icca"))
     with whole_file(out) as stream:
@@ -102,7 +102,7 @@ for _command in (specs_icca_play.play, specs_icca_play.prompt, specs_icca_play.v
 
 def spec_disproof(data: dict[str, Any]) -> str:
     """Why a context's stored descriptions are wrong; "" if they are right."""
-    from scene_specs.icca.prove import disproof, pictures_of
+    from scene_specs.benchmarks.icca.verify import disproof, pictures_of
 
     return disproof(data["task"], pictures_of(data))
 
@@ -110,6 +110,6 @@ def spec_disproof(data: dict[str, Any]) -> str:
 def record_disproof(record: EpisodeRecord) -> str:
     """The same from what was rendered."""
     from render.cli.icca_games import pictures_of_record
-    from scene_specs.icca.prove import disproof
+    from scene_specs.benchmarks.icca.verify import disproof
 
     return disproof(record.scene.task or {}, pictures_of_record(record))

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from render.cli.common import whole_file
-from render.errors import UsageError
+from render.model.errors import UsageError
 
 _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
 _SEED = click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
@@ -66,9 +66,9 @@ def play(
 
     from render.cli.icca_games import read_games
     from render.cli.icca_played import empty_folder, growing, write_played
-    from scene_specs.icca.play import play as played
-    from scene_specs.icca.play import player
-    from scene_specs.icca.transcripts import lines_of
+    from scene_specs.benchmarks.icca.play import play as played
+    from scene_specs.benchmarks.icca.play import player
+    from scene_specs.benchmarks.icca.transcripts import lines_of
 
     setup = _setup(given)
     factories = {role: _player(role, given[role]) for role in ("speaker", "listener")}
@@ -86,8 +86,8 @@ def play(
 
 
 def _player(role: str, name: str) -> Callable[..., Any]:
-    from scene_specs.icca.players import factory
-    from scene_specs.icca.replay import Replayed
+    from scene_specs.benchmarks.icca.players import factory
+    from scene_specs.benchmarks.icca.replay import Replayed
 
     kind, colon, path = name.partition(":")
     if kind == "replay" and colon:
@@ -97,10 +97,10 @@ def _player(role: str, name: str) -> Callable[..., Any]:
 
 
 def _setup(given: dict[str, Any]) -> Any:
-    from scene_specs.icca.players import Setup
-    from scene_specs.icca.prompts import Setting
-    from scene_specs.icca.transcripts import read_text
-    from scene_specs.icca.variants import check_images, listener_variant, read_listener, speaker_variant
+    from scene_specs.benchmarks.icca.players import Setup
+    from scene_specs.benchmarks.icca.prompts import Setting
+    from scene_specs.benchmarks.icca.transcripts import read_text
+    from scene_specs.benchmarks.icca.variants import check_images, listener_variant, read_listener, speaker_variant
 
     file: Path | None = given["variant_file"]
     source = click.get_current_context().get_parameter_source("variant")
@@ -128,9 +128,9 @@ def _setup(given: dict[str, Any]) -> Any:
 def prompt(game: Path, trial: int, role: str, as_json: bool, images: Path | None, **given: Any) -> None:
     """Show what a player is given in a trial of GAME: texts and images, in order."""
     from render.cli.icca_games import read_games, write_images
-    from scene_specs.icca.play import play as played
-    from scene_specs.icca.play import player
-    from scene_specs.icca.prompts import as_text
+    from scene_specs.benchmarks.icca.play import play as played
+    from scene_specs.benchmarks.icca.play import player
+    from scene_specs.benchmarks.icca.prompts import as_text
 
     setup = _setup(given)
     games = read_games((game,))
@@ -154,7 +154,7 @@ def variants(as_json: bool, form: str) -> None:
     """List the variants: settings of speakers and listeners, and how many images a prompt holds in each trial."""
     from dataclasses import asdict
 
-    from scene_specs.icca.variants import TRIALS, listener_variants, speaker_variants
+    from scene_specs.benchmarks.icca.variants import TRIALS, listener_variants, speaker_variants
 
     listeners = [
         {**asdict(one), "images": [one.images(trial, form) for trial in range(TRIALS)]} for one in listener_variants()
@@ -196,7 +196,7 @@ def score(
     Accuracy, words a message, WND and WNR per repetition, with 95 % bootstrap intervals over games.
     """
     from render.cli.icca_games import played_games, plot_of
-    from scene_specs.icca.score import as_data, scores, table
+    from scene_specs.benchmarks.icca.score import as_data, scores, table
 
     rows = scores(played_games(played), computation, words, seed)
     if plot is not None:

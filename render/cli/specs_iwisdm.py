@@ -13,9 +13,9 @@ from render.cli.common import rgb_value, whole_file
 from render.cli.proofs import data_of
 
 if TYPE_CHECKING:
-    from render.record import EpisodeRecord
-    from scene_specs.iwisdm.generate import Sessions
-    from scene_specs.iwisdm.setup import Setup
+    from render.model.record import EpisodeRecord
+    from scene_specs.benchmarks.iwisdm.generate import Sessions
+    from scene_specs.benchmarks.iwisdm.setup import Setup
 
 _FILES = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
 _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
@@ -87,7 +87,7 @@ def iwisdm(out: Path | None, count: int, first: int, **given: Any) -> None:
         raise click.UsageError("give one of --benchmark, --task, --config")
     from tqdm import tqdm
 
-    from scene_specs.iwisdm.generate import trial_specs
+    from scene_specs.benchmarks.iwisdm.generate import trial_specs
 
     setup = _setup(given)
     sessions, name = _sessions(given, setup, first + count)
@@ -98,9 +98,9 @@ def iwisdm(out: Path | None, count: int, first: int, **given: Any) -> None:
 
 
 def _setup(given: dict[str, Any]) -> Setup:
-    from scene_specs.iwisdm.backwards import Options
-    from scene_specs.iwisdm.setup import Setup
-    from scene_specs.iwisdm.stimuli import DEFAULT, read_stimuli
+    from scene_specs.benchmarks.iwisdm.backwards import Options
+    from scene_specs.benchmarks.iwisdm.setup import Setup
+    from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, read_stimuli
 
     file = given["stimuli"]
     return Setup(
@@ -118,7 +118,7 @@ def _setup(given: dict[str, Any]) -> Setup:
 
 
 def _text(file: Path) -> str:
-    from render.errors import UsageError
+    from render.model.errors import UsageError
 
     try:
         return file.read_text(encoding="utf-8")
@@ -128,9 +128,9 @@ def _text(file: Path) -> str:
 
 def _sessions(given: dict[str, Any], setup: Setup, trials: int) -> tuple[Sessions, str]:
     """Frame plans, and the name that ids have. Raises SpecError, UsageError."""
-    from scene_specs.iwisdm.config import benchmark, read_config
-    from scene_specs.iwisdm.generate import auto_sessions, bank_sessions
-    from scene_specs.iwisdm.settings import read_settings
+    from scene_specs.benchmarks.iwisdm.config import benchmark, read_config
+    from scene_specs.benchmarks.iwisdm.generate import auto_sessions, bank_sessions
+    from scene_specs.benchmarks.iwisdm.settings import read_settings
 
     task, file = given["task"], given["config"]
     if given["settings"] and not task:
@@ -161,9 +161,9 @@ def balance(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
 
     Also, of tasks with a condition, how often it decides: both branches would give different answers.
     """
-    from render.errors import UsageError
-    from scene_specs.iwisdm.audit import audit, table
-    from scene_specs.iwisdm.reader import UnreadableError
+    from render.model.errors import UsageError
+    from scene_specs.benchmarks.iwisdm.audit import audit, table
+    from scene_specs.benchmarks.iwisdm.reader import UnreadableError
 
     try:
         rows = audit(data_of(files, "iwisdm"))
@@ -175,7 +175,7 @@ def balance(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
 
 def spec_disproof(data: dict[str, Any]) -> str:
     """Why a spec's stored answers are wrong; "" if they are right. Raises SpecError for what can't be read."""
-    from scene_specs.iwisdm.prove import disproof, frames_of
+    from scene_specs.benchmarks.iwisdm.verify import disproof, frames_of
 
     return disproof(data["task"], frames_of(data))
 
@@ -183,6 +183,6 @@ def spec_disproof(data: dict[str, Any]) -> str:
 def record_disproof(record: EpisodeRecord) -> str:
     """The same from what was rendered: categories and models as loaded, places as measured."""
     from render.export._iwisdm_truth import frames_of_record
-    from scene_specs.iwisdm.prove import disproof
+    from scene_specs.benchmarks.iwisdm.verify import disproof
 
     return disproof(record.scene.task or {}, frames_of_record(record))

@@ -13,9 +13,9 @@ from render.cli.common import log, whole_file
 from render.cli.ranges import FiniteRange
 
 if TYPE_CHECKING:
-    from scene_specs.errors import Fault
-    from scene_specs.kilogram.dataset import Dataset
-    from scene_specs.kilogram.emit import Look
+    from scene_specs.benchmarks.kilogram.dataset import Dataset
+    from scene_specs.benchmarks.kilogram.emit import Look
+    from scene_specs.language.errors import Fault
 
 _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -79,7 +79,7 @@ def kilogram(out: Path | None, seed: int, split: str, condition: str, **given: A
 
 
 def _look(given: dict[str, Any]) -> Look:
-    from scene_specs.kilogram.emit import Look
+    from scene_specs.benchmarks.kilogram.emit import Look
 
     if 2 * given["margin"] > given["size"] - 8:
         raise click.UsageError("--margin leaves less than 8 pixels of the picture")
@@ -88,7 +88,7 @@ def _look(given: dict[str, Any]) -> Look:
 
 def _dataset(given: dict[str, Any], seed: int) -> Dataset:
     """Ours, or the user's; what is wrong with theirs is logged."""
-    from scene_specs.kilogram.dataset import own_dataset, read_dataset
+    from scene_specs.benchmarks.kilogram.dataset import own_dataset, read_dataset
 
     svg, annotations = given["svg"], given["annotations"]
     if svg is None:
@@ -108,8 +108,8 @@ def _dataset(given: dict[str, Any], seed: int) -> Dataset:
 def _specs(
     dataset: Dataset, split: str, conditions: list[str], look: Look, seed: int, given: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    from scene_specs.kilogram.emit import game_spec, picture_specs
-    from scene_specs.kilogram.games import Left, Rules, games
+    from scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
+    from scene_specs.benchmarks.kilogram.games import Left, Rules, games
 
     annotations = dataset.of_split(split)
     if not annotations:
@@ -160,9 +160,9 @@ def tangrams(count: int, corners: float, symmetric: float, alike: float, seed: i
     """  # fmt: skip
     from tqdm import tqdm
 
-    from render.errors import UsageError
-    from scene_specs.kilogram.figure import figure_of, svg_text
-    from scene_specs.kilogram.variety import drawn_varied
+    from render.model.errors import UsageError
+    from scene_specs.benchmarks.kilogram.figure import figure_of, svg_text
+    from scene_specs.benchmarks.kilogram.variety import drawn_varied
 
     made = drawn_varied(seed, count, corners, symmetric, alike)
     written = 0
@@ -191,8 +191,8 @@ def drawings(
     """
     from dataclasses import asdict
 
-    from scene_specs.errors import SpecError
-    from scene_specs.kilogram.dataset import read_dataset, read_drawings
+    from scene_specs.benchmarks.kilogram.dataset import read_dataset, read_drawings
+    from scene_specs.language.errors import SpecError
 
     if splits is not None and not annotations:
         raise click.UsageError("--splits is checked against descriptions: give --annotations, too")
@@ -232,11 +232,11 @@ def naming(files: tuple[Path, ...], as_json: bool, out: Path | None) -> None:
     Shape and part naming divergence, from 0 (all say the same) to 1; part segmentation agreement, from 1 to 7. Tangrams
     with a single description have nobody to agree with, and are left out.
     """
-    from scene_specs.errors import SpecError
-    from scene_specs.kilogram.annotations import Annotations, read_annotations
-    from scene_specs.kilogram.dataset import text_of
-    from scene_specs.kilogram.measures import measures
-    from scene_specs.kilogram.own import own_annotations
+    from scene_specs.benchmarks.kilogram.annotations import Annotations, read_annotations
+    from scene_specs.benchmarks.kilogram.dataset import text_of
+    from scene_specs.benchmarks.kilogram.measures import measures
+    from scene_specs.benchmarks.kilogram.own import own_annotations
+    from scene_specs.language.errors import SpecError
 
     found: Annotations = {} if files else own_annotations()
     for path in files:
@@ -263,6 +263,6 @@ def naming(files: tuple[Path, ...], as_json: bool, out: Path | None) -> None:
 
 
 def _empty(path: Path) -> Fault:
-    from scene_specs.errors import Fault
+    from scene_specs.language.errors import Fault
 
     return Fault(str(path), 0, "", "", "no descriptions in it")

@@ -11,7 +11,7 @@ import click
 
 from render.cli.common import whole_file
 from render.cli.ranges import FiniteRange
-from scene_specs.malevic.sets import GENERALIZATION, SETS
+from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS
 
 _FILES = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
 _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
@@ -77,9 +77,9 @@ def malevic(name: str, split: str, count: int | None, first: int, out: Path | No
     """
     from tqdm import tqdm
 
-    from scene_specs.malevic.draw import Options
-    from scene_specs.malevic.generate import malevic_spec
-    from scene_specs.malevic.report import Report, table
+    from scene_specs.benchmarks.malevic.draw import Options
+    from scene_specs.benchmarks.malevic.generate import malevic_spec
+    from scene_specs.benchmarks.malevic.report import Report, table
 
     options = Options(given["variant"] == "static", given["areas"], given["uniform_count"], given["gap"])
     todo = _todo(_GROUPS.get(name, (name,)), split, count, first)
@@ -117,7 +117,7 @@ def _todo(names: tuple[str, ...], split: str, count: int | None, first: int) -> 
 @_OUT
 def malevic_report(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     """Say what sets of MALeViC items are like: classes, numbers of objects, k, and the ceiling with k = 0.29."""
-    from scene_specs.malevic.report import report, table
+    from scene_specs.benchmarks.malevic.report import report, table
 
     rows = report(_tasks(files))
     with whole_file(out) as stream:
@@ -126,9 +126,9 @@ def malevic_report(files: tuple[str, ...], as_json: bool, out: Path | None) -> N
 
 def _tasks(files: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """`task` of each item. Raises SpecError for specs that are wrong or no MALeViC items."""
-    from scene_specs.errors import Fault, SpecError
-    from scene_specs.malevic.prove import is_malevic
-    from scene_specs.reading import SpecSource
+    from scene_specs.benchmarks.malevic.verify import is_malevic
+    from scene_specs.language.errors import Fault, SpecError
+    from scene_specs.reading.source import SpecSource
 
     with SpecSource(files) as source:
         faults, _ = source.check()

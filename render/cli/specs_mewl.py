@@ -33,8 +33,8 @@ def mewl(
     An episode depends on its seed, split, task and number only: `--first 42 --count 1` writes number 42 as
     `--count 100` does.
     """
-    from scene_specs.mewl.generate import COUNTS, TASKS, mewl_spec
-    from scene_specs.mewl.words import SPLITS
+    from scene_specs.benchmarks.mewl.generate import COUNTS, TASKS, mewl_spec
+    from scene_specs.benchmarks.mewl.words import SPLITS
 
     with whole_file(out) as stream:
         for name in SPLITS if split == "all" else (split,):
@@ -54,8 +54,8 @@ def audit(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     Percent of answers found, beside chance and its standard error; then chi-square probabilities of equal frequencies:
     position of the answer, attributes of the query's first object, what the answer is about.
     """
-    from scene_specs.mewl.audit import audit as audited
-    from scene_specs.mewl.audit import tables
+    from scene_specs.benchmarks.mewl.audit import audit as audited
+    from scene_specs.benchmarks.mewl.audit import tables
 
     rows = audited(data for _, data in _mewl_data(files))
     with whole_file(out) as stream:
@@ -67,7 +67,7 @@ def audit(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
 @_OUT
 def captions(files: tuple[str, ...], out: Path | None) -> None:
     """Write MEWL episodes as text, one a line: captions, names, options, and prompts for models that read only text."""
-    from scene_specs.mewl.captions import questions
+    from scene_specs.benchmarks.mewl.captions import questions
 
     with whole_file(out) as stream:
         for _, data in _mewl_data(files):
@@ -76,8 +76,8 @@ def captions(files: tuple[str, ...], out: Path | None) -> None:
 
 def _mewl_data(files: tuple[str, ...]) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Each episode with its JSON data. Raises SpecError for specs that are wrong or no MEWL episodes."""
-    from scene_specs.errors import SpecError
-    from scene_specs.mewl.view import learner_view
+    from scene_specs.benchmarks.mewl.view import learner_view
+    from scene_specs.language.errors import SpecError
 
     for item, data in checked(files):
         try:

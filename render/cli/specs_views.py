@@ -61,7 +61,7 @@ def views(
     MODELS: a category (chairs, 03001627), a model (chairs/#3, 03001627/<id>), or all. Every model is read first; one
     that can't be is an error that names its file, and nothing is written.
     """
-    from scene_specs.views import ViewPlan, view_spec
+    from scene_specs.benchmarks.model_views import ViewPlan, view_spec
 
     keys = ("count", "elevation", "yaw", "start", "distance", "framing")
     plan = ViewPlan(**{key: rest[key] for key in keys})
@@ -77,8 +77,8 @@ def views(
 
 def _names(models: tuple[str, ...], listed: str | None) -> list[str]:
     """Canonical names of what was asked for, each once, in order."""
-    from render.errors import UsageError
     from render.geometry.shapenet import library
+    from render.model.errors import UsageError
 
     wanted = list(models)
     if listed is not None:
@@ -106,8 +106,8 @@ def _readable(names: list[str], skip: bool) -> list[str]:
     """Those that can be read. Raises AssetError with all that can't, unless they are to be skipped."""
     from tqdm import tqdm
 
-    from render.errors import AssetError
     from render.geometry.shapenet import load_model
+    from render.model.errors import AssetError
 
     good, broken = [], []
     for name in tqdm(names, desc="reading models", unit="model", disable=None, delay=2):
@@ -127,7 +127,7 @@ def _readable(names: list[str], skip: bool) -> list[str]:
 
 
 def _check(specs: list[Any]) -> None:
-    from scene_specs.semantics import check_spec
+    from scene_specs.checks.semantics import check_spec
 
     for spec in specs:
         check_spec(spec)

@@ -15,9 +15,9 @@ from render.cli.store_parts import AT, JSON, STORE, WHERE, bar, open_one, print_
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from render.record import EpisodeRecord
-    from render.store.reading import LanceReader
-    from render.store.verify import Verdict
+    from render.model.record import EpisodeRecord
+    from render.store.lance.reader import LanceReader
+    from render.store.lance.verify import Verdict
 
 _LS_COLUMNS = ["episode_id", "benchmark", "task", "split", "attempt", "profile", "width", "height", "image_names"]
 _OBJECT_COLUMNS = ("image", "object", "shape", "color", "material", "size", "box", "visible")
@@ -39,7 +39,7 @@ def main() -> None:
 @click.argument("url", metavar="STORE")
 def create(url: str) -> None:
     """Make an empty store. (render-batch makes one by itself.)"""
-    from render.store.lance_store import LanceStore
+    from render.store.lance.lance_store import LanceStore
 
     LanceStore.create(url).close()
     click.echo(f"made {url}")
@@ -61,11 +61,11 @@ def ls(
     url: str, where: str | None, limit: int | None, sort: str | None, reverse: bool, at: str | None, as_json: bool
 ) -> None:
     """List episodes, by id or by what is extreme in them."""
-    from render.store.reading import ID_BATCH_ROWS, among
+    from render.store.lance.reader import ID_BATCH_ROWS, among
 
     store = open_one(url, at)
     if sort is not None:
-        from render.store.extremes import extremes
+        from render.store.analysis.extremes import extremes
 
         found = extremes(store, sort, where, limit, reverse)
         rows = []
@@ -113,8 +113,8 @@ def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
 
 
 def _store_facts(store: LanceReader) -> dict[str, Any]:
-    from render.store.copying import tally
-    from render.store.schema import SCHEMA_VERSION
+    from render.store.lance.columns import SCHEMA_VERSION
+    from render.store.lance.copying import tally
 
     versions = store.versions()
     size = store.bytes_on_disk()
@@ -172,10 +172,10 @@ def _object_rows(record: EpisodeRecord) -> Iterator[tuple[str, ...]]:
 @click.option("--overwrite", is_flag=True, help="Replace what is there but differs.")
 def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrite: bool) -> None:
     """Write EPISODES as folders of PNG and JSON; with --at, as they were then."""
-    from render.errors import StoreError
-    from render.export.base import ExportOptions
     from render.export.folder import export
-    from render.store.reading import among
+    from render.export.protocol import ExportOptions
+    from render.model.errors import StoreError
+    from render.store.lance.reader import among
 
     store = open_one(url, at)
     missing = [episode for episode in episodes if not store.exists(episode)]
@@ -202,10 +202,10 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
 
     With --specs-out and --repair, the render-batch command that it prints makes the damaged episodes again.
     """
-    from render.errors import StoreError, UsageError
-    from render.rerender import check_writable
-    from render.store import verify as looking
-    from render.store.copying import write_specs
+    from render.episode.output_files import check_writable
+    from render.model.errors import StoreError, UsageError
+    from render.store.lance import verify as looking
+    from render.store.lance.copying import write_specs
 
     if mend and at is not None:
         raise UsageError("--repair changes the newest version; leave --at out")
@@ -223,8 +223,8 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
             log.info("to make them again: render-batch %s --out %s %s", file, url, options)
         _tell_unkept([damage.episode_id or f"row {damage.row}" for damage in lost if damage.spec is None], specs_out)
     if mend and verdict.damaged:
-        from render.store.lance_store import LanceStore
-        from render.store.mending import take_out
+        from render.store.lance.lance_store import LanceStore
+        from render.store.lance.repair import take_out
 
         log.info("took out %d rows", take_out(LanceStore.open(url), verdict))
     if not verdict.whole:

@@ -25,7 +25,7 @@ _MOST_DAYS = 36500
 )
 def compact(url: str, drop_older_than: float | None) -> None:
     """Merge small files and bring the index up to date; for a quiet moment. Old versions stay unless told otherwise."""
-    from render.store.lance_store import LanceStore
+    from render.store.lance.lance_store import LanceStore
 
     store = LanceStore.open(url)
     before = len(store.fragments())
@@ -43,7 +43,7 @@ def compact(url: str, drop_older_than: float | None) -> None:
 @JSON
 def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: bool) -> None:
     """Give a version the NAME of a release, or list the names there are. Tagged versions are never dropped."""
-    from render.store.lance_store import LanceStore
+    from render.store.lance.lance_store import LanceStore
 
     store = LanceStore.open(url)
     if name is None:
@@ -115,9 +115,9 @@ def copy(
 
     Episodes that are there already and alike are skipped, so it can be stopped and run again.
     """
-    from render.errors import StoreError
-    from render.store import copying
-    from render.store.lance_store import LanceStore
+    from render.model.errors import StoreError
+    from render.store.lance import copying
+    from render.store.lance.lance_store import LanceStore
 
     opened, into = open_one(source, at), LanceStore.open_or_create(target)
     condition = copying.condition(where, ids, benchmark, splits)
@@ -134,7 +134,7 @@ def copy(
 @click.argument("episodes", nargs=-1, required=True)
 def delete(url: str, episodes: tuple[str, ...]) -> None:
     """Take EPISODES out. They stay in older versions until those are dropped."""
-    from render.store.lance_store import LanceStore
+    from render.store.lance.lance_store import LanceStore
 
     click.echo(f"deleted {LanceStore.open(url).delete(episodes)} of {len(episodes)} episodes")
 
@@ -143,10 +143,10 @@ def delete(url: str, episodes: tuple[str, ...]) -> None:
 @STORE
 def migrate(url: str) -> None:
     """Bring a store that an older Diorama made to this version's schema; nothing is rendered again."""
-    from render.store.migrate import migrate as bring
+    from render.store.lance.migrate import migrate as bring
 
     before = bring(url)
-    from render.store.schema import SCHEMA_VERSION
+    from render.store.lance.columns import SCHEMA_VERSION
 
     click.echo(f"{url}: schema version {before}, now {SCHEMA_VERSION}")
 
@@ -155,7 +155,7 @@ def migrate(url: str) -> None:
 @STORE
 def repair(url: str) -> None:
     """After a power cut: go back behind a commit that was cut short. Nothing acknowledged is lost, nothing deleted."""
-    from render.store.opening import repair as go_back
+    from render.store.lance.opening import repair as go_back
 
     aside = go_back(url)
     click.echo(f"set aside version {', '.join(map(str, aside))}" if aside else "the newest version is whole")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from render.store.reading import LanceReader
+    from render.store.lance.reader import LanceReader
 
 STORE = click.argument("url", metavar="STORE", default=lambda: os.environ.get("DIORAMA_STORE") or "diorama.lance")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -13,8 +13,8 @@ from render.cli.store_parts import AT, JSON, STORE, WHERE, bar, open_one, print_
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from render.store.diffing import EpisodeDiff, StoreDiff
-    from render.store.stats import Distribution, Key, Stats
+    from render.store.analysis.stats import Distribution, Key, Stats
+    from render.store.analysis.store_diff import EpisodeDiff, StoreDiff
 
 _BAR = 28
 _SHOWN = 20
@@ -35,14 +35,14 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
 
     Boxes and visible fractions are as measured. Pointers are counted apart.
     """
-    from render.errors import UsageError
+    from render.model.errors import UsageError
 
     if out is not None and out.suffix.lower() not in (".png", ".svg"):
         raise UsageError(f"--out {out}: name a .png or .svg file")
-    from render.store.stats import gather
+    from render.store.analysis.stats import gather
 
     if out is not None:
-        from render.rerender import check_writable
+        from render.episode.output_files import check_writable
 
         check_writable(out)
     store = open_one(url, at)
@@ -60,8 +60,8 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
 
 
 def _draw(found: Stats, url: str, where: str | None, out: Path) -> None:
+    from render.episode.output_files import Files
     from render.gallery.charts import save_charts
-    from render.rerender import Files
 
     title = Path(url).name + (f" where {where}" if where else "")
     svg = out.suffix.lower() == ".svg"
@@ -133,8 +133,8 @@ def diff(url: str, other: str | None, where: str | None, at: str | None, limit: 
     \b
     Exit codes: 0 the same; 1 they differ; 2 wrong options; 4 a store can't be read.
     """
-    from render.errors import UsageError
-    from render.store.diffing import diff as compare
+    from render.model.errors import UsageError
+    from render.store.analysis.store_diff import diff as compare
 
     if other is None and at is None:
         raise UsageError("name two stores, or a store and --at VERSION")

@@ -16,12 +16,12 @@ from render.geometry.outlines import corners_of, outline_of
 from render.geometry.rotation import Vec
 from render.geometry.shapenet import canonical, load_model
 from render.geometry.solid import Stand, stand_of
-from render.scene import SceneMaterial
-from scene_specs.models import is_model
-from scene_specs.outlines import POLYGON, signed_area
-from scene_specs.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, object_name
-from scene_specs.stage import Stage, StagePlace
-from scene_specs.vocabulary import linear_of_srgb
+from render.model.scene import SceneMaterial
+from scene_specs.language.model_names import is_model
+from scene_specs.language.outlines import POLYGON, signed_area
+from scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, object_name
+from scene_specs.language.stage import Stage, StagePlace
+from scene_specs.language.vocabulary import linear_of_srgb
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from render.compiler.rng import Keys
 from render.geometry.camera import Camera
 from render.geometry.orbit import direction, distance
 from render.geometry.rotation import Vec
-from render.scene import SceneCamera, SceneLight, SceneView
-from scene_specs.faults import form_issues, path_text
-from scene_specs.spec import CameraSpec, FrameSpec, LightSpec
-from scene_specs.stage import Stage, StageLight
+from render.model.scene import SceneCamera, SceneLight, SceneView
+from scene_specs.language.diagnostics import form_issues, path_text
+from scene_specs.language.spec import CameraSpec, FrameSpec, LightSpec
+from scene_specs.language.stage import Stage, StageLight
 
 # Share of the image's shorter side that the objects fill where neither spec nor stage says.
 _FRAMING = 0.9

@@ -13,12 +13,12 @@ from render.compiler.constraints import rules_of
 from render.compiler.content import content_seed
 from render.compiler.layout import Layout, lay_out
 from render.compiler.rng import Keys
-from render.errors import CompileError
 from render.geometry.camera import Camera
 from render.geometry.outlines import outline_of
-from render.scene import Scene, SceneFrame, SceneObject, ScenePointer, Settings
-from scene_specs.spec import EpisodeSpec, FrameSpec
-from scene_specs.stage import Stage, stage_of
+from render.model.errors import CompileError
+from render.model.scene import Scene, SceneFrame, SceneObject, ScenePointer, Settings
+from scene_specs.language.spec import EpisodeSpec, FrameSpec
+from scene_specs.language.stage import Stage, stage_of
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from render.compiler.attributes import Item
 from render.compiler.footprint import clearance, difference
 from render.compiler.looks import Fail
-from scene_specs.spec import ConstraintSpec, FrameSpec
-from scene_specs.stage import StagePlacement
+from scene_specs.language.spec import ConstraintSpec, FrameSpec
+from scene_specs.language.stage import StagePlacement
 
 Floats = NDArray[np.float64]
 

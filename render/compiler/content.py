@@ -10,8 +10,8 @@ import hashlib
 import json
 from typing import Any
 
-from render.scene import Scene, SceneFrame, SceneView
-from scene_specs.models import is_model
+from render.model.scene import Scene, SceneFrame, SceneView
+from scene_specs.language.model_names import is_model
 
 _CARRIED = {"name", "utterance", "truth", "pointer", "fixation"}
 

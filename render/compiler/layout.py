@@ -17,8 +17,8 @@ from render.compiler.rng import Keys
 from render.compiler.visibility import Sight, frame_planes
 from render.geometry.camera import Camera
 from render.geometry.rotation import Vec
-from scene_specs.spec import FrameSpec
-from scene_specs.stage import Stage
+from scene_specs.language.spec import FrameSpec
+from scene_specs.language.stage import Stage
 
 # Layouts tried side by side: few at first, as one of the first mostly succeeds.
 _BATCHES = (4, 8, 16, 32)

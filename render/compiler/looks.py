@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.compiler.rng import Keys
-from scene_specs.models import ORIGINAL, PAINTED, is_model
-from scene_specs.spec import FrameSpec, ObjectSpec
-from scene_specs.stage import StageDefaults
+from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
+from scene_specs.language.spec import FrameSpec, ObjectSpec
+from scene_specs.language.stage import StageDefaults
 
 Fail = Callable[[str], Exception]
 # (shape, color, material, size), words or what specs have in their place.

@@ -18,9 +18,9 @@ from render.geometry.pointing import pointing_ray
 from render.geometry.raster import Pose, compose, rasterise
 from render.geometry.rotation import Vec
 from render.geometry.solid import solid
-from scene_specs.spec import FrameSpec, PointerSpec
-from scene_specs.stage import StagePointer
-from scene_specs.vocabulary import linear_of_name, linear_of_srgb
+from scene_specs.language.spec import FrameSpec, PointerSpec
+from scene_specs.language.stage import StagePointer
+from scene_specs.language.vocabulary import linear_of_name, linear_of_srgb
 
 NAME = "pointer"
 MESHES = {"hand": "hand", "hand-left": "hand_left", "arrow": "arrow"}

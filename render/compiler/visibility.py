@@ -13,7 +13,7 @@ from render.geometry.camera import Camera
 from render.geometry.raster import Layer, Pose, camera_vertices, compose, rasterise
 from render.geometry.rotation import Vec
 from render.geometry.solid import solid
-from scene_specs.stage import StageGround
+from scene_specs.language.stage import StageGround
 
 Floats = NDArray[np.float64]
 

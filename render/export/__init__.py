@@ -2,7 +2,7 @@
 
 `folder.py` is `--format folder`. `clevr_masks.py` reads a published scene file instead of a store (`FROM_FILES`).
 A package adds one by an entry point of group `diorama.exports` whose value is such a function
-(render.export.base.Exporter).
+(render.export.protocol.Exporter).
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import pkgutil
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, cast
 
-from render.errors import UsageError
+from render.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from render.export.base import Exporter
+    from render.export.protocol import Exporter
 
 __all__ = ["FROM_FILES", "SHARDED", "exporter", "format_names", "takes_shard_size"]
 
 FROM_FILES = frozenset({"clevr-masks"})
 SHARDED = frozenset({"webdataset", "huggingface"})
-_NOT_FORMATS = frozenset({"base"})
+_NOT_FORMATS = frozenset({"protocol"})
 _GROUP = "diorama.exports"
 
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from render.errors import SpecError, StoreError
-from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
-from render.record import EpisodeRecord
-from render.store.base import EpisodeReader
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.model.errors import SpecError, StoreError
+from render.model.record import EpisodeRecord
+from render.store.episode_store import EpisodeReader
 
 _MARKS = ["episode_id", "job_hash", "attempt", "sha256", "text_sha256"]
 # Relative path of a file -> content.
@@ -25,7 +25,7 @@ def export_folders(
     version: int, marked: str, folder_of: Callable[[str], Path],
     files_of: Callable[[EpisodeRecord, Mapping[str, Any]], Files],
 ) -> ExportReport:  # fmt: skip
-    """Write each episode to its folder below `out`; see render.export.base.Exporter.
+    """Write each episode to its folder below `out`; see render.export.protocol.Exporter.
 
     marked: the JSON file of a folder whose key `diorama` holds the marks of the stored episode. folder_of: of an
     episode id; raises ValueError for one of another kind. files_of: all files, given the record and its marks; raises

@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, StringConstraints, ValidationError
 
-from render.errors import Fault, SpecError
-from render.record import EpisodeRecord, ImageRecord, ObjectAnnotation
-from scene_specs.iwisdm.prove import is_iwisdm
-from scene_specs.iwisdm.reader import Frames
-from scene_specs.iwisdm.stimuli import VIEW_ANGLES
-from scene_specs.models import SYNSETS, parse_model
+from render.model.errors import Fault, SpecError
+from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
+from scene_specs.benchmarks.iwisdm.reader import Frames
+from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
+from scene_specs.benchmarks.iwisdm.verify import is_iwisdm
+from scene_specs.language.model_names import SYNSETS, parse_model
 
 _Property = Literal["location", "category", "identity", "view_angle"]
 
@@ -50,7 +50,7 @@ class _Shown(BaseModel):
 
 
 class _Truth(BaseModel):
-    """What the task of a trial has at least (scene_specs.iwisdm.emit)."""
+    """What the task of a trial has at least (scene_specs.benchmarks.iwisdm.emit)."""
 
     instruction: str
     answers: list[str]
@@ -107,7 +107,7 @@ def category_of(shape: str, categories: list[str]) -> str:
 
 
 def frames_of_record(record: EpisodeRecord) -> Frames:
-    """What each frame shows, in the form that scene_specs.iwisdm.reader takes.
+    """What each frame shows, in the form that scene_specs.benchmarks.iwisdm.reader takes.
 
     Identities have the names of the trial's truth: an object's place says which it is meant to be, and one model must
     have one name. Raises SpecError where a picture shows something else than the truth says.

@@ -6,12 +6,12 @@ import numpy as np
 from pycocotools import mask as coco
 
 from render.annotations.encode import decode_png
-from render.record import EpisodeRecord, ImageRecord, ObjectAnnotation
-from scene_specs.kilogram.emit import TABLE_RGB
-from scene_specs.kilogram.examples import RGB
-from scene_specs.kilogram.prove import disproof
-from scene_specs.stage import load_stage
-from scene_specs.vocabulary import linear_of_srgb
+from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
+from scene_specs.benchmarks.kilogram.emit import TABLE_RGB
+from scene_specs.benchmarks.kilogram.examples import RGB
+from scene_specs.benchmarks.kilogram.verify import disproof
+from scene_specs.language.stage import load_stage
+from scene_specs.language.vocabulary import linear_of_srgb
 
 
 def _shown(item: ObjectAnnotation, image: ImageRecord) -> str:

@@ -12,12 +12,12 @@ from typing import Any
 from pycocotools import mask as coco
 
 from render.annotations.encode import decode_png
-from render.record import EpisodeRecord, ImageRecord
-from scene_specs.errors import Fault, SpecError
-from scene_specs.malevic.labels import Label, label_of
-from scene_specs.malevic.prove import disproof, is_malevic
-from scene_specs.malevic.sets import SETS, Set
-from scene_specs.malevic.shapes import CANVAS, CLASSES, COLORS, Areas, Thing, area_of
+from render.model.record import EpisodeRecord, ImageRecord
+from scene_specs.benchmarks.malevic.labels import Label, label_of
+from scene_specs.benchmarks.malevic.sets import SETS, Set
+from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, Areas, Thing, area_of
+from scene_specs.benchmarks.malevic.verify import disproof, is_malevic
+from scene_specs.language.errors import Fault, SpecError
 
 Strings = dict[str, str]
 # Narrower pictures, in pixels, have too few of an object to tell its class.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from render.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
-from scene_specs.mewl.prove import Verdict, prove
-from scene_specs.mewl.view import View, with_images
-from scene_specs.stage import load_stage
+from render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
+from scene_specs.benchmarks.mewl.verify import Verdict, prove
+from scene_specs.benchmarks.mewl.view import View, with_images
+from scene_specs.language.stage import load_stage
 
 
 def standing(annotation: FrameAnnotation) -> list[ObjectAnnotation]:
@@ -17,7 +17,7 @@ def standing(annotation: FrameAnnotation) -> list[ObjectAnnotation]:
 
 
 def view_of_record(record: EpisodeRecord) -> View:
-    """The view (scene_specs.mewl.view) of what was rendered: visible objects, measured relations, the pointed object.
+    """The view (scene_specs.benchmarks.mewl.view) of a record: visible objects, measured relations, the pointed object.
 
     An object counts as visible with half the pixels that the stage promises. Raises SpecError where the episode is no
     MEWL episode.

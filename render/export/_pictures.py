@@ -11,11 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from render.errors import StoreError
-from render.export.base import ExportOptions, ExportReport
-from render.record import EpisodeRecord
+from render.export.protocol import ExportOptions, ExportReport
+from render.model.errors import StoreError
+from render.model.record import EpisodeRecord
 
-# As scene_specs.spec has them. Again, because a store may come from somebody else, and these become paths.
+# As scene_specs.language.spec has them. Again, because a store may come from somebody else, and these become paths.
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}")
 IMAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}(\.[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99})?")
 SPLIT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}")

@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from render.errors import StoreError
 from render.export._pictures import split_of
-from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
-from render.record import EpisodeRecord
-from render.store.base import EpisodeReader
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.model.errors import StoreError
+from render.model.record import EpisodeRecord
+from render.store.episode_store import EpisodeReader
 
 NOTES = ".diorama-export.json"
 _MARKS = ("job_hash", "attempt", "sha256", "text_sha256")
@@ -103,7 +103,7 @@ class _Notes:
 def export_shards(
     store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None], format_: ShardFormat
 ) -> ExportReport:
-    """Write what is missing; see render.export.base.Exporter. Memory: a chunk of episodes, and what `write` holds."""
+    """Write what is missing; see export.protocol.Exporter. Memory: a chunk of episodes and what `write` holds."""
     report = ExportReport()
     with only_exporter(out):
         notes = _Notes.of(out, format_.version)

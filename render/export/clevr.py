@@ -18,18 +18,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from render.errors import StoreError
 from render.export._pictures import Differs, JsonLists, put_file, split_of
-from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
-from render.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
-from render.store.base import EpisodeReader
-from scene_specs.vocabulary import COLORS, MEWL_MATERIALS, RELATIONS, SHAPES, SIZES
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.model.errors import StoreError
+from render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
+from render.store.episode_store import EpisodeReader
+from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, RELATIONS, SHAPES, SIZES
 
 _WORDS = {"shape": tuple(SHAPES), "color": tuple(COLORS), "material": tuple(MEWL_MATERIALS), "size": tuple(SIZES)}
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write pictures and scene files; see render.export.base.Exporter. Memory: a chunk of episodes."""
+    """Write pictures and scene files; see render.export.protocol.Exporter. Memory: a chunk of episodes."""
     report = ExportReport()
     with only_exporter(out), ExitStack() as stack:
         writer = _Writer(out, options, report, stack)

@@ -23,19 +23,19 @@ from typing import Any
 import numpy as np
 
 from render.annotations.annotate import encode_mask
-from render.errors import StoreError, UsageError
 from render.export._pictures import Differs, compact_json, put_file
-from render.export.base import ExportOptions, ExportReport, only_exporter
+from render.export.protocol import ExportOptions, ExportReport, only_exporter
 from render.geometry.camera import Camera
 from render.geometry.raster import Pose, compose, mask_box, rasterise
 from render.geometry.solid import solid
-from render.scene import SceneCamera
+from render.model.errors import StoreError, UsageError
+from render.model.scene import SceneCamera
 from scene_specs.importing.camera import Recovery, recover
 from scene_specs.importing.clevr import published_scenes
 from scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, Foreign, frame_of
-from scene_specs.spec import FrameSpec
-from scene_specs.stage import load_stage
-from scene_specs.vocabulary import SIZES
+from scene_specs.language.spec import FrameSpec
+from scene_specs.language.stage import load_stage
+from scene_specs.language.vocabulary import SIZES
 
 FORMAT_VERSION = 1
 # So often what is done so far is brought to the disk.

@@ -17,17 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from render.export._pictures import JsonLists, picture_path, put_file, split_of, write_each
-from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
-from render.record import EpisodeRecord, ObjectAnnotation
-from render.store.base import EpisodeReader
-from scene_specs.models import kind_of
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.model.record import EpisodeRecord, ObjectAnnotation
+from render.store.episode_store import EpisodeReader
+from scene_specs.language.model_names import kind_of
 
 FORMAT_VERSION = 1
 _LISTS = ("images", "annotations", "categories")
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write pictures and instances files; see render.export.base.Exporter. Memory: a chunk of episodes."""
+    """Write pictures and instances files; see render.export.protocol.Exporter. Memory: a chunk of episodes."""
     report = ExportReport()
     with only_exporter(out), ExitStack() as stack:
         writer = _Writer(out, options, report, _categories(store, options), stack)

@@ -1,7 +1,7 @@
 """`--format folder`: one folder an episode, for people and scripts.
 
     <out>/<episode id>/<image name>.png    the picture
-                       <image name>.json   its truth (render.record.FrameAnnotation), with name, frame, view and size
+                       <image name>.json   its truth (render.model.record.FrameAnnotation): name, frame, view and size
                        <image name>.npz    optional passes, where they were asked for: depth, normal, coverage
                        episode.json        spec and job, Scene, task, provenance, digest, and the names of the files
 
@@ -17,11 +17,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from render.errors import StoreError
 from render.export._pictures import ID, IMAGE_NAME, write_each
-from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
-from render.record import EpisodeRecord, ImageRecord
-from render.store.base import EpisodeReader
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.model.errors import StoreError
+from render.model.record import EpisodeRecord, ImageRecord
+from render.store.episode_store import EpisodeReader
 
 FORMAT_VERSION = 1
 
@@ -31,7 +31,7 @@ _MARKS = ("format_version", "job_hash", "attempt", "sha256", "text_sha256")
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write episodes to folders below `out`; see render.export.base.Exporter."""
+    """Write episodes to folders below `out`; see render.export.protocol.Exporter."""
     report = ExportReport()
     with only_exporter(out):
         marks = _marks_of(store)

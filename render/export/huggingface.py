@@ -17,9 +17,9 @@ from itertools import islice
 from pathlib import Path
 
 from render.export._shards import Shard, ShardFormat, Written, export_shards, facts_by_split
-from render.export.base import ExportOptions, ExportReport
-from render.record import EpisodeRecord
-from render.store.base import EpisodeReader
+from render.export.protocol import ExportOptions, ExportReport
+from render.model.record import EpisodeRecord
+from render.store.episode_store import EpisodeReader
 
 FORMAT_VERSION = 1
 # Some 200 MB of seven small pictures each; a group is what a reader loads at once.
@@ -29,7 +29,7 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write Parquet shards and the card; see render.export.base.Exporter."""
+    """Write Parquet shards and the card; see render.export.protocol.Exporter."""
     format_ = ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish)
     return export_shards(store, out, options, progress, format_)
 
@@ -46,8 +46,8 @@ def _name_of(split: str, number: int, count: int) -> str:
 def _write(path: Path, _shard: Shard, records: Iterator[EpisodeRecord]) -> int:
     import pyarrow.parquet as pq
 
-    from render.store.rows import table_of
-    from render.store.schema import episode_schema
+    from render.store.lance.columns import episode_schema
+    from render.store.lance.rows import table_of
 
     count = 0
     with pq.ParquetWriter(path, episode_schema(), compression="zstd", write_page_index=True) as writer:

@@ -22,10 +22,10 @@ from typing import Any
 
 from render.export._episode_folders import export_folders
 from render.export._iwisdm_truth import frames_of_record, measured_location, truth_of
-from render.export.base import ExportOptions, ExportReport
-from render.record import EpisodeRecord
-from render.store.base import EpisodeReader
-from scene_specs.iwisdm.stimuli import VIEW_ANGLES
+from render.export.protocol import ExportOptions, ExportReport
+from render.model.record import EpisodeRecord
+from render.store.episode_store import EpisodeReader
+from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 
 FORMAT_VERSION = 1
 _ID = re.compile(r"iwisdm/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([0-9]{1,9})")
@@ -35,7 +35,7 @@ _OPERATORS = {"GetLocation": "GetLoc", "GetIdentity": "GetObject"}
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write iWISDM trials below `out`; see render.export.base.Exporter. Others are named in the report."""
+    """Write iWISDM trials below `out`; see render.export.protocol.Exporter. Others are named in the report."""
     return export_folders(
         store, out, options, progress, version=FORMAT_VERSION, marked="task_info.json", folder_of=_folder,
         files_of=files_of,

@@ -26,12 +26,12 @@ from pathlib import Path
 from typing import Any
 
 from render.export._pictures import picture_path, put_file, split_of, write_each
-from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
-from render.record import EpisodeRecord
-from render.store.base import EpisodeReader
-from scene_specs.kilogram.examples import AUG, CONDITIONS
-from scene_specs.kilogram.games import SIZE
-from scene_specs.stage import load_stage
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.model.record import EpisodeRecord
+from render.store.episode_store import EpisodeReader
+from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
+from scene_specs.benchmarks.kilogram.games import SIZE
+from scene_specs.language.stage import load_stage
 
 _IMAGE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _COLUMNS = ("annotation", "full_annotation", "ann_num_parts", "full_ann_num_parts", "tangram", "image")
@@ -40,7 +40,7 @@ Shown = tuple[str, Mapping[str, Any]]
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write pictures and lists; see render.export.base.Exporter. Others' episodes are named in the report.
+    """Write pictures and lists; see render.export.protocol.Exporter. Others' episodes are named in the report.
 
     Memory: the names and texts of all games, about a kilobyte each.
     """

@@ -20,13 +20,13 @@ from typing import IO, Any
 
 from render.export._malevic_truth import annotation, question, task_of
 from render.export._pictures import JsonLists, compact_json, put_file, split_of, write_each
-from render.export.base import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
-from render.record import EpisodeRecord
-from render.store.base import EpisodeReader
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.model.record import EpisodeRecord
+from render.store.episode_store import EpisodeReader
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write pictures, questions and annotations; see render.export.base.Exporter. Memory: a chunk of episodes."""
+    """Write pictures, questions and annotations; see render.export.protocol.Exporter. Memory: a chunk of episodes."""
     report = ExportReport()
     with only_exporter(out), ExitStack() as stack:
         writer = _Writer(out, options, report, stack)

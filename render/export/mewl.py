@@ -20,11 +20,11 @@ from typing import Any
 
 from render.export._episode_folders import export_folders
 from render.export._mewl_truth import standing, view_of_record
-from render.export.base import ExportOptions, ExportReport
-from render.record import EpisodeRecord, ImageRecord, ObjectAnnotation
-from render.scene import SceneFrame
-from render.store.base import EpisodeReader
-from scene_specs.mewl.things import THING_NUMBER, THINGS, TYPES
+from render.export.protocol import ExportOptions, ExportReport
+from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
+from render.model.scene import SceneFrame
+from render.store.episode_store import EpisodeReader
+from scene_specs.benchmarks.mewl.things import THING_NUMBER, THINGS, TYPES
 
 FORMAT_VERSION = 1
 HAND = ["arrow", "yellow", "rubber", "small"]
@@ -34,7 +34,7 @@ _UNNAMED = re.compile(r"object-\d+")
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write MEWL episodes below `out`; see render.export.base.Exporter. Others are named in the report."""
+    """Write MEWL episodes below `out`; see render.export.protocol.Exporter. Others are named in the report."""
     return export_folders(
         store, out, options, progress, version=FORMAT_VERSION, marked="info.json", folder_of=_folder, files_of=files_of
     )

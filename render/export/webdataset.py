@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from render.export._shards import Shard, ShardFormat, Written, export_shards
-from render.export.base import ExportOptions, ExportReport
-from render.record import EpisodeRecord
-from render.store.base import EpisodeReader
+from render.export.protocol import ExportOptions, ExportReport
+from render.model.record import EpisodeRecord
+from render.store.episode_store import EpisodeReader
 
 FORMAT_VERSION = 1
 # Some 400 MB of seven small pictures each.
@@ -30,7 +30,7 @@ _EPISODES = 1000
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write tar shards; see render.export.base.Exporter."""
+    """Write tar shards; see render.export.protocol.Exporter."""
     format_ = ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish)
     return export_shards(store, out, options, progress, format_)
 

@@ -15,8 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from render.errors import DioramaError, StoreError
-from render.export.base import only_exporter
+from render.export.protocol import only_exporter
 from render.gallery.episodes import write_episodes
 from render.gallery.files import (
     FORMAT_VERSION,
@@ -29,9 +28,10 @@ from render.gallery.files import (
     write_file,
 )
 from render.gallery.index import write_index
-from render.store.place import is_remote
-from render.store.reading import ID_BATCH_ROWS, LanceReader
-from render.store.schema import KEY
+from render.model.errors import DioramaError, StoreError
+from render.store.lance.columns import KEY
+from render.store.lance.location import is_remote
+from render.store.lance.reader import ID_BATCH_ROWS, LanceReader
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from render.record import FrameAnnotation, ObjectAnnotation
+from render.model.record import FrameAnnotation, ObjectAnnotation
 
 _MOST_NAMED = 8
 _HALF = 0.5

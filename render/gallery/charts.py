@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from render.gallery.bitmap import Bitmap
 from render.gallery.svg import Point, Svg
 from render.gallery.text import fitting, font
-from render.store.stats import Distribution, Key, Stats
+from render.store.analysis.stats import Distribution, Key, Stats
 
 _INK, _FAINT, _GRID = "#202428", "#6e747a", "#e3e6e9"
 # Okabe and Ito's colours, told apart also by who does not tell red from green, in an order of contrast.

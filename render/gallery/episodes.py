@@ -11,16 +11,16 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from render.errors import StoreError
 from render.gallery.facts import page_of, row_of, row_of_damaged
 from render.gallery.files import folder_of, key_of, write_folder
 from render.gallery.script import script_call, to_json
 from render.gallery.thumbnail import thumbnail
-from render.store.base import DamagedError
-from render.store.checks import problems_in, problems_of
-from render.store.reading import LanceReader, among
-from render.store.rows import record_of
-from render.store.schema import KEY, episode_schema
+from render.model.errors import StoreError
+from render.store.episode_store import DamagedError
+from render.store.lance.columns import KEY, episode_schema
+from render.store.lance.reader import LanceReader, among
+from render.store.lance.row_checks import problems_in, problems_of
+from render.store.lance.rows import record_of
 
 log = logging.getLogger(__name__)
 

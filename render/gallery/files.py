@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from render.errors import UsageError
+from render.model.errors import UsageError
 
 FORMAT_VERSION = 1
 MARKER = "gallery.json"

@@ -19,7 +19,7 @@ from jinja2 import Environment, StrictUndefined
 from render import __version__
 from render.gallery.files import write_file
 from render.gallery.script import script_call
-from scene_specs.vocabulary import COLORS
+from scene_specs.language.vocabulary import COLORS
 
 _ROWS_A_FILE = 4096
 # Column -> what is written: one of few words, a set of few words, or the value itself.

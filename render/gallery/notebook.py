@@ -11,8 +11,8 @@ from render.gallery.overlay import color_of
 from render.gallery.text import printable
 
 if TYPE_CHECKING:
-    from render.record import Box, EpisodeRecord, ImageRecord, ObjectAnnotation
-    from render.scene import Scene
+    from render.model.record import Box, EpisodeRecord, ImageRecord, ObjectAnnotation
+    from render.model.scene import Scene
 
 # More would make the notebook's file heavy: a picture is 70 KB and more.
 _MOST_IMAGES = 24
@@ -39,8 +39,8 @@ def record_html(record: EpisodeRecord) -> str:
 
 def scene_html(scene: Scene) -> str:
     """The top view of a Scene and a table of its objects."""
-    from render.errors import DioramaError
-    from render.gallery.plan import plan
+    from render.gallery.top_view import plan
+    from render.model.errors import DioramaError
 
     settings = scene.settings
     parts = [_title(scene.id, f"stage {scene.stage}, {settings.profile}, {settings.width} x {settings.height}")]

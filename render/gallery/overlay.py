@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from pycocotools import mask as coco
 
 from render.gallery.text import font
-from render.record import RLE, Box, FrameAnnotation
+from render.model.record import RLE, Box, FrameAnnotation
 
 _TINT = 0.35
 _DASH = 4

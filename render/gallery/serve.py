@@ -9,7 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from render.errors import UsageError
+from render.model.errors import UsageError
 
 log = logging.getLogger(__name__)
 HOST = "127.0.0.1"

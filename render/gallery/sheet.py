@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 from render.annotations.encode import decode_png
 from render.gallery.overlay import overlay
 from render.gallery.text import FAINT, INK, PAPER, font, wrapped
-from render.record import EpisodeRecord, ImageRecord
+from render.model.record import EpisodeRecord, ImageRecord
 
 _GAP = 12
 _LINE = 19

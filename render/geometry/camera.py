@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from render.scene import SceneCamera
+from render.model.scene import SceneCamera
 
 Vec = tuple[float, float, float]
 

@@ -12,9 +12,9 @@ import numpy as np
 from render.geometry.camera import Camera
 from render.geometry.raster import Pose, compose, rasterise
 from render.geometry.solid import solid
-from render.scene import Scene, SceneFrame, SceneView, Settings
-from scene_specs.spec import EpisodeSpec, MaterialSpec
-from scene_specs.stage import load_stage
+from render.model.scene import Scene, SceneFrame, SceneView, Settings
+from scene_specs.language.spec import EpisodeSpec, MaterialSpec
+from scene_specs.language.stage import load_stage
 
 GLASS = "glass"
 # Shares of the picture from which on samples grow, and at which they are `glass_samples`.

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from scene_specs.stage import StageGround
+from scene_specs.language.stage import StageGround
 
 Floats = NDArray[np.float64]
 

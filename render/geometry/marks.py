@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from scene_specs.stage import StageFixation
-from scene_specs.vocabulary import linear_of_srgb
+from scene_specs.language.stage import StageFixation
+from scene_specs.language.vocabulary import linear_of_srgb
 
 # A sum of equal samples, divided by their number, comes back with some rounding.
 _EXACT = 2e-6

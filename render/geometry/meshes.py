@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from render.errors import AssetError
+from render.model.errors import AssetError
 
 
 @dataclass(frozen=True)

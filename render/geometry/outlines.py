@@ -12,10 +12,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from render.errors import AssetError
 from render.geometry.meshes import Mesh, point
-from scene_specs.outlines import FLAT_SHAPES, POLYGON, Point, signed_area
-from scene_specs.spec import OutlineSpec
+from render.model.errors import AssetError
+from scene_specs.language.outlines import FLAT_SHAPES, POLYGON, Point, signed_area
+from scene_specs.language.spec import OutlineSpec
 
 Floats = NDArray[np.float64]
 

@@ -19,7 +19,7 @@ from render.geometry.fill import Corners, fill
 from render.geometry.ground import height, height_at
 from render.geometry.rotation import euler_matrix
 from render.geometry.solid import Solid
-from scene_specs.stage import StageGround
+from scene_specs.language.stage import StageGround
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

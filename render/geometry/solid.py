@@ -13,8 +13,8 @@ from render.geometry.meshes import Mesh, load_mesh
 from render.geometry.outlines import corners_of, outline_mesh, outline_of
 from render.geometry.shapenet import Model, load_model
 from render.geometry.shapenet.repair import convex_hull
-from scene_specs.models import is_model
-from scene_specs.spec import OutlineSpec
+from scene_specs.language.model_names import is_model
+from scene_specs.language.spec import OutlineSpec
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

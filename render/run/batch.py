@@ -1,280 +1,236 @@
-"""The run: episodes through Ray workers into the store. Workers pull, at most two episodes each; one commits."""
+"""What `render-batch` does, without the command line: check, decide, render, commit."""
 
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
 
-import ray
-from ray.exceptions import RayError
-
-from render.errors import DeviceError, DioramaError, StoreError
-from render.run.commit import Committer
+from render.compiler import compile_episode
+from render.compiler.render_key import job_of
+from render.episode.make_record import Episode
+from render.model.errors import AssetError, CompileError, SpecError
+from render.model.profiles import DEFAULT_PROFILE, changed, settings_for
+from render.model.scene import Scene, Settings
 from render.run.events import EventLog
-from render.run.feed import Feed, ProgressBar, Task
-from render.run.interrupt import Interrupts
-from render.run.options import KERNEL_SECONDS, RunOptions, timeout_of
-from render.run.planning import WorkerPlan
-from render.run.pool import Pool, Slot, how_lost
+from render.run.gpus import find_cards
+from render.run.options import RunOptions
+from render.run.progress import Progress
+from render.run.status import Status, StatusFile
 from render.run.summary import Summary
-from render.run.tuner import Tuner
-from render.run.tuning import tune, tuner_for
-from render.run.worker import Done, Failure, Worker, pack
-from render.store.base import EpisodeStore
+from render.run.worker import Failure
+from render.run.worker_plan import cards_wanted, plan_workers
+from render.store import open_or_create, peek
+from render.store.episode_store import EpisodeStore
+from render.store.resume import Decision, Planner
+from scene_specs.language.stage import stage_of
+from scene_specs.reading.source import SpecSource
+
+if TYPE_CHECKING:
+    from render.run.interrupt import Interrupts
+    from render.run.task_feed import Task
 
 log = logging.getLogger(__name__)
 
-# The second episode given to a worker hides the way there and back. That counts where episodes are short; where they
-# are long it would only leave the last of them waiting behind another.
-_SHORT_SECONDS = 0.5
-_TICK_SECONDS = 1.0
-_ANNOUNCE_SECONDS = 10.0
-_STOP_NOW_SECONDS = 5.0
-# For an answer that is there to come here from its node.
-_FETCH_SECONDS = 60.0
-_LONGEST_MESSAGE = 4000
-_DOUBTS = 3
+# A machine on which Ray dies more often in one run needs its owner.
+_RAY_RESTARTS = 3
+_SHOWN = 3
+# An episode that is with the run: whatever is found of it in the store from then on may be the run's own doing.
+_GIVEN = "given"
 
 
-class Run:
-    """One run. `tasks` is streamed: never more than a few a worker are held. worker: what the workers are made of."""
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a run. profile, size: None for the default, or for what a given Scene says.
 
-    def __init__(
-        self,
-        tasks: Iterable[Task | Failure],
-        store: EpisodeStore,
-        options: RunOptions,
-        progress: ProgressBar,
-        events: EventLog | None = None,
-        worker: type[Worker] = Worker,
-    ) -> None:
-        self._feed = Feed(tasks)
-        self._options = options
-        self._progress = progress
-        self._events = events or EventLog(None)
-        self._pool = Pool(options, self._events, worker)
-        self._committer = Committer(store, options.commit_every, options.store_wait, self._store_trouble)
-        self._stopping = ""
-        self._depth = 1
-        self._tuner: Tuner | None = None
-        self._images = 0
-        self._ticked = 0.0
-        self._announced = False
-        self.summary = Summary()
+    limit: at most so many episodes of the input. size: (width, height) pixels.
+    """
 
-    def go(self, plans: list[WorkerPlan], interrupts: Interrupts) -> Summary:
-        """Render everything; returns what was done. Raises DeviceError, RenderError, StoreError, KeyboardInterrupt."""
-        start = time.monotonic()
-        self._events.write("start", workers=len(plans), store=self.summary.store, devices=[p.device for p in plans])
-        try:
-            self._pool.start(plans)
-            self._tuner = tuner_for(self._options, plans)
-            while self._step(interrupts):
-                pass
-            self._committed(self._committer.finish())
-        except StoreError:
-            raise
-        except (KeyboardInterrupt, DioramaError, RayError):
-            self._save_what_is_made()
-            raise
-        finally:
-            self._pool.close()
-            self._committer.close()
-            self._close_summary(time.monotonic() - start)
+    specs: Sequence[str]
+    store: str
+    profile: str | None = None
+    size: tuple[int, int] | None = None
+    limit: int | None = None
+
+
+class Batch:
+    """A request, checked step by step: `check`, then `plan`, then `render`."""
+
+    def __init__(self, request: Request, options: RunOptions) -> None:
+        self.request = request
+        self.options = options
+        self.source = SpecSource(request.specs)
+        self.summary = Summary(store=request.store)
+        self.count = 0
+        self._todo = 0
+        # What each episode counts as: the kind of its decision, or _GIVEN.
+        self._counted: dict[str, str] = {}
+
+    def check_devices(self) -> None:
+        """See, before anything takes time, whether the GPUs asked for are there. Raises DeviceError, UsageError.
+
+        Of a cluster only Ray knows, once connected.
+        """
+        if self.options.address is None and self.options.logical_gpus is None:
+            cards = find_cards()
+            cards_wanted(self.options, cards.count, cards.said)
+
+    def check(self) -> None:
+        """Read all specs once. Raises SpecError with every fault of every file."""
+        faults, count = self.source.check()
+        if faults:
+            raise SpecError(faults)
+        self.count = count if self.request.limit is None else min(count, self.request.limit)
+
+    def settings_of(self, episode: Episode) -> Settings:
+        """Settings an episode is rendered with: a Scene's own unless profile or size are asked for."""
+        profile, size = self.request.profile, self.request.size
+        if isinstance(episode, Scene):
+            return changed(episode.settings, profile, size)
+        width, height = size or stage_of(episode).size
+        return settings_for(profile or DEFAULT_PROFILE, width, height)
+
+    def episodes(self) -> Iterator[Episode]:
+        """The episodes asked for; a Scene with the settings it is rendered with."""
+        for item in islice(iter(self.source), self.request.limit):
+            episode = item.episode
+            if isinstance(episode, Scene):
+                episode = episode.model_copy(update={"settings": self.settings_of(episode)})
+            yield episode
+
+    def decisions(self, store: EpisodeStore | None) -> Iterator[Decision]:
+        """What becomes of each episode: render, skip, keep, replace, conflict."""
+        planner = Planner(store, self.options.policy)
+        for episode in self.episodes():
+            settings = self.settings_of(episode)
+            try:
+                job = job_of(episode, settings, self.options.renderer, self.options.asset_roots)
+            except AssetError as error:
+                self._left_out(episode.id, error)
+                continue
+            yield planner.decide(episode, job, settings)
+
+    def _left_out(self, episode: str, error: AssetError) -> None:
+        """Count an episode whose model or other asset is broken as failed, once. Raises AssetError unless asked to."""
+        if not self.options.skip_broken:
+            raise AssetError(f"episode {episode}: {error}") from error
+        if all(failure.episode_id != episode for failure in self.summary.failed):
+            self.summary.failed.append(Failure(episode, type(error).__name__, f"episode {episode}: {error}"))
+            self._count(episode, "render")
+
+    def _count(self, episode: str, kind: str) -> None:
+        """Count an episode as skipped, as kept or as to do, and no longer as what it was found to be before."""
+        before = self._counted.get(episode)
+        if before == _GIVEN:
+            return
+        self._counted[episode] = kind
+        for counted, number in ((kind, 1), (before, -1)):
+            if counted == "skip":
+                self.summary.skipped += number
+            elif counted == "keep":
+                self.summary.kept += number
+            elif counted is not None:
+                self._todo += number
+
+    def plan(self) -> Summary:
+        """Compare with the store; raises ConflictError where an id is there but was made from something else."""
+        store = peek(self.request.store)
+        conflicts = []
+        for decision in self.decisions(store):
+            if decision.kind == "conflict":
+                conflicts.append(decision)
+            self._count(decision.episode.id, decision.kind)
+        if conflicts:
+            raise Planner.conflict(conflicts)
         return self.summary
 
-    def _step(self, interrupts: Interrupts) -> bool:
-        """One turn of the loop; whether another is needed."""
-        if interrupts.stopping:
-            self._stop("interrupt")
-        self._fill()
-        busy = any(slot.given for slot in self._pool.slots)
-        if not busy and (self._stopping or not self._feed.more):
-            return False
-        self._collect()
-        self._replace_hung()
-        self._pool.refresh()
-        self._committed(self._committer.poll())
-        now = time.monotonic()
-        if now - self._ticked > _TICK_SECONDS:
-            self._ticked = now
-            self._tick(now)
-        return True
+    def dry_run(self) -> Summary:
+        """Compile what would be rendered, and render nothing. Failed searches are in the summary."""
+        store = peek(self.request.store)
+        with Progress(self._todo, "compiling") as progress:
+            for decision in self.decisions(store):
+                if decision.kind not in ("render", "replace"):
+                    continue
+                try:
+                    compile_episode(decision.episode, decision.settings, self.options.asset_roots)
+                    self.summary.would_replace += decision.kind == "replace"
+                except CompileError as error:
+                    self.summary.failed.append(Failure(decision.episode.id, type(error).__name__, str(error)))
+                progress.advance(1)
+        self.summary.left = 0
+        return self.summary
 
-    def _stop(self, why: str) -> None:
-        """Give out nothing more; `why` is interrupt or failures."""
-        if not self._stopping:
-            self._stopping = self.summary.stopped = why
-            self._committer.hurry.set()
+    @property
+    def todo(self) -> int:
+        """Episodes to render, once planned."""
+        return self._todo
 
-    def _fill(self) -> None:
-        """Give every worker something to do: one each before a second each, so that the last ones spread."""
-        if self._stopping or self._committer.full:
-            return
-        for depth in range(1, self._depth + 1):
-            for slot in self._pool.slots:
-                if slot.open and len(slot.given) < depth:
-                    task = self._next()
-                    if task is None:
-                        return
-                    self._give(slot, task)
+    def render(self) -> Summary:
+        """Render and commit what `plan` found missing. Raises DeviceError, StoreError."""
+        if not self._todo:
+            return self.summary
+        from render.run.interrupt import Interrupts
 
-    def _next(self) -> Task | None:
-        """The next to render, None if there is none or the run is to stop; what can't be rendered counts as failed."""
-        while isinstance(found := self._feed.take(), Failure):
-            self._failed(found, 1)
-            if self._stopping:
-                return None
-        return found
-
-    def _give(self, slot: Slot, task: Task) -> None:
-        task.tries += 1
-        task.ref = slot.actor.render.remote(pack(task.episode, task.job, task.settings, task.attempt))
-        if not slot.given:
-            task.started = time.monotonic()
-        slot.given.append(task)
-
-    def _collect(self) -> None:
-        """Take what has come from workers, waiting a little for the first."""
-        waiting = self._pool.waited_for()
-        if not waiting:
-            time.sleep(0.05)
-            return
-        ray.wait(list(waiting), num_returns=1, timeout=0.5)
-        # All that have come to an end, here or on another node: what is late after that is late by itself, and not
-        # because this process was busy elsewhere.
-        ready, _ = ray.wait(list(waiting), num_returns=len(waiting), timeout=0, fetch_local=False)
-        for ref in ready:
-            slot = waiting[ref]
-            if ref == slot.ready:
-                self._pool.came_up(slot)
-                continue
+        options = self.options
+        status = StatusFile(Status(self.request.store, total=self._todo))
+        with (
+            closing(open_or_create(self.request.store)) as store,
+            EventLog(options.json_log) as events,
+            Interrupts() as interrupts,
+            Progress(self._todo, status=status) as progress,
+        ):
             try:
-                answer = ray.get(ref, timeout=_FETCH_SECONDS)
-            except RayError as error:
-                self._lost(slot, *how_lost(error))
+                self._render_with_ray(store, events, interrupts, progress)
+            finally:
+                self.summary.left = self._todo - self.summary.rendered - len(self.summary.failed)
+                status.status.total = self._todo
+                events.write("end", **self.summary.as_dict())
+                progress.end(self.summary)
+        return self.summary
+
+    def _render_with_ray(
+        self, store: EpisodeStore, events: EventLog, interrupts: Interrupts, progress: Progress
+    ) -> None:
+        """Render what is missing; where this machine's own Ray dies on the way, with a new one."""
+        from render.run.local_ray import ray_nodes
+        from render.run.loop import Run
+        from render.run.node_monitor import RayLostError
+
+        options = self.options
+        for restart in range(_RAY_RESTARTS + 1):
+            try:
+                with ray_nodes(options.address, options.logical_gpus) as nodes:
+                    run = Run(self._tasks(store), store, options, progress, events)
+                    run.summary = self.summary
+                    run.go(plan_workers(options, nodes, self._todo), interrupts)
+                return
+            except RayLostError as error:
+                # A cluster is its owner's to start again.
+                if options.address is not None or restart == _RAY_RESTARTS:
+                    raise
+                log.warning("%s; starting Ray again, %d of %d times", error, restart + 1, _RAY_RESTARTS)
+
+    def _tasks(self, store: EpisodeStore) -> Iterator[Task | Failure]:
+        """What the store lacks now, without what has failed already.
+
+        Another run may have stored, or deleted, something since `plan`: it counts as what it is now.
+        """
+        from render.run.collisions import conflict
+        from render.run.task_feed import Task
+
+        failed = {failure.episode_id for failure in self.summary.failed}
+        for decision in self.decisions(store):
+            name = decision.episode.id
+            if name in failed:
                 continue
-            task = slot.given.popleft()
-            now = time.monotonic()
-            self._learn(now - task.started)
-            if slot.given:
-                slot.given[0].started = now
-            self._pool.answered(slot, answer.memory)
-            self._take(answer.result, slot.number, task.tries, answer.memory)
-
-    def _learn(self, seconds: float) -> None:
-        self._depth = 2 if seconds < _SHORT_SECONDS else 1
-
-    def _take(self, result: Done | Failure, worker: int | None, tries: int, memory: int = 0) -> None:
-        if isinstance(result, Failure):
-            if result.kind == DeviceError.__name__:
-                raise DeviceError(result.message)
-            self._failed(result, 1)
-            return
-        self._committer.add(result)
-        self._images += result.images
-        for step, seconds in result.seconds.items():
-            self.summary.steps[step] = self.summary.steps.get(step, 0.0) + seconds
-        self.summary.count_device(result.device)
-        self._progress.advance(1, result.images, 0)
-        facts = {"worker": worker, "images": result.images, "tries": tries, "seconds": result.seconds}
-        self._events.write("episode-done", episode=result.episode_id, memory=memory, **facts)
-
-    def _failed(self, failure: Failure, episodes: int) -> None:
-        """Count a failure, with so many episodes more at their end: none if it was counted as made before."""
-        failure = replace(failure, message=failure.message[:_LONGEST_MESSAGE])
-        log.warning("failed: %s", failure.message)
-        self._events.write("episode-failed", episode=failure.episode_id, kind=failure.kind, message=failure.message)
-        self.summary.failed.append(failure)
-        self._progress.advance(episodes, 0, 1)
-        if self._options.max_failures is not None and len(self.summary.failed) >= self._options.max_failures:
-            self._stop("failures")
-
-    def _replace_hung(self) -> None:
-        now = time.monotonic()
-        self._pool.overdue()
-        for slot in list(self._pool.slots):
-            if slot.given and now - slot.given[0].started > (limit := self._limit(slot)):
-                self._lost(slot, "hung", f"it took longer than {limit:.0f} s")
-
-    def _limit(self, slot: Slot) -> float:
-        """Seconds that the episode a worker is at may take."""
-        task = slot.given[0]
-        settings = task.rendered_with
-        limit = timeout_of(self._options, task.samples, settings.width, settings.height, task.images)
-        return limit + (KERNEL_SECONDS if slot.plan.card is not None and not slot.warm else 0.0)
-
-    def _lost(self, slot: Slot, kind: str, reason: str) -> None:
-        """A worker died or hangs. The episode it was at is to blame, not those behind it, nor any if the node died."""
-        culprit, *others = slot.given
-        slot.given.clear()
-        words, node_lost = self._pool.lose(slot, kind, reason)
-        # Ray knows only after some seconds that a node is gone; until then its workers cannot be reached.
-        innocent = node_lost or (kind == "unreachable" and culprit.doubts < _DOUBTS)
-        culprit.doubts += innocent
-        for task in [*others, *([culprit] if innocent else [])]:
-            task.tries -= 1
-            self._feed.put_back(task)
-        if innocent:
-            log.warning("episode %s: %s; trying it elsewhere", culprit.episode.id, reason)
-            return
-        name, said = culprit.episode.id, f"; last said: {words}" if words else ""
-        if culprit.tries > self._options.retries:
-            message = f"episode {name}: set aside after {culprit.tries} tries: {reason}{said}"
-            self._take(Failure(name, "WorkerLost", message), None, culprit.tries)
-            return
-        log.warning("episode %s: %s%s; trying it elsewhere", name, reason, said)
-        self.summary.retried += 1
-        self._feed.put_back(culprit)
-
-    def _committed(self, group: list[Done | Failure]) -> None:
-        stored = [done for done in group if isinstance(done, Done)]
-        for failure in group:
-            if isinstance(failure, Failure):
-                self._failed(failure, 0)
-        if stored:
-            images = sum(done.images for done in stored)
-            self.summary.rendered += len(stored)
-            self.summary.images += images
-            self.summary.replaced += sum(done.attempt > 1 for done in stored)
-            self._events.write("commit", episodes=len(stored), images=images, seconds=self._committer.last_seconds)
-
-    def _store_trouble(self, text: str) -> None:
-        log.warning("%s", text)
-        self._events.write("store-trouble", message=text)
-
-    def _save_what_is_made(self) -> None:
-        """On the way out for another reason: what is rendered should not be lost for it, if that takes no long."""
-        self._committer.hurry.set()
-        try:
-            self._committed(self._committer.finish(_STOP_NOW_SECONDS))
-        except StoreError as error:
-            log.warning("%d episodes were not committed: %s", self._committer.unsaved, error)
-
-    def _tick(self, now: float) -> None:
-        """Once a second: tell, tune, announce."""
-        state = "stopping" if self._stopping else "paused" if self._committer.full else "running"
-        self._progress.tick(self.summary, self._pool.alive, state)
-        if self._tuner is not None and not self._stopping:
-            chosen = tune(self._pool, self._tuner, now, self._images)
-            if chosen is not None:
-                self.summary.workers_per_gpu = chosen
-                self._events.write("workers-per-gpu", chosen=chosen, images_per_second=self._tuner.rates)
-        if self._announced:
-            return
-        for slot in self._pool.slots:
-            if slot.plan.card is None or slot.warm or not slot.given:
+            self._count(name, decision.kind)
+            if decision.kind in ("skip", "keep"):
                 continue
-            if now - slot.given[0].started > _ANNOUNCE_SECONDS:
-                self._announced = True
-                log.warning(
-                    "the first picture on a card takes long: Cycles' kernels are being compiled for it, some minutes "
-                    "once; they are kept in $CUDA_CACHE_PATH. `render-doctor --warm` does it ahead"
-                )
-
-    def _close_summary(self, seconds: float) -> None:
-        pool = self._pool
-        peaks = [pool.peaks[number] for number in sorted(pool.peaks)]
-        self.summary.add(seconds, self._committer.seconds, pool.replaced, peaks, list(pool.devices))
+            self._counted[name] = _GIVEN
+            if decision.kind == "conflict":
+                yield conflict(name, store.url, "; ".join(decision.differences[:_SHOWN]))
+            else:
+                yield Task(decision.episode, decision.job, decision.settings, decision.attempt)

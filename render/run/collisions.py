@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from render.errors import ConflictError
+from render.model.errors import ConflictError
 from render.run.worker import Failure
-from render.store.base import EpisodeStore
+from render.store.episode_store import EpisodeStore
 
 
 def overtaken(store: EpisodeStore, parts: Sequence[bytes]) -> list[Failure]:
@@ -15,8 +15,8 @@ def overtaken(store: EpisodeStore, parts: Sequence[bytes]) -> list[Failure]:
     Asked where a put left some as they are. Of one that is repeated, or that another run made from the same, the
     store has what was meant: that is no failure. Raises StoreError.
     """
-    from render.store.reading import among
-    from render.store.rows import decode
+    from render.store.lance.reader import among
+    from render.store.lance.rows import decode
 
     table = decode(parts).select(["episode_id", "job_hash"])
     ours = {row["episode_id"]: row["job_hash"] for row in table.to_pylist()}

@@ -8,10 +8,10 @@ import threading
 import time
 from collections.abc import Callable
 
-from render.errors import StoreError
+from render.model.errors import StoreError
 from render.run.collisions import overtaken
 from render.run.worker import Done, Failure
-from render.store.base import EpisodeStore
+from render.store.episode_store import EpisodeStore
 
 log = logging.getLogger(__name__)
 

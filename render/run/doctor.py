@@ -69,7 +69,7 @@ def check_libraries() -> Check:
 
 def run_probe(device: str, limit: float = _PROBE_SECONDS) -> dict[str, Any]:
     """The probe's answer from a process of its own; {"error": ...} if it crashed, hung or failed."""
-    command = [sys.executable, "-m", "render.cycles.probe", device]
+    command = [sys.executable, "-m", "render.renderers.cycles.probe", device]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
@@ -142,7 +142,7 @@ def check_disk(store: str) -> Check:
 
 def check_store(store: str) -> Check:
     """The store opens, if there is one."""
-    from render.errors import DioramaError
+    from render.model.errors import DioramaError
     from render.store import peek
 
     try:
@@ -156,9 +156,9 @@ def check_store(store: str) -> Check:
 
 def check_assets() -> Check:
     """Meshes and stages load."""
-    from render.errors import DioramaError
     from render.geometry.meshes import load_mesh, mesh_paths
-    from scene_specs.stage import load_stage, stage_paths
+    from render.model.errors import DioramaError
+    from scene_specs.language.stage import load_stage, stage_paths
 
     try:
         meshes, stages = [load_mesh(name) for name in mesh_paths()], [load_stage(name) for name in stage_paths()]

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from render.errors import UsageError
+from render.model.errors import UsageError
 
 
 class EventLog:

@@ -13,9 +13,9 @@ from typing import Any
 import ray
 from ray._private import worker as ray_worker
 
-from render.errors import RenderError, UsageError
-from render.run.planning import Node
+from render.model.errors import RenderError, UsageError
 from render.run.pool import first_line
+from render.run.worker_plan import Node
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from render.errors import UsageError
+from render.model.errors import UsageError
 
 DeviceName = Literal["auto", "cpu", "cuda", "optix"]
 Policy = Literal["error", "replace", "keep"]
@@ -24,7 +24,7 @@ class RunOptions:
     """workers: CPU processes, None for as many as cores. gpus: cards wanted, None for what `device` says.
 
     workers_per_gpu: processes that share a card; None measures and chooses. threads: a CPU worker's, None to share the
-    cores out. What is given for a kind of device that does not render is an error, see render.run.planning.
+    cores out. What is given for a kind of device that does not render is an error, see render.run.worker_plan.
     worker_memory: bytes at which a worker is replaced, None for its share of the machine.
     address: of a Ray cluster, None for this machine. logical_gpus: make Ray believe in so many (tests).
     retries: further tries of an episode whose worker died or hung. max_failures: stop at so many, None never.

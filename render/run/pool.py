@@ -14,15 +14,15 @@ from ray.exceptions import ActorUnavailableError, GetTimeoutError, OutOfMemoryEr
 from ray.util.placement_group import placement_group, remove_placement_group
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from render.errors import AssetError, DeviceError, RenderError, UsageError
+from render.model.errors import AssetError, DeviceError, RenderError, UsageError
 from render.run.events import EventLog
-from render.run.lost import Lookout, RayLostError, node_lost
+from render.run.node_monitor import Lookout, RayLostError, node_lost
 from render.run.options import RunOptions
-from render.run.planning import WorkerPlan
 from render.run.worker import Failure, Ready, Worker, last_words, start_actor
+from render.run.worker_plan import WorkerPlan
 
 if TYPE_CHECKING:
-    from render.run.feed import Task
+    from render.run.task_feed import Task
 
 log = logging.getLogger(__name__)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 
 from render.run.options import RunOptions
-from render.run.planning import MOST_PER_GPU, WorkerPlan
 from render.run.pool import Pool
 from render.run.tuner import Tuner
+from render.run.worker_plan import MOST_PER_GPU, WorkerPlan
 
 log = logging.getLogger(__name__)
 

@@ -21,17 +21,17 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
-from render.errors import DeviceError, DioramaError
-from render.passes import Renderer
-from render.record import Job
-from render.run import memory
-from render.run.episode import Episode, make_record
-from render.run.planning import WorkerPlan
-from render.scene import Settings
+from render.episode.make_record import Episode, make_record
+from render.model.errors import DeviceError, DioramaError
+from render.model.passes import Renderer
+from render.model.record import Job
+from render.model.scene import Settings
+from render.run import limits as memory
+from render.run.worker_plan import WorkerPlan
 
 log = logging.getLogger(__name__)
 
-# Where render.cycles keeps Cycles' own text while it renders: what a process said last outlives it there.
+# Where render.renderers.cycles keeps Cycles' own text while it renders: what a process said last outlives it there.
 LAST_WORDS = "DIORAMA_RENDER_LOG"
 _CUDA_CACHE_BYTES = 4 * 2**30
 _STALE_SECONDS = 86400.0
@@ -50,7 +50,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Done:
-    """An episode that was made. row: as the store takes it (render.store.rows.encode). seconds: step -> seconds.
+    """An episode that was made. row: as the store takes it (render.store.lance.rows.encode). seconds: step -> seconds.
 
     attempt: more than 1 where it takes the place of one that is stored.
     """
@@ -92,11 +92,11 @@ def pack(episode: Episode, job: Job, settings: Settings, attempt: int) -> bytes:
 def make_renderer(name: str, plan: WorkerPlan, find: Callable[[str], Path]) -> Renderer:
     """The renderer called cycles or fake, or `package.module:Class` (called without arguments)."""
     if name == "cycles":
-        from render.cycles.session import CyclesRenderer
+        from render.renderers.cycles.cycles_renderer import CyclesRenderer
 
         return CyclesRenderer(plan.device, plan.threads, find)
     if name == "fake":
-        from render.run.fake import FakeRenderer
+        from render.renderers.fake import FakeRenderer
 
         return FakeRenderer(device="none" if plan.card is None else f"{plan.device.upper()} fake card {_visible()}")
     module, _, attribute = name.partition(":")
@@ -164,7 +164,7 @@ class Worker:
             memory.guard(self._limit, Path(said))
         from render.compiler.assets import resolve_blend
         from render.geometry.shapenet import choose_library
-        from render.run.reuse import Reusing
+        from render.renderers.caching import Reusing
 
         choose_library(self._library)
         find = partial(resolve_blend, asset_roots=self._asset_roots)
@@ -185,7 +185,7 @@ class Worker:
         return Answer(result, memory.resident())
 
     def _make(self, episode: Episode, job: Job, settings: Settings, attempt: int) -> Done:
-        from render.store.rows import encode
+        from render.store.lance.rows import encode
 
         assert self._renderer is not None, "start comes first"
         record = make_record(self._renderer, episode, job, settings, self._asset_roots, attempt)

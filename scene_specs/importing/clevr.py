@@ -8,12 +8,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from scene_specs.errors import Fault, SpecError
 from scene_specs.importing.scenes import CameraMode, Foreign, frame_of, parse
 from scene_specs.importing.text import read_text
-from scene_specs.json_text import NotStrictJson, decode, skip_space
-from scene_specs.json_text import Path as JsonPath
-from scene_specs.spec import EpisodeSpec
+from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.strict_json import NotStrictJson, decode, skip_space
+from scene_specs.language.strict_json import Path as JsonPath
 
 
 def import_clevr(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scene_specs.errors import Fault, SpecError
 from scene_specs.importing.clevr import segment
 from scene_specs.importing.scenes import CameraMode, Foreign, frame_of, parse
 from scene_specs.importing.text import read_text
-from scene_specs.spec import EpisodeSpec, FrameSpec
+from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.spec import EpisodeSpec, FrameSpec
 
 INFO = "info.json"
 QUESTION = "question"

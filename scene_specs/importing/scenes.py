@@ -10,12 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from scene_specs.errors import Fault, SpecError
-from scene_specs.faults import nearest, path_text, shown
 from scene_specs.importing.camera import recover
-from scene_specs.json_scan import scan
-from scene_specs.json_text import Path as JsonPath
-from scene_specs.spec import (
+from scene_specs.language.diagnostics import nearest, path_text, shown
+from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.spec import (
     AreaSpec,
     CameraSpec,
     ConstraintSpec,
@@ -25,8 +23,10 @@ from scene_specs.spec import (
     PointerSpec,
     object_name,
 )
-from scene_specs.stage import load_stage
-from scene_specs.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
+from scene_specs.language.stage import load_stage
+from scene_specs.language.strict_json import Path as JsonPath
+from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
+from scene_specs.reading.located_json import scan
 
 CameraMode = Literal["recover", "nominal"]
 STAGE = "clevr"

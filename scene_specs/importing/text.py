@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scene_specs.errors import Fault, SpecError
+from scene_specs.language.errors import Fault, SpecError
 
 
 def read_text(path: Path) -> str:

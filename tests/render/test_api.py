@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import render
-from render.errors import UsageError
-from render.profiles import settings_for
-from render.run.fake import FakeRenderer
-from scene_specs.errors import SpecError
-from scene_specs.spec import EpisodeSpec
+from render.model.errors import UsageError
+from render.model.profiles import settings_for
+from render.renderers.fake import FakeRenderer
+from scene_specs.language.errors import SpecError
+from scene_specs.language.spec import EpisodeSpec
 
 SPEC = {"version": 1, "id": "api", "frames": [{"objects": [{"name": "a", "shape": "cube"}, {"name": "b"}]}]}
 

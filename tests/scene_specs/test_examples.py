@@ -9,14 +9,14 @@ from typing import Any, get_args
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from scene_specs import spec as language
-from scene_specs.models import is_model
-from scene_specs.outlines import FLAT_SHAPES
-from scene_specs.reading import SpecSource, parse_episode
-from scene_specs.schema import schema_text, spec_schema
-from scene_specs.spec import SpecModel
-from scene_specs.vocabulary import COLORS, MATERIALS, RELATIONS, SHAPES, SIZES
-from tests.scene_specs.broken_specs import BROKEN, episode
+from scene_specs.language import spec as language
+from scene_specs.language.model_names import is_model
+from scene_specs.language.outlines import FLAT_SHAPES
+from scene_specs.language.schema import schema_text, spec_schema
+from scene_specs.language.spec import SpecModel
+from scene_specs.language.vocabulary import COLORS, MATERIALS, RELATIONS, SHAPES, SIZES
+from scene_specs.reading.source import SpecSource, parse_episode
+from tests.scene_specs.reading.broken_specs import BROKEN, episode
 from tests.scene_specs.strategies import EXAMPLES
 
 VALIDATOR = jsonschema.Draft202012Validator(spec_schema())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from render.annotations.encode import decode_png
-from render.profiles import settings_for
+from render.model.profiles import settings_for
 from tools import bench_baseline, bench_quality
 from tools.quality.published import PublishedWay
 from tools.quality.scenes import scenes

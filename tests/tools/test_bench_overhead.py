@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from render.cycles.session import CyclesRenderer
-from render.profiles import settings_for
-from render.scene import Settings
+from render.model.profiles import settings_for
+from render.model.scene import Settings
+from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from tools import bench_overhead
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from render.errors import UsageError
-from render.profiles import settings_for
+from render.model.errors import UsageError
+from render.model.profiles import settings_for
 from tools import bench_quality
 from tools.quality.hooks import shadow_caustics
 from tools.quality.scenes import scenes

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from render.profiles import settings_for
-from render.run.episode import make_record
-from render.run.fake import FakeRenderer
-from render.store.lance_store import LanceStore
-from scene_specs.icca.contexts import context_spec
-from scene_specs.icca.transcripts import lines_of
-from scene_specs.spec import EpisodeSpec
+from render.episode.make_record import make_record
+from render.model.profiles import settings_for
+from render.renderers.fake import FakeRenderer
+from render.store.lance.lance_store import LanceStore
+from scene_specs.benchmarks.icca.contexts import context_spec
+from scene_specs.benchmarks.icca.transcripts import lines_of
+from scene_specs.language.spec import EpisodeSpec
 from tests import factories
-from tests.scene_specs.icca.pieces import game, played, setup, write
+from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
 from tools import icca_played, icca_sheet
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from render.annotations.encode import decode_png, encode_png
-from render.profiles import settings_for
-from render.run.fake import FakeRenderer
+from render.model.profiles import settings_for
+from render.renderers.fake import FakeRenderer
 from tools import bench_png, contact_sheet, quality_sheet
 from tools.quality import results
 from tools.quality.metrics import unit

@@ -24,10 +24,10 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field, ValidationError
 
-from render.errors import UsageError
-from render.profiles import settings_for
-from render.scene import Settings
-from scene_specs.spec import SpecModel
+from render.model.errors import UsageError
+from render.model.profiles import settings_for
+from render.model.scene import Settings
+from scene_specs.language.spec import SpecModel
 from tools.quality.tuned import Hook
 
 Values = dict[str, bool | int | float | str]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from render.scene import SceneFrame
+from render.model.scene import SceneFrame
 
 
 def shadow_caustics(blender: Any, frame: SceneFrame) -> Callable[[], None]:

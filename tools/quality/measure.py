@@ -12,12 +12,12 @@ import statistics
 import time
 from dataclasses import dataclass
 
+from render.compiler.render_key import job_of
+from render.episode.make_record import make_record
 from render.geometry.glass import samples_of
-from render.record import EpisodeRecord, FrameAnnotation
-from render.run.episode import make_record
-from render.run.jobs import job_of
-from render.scene import Scene, Settings
-from scene_specs.spec import EpisodeSpec
+from render.model.record import EpisodeRecord, FrameAnnotation
+from render.model.scene import Scene, Settings
+from scene_specs.language.spec import EpisodeSpec
 from tools.quality.candidates import Candidate
 from tools.quality.tuned import TunedRenderer
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from render.errors import AssetError
+from render.model.errors import AssetError
 from tools.quality.files import write_whole
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"

@@ -29,13 +29,14 @@ import bpy
 import numpy as np
 
 from render.annotations.encode import decode_png
-from render.cycles import materials, stages
-from render.cycles.capture import captured
-from render.cycles.meshes import mesh_data
-from render.cycles.session import CyclesRenderer
-from render.cycles.settings import apply_settings
-from render.errors import RenderError
-from render.scene import Scene, SceneFrame, SceneMaterial, SceneObject
+from render.model.errors import RenderError
+from render.model.scene import Scene, SceneFrame, SceneMaterial, SceneObject
+from render.renderers.cycles import materials
+from render.renderers.cycles import stage_setup as stages
+from render.renderers.cycles.blender_meshes import mesh_data
+from render.renderers.cycles.capture import captured
+from render.renderers.cycles.cycles_renderer import CyclesRenderer
+from render.renderers.cycles.render_settings import apply_settings
 
 PROFILE = "clevr-512"
 MATERIALS = ("rubber", "metal", "glass")

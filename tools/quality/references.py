@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from render.errors import AssetError, UsageError
-from render.profiles import settings_for
+from render.model.errors import AssetError, UsageError
+from render.model.profiles import settings_for
 from tools.quality.files import write_whole
 from tools.quality.metrics import Picture, mse, psnr_of, unit
 from tools.quality.png16 import read_png16, write_png16

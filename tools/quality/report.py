@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from render.errors import UsageError
+from render.model.errors import UsageError
 from tools.quality.metrics import Errors, Picture, errors
 from tools.quality.references import load_reference
 from tools.quality.results import Result, candidates_in, results_in

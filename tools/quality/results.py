@@ -12,7 +12,7 @@ from typing import Any
 
 from render import __version__
 from render.annotations.encode import decode_png
-from render.errors import AssetError
+from render.model.errors import AssetError
 from tools.quality.files import write_whole
 from tools.quality.metrics import Picture, unit
 from tools.quality.sources import sources

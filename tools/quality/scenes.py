@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from render.compiler import compile_episode
-from render.profiles import settings_for
-from render.scene import Scene, Settings
-from scene_specs.mewl.generate import TASKS, mewl_spec
-from scene_specs.reading import parse_episode
-from scene_specs.spec import EpisodeSpec
+from render.model.profiles import settings_for
+from render.model.scene import Scene, Settings
+from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.reading.source import parse_episode
 from tools.quality.files import write_whole
 
 FILE = Path(__file__).with_name("scenes.jsonl")

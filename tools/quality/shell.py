@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable
 
-from render.errors import DioramaError
+from render.model.errors import DioramaError
 
 DISK, INTERRUPTED = 2, 130
 

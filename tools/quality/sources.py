@@ -10,10 +10,10 @@ from pathlib import Path
 _ROOT = Path(__file__).parents[2]
 # What the compiler does is in a scene's digest, what profiles say in a candidate's settings.
 _PLACES = (
-    "render/cycles",
+    "render/renderers/cycles",
     "render/annotations",
     "render/geometry",
-    "render/run/episode.py",
+    "render/episode/make_record.py",
     "tools/quality/measure.py",
     "tools/quality/tuned.py",
     "tools/quality/published.py",

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from render.cycles.passes import Exr
-from render.cycles.session import CyclesRenderer
-from render.errors import UsageError
-from render.passes import Passes
-from render.scene import Scene, SceneFrame, SceneView
+from render.model.errors import UsageError
+from render.model.passes import Passes
+from render.model.scene import Scene, SceneFrame, SceneView
+from render.renderers.cycles.cycles_renderer import CyclesRenderer
+from render.renderers.cycles.exr_passes import Exr
 
 Hook = Callable[[Any, SceneFrame], Callable[[], None] | None]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from render.errors import AssetError
+from render.model.errors import AssetError
 
 # Indices that count from the end or are 0 need the slow way.
 _ODD_FACE = re.compile(r"^\s*f\b.*(?:[\s/]-|\s0+[/\s])", re.MULTILINE)

@@ -19,8 +19,8 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
-from render.errors import AssetError, UsageError
-from scene_specs.models import SYNSETS, ModelName, parse_model, word_of
+from render.model.errors import AssetError, UsageError
+from scene_specs.language.model_names import SYNSETS, ModelName, parse_model, word_of
 
 ROOT, UP, FRONT = "DIORAMA_SHAPENET", "DIORAMA_SHAPENET_UP", "DIORAMA_SHAPENET_FRONT"
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")

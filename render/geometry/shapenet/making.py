@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from render.errors import AssetError
 from render.geometry.shapenet.library import Library
 from render.geometry.shapenet.model import FileState, Model, ModelMaterial, Vec
 from render.geometry.shapenet.reading import Part, Sources, read_parts
 from render.geometry.shapenet.repair import convex_hull, live_faces, oriented, weld
+from render.model.errors import AssetError
 
 # Part of every hash: another way to make a model of the same files is another model.
 VERSION = "diorama-model-1"

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from render.errors import AssetError
 from render.geometry.shapenet.faces import plain_faces
+from render.model.errors import AssetError
 
 MOST_BYTES = 1 << 30
 _MTLLIB = re.compile(r"^\s*mtllib[ \t]+(.*?)\s*$", re.MULTILINE)

@@ -14,15 +14,15 @@ from pycocotools import mask as coco
 
 from render.annotations import annotate
 from render.compiler import compile_episode
-from render.errors import RenderError
 from render.geometry.meshes import load_mesh
-from render.passes import Passes
-from render.profiles import settings_for
-from render.record import FrameAnnotation
-from render.run.fake import FakeRenderer
-from render.scene import Scene
-from scene_specs.spec import EpisodeSpec
-from scene_specs.vocabulary import OPPOSITE
+from render.model.errors import RenderError
+from render.model.passes import Passes
+from render.model.profiles import settings_for
+from render.model.record import FrameAnnotation
+from render.model.scene import Scene
+from render.renderers.fake import FakeRenderer
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.vocabulary import OPPOSITE
 
 Made = tuple[Scene, Passes, FrameAnnotation]
 

@@ -16,9 +16,9 @@ from pydantic import ValidationError
 
 from render.annotations import decode_extra, decode_png, encode_extra, encode_png
 from render.annotations.encode import open_png
-from render.errors import RenderError
-from render.passes import Passes
-from render.scene import MOST_SIDE, Settings
+from render.model.errors import RenderError
+from render.model.passes import Passes
+from render.model.scene import MOST_SIDE, Settings
 from tests import factories
 
 

@@ -14,10 +14,10 @@ from PIL import Image
 import render
 from render.annotations.encode import decode_png, encode_png
 from render.cli.episode import main
-from render.record import EpisodeRecord
-from render.run.episode import make_record
-from render.run.fake import FakeRenderer
-from render.run.jobs import job_of
+from render.compiler.render_key import job_of
+from render.episode.make_record import make_record
+from render.model.record import EpisodeRecord
+from render.renderers.fake import FakeRenderer
 from render.store import open_or_create
 
 SPEC = {

@@ -12,16 +12,16 @@ from click.testing import CliRunner
 from PIL import Image
 
 from render.cli.store import main as store_main
-from render.errors import ConflictError
-from render.profiles import settings_for
-from render.record import EpisodeRecord
-from render.run.episode import make_record
-from render.run.fake import FakeRenderer
-from render.run.jobs import job_of
-from render.run.replacing import replace_stored
-from render.scene import Scene
+from render.compiler.render_key import job_of
+from render.episode.make_record import make_record
+from render.episode.replace_stored import replace_stored
+from render.model.errors import ConflictError
+from render.model.profiles import settings_for
+from render.model.record import EpisodeRecord
+from render.model.scene import Scene
+from render.renderers.fake import FakeRenderer
 from render.store import open_at, open_or_create, open_store
-from scene_specs.spec import EpisodeSpec
+from scene_specs.language.spec import EpisodeSpec
 from tests.render.cli.test_episode import SPEC, call
 
 ID = "look/again/7"

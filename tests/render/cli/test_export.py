@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from render.cli.export import main
-from render.store.lance_store import LanceStore
+from render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
 
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from render.cli.gallery import main
-from render.store.lance_store import LanceStore
+from render.store.lance.lance_store import LanceStore
 from tests.render.gallery.stores import odd_store
 from tests.render.store.rendered import rendered
 

@@ -17,11 +17,11 @@ from click.testing import CliRunner, Result
 
 from render.cli.common import DioramaCommand, report, whole_file
 from render.cli.specs import main
-from render.errors import DeviceError, Fault, SpecError, StoreError, UsageError
-from render.scene import Scene
-from scene_specs.clevr import clevr_specs
-from scene_specs.spec import EpisodeSpec
-from tests.scene_specs.broken_specs import BROKEN, episode
+from render.model.errors import DeviceError, Fault, SpecError, StoreError, UsageError
+from render.model.scene import Scene
+from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
+from scene_specs.language.spec import EpisodeSpec
+from tests.scene_specs.reading.broken_specs import BROKEN, episode
 from tests.scene_specs.strategies import EXAMPLES
 
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from render.cli.store import main
-from render.store.lance_store import LanceStore
+from render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 
 
@@ -93,7 +93,7 @@ def test_specs_that_cant_be_written_are_told_before_looking(
     def too_late(*_: object) -> None:
         raise AssertionError("looked through")
 
-    monkeypatch.setattr("render.store.verify.verify", too_late)
+    monkeypatch.setattr("render.store.lance.verify.verify", too_late)
     (tmp_path / "file").touch()
     assert said in call("verify", store, "--specs-out", str(tmp_path / name), code=2).output
 

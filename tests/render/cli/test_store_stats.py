@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from render.store.lance_store import LanceStore
+from render.store.lance.lance_store import LanceStore
 from tests.render.cli.test_store import call
 from tests.render.store.rendered import rendered
 
@@ -52,7 +52,7 @@ def test_where_stats_can_not_be_drawn_nothing_is_counted(
     def counted(*_: object) -> None:
         raise AssertionError("counted, for nothing")
 
-    monkeypatch.setattr("render.store.stats.gather", counted)
+    monkeypatch.setattr("render.store.analysis.stats.gather", counted)
     (tmp_path / "file").write_text("")
     for out, words in (
         (tmp_path / ("x" * 300 + ".svg"), "File name too long"),

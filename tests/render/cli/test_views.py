@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from render.cli.batch import main as batch
 from render.cli.specs import main
 from render.store import open_store
-from scene_specs.reading import parse_episode
+from scene_specs.reading.source import parse_episode
 from tests.render.geometry.shapenet.trees import Tree, obj
 
 

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 
 from render.cli.common import whole_file
 from render.cli.specs import main as specs_main
-from render.errors import UsageError
-from render.rerender import Files
+from render.episode.output_files import Files
+from render.model.errors import UsageError
 
 # Longer than any file system takes: even to ask whether it is there is an error.
 LONG = "x" * 300 + ".json"

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.geometry.meshes import load_mesh
-from render.run.fake import FakeRenderer
-from render.scene import Scene, SceneFrame, SceneObject
-from scene_specs.spec import EpisodeSpec, FrameSpec, object_name
-from scene_specs.stage import Stage, load_stage
-from scene_specs.vocabulary import SIZES
+from render.model.scene import Scene, SceneFrame, SceneObject
+from render.renderers.fake import FakeRenderer
+from scene_specs.language.spec import EpisodeSpec, FrameSpec, object_name
+from scene_specs.language.stage import Stage, load_stage
+from scene_specs.language.vocabulary import SIZES
 
 Floats = NDArray[np.float64]
 NEAR = 1e-9

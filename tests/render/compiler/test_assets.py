@@ -9,11 +9,11 @@ import pytest
 
 from render.compiler import compile_episode
 from render.compiler.assets import blend_digest, resolve_blend
-from render.errors import AssetError
 from render.geometry.meshes import mesh_paths
-from render.profiles import settings_for
-from scene_specs.spec import EpisodeSpec
-from scene_specs.stage import stage_paths
+from render.model.errors import AssetError
+from render.model.profiles import settings_for
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.stage import stage_paths
 
 
 def sha(path: Path) -> str:

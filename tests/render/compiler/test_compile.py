@@ -11,11 +11,11 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from render.compiler import compile_episode, compile_with_report
-from render.errors import CompileError
-from render.profiles import settings_for
-from render.scene import Scene
-from scene_specs.spec import EpisodeSpec
-from scene_specs.stage import StageError, load_stage
+from render.model.errors import CompileError
+from render.model.profiles import settings_for
+from render.model.scene import Scene
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.stage import StageError, load_stage
 from tests.render.compiler.checker import faults
 from tests.render.compiler.strategies import NAMES, episodes
 

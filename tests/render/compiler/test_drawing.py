@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from render.compiler import compile_episode
 from render.compiler.rng import Keys
-from render.errors import CompileError
-from render.profiles import settings_for
-from render.scene import SceneFrame
-from scene_specs.spec import EpisodeSpec
-from scene_specs.stage import load_stage
-from scene_specs.vocabulary import COGENT, COLORS
+from render.model.errors import CompileError
+from render.model.profiles import settings_for
+from render.model.scene import SceneFrame
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.stage import load_stage
+from scene_specs.language.vocabulary import COGENT, COLORS
 
 STANDARD = settings_for("standard", 320, 240)
 OPEN = [{"axis_margin": 0}, {"min_distance": 0}, {"min_visible_pixels": 0}, {"in_frame": False}]

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from render.compiler import compile_episode, compile_with_report
-from render.errors import CompileError
-from render.profiles import settings_for
-from render.scene import SceneFrame
-from scene_specs.spec import EpisodeSpec
-from scene_specs.stage import load_stage
+from render.model.errors import CompileError
+from render.model.profiles import settings_for
+from render.model.scene import SceneFrame
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.stage import load_stage
 from tests.render.compiler.checker import faults, visible_pixels
 
 STANDARD = settings_for("standard", 320, 240)

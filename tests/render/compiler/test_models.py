@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from render.api import compile_spec
 from render.compiler.footprint import clearance, difference
-from render.errors import CompileError, SpecError
 from render.geometry.camera import Camera
 from render.geometry.orbit import seen_from
 from render.geometry.raster import Pose, rasterise
@@ -21,8 +20,9 @@ from render.geometry.rotation import euler_matrix, matrix_euler, transform
 from render.geometry.shapenet import load_model
 from render.geometry.shapenet.repair import convex_hull
 from render.geometry.solid import solid
-from render.scene import Scene, SceneCamera, SceneFrame
-from scene_specs.reading import parse_episode
+from render.model.errors import CompileError, SpecError
+from render.model.scene import Scene, SceneCamera, SceneFrame
+from scene_specs.reading.source import parse_episode
 
 CHAIR = "shapenet:chairs/#6"
 

@@ -14,9 +14,9 @@ from render.compiler import compile_episode, layout
 from render.compiler.candidates import free_strips
 from render.compiler.constraints import Demand, Rules
 from render.compiler.placement import placing_order
-from render.profiles import settings_for
-from render.scene import SceneFrame
-from scene_specs.spec import EpisodeSpec
+from render.model.profiles import settings_for
+from render.model.scene import SceneFrame
+from scene_specs.language.spec import EpisodeSpec
 
 STANDARD = settings_for("standard", 320, 240)
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from render.annotations import annotate
 from render.compiler import compile_episode
-from render.errors import CompileError
 from render.geometry.meshes import load_mesh
-from render.profiles import settings_for
-from render.run.fake import FakeRenderer
-from render.scene import Scene, SceneFrame, SceneObject
-from scene_specs.spec import EpisodeSpec
+from render.model.errors import CompileError
+from render.model.profiles import settings_for
+from render.model.scene import Scene, SceneFrame, SceneObject
+from render.renderers.fake import FakeRenderer
+from scene_specs.language.spec import EpisodeSpec
 
 SETTINGS = settings_for("draft", 320, 240)
 

@@ -6,8 +6,8 @@ import hashlib
 from pathlib import Path
 
 from render.export import exporter
-from render.export.base import ExportOptions, ExportReport
-from render.store.lance_store import LanceStore
+from render.export.protocol import ExportOptions, ExportReport
+from render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 
 SPLITS = {"demo/a": "train", "demo/b": "val", "demo/c": "train", "demo/d": None, "demo/e": "train"}

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from render.export import exporter
-from render.export.base import ExportOptions
+from render.export.protocol import ExportOptions
 from render.store import open_store
 
 

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from pycocotools import mask as coco
 
 from render.cli.export import main
-from render.errors import UsageError
-from render.export.base import ExportOptions, ExportReport
 from render.export.clevr_masks import export
+from render.export.protocol import ExportOptions, ExportReport
 from render.geometry.raster import Pose, compose, rasterise
 from render.geometry.solid import solid
-from scene_specs.stage import load_stage
-from scene_specs.vocabulary import SIZES
+from render.model.errors import UsageError
+from scene_specs.language.stage import load_stage
+from scene_specs.language.vocabulary import SIZES
 from tests.scene_specs.importing.published import camera_at, clevr_file, jittered, scene
 
 SIZE = (480, 320)

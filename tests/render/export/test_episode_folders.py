@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from render.errors import StoreError
 from render.export._episode_folders import export_folders
-from render.export.base import ExportOptions, ExportReport
-from render.record import EpisodeRecord
-from render.store.lance_store import LanceStore
+from render.export.protocol import ExportOptions, ExportReport
+from render.model.errors import StoreError
+from render.model.record import EpisodeRecord
+from render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
 from tests.render.export.helpers import contents, unfinished
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import lance
 import pytest
 
-from render.errors import ConflictError, StoreError, UsageError
 from render.export import FROM_FILES, SHARDED, format_names, takes_shard_size
-from render.export.base import ExportOptions
-from render.store.lance_store import LanceStore
+from render.export.protocol import ExportOptions
+from render.model.errors import ConflictError, StoreError, UsageError
+from render.store.lance.lance_store import LanceStore
 from tests.render.export.helpers import contents, make_store, run, unfinished
 from tests.render.store.rendered import rendered
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from render.errors import ConflictError, StoreError, UsageError
-from render.export.base import ExportOptions, ExportReport, only_exporter
 from render.export.folder import export
-from render.record import EpisodeRecord
-from render.store.base import DamagedError, EpisodeStore
-from render.store.lance_store import LanceStore
+from render.export.protocol import ExportOptions, ExportReport, only_exporter
+from render.model.errors import ConflictError, StoreError, UsageError
+from render.model.record import EpisodeRecord
+from render.store.episode_store import DamagedError, EpisodeStore
+from render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from render.errors import UsageError
 from render.export import exporter, format_names
-from render.export.base import ExportReport
+from render.export.protocol import ExportReport
+from render.model.errors import UsageError
 
 
 def test_every_format_can_be_loaded() -> None:

@@ -14,21 +14,21 @@ import pytest
 from PIL import Image
 from pycocotools import mask as coco
 
-from render.errors import SpecError
+from render.episode.make_record import make_record
 from render.export._iwisdm_truth import frames_of_record
-from render.export.base import ExportOptions, ExportReport
 from render.export.iwisdm import export
-from render.profiles import settings_for
-from render.record import EpisodeRecord
-from render.run.episode import make_record
-from render.run.fake import FakeRenderer
-from render.store.lance_store import LanceStore
-from scene_specs.iwisdm.config import benchmark
-from scene_specs.iwisdm.generate import auto_sessions, bank_sessions, trial_specs
-from scene_specs.iwisdm.prove import disproof
-from scene_specs.iwisdm.reader import read
-from scene_specs.iwisdm.setup import Setup
-from scene_specs.spec import EpisodeSpec
+from render.export.protocol import ExportOptions, ExportReport
+from render.model.errors import SpecError
+from render.model.profiles import settings_for
+from render.model.record import EpisodeRecord
+from render.renderers.fake import FakeRenderer
+from render.store.lance.lance_store import LanceStore
+from scene_specs.benchmarks.iwisdm.config import benchmark
+from scene_specs.benchmarks.iwisdm.generate import auto_sessions, bank_sessions, trial_specs
+from scene_specs.benchmarks.iwisdm.reader import read
+from scene_specs.benchmarks.iwisdm.setup import Setup
+from scene_specs.benchmarks.iwisdm.verify import disproof
+from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 
 PLACES = {(0, 0): "top left", (1, 0): "top right", (0, 1): "bottom left", (1, 1): "bottom right"}

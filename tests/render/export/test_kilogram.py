@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from render.export.base import ExportOptions, ExportReport
+from render.episode.make_record import make_record
 from render.export.kilogram import export
-from render.profiles import settings_for
-from render.record import EpisodeRecord
-from render.run.episode import make_record
-from render.run.fake import FakeRenderer
-from render.store.lance_store import LanceStore
-from scene_specs.kilogram.dataset import own_dataset
-from scene_specs.kilogram.emit import Look, game_spec, picture_specs
-from scene_specs.kilogram.examples import CONDITIONS
-from scene_specs.kilogram.games import Left, Rules, games
-from scene_specs.kilogram.wording import caption
-from scene_specs.spec import EpisodeSpec
+from render.export.protocol import ExportOptions, ExportReport
+from render.model.profiles import settings_for
+from render.model.record import EpisodeRecord
+from render.renderers.fake import FakeRenderer
+from render.store.lance.lance_store import LanceStore
+from scene_specs.benchmarks.kilogram.dataset import own_dataset
+from scene_specs.benchmarks.kilogram.emit import Look, game_spec, picture_specs
+from scene_specs.benchmarks.kilogram.examples import CONDITIONS
+from scene_specs.benchmarks.kilogram.games import Left, Rules, games
+from scene_specs.benchmarks.kilogram.wording import caption
+from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import contents
 from tests.render.store.rendered import rendered

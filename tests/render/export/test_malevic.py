@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from render.cli.specs import main
+from render.episode.make_record import make_record
 from render.export._malevic_truth import record_disproof
-from render.export.base import ExportOptions, ExportReport
 from render.export.malevic import export
-from render.profiles import settings_for
-from render.record import EpisodeRecord
-from render.run.episode import make_record
-from render.run.fake import FakeRenderer
-from render.store.lance_store import LanceStore
-from scene_specs.errors import SpecError
-from scene_specs.malevic.generate import malevic_spec
-from scene_specs.spec import EpisodeSpec
+from render.export.protocol import ExportOptions, ExportReport
+from render.model.profiles import settings_for
+from render.model.record import EpisodeRecord
+from render.renderers.fake import FakeRenderer
+from render.store.lance.lance_store import LanceStore
+from scene_specs.benchmarks.malevic.generate import malevic_spec
+from scene_specs.language.errors import SpecError
+from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import contents, unfinished
 

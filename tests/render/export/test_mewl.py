@@ -14,19 +14,19 @@ from pycocotools import mask as coco
 
 from render.cli.specs import main as render_specs
 from render.compiler import compile_episode
+from render.episode.make_record import make_record
 from render.export._mewl_truth import prove_record
-from render.export.base import ExportOptions, ExportReport
 from render.export.mewl import export
-from render.profiles import settings_for
-from render.record import EpisodeRecord
-from render.run.episode import make_record
-from render.run.fake import FakeRenderer
-from render.store.lance_store import LanceStore
+from render.export.protocol import ExportOptions, ExportReport
+from render.model.profiles import settings_for
+from render.model.record import EpisodeRecord
+from render.renderers.fake import FakeRenderer
+from render.store.lance.lance_store import LanceStore
+from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from scene_specs.benchmarks.mewl.verify import prove
+from scene_specs.benchmarks.mewl.view import learner_view
 from scene_specs.importing.mewl import import_mewl
-from scene_specs.mewl.generate import TASKS, mewl_spec
-from scene_specs.mewl.prove import prove
-from scene_specs.mewl.view import learner_view
-from scene_specs.spec import EpisodeSpec
+from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 
 SIDES = ("left", "right", "front", "behind")

@@ -7,12 +7,12 @@ from typing import Any
 
 import lance
 
-from render.profiles import settings_for
-from render.record import EpisodeRecord, Job
-from render.run.episode import make_record
-from render.run.fake import FakeRenderer
-from render.store.lance_store import LanceStore
-from scene_specs.spec import EpisodeSpec
+from render.episode.make_record import make_record
+from render.model.profiles import settings_for
+from render.model.record import EpisodeRecord, Job
+from render.renderers.fake import FakeRenderer
+from render.store.lance.lance_store import LanceStore
+from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 
 # Whatever of this a browser took for HTML or script would set window.hacked, load something, or end the page's data.

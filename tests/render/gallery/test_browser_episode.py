@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from render.gallery.overlay import decode_mask
-from render.store.lance_store import LanceStore
+from render.store.lance.lance_store import LanceStore
 from tests.render.gallery.browsing import Open, pixels, until
 from tests.render.gallery.stores import HIDING, POINTING
 

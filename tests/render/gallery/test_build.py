@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from render.errors import StoreError, UsageError
 from render.gallery import episodes
 from render.gallery.build import GalleryOptions, GalleryReport, build
 from render.gallery.files import folder_of, read_rows
-from render.store.lance_store import LanceStore
+from render.model.errors import StoreError, UsageError
+from render.store.lance.lance_store import LanceStore
 from tests import factories
 from tests.render.gallery.stores import HOSTILE, hostile, odd_store
 from tests.render.store.rendered import rendered

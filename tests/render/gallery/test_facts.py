@@ -15,7 +15,7 @@ from render.gallery.captions import caption, description
 from render.gallery.facts import check_of, page_of, row_of
 from render.gallery.script import script_call
 from render.gallery.thumbnail import SIZE, grid_of, thumbnail
-from render.record import EpisodeRecord
+from render.model.record import EpisodeRecord
 from tests import factories
 from tests.render.gallery.stores import HIDING, POINTING, rendered
 from tests.render.gallery.test_build import script_data

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import render
-from render.record import EpisodeRecord
+from render.model.record import EpisodeRecord
 from tests.render.store.rendered import rendered
 
 HOSTILE = "<script>alert(1)</script>\"'&\u2028"

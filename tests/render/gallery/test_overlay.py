@@ -6,7 +6,7 @@ import numpy as np
 
 import render
 from render.gallery.overlay import color_of, decode_mask, overlay
-from render.run.fake import FakeRenderer
+from render.renderers.fake import FakeRenderer
 
 
 def test_boxes_lie_on_the_objects_and_masks_are_tinted() -> None:

@@ -9,8 +9,8 @@ from threading import Thread
 
 import pytest
 
-from render.errors import UsageError
 from render.gallery.serve import HOST, address_of, server_of
+from render.model.errors import UsageError
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from render.annotations.encode import decode_png
-from render.gallery.beside import beside
+from render.gallery.comparison_strip import beside
 from render.gallery.overlay import overlay
 from render.gallery.sheet import sheet
 from render.gallery.text import fitting, font, wrapped
-from render.record import EpisodeRecord
+from render.model.record import EpisodeRecord
 from tests.render.store.rendered import rendered
 
 

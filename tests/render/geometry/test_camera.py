@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from render.geometry.camera import Camera
-from render.scene import SceneCamera
+from render.model.scene import SceneCamera
 
 coordinate = st.floats(-20, 20)
 points = st.tuples(coordinate, coordinate, coordinate)

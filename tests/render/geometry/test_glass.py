@@ -10,11 +10,11 @@ from render.geometry.camera import Camera
 from render.geometry.glass import SHARES, glass_share, may_show_glass, samples_of
 from render.geometry.raster import Pose, compose, rasterise
 from render.geometry.solid import solid
-from render.profiles import settings_for
-from render.run.feed import Task
-from render.scene import Scene
-from scene_specs.reading import parse_episode
-from scene_specs.spec import EpisodeSpec
+from render.model.profiles import settings_for
+from render.model.scene import Scene
+from render.run.task_feed import Task
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.reading.source import parse_episode
 
 STANDARD = settings_for("standard", 320, 240).model_copy(update={"samples": 20, "glass_samples": 220})
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from render.geometry.ground import height, height_at, slope
 from render.geometry.meshes import load_mesh
-from scene_specs.stage import StageGround, load_stage
+from scene_specs.language.stage import StageGround, load_stage
 
 
 def ground() -> StageGround:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from render.errors import AssetError
 from render.geometry.meshes import load_mesh, mesh_paths
+from render.model.errors import AssetError
 
 
 @pytest.mark.parametrize("shape", ["cube", "sphere", "cylinder"])

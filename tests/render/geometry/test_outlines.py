@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render.compiler import compile_episode
-from render.errors import AssetError
+from render.episode.pin_layout import settle
 from render.geometry.outlines import corners_of, outline_mesh, triangulate
 from render.geometry.solid import solid, stand_of
-from render.profiles import settings_for
-from render.settle import settle
-from scene_specs.errors import SpecError
-from scene_specs.outlines import FLAT_SHAPES, crossing, signed_area
-from scene_specs.reading import parse_episode
-from scene_specs.spec import EpisodeSpec, OutlineSpec
+from render.model.errors import AssetError
+from render.model.profiles import settings_for
+from scene_specs.language.errors import SpecError
+from scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
+from scene_specs.language.spec import EpisodeSpec, OutlineSpec
+from scene_specs.reading.source import parse_episode
 
 
 @st.composite

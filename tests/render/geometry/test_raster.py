@@ -16,8 +16,8 @@ from render.geometry.meshes import load_mesh
 from render.geometry.raster import Layer, Pose, compose, mask_box, rasterise
 from render.geometry.rotation import transform
 from render.geometry.solid import Solid, solid
-from render.scene import SceneCamera
-from scene_specs.stage import load_stage
+from render.model.scene import SceneCamera
+from scene_specs.language.stage import load_stage
 from tests.render.geometry.caster import cast, mesh_of
 
 CLEVR = SceneCamera(location=(7.4811, -6.5076, 5.3437), look_at=(0, 0, 0), lens=35, sensor_width=32, clip=(0.1, 100))

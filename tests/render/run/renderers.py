@@ -10,10 +10,10 @@ import signal
 import time
 from pathlib import Path
 
-from render.cycles.capture import captured
-from render.passes import Passes
-from render.run.fake import FakeRenderer
-from render.scene import Scene, SceneFrame, SceneView
+from render.model.passes import Passes
+from render.model.scene import Scene, SceneFrame, SceneView
+from render.renderers.cycles.capture import captured
+from render.renderers.fake import FakeRenderer
 
 
 def _first_time(name: str) -> bool:

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from render.record import Job
+from render.model.record import Job
+from render.run.batch import Batch, Request
 from render.run.commit import Committer
-from render.run.feed import Task
 from render.run.local_ray import local_ray
 from render.run.options import RunOptions
-from render.run.service import Batch, Request
 from render.run.summary import Summary
+from render.run.task_feed import Task
 from render.run.worker import Done, Failure
 from render.store import open_or_create, open_store
-from render.store.lance_store import LanceStore
-from render.store.rows import encode
+from render.store.lance.lance_store import LanceStore
+from render.store.lance.rows import encode
 from tests.factories import make_job, make_record, make_spec
 from tests.render.run.conftest import Farm
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from render.errors import StoreError
+from render.model.errors import StoreError
 from render.run.commit import Committer
 from render.run.worker import Done
-from render.store.base import PutResult
+from render.store.episode_store import PutResult
 
 # Never waited for where all is well.
 BOUND = 20.0

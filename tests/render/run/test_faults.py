@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 import ray
 
-from render.errors import StoreError
+from render.model.errors import StoreError
 from render.run.events import EventLog
 from render.run.local_ray import local_ray
 from render.run.options import RunOptions
-from render.run.planning import Node, plan_workers
 from render.run.pool import Pool
 from render.run.tuner import Tuner
 from render.run.tuning import tune
+from render.run.worker_plan import Node, plan_workers
 from render.store import open_store
-from render.store.lance_store import LanceStore
+from render.store.lance.lance_store import LanceStore
 from tests.render.run.conftest import Farm
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -183,7 +183,7 @@ def test_workers_a_card_are_measured(farm: Farm, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("render.run.local_ray._cores_here", lambda: 4)
     # More than enough to measure with, however slowly a second worker starts; what is left then is not rendered.
     names = [f"e{k:03d}" for k in range(1000)]
-    monkeypatch.setattr("render.run.batch.tune", _tune_and_interrupt)
+    monkeypatch.setattr("render.run.loop.tune", _tune_and_interrupt)
     log = farm.folder / "log.jsonl"
     options = ("--gpus", "1", "--workers-per-gpu", "auto", "--json-log", str(log))
     found = farm.run(farm.write(*names), *options, renderer="SlowCard", code=130)

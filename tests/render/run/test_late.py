@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import ray
 
-from render.run.batch import Run
 from render.run.local_ray import local_ray
+from render.run.loop import Run
 from tests.render.run.conftest import Farm
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from render.errors import UsageError
+from render.model.errors import UsageError
 from render.run.options import RunOptions, parse_bytes, timeout_of
 
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import ray
 
-from render.errors import DeviceError, RenderError, UsageError
-from render.run import memory
+from render.model.errors import DeviceError, RenderError, UsageError
+from render.run import limits as memory
 from render.run.local_ray import local_ray, ray_nodes
-from render.run.planning import WorkerPlan
 from render.run.worker import check_device, last_words, sweep_scratch
+from render.run.worker_plan import WorkerPlan
 
 
 def test_a_containers_limit_counts(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_this_process_has_a_size() -> None:
 
 def test_a_process_that_grows_is_ended_though_its_last_words_find_no_room() -> None:
     code = (
-        "import sys, threading; from pathlib import Path; from render.run.memory import guard; "
+        "import sys, threading; from pathlib import Path; from render.run.limits import guard; "
         "guard(1, Path('/dev/full')); "
         "[thread.join() for thread in threading.enumerate() if thread.name == 'memory guard']; sys.exit(5)"
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from render.profiles import settings_for
-from render.record import EpisodeRecord, Job
-from render.run.episode import make_record
-from render.run.fake import FakeRenderer
-from scene_specs.spec import EpisodeSpec
+from render.episode.make_record import make_record
+from render.model.profiles import settings_for
+from render.model.record import EpisodeRecord, Job
+from render.renderers.fake import FakeRenderer
+from scene_specs.language.spec import EpisodeSpec
 
 
 @lru_cache(maxsize=64)

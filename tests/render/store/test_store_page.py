@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from render.store.lance_store import LanceStore
+from render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 
 PAGE = Path(__file__).parents[3] / "docs" / "store.md"

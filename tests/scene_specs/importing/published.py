@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from render.geometry.camera import Camera
-from render.scene import SceneCamera
-from scene_specs.stage import load_stage
-from scene_specs.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
+from render.model.scene import SceneCamera
+from scene_specs.language.stage import load_stage
+from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
 
 Vec = tuple[float, float, float]
 NOMINAL = load_stage("clevr").camera

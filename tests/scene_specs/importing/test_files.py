@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from render.compiler import compile_episode
-from render.profiles import settings_for
-from scene_specs.errors import SpecError
+from render.model.profiles import settings_for
+from scene_specs.checks.semantics import check_spec
 from scene_specs.importing.clevr import import_clevr
 from scene_specs.importing.mewl import import_mewl
-from scene_specs.semantics import check_spec
-from scene_specs.stage import load_stage
+from scene_specs.language.errors import SpecError
+from scene_specs.language.stage import load_stage
 from tests.scene_specs.importing.published import clevr_file, jittered, mewl_folder, scene
 
 HAND: dict[str, Any] = {

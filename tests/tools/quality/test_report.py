@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from render.annotations.encode import encode_png
-from render.errors import AssetError, UsageError
-from render.profiles import settings_for
+from render.model.errors import AssetError, UsageError
+from render.model.profiles import settings_for
 from tools.quality import references, report, results
 from tools.quality.measure import divided
 from tools.quality.metrics import errors

@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 
 from render.compiler import compile_episode
-from render.profiles import settings_for
-from scene_specs.mewl.generate import TASKS, mewl_spec
-from scene_specs.reading import parse_episode
+from render.model.profiles import settings_for
+from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from scene_specs.reading.source import parse_episode
 from tools.quality import scenes as module
 from tools.quality.scenes import FILE, scenes, text
 

@@ -7,7 +7,7 @@ import errno
 
 import pytest
 
-from render.errors import RenderError, UsageError
+from render.model.errors import RenderError, UsageError
 from tools.quality.shell import guarded, positive, size, threads
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from render.errors import AssetError, DioramaError, UsageError
 from render.geometry.shapenet import Library, library, load_model, loading
 from render.geometry.shapenet.cache import ModelCache
+from render.model.errors import AssetError, DioramaError, UsageError
 from tests.render.geometry.shapenet.trees import CHAIR, Tree, obj, textured
 
 IDS = ("0b", "0a", "10", "9")

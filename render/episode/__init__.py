@@ -1,0 +1,1 @@
+"""Work on a single episode: find it, edit it, render it again, compare it and replace it."""

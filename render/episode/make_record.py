@@ -1,0 +1,115 @@
+"""One episode from spec to record, in one process: compile, render, annotate, encode. No Ray here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+
+from render import __version__
+from render.annotations import annotate
+from render.annotations.encode import encode_extra, encode_png
+from render.compiler import compile_episode
+from render.geometry.shapenet import load_model
+from render.model.passes import Renderer
+from render.model.record import EpisodeRecord, ImageRecord, Job, Provenance
+from render.model.scene import Scene, SceneFrame, SceneView, Settings
+from scene_specs.language.model_names import is_model
+from scene_specs.language.spec import EpisodeSpec
+
+Episode = EpisodeSpec | Scene
+
+
+class Stopwatch:
+    """Adds up seconds by step."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, step: str) -> None:
+        """Count the time since the last lap towards `step`."""
+        now = time.perf_counter()
+        self.seconds[step] = self.seconds.get(step, 0.0) + now - self._last
+        self._last = now
+
+    def add(self, seconds: dict[str, float], instead_of: str) -> None:
+        """Count a lap's parts, as measured inside, and only the rest of it as `instead_of`."""
+        self.lap(instead_of)
+        for step, value in seconds.items():
+            self.seconds[step] = self.seconds.get(step, 0.0) + value
+            self.seconds[instead_of] -= value
+
+
+def make_record(
+    renderer: Renderer,
+    episode: Episode,
+    job: Job,
+    settings: Settings,
+    asset_roots: Sequence[Path] = (),
+    attempt: int = 1,
+) -> EpisodeRecord:
+    """Compile, render, annotate and encode one episode. Raises CompileError, RenderError, AssetError."""
+    watch = Stopwatch()
+    scene = compile_episode(episode, settings, asset_roots)
+    watch.lap("compile")
+    images = []
+    device = ""
+    for frame in scene.frames:
+        for view in frame.views:
+            image, device = _make_image(renderer, scene, frame, view, watch)
+            images.append(image)
+    info = renderer.info
+    return EpisodeRecord(
+        episode_id=scene.id,
+        job=job,
+        scene=scene,
+        images=images,
+        provenance=Provenance(
+            versions={**versions(), **{key: value for key, value in info.items() if key not in ("device", "cpu")}},
+            device=device or info.get("device", ""),
+            cpu=info.get("cpu", ""),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            attempt=attempt,
+            seconds={step: round(value, 4) for step, value in watch.seconds.items()},
+            models=repaired_models(scene),
+        ),
+    )
+
+
+def _make_image(
+    renderer: Renderer, scene: Scene, frame: SceneFrame, view: SceneView, watch: Stopwatch
+) -> tuple[ImageRecord, str]:
+    passes = renderer.render(scene, frame, view)
+    watch.add(passes.seconds, "render")
+    annotation = annotate(scene, frame, view, passes)
+    watch.lap("annotate")
+    png, extra = encode_png(passes.color), encode_extra(passes, frame.passes)
+    watch.lap("encode")
+    height, width = passes.ids.shape
+    image = ImageRecord(
+        name=frame.image_name(view),
+        frame=frame.name,
+        view=view.name,
+        width=width,
+        height=height,
+        png=png,
+        annotation=annotation,
+        extra=extra,
+    )
+    return image, passes.device
+
+
+def repaired_models(scene: Scene) -> dict[str, tuple[str, ...]]:
+    """What was repaired or replaced in the models that a Scene shows, by name, sorted. Raises AssetError."""
+    shown = sorted({item.shape for frame in scene.frames for item in frame.objects if is_model(item.shape)})
+    return {name: notes for name in shown if (notes := load_model(name).notes)}
+
+
+@lru_cache(maxsize=1)
+def versions() -> dict[str, str]:
+    """Versions of what decides numbers and pixels."""
+    return {"diorama": __version__, **{name: metadata.version(name) for name in ("numpy", "pillow")}}

@@ -1,0 +1,78 @@
+"""What `render-episode` can be asked, and which options go together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from render.model.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Again:
+    """What is asked: an episode of a store, or of a spec file. The other fields are render-episode's options."""
+
+    store: str | None
+    episode_id: str | None
+    spec: str | None = None
+    at: str | None = None
+    frames: tuple[str, ...] = ()
+    profile: str | None = None
+    size: tuple[int, int] | None = None
+    samples: int | None = None
+    seed: int | None = None
+    sets: tuple[str, ...] = ()
+    unsets: tuple[str, ...] = ()
+    scene_sets: tuple[str, ...] = ()
+    recompile: bool = False
+    out: Path | None = None
+    sheet: Path | None = None
+    plan: Path | None = None
+    device: str = "auto"
+    save_blend: bool = False
+    compare: bool = False
+    replace: bool = False
+    asset_roots: tuple[Path, ...] = ()
+    renderer: str = "cycles"
+
+    @property
+    def edits(self) -> bool:
+        """Whether another Scene is asked for."""
+        decided = self.seed is not None or self.recompile
+        return bool(self.sets or self.unsets or self.scene_sets or decided)
+
+    @property
+    def only_looks(self) -> bool:
+        """Whether a sheet, a plan or both are all that is to be made."""
+        looks = self.sheet is not None or self.plan is not None
+        return looks and not (self.out is not None or self.save_blend or self.compare or self.replace)
+
+
+def check(request: Again) -> None:
+    """Options against each other. Raises UsageError."""
+    if request.replace and request.frames:
+        raise UsageError("--replace commits whole episodes; leave --frame out")
+    if request.replace and request.samples is not None:
+        raise UsageError(
+            "--replace with --samples: a stored profile says how its pictures were sampled; give --profile instead"
+        )
+    if request.replace and request.at is not None:
+        raise UsageError(
+            "--replace with --at: an old version comes back as it was by "
+            "`render-store copy STORE STORE --at VERSION --id ID --differing replace`"
+        )
+    if request.store is not None and request.spec is not None:
+        raise UsageError(
+            f"{request.store} beside --from: an episode comes from a store or from a spec file; "
+            "give STORE ID, or --from SPEC, with ID where the file has several episodes"
+        )
+    for option, given in (("--compare", request.compare), ("--replace", request.replace), ("--at", request.at)):
+        if given and request.spec is not None:
+            raise UsageError(f"{option} needs an episode of a store; give STORE and ID instead of --from")
+    if request.scene_sets and (request.sets or request.unsets or request.seed is not None or request.recompile):
+        raise UsageError("--set-scene changes the compiled Scene, the other options the spec before it; give one kind")
+    for option, path, suffix in (("--sheet", request.sheet, ".png"), ("--plan", request.plan, ".svg")):
+        if path is not None and path.suffix.lower() != suffix:
+            raise UsageError(f"{option} {path}: writes {suffix[1:].upper()}; name a {suffix} file")
+    if request.save_blend and request.renderer != "cycles":
+        raise UsageError("--save-blend needs Blender; leave --renderer out")

@@ -1,0 +1,83 @@
+"""Diorama's exception tree, below `DioramaError`.
+
+    DioramaError              1
+    ├── SpecError             2  a spec file is wrong; nothing was rendered
+    ├── UsageError            2  options that contradict each other or the store
+    │   └── ConflictError     2  an id is stored already, made from something else
+    ├── AssetError            2  an asset is missing, damaged or not the one a Scene was made with
+    ├── CompileError          1  no layout satisfies a frame's constraints within the bound
+    ├── RenderError           1  Cycles failed on an episode
+    │   └── DeviceError       3  the device asked for is not there
+    └── StoreError            4  the dataset store cannot be read or written
+
+The numbers are exit codes. Where some episodes failed and the others are done, `render-batch` ends with 1.
+"""
+
+from __future__ import annotations
+
+from scene_specs.language.errors import DioramaError, Fault, SpecError
+
+__all__ = [
+    "AssetError",
+    "CompileError",
+    "ConflictError",
+    "DeviceError",
+    "DioramaError",
+    "Fault",
+    "RenderError",
+    "SpecError",
+    "StoreError",
+    "UsageError",
+]
+
+
+class UsageError(DioramaError):
+    """Options that cannot be obeyed together."""
+
+    exit_code = 2
+
+
+class ConflictError(UsageError):
+    """An episode id that is stored already but was made from another spec, profile, size, asset or version."""
+
+
+class AssetError(DioramaError):
+    """An asset that is missing, damaged, outside the asset roots, or another than the Scene was made with."""
+
+    exit_code = 2
+
+
+class CompileError(DioramaError):
+    """No layout was found within the bound.
+
+    episode, frame: which one. broke: constraint -> how often it refused a try.
+    """
+
+    exit_code = 1
+
+    def __init__(self, episode: str, frame: str, problem: str, broke: dict[str, int] | None = None) -> None:
+        self.episode, self.frame, self.problem = episode, frame, problem
+        self.broke = dict(broke or {})
+        counts = ", ".join(f"{name} {n}x" for name, n in sorted(self.broke.items(), key=lambda kv: (-kv[1], kv[0])))
+        super().__init__(f"episode {episode}: frame {frame}: {problem}" + (f"; refused by: {counts}" if counts else ""))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.episode, self.frame, self.problem, self.broke))
+
+
+class RenderError(DioramaError):
+    """Cycles could not render an episode; the message holds what it printed."""
+
+    exit_code = 1
+
+
+class DeviceError(RenderError):
+    """The device asked for is not there, or another one rendered."""
+
+    exit_code = 3
+
+
+class StoreError(DioramaError):
+    """The dataset store cannot be opened, read or written."""
+
+    exit_code = 4

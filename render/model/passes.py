@@ -1,0 +1,51 @@
+"""`Passes`: what one Cycles render of one view gives, as arrays; and what a renderer is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from render.model.scene import Scene, SceneFrame, SceneView
+
+
+@dataclass(frozen=True)
+class Passes:
+    """Row 0 is the top of the image. H, W: the size in the Scene's settings.
+
+    color: (H, W, 3) uint8, display values (Standard view transform: the sRGB curve of linear colour, clipped).
+    ids: (H, W) uint16, instance id of the surface at the pixel's centre, 0 is ground or nothing. Glass is solid.
+    depth: (H, W) float32, distance along the camera's axis in Blender units at the pixel's centre, inf for nothing.
+    normal: (H, W, 3) float32, world space, unit length, 0 for nothing; the mean over the pixel's samples, made
+        unit length. On flat stages 0 where the frame does not ask for it.
+    coverage: (N, H, W) float32, share of the pixel that object index 1..N covers (Cryptomatte); None if not asked for.
+    seconds: step -> seconds, of this render.
+    device: what rendered, as Cycles names it.
+    """
+
+    color: NDArray[np.uint8]
+    ids: NDArray[np.uint16]
+    depth: NDArray[np.float32]
+    normal: NDArray[np.float32]
+    coverage: NDArray[np.float32] | None
+    seconds: dict[str, float] = field(default_factory=dict)
+    device: str = ""
+
+
+class Renderer(Protocol):
+    """Turns views of a Scene into Passes. One lives in each worker; calls are serial."""
+
+    @property
+    def info(self) -> dict[str, str]:
+        """What renders: name, version, device, instruction set. Goes into the provenance."""
+        ...
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        """Render one view. Raises RenderError."""
+        ...
+
+    def close(self) -> None:
+        """Give back what it holds (temporary files, the Blender scene)."""
+        ...

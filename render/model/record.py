@@ -1,0 +1,199 @@
+"""`EpisodeRecord`: what goes into the store, and the annotations in it.
+
+Boxes are [x, y, width, height] in pixels, origin top left, half-open (COCO). Masks are COCO run-length encodings.
+Quaternions are w, x, y, z. The camera frame is OpenCV's: x right, y down, z forward.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from render.model.scene import Scene
+
+Box = tuple[int, int, int, int]
+Vector3 = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+Row3 = tuple[Vector3, Vector3, Vector3]
+Row4 = tuple[Quaternion, Quaternion, Quaternion, Quaternion]
+
+
+class RecordModel(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RLE(RecordModel):
+    """COCO's compressed run-length encoding; column-major, size is (height, width)."""
+
+    size: tuple[int, int]
+    counts: str
+
+
+class ObjectAnnotation(RecordModel):
+    """One object in one image.
+
+    Measured, from the id pass of the render: bbox, rle, visible_pixels (pixel centres); bbox is None and the mask
+    empty if
+    nothing is visible. coverage_pixels: sum of Cryptomatte coverage, if that pass was asked for.
+    Analytic, from the mesh: amodal_bbox and alone_pixels (the object alone, inside the image), visible_fraction =
+    visible_pixels / alone_pixels, truncated (its projection leaves the image), pixel_center (x, y, depth of its
+    origin), the poses.
+    """
+
+    index: int
+    name: str
+    shape: str
+    color: str | None
+    color_linear: Vector3
+    material: str
+    size: str | None
+    scale: float
+    location: Vector3
+    rotation_deg: Vector3
+    rotation: Quaternion
+    camera_location: Vector3
+    camera_rotation: Quaternion
+    pixel_center: Vector3
+    bbox: Box | None
+    amodal_bbox: Box | None
+    rle: RLE
+    visible_pixels: int
+    alone_pixels: int
+    visible_fraction: float
+    truncated: bool
+    coverage_pixels: float | None = None
+
+
+class CameraAnnotation(RecordModel):
+    """intrinsics: 3 x 3, pixels. extrinsics: 4 x 4, world to camera. clip: Blender units.
+
+    With p = extrinsics @ (x, y, z, 1), a world point's pixel is intrinsics @ (p.x / p.z, p.y / p.z, 1) in a perspective
+    picture, intrinsics @ (p.x, p.y, 1) in an orthographic one.
+    """
+
+    location: Vector3
+    rotation: Quaternion
+    intrinsics: Row3
+    extrinsics: Row4
+    clip: tuple[float, float]
+    projection: Literal["perspective", "orthographic"] = "perspective"
+
+
+class PointerAnnotation(RecordModel):
+    """The pointer of an image; its box and mask are those of the object called `name`.
+
+    target: name of the pointed object. knuckle, fingertip: world, Blender units. fingertip_pixel: x, y, depth;
+        analytic.
+    """
+
+    name: str
+    target: str
+    knuckle: Vector3
+    fingertip: Vector3
+    fingertip_pixel: Vector3
+
+
+class FrameAnnotation(RecordModel):
+    """All truth of one image.
+
+    directions: left, right, front, behind, above, below -> unit vector in the world, from the image's real camera.
+    relations: relation -> name -> names that stand so of it (CLEVR's meaning: B in relations["left"][A] when B is
+        left of A).
+    """
+
+    camera: CameraAnnotation
+    directions: dict[str, Vector3]
+    relations: dict[str, dict[str, list[str]]]
+    objects: list[ObjectAnnotation]
+    pointer: PointerAnnotation | None = None
+
+
+class ImageRecord(RecordModel):
+    """One picture. png: 8-bit RGB. extra: the optional passes as .npz bytes (depth, normal, coverage)."""
+
+    name: str
+    frame: str
+    view: str | None
+    width: int
+    height: int
+    png: bytes
+    annotation: FrameAnnotation
+    extra: bytes | None = None
+
+
+class Provenance(RecordModel):
+    """Where a record comes from; never part of what must be identical.
+
+    versions: diorama, bpy, numpy, ... device, cpu (instruction set), host facts that change pixels.
+    seconds: step -> seconds of this episode. attempt: 1 for the first.
+    models: of the models that are shown, those in which something was repaired or replaced (a texture that is not
+        there, faces turned to look outwards): name -> what, a sentence each.
+    """
+
+    versions: dict[str, str]
+    device: str
+    cpu: str
+    created: str
+    attempt: int
+    seconds: dict[str, float]
+    models: dict[str, tuple[str, ...]] = {}
+
+
+class Job(RecordModel):
+    """What decides whether an episode is already there. Two jobs are the same when their hashes are."""
+
+    spec: dict[str, Any]
+    settings: dict[str, Any]
+    assets: dict[str, str]
+    version: str
+    renderer: str
+
+    def hash(self) -> str:
+        """SHA-256 over the canonical JSON, hexadecimal."""
+        import json
+
+        text = json.dumps(self.model_dump(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+class EpisodeRecord(RecordModel):
+    """One episode, whole. spec: what was asked (a Scene's own JSON if a Scene was given)."""
+
+    episode_id: str
+    job: Job
+    scene: Scene
+    images: list[ImageRecord]
+    provenance: Provenance
+
+    def digest(self) -> str:
+        """SHA-256 over the images and optional passes, in order, hexadecimal."""
+        whole = hashlib.sha256()
+        for image in self.images:
+            for part in (image.name.encode(), image.png, image.extra or b""):
+                whole.update(len(part).to_bytes(8, "little"))
+                whole.update(part)
+        return whole.hexdigest()
+
+    @property
+    def truth(self) -> dict[str, Any]:
+        """Everything that must be identical when rendered again, as plain JSON data without the pictures."""
+        return {
+            "episode_id": self.episode_id,
+            "scene": self.scene.model_dump(mode="json"),
+            "images": [
+                {
+                    "name": image.name,
+                    "sha256": hashlib.sha256(image.png).hexdigest(),
+                    **image.annotation.model_dump(mode="json"),
+                }
+                for image in self.images
+            ],
+        }
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the pictures with boxes, and a table of the objects."""
+        from render.gallery.notebook import record_html
+
+        return record_html(self)

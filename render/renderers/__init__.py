@@ -1,0 +1,1 @@
+"""Renderers: Cycles, a fake one for tests, and a caching wrapper."""

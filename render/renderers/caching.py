@@ -1,0 +1,95 @@
+"""Pictures of the same things are rendered once in a worker: a renderer that remembers, within a bound of memory.
+
+Only on stages whose sampling goes by content: there the same things have the same seed, so what is remembered is what
+would be rendered, bit for bit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+
+from render.compiler.content import picture_key
+from render.geometry.marks import with_fixation
+from render.model.passes import Passes, Renderer
+from render.model.scene import Scene, SceneFrame, SceneView
+from scene_specs.language.stage import load_stage
+
+# Bytes, compressed; a picture of iWISDM's size takes some 60 KB.
+MOST_BYTES = 256 << 20
+
+
+def _pack(passes: Passes) -> dict[str, Any]:
+    packed: dict[str, Any] = {}
+    for item in dataclasses.fields(passes):
+        value = getattr(passes, item.name)
+        if isinstance(value, np.ndarray):
+            packed[item.name] = (zlib.compress(value.tobytes(), 1), value.dtype, value.shape)
+        else:
+            packed[item.name] = value
+    return packed
+
+
+def _unpack(packed: dict[str, Any]) -> Passes:
+    fields: dict[str, Any] = {"seconds": {}}
+    for name, value in packed.items():
+        if isinstance(value, tuple):
+            data, dtype, shape = value
+            fields[name] = np.frombuffer(zlib.decompress(data), dtype).reshape(shape)
+        elif name != "seconds":
+            fields[name] = value
+    return Passes(**fields)
+
+
+class Reusing:
+    """A renderer (see render.model.passes.Renderer) around another. hits, misses: pictures reused and rendered."""
+
+    def __init__(self, renderer: Renderer, most_bytes: int = MOST_BYTES) -> None:
+        self._inner, self._most = renderer, most_bytes
+        self._kept: OrderedDict[str, tuple[int, dict[str, Any]]] = OrderedDict()
+        self._bytes = 0
+        self.hits = self.misses = 0
+
+    @property
+    def info(self) -> dict[str, str]:
+        """As the renderer's."""
+        return self._inner.info
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        """One view. The fixation cross is laid over a picture that is kept without it."""
+        stage = load_stage(scene.stage)
+        if stage.sampling != "content":
+            return self._inner.render(scene, frame, view)
+        bare = frame.model_copy(update={"fixation": None})
+        key = picture_key(scene, bare, view)
+        if key in self._kept:
+            self.hits += 1
+            self._kept.move_to_end(key)
+            passes = _unpack(self._kept[key][1])
+        else:
+            self.misses += 1
+            passes = self._inner.render(scene, bare, view)
+            self._keep(key, passes)
+        if frame.fixation and stage.fixation is not None:
+            passes = dataclasses.replace(passes, color=with_fixation(passes.color, stage.fixation))
+        return passes
+
+    def _keep(self, key: str, passes: Passes) -> None:
+        packed = _pack(passes)
+        size = sum(len(value[0]) for value in packed.values() if isinstance(value, tuple))
+        if size > self._most:
+            return
+        self._kept[key] = (size, packed)
+        self._bytes += size
+        while self._bytes > self._most:
+            self._bytes -= self._kept.popitem(last=False)[1][0]
+
+    def close(self) -> None:
+        """As the renderer's; forgets everything."""
+        self._kept.clear()
+        self._bytes = 0
+        self._inner.close()

@@ -1,0 +1,49 @@
+"""Our meshes as Blender data, made once a process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from render.geometry.meshes import Mesh, load_mesh
+from render.geometry.outlines import outline_mesh
+from scene_specs.language.spec import OutlineSpec
+
+
+def mesh_data(name: str) -> Any:
+    """The Blender mesh of an asset, with our shading normals and one material slot. Raises AssetError."""
+    mesh = load_mesh(name)
+    existing = bpy.data.meshes.get(f"mesh-{name}")
+    if existing is not None:
+        return existing
+    return _filled(bpy.data.meshes.new(f"mesh-{name}"), mesh)
+
+
+class OutlineMeshes:
+    """Blender meshes of flat shapes and prisms: one a place in the renderer's pool, filled anew when another outline
+    stands there, so that a job of a million outlines holds no more than a picture's. Raises AssetError.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[OutlineSpec, Any]] = {}
+
+    def get(self, slot: int, outline: OutlineSpec) -> Any:
+        """The mesh of an outline, for the pool's place `slot`."""
+        held, data = self._made.get(slot, (None, None))
+        if data is None:
+            data = bpy.data.meshes.new(f"outline-{slot}")
+        if held != outline:
+            data.clear_geometry()
+            data.materials.clear()
+            self._made[slot] = (outline, _filled(data, outline_mesh(outline)))
+        return data
+
+
+def _filled(data: Any, mesh: Mesh) -> Any:
+    data.from_pydata(mesh.vertices.tolist(), [], mesh.triangles.tolist())
+    data.shade_smooth()
+    data.normals_split_custom_set_from_vertices(mesh.normals.tolist())
+    data.materials.append(None)
+    data.update()
+    return data

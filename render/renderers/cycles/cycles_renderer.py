@@ -1,0 +1,214 @@
+"""`CyclesRenderer`: one warm Blender, that renders view after view.
+
+Objects, meshes, materials, lights and the camera are made once and reused; every frame links what it needs into
+the scene in the same order, so that a picture does not depend on what was rendered before it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from render.compiler.assets import check_assets, resolve_blend
+from render.geometry.marks import with_fixation
+from render.geometry.outlines import outline_of
+from render.model.errors import RenderError
+from render.model.passes import Passes
+from render.model.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView
+from render.renderers.cycles import devices, materials
+from render.renderers.cycles import stage_setup as stages
+from render.renderers.cycles.blender_meshes import OutlineMeshes, mesh_data
+from render.renderers.cycles.capture import captured
+from render.renderers.cycles.exr_passes import Exr
+from render.renderers.cycles.model_objects import ModelStore
+from render.renderers.cycles.render_settings import apply_settings
+from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
+from scene_specs.language.stage import load_stage
+
+
+def scratch_folder() -> Path:
+    """A private folder on a RAM disk where there is one: the passes go through it."""
+    shared = Path("/dev/shm")
+    root = shared if shared.is_dir() and os.access(shared, os.W_OK) else None
+    return Path(tempfile.mkdtemp(prefix="diorama-", dir=root))
+
+
+def _name(item: SceneObject) -> str:
+    """Name of an object's place in the pool; no name of a spec can be the same."""
+    return f"~{item.index}"
+
+
+class _Blender:
+    """The one Blender of this process: its scene, and the data-blocks that all renderers in the process share."""
+
+    def __init__(self) -> None:
+        with captured():
+            bpy.ops.wm.read_factory_settings(use_empty=True)
+        bpy.context.preferences.filepaths.use_scripts_auto_execute = False
+        self.scene: Any = bpy.context.scene
+        self.scene.render.engine = "CYCLES"
+        self.materials: dict[tuple[SceneMaterial, Path | None], Any] = {}
+        self.pool: list[Any] = []
+        self.models = ModelStore(self.pool)
+        self.outlines = OutlineMeshes()
+        # The renderer whose device is switched on.
+        self.owner: object = None
+
+
+@lru_cache(maxsize=1)
+def _blender() -> _Blender:
+    return _Blender()
+
+
+class CyclesRenderer:
+    """Renders views of Scenes; see render.model.passes.Renderer.
+
+    device: auto, gpu, cpu, cuda or optix. threads: CPU threads, 0 for all. find: .blend path in a spec -> file.
+    """
+
+    def __init__(self, device: str = "cpu", threads: int = 0, find: Callable[[str], Path] = resolve_blend) -> None:
+        self._find = find
+        self._blender = _blender()
+        self._scene = self._blender.scene
+        self._models = self._blender.models
+        self._wanted = device
+        self._device = self._take_over()
+        self._threads = threads
+        self._folder = scratch_folder()
+        self.last_text = ""
+
+    def _take_over(self) -> devices.Device:
+        self._blender.owner = self
+        return devices.use(self._scene, self._wanted)
+
+    @property
+    def info(self) -> dict[str, str]:
+        """Name, version, device and instruction set."""
+        return {
+            "name": "cycles",
+            "bpy": bpy.app.version_string,
+            "device": f"{self._device.kind} {self._device.name}",
+            "cpu": devices.instruction_set(),
+        }
+
+    def build(self, scene: Scene, frame: SceneFrame, view: SceneView) -> None:
+        """Make Blender's scene that of one view."""
+        stage = load_stage(scene.stage)
+        if self._blender.owner is not self:
+            self._take_over()
+        apply_settings(self._scene, scene.settings, frame, view, self._threads)
+        linked = [stages.ground_object(stage)] if stage.ground is not None else []
+        linked += stages.apply_lights(self._scene, frame.lights)
+        linked += [self._object(k, item) for k, item in enumerate(frame.objects)]
+        self._models.trim(len(frame.objects))
+        collection = self._scene.collection
+        for item in list(collection.objects):
+            collection.objects.unlink(item)
+        for item in linked:
+            collection.objects.link(item)
+        stages.apply_camera(self._scene, view, scene.settings)
+        collection.objects.link(self._scene.camera)
+        stages.apply_world(self._scene, stage.ambient, frame.background)
+
+    def _object(self, slot: int, item: SceneObject) -> Any:
+        """The pooled object of a slot, dressed as `item`."""
+        outline = outline_of(item.shape, item.outline)
+        if outline is not None:
+            data = self._blender.outlines.get(slot, outline)
+        else:
+            data = self._models.get(item.shape).mesh if is_model(item.shape) else mesh_data(item.shape)
+        pool = self._blender.pool
+        if slot >= len(pool):
+            pool.append(bpy.data.objects.new(_name(item), data))
+        target = pool[slot]
+        target.data = data
+        target.matrix_world = stages.object_matrix(item.rotation_deg, item.scale, item.location)
+        # Of a model's own materials, alpha says whether they take the object's colour.
+        own = item.material.name in (ORIGINAL, PAINTED)
+        target.color = (*item.color_linear, 0.0 if item.material.name == ORIGINAL else 1.0)
+        target.pass_index = item.index
+        for slot_of in target.material_slots:
+            slot_of.link = "DATA" if own else "OBJECT"
+            if not own:
+                slot_of.material = self._material(item.material)
+        return target
+
+    def _material(self, material: SceneMaterial) -> Any:
+        path = self._find(material.blend) if material.blend is not None else None
+        key = (material, path)
+        if key not in self._blender.materials:
+            self._blender.materials[key] = materials.build(material, path)
+        return self._blender.materials[key]
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        """Render one view. Raises RenderError with Cycles' own words, AssetError."""
+        start = time.perf_counter()
+        check_assets(scene, self._find)
+        self.build(scene, frame, view)
+        built = time.perf_counter()
+        path = self._folder / "view.exr"
+        path.unlink(missing_ok=True)
+        self._scene.render.filepath = str(path)
+        with captured() as said:
+            bpy.ops.render.render(write_still=True)
+        self.last_text = said.text
+        if said.failures or not path.is_file():
+            raise RenderError(
+                f"episode {scene.id}: frame {frame.image_name(view)}: Cycles failed: "
+                + ("; ".join(said.failures[:5]) or "it wrote no picture")
+            )
+        rendered = time.perf_counter()
+        exr = Exr(path)
+        names = [_name(item) for item in frame.objects]
+        passes = Passes(
+            color=self._finished(exr, scene, frame),
+            ids=exr.ids(),
+            depth=exr.depth(),
+            normal=exr.normal(),
+            coverage=exr.coverage(names) if "coverage" in frame.passes else None,
+            seconds={"build": built - start, "render": rendered - built, "read": time.perf_counter() - rendered},
+            device=self.info["device"],
+        )
+        path.unlink()
+        return passes
+
+    @staticmethod
+    def _finished(exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:
+        """The picture over its background and under its fixation cross."""
+        color = exr.color(frame.background if frame.pixels is None else None)
+        fixation = load_stage(scene.stage).fixation
+        return with_fixation(color, fixation) if frame.fixation and fixation is not None else color
+
+    def save_blend(self, path: Path, frame: SceneFrame) -> None:
+        """Write the scene of the view rendered last to a .blend file, objects named as in the frame.
+
+        Raises RenderError.
+        """
+        pool = self._blender.pool
+        for target, item in zip(pool, frame.objects, strict=False):
+            target.name = item.name
+        self._scene.render.filepath = f"//{path.stem}.exr"
+        self._models.pack_images()
+        try:
+            with captured() as said:
+                bpy.ops.wm.save_as_mainfile(filepath=str(path.resolve()), copy=True, compress=True)
+        finally:
+            # Cryptomatte knows objects by these names.
+            for target, item in zip(pool, frame.objects, strict=False):
+                target.name = _name(item)
+        if not path.is_file():
+            raise RenderError(f"{path}: Blender could not save: {said.text.strip()}")
+
+    def close(self) -> None:
+        """Remove the scratch folder."""
+        shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,94 @@
+"""Compute devices: what Cycles finds, and switching on exactly what was asked for.
+
+Nothing renders on a GPU unless the preferences' type is set, the devices are refreshed and each is switched on.
+"""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from render.model.errors import DeviceError
+
+GPU_KINDS = ("OPTIX", "CUDA")
+
+
+@dataclass(frozen=True)
+class Device:
+    """kind: CPU, CUDA or OPTIX. name: as Cycles prints it."""
+
+    kind: str
+    name: str
+
+
+def _preferences() -> Any:
+    return bpy.context.preferences.addons["cycles"].preferences
+
+
+def found(kind: str) -> list[Device]:
+    """Devices of a kind that Cycles finds now."""
+    preferences = _preferences()
+    preferences.refresh_devices()
+    return [Device(kind, str(d.name)) for d in preferences.get_devices_for_type(kind) if d.type == kind]
+
+
+def use(scene: Any, wanted: str) -> Device:
+    """Make the scene render on `wanted` (auto, gpu, cpu, cuda, optix); returns what will render.
+
+    auto takes OptiX, then CUDA, then the CPU; gpu the first two. Raises DeviceError when what was named is not there.
+    """
+    kinds = {
+        "auto": (*GPU_KINDS, "CPU"),
+        "gpu": GPU_KINDS,
+        "cpu": ("CPU",),
+        "cuda": ("CUDA",),
+        "optix": ("OPTIX",),
+    }[wanted]
+    for kind in kinds:
+        if kind == "CPU":
+            _preferences().compute_device_type = "NONE"
+            scene.cycles.device = "CPU"
+            return Device("CPU", cpu_name())
+        devices = found(kind)
+        if not devices:
+            continue
+        preferences = _preferences()
+        preferences.compute_device_type = kind
+        for device in preferences.devices:
+            device.use = device.type == kind
+        scene.cycles.device = "GPU"
+        return devices[0]
+    raise DeviceError(
+        f"--device {wanted}: Cycles finds no {wanted.upper()} device on this machine, only the CPU ({cpu_name()}). "
+        "Check the driver with nvidia-smi (in Docker: --gpus all and "
+        "NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics), "
+        "or use --device cpu, or --device auto to take what there is."
+    )
+
+
+def _cpu_field(key: str) -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith(key):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return ""
+
+
+def cpu_name() -> str:
+    """Model name of the processor."""
+    return _cpu_field("model name") or platform.processor() or platform.machine()
+
+
+def instruction_set() -> str:
+    """The widest instruction set that Cycles uses here: pictures are byte-identical only within one."""
+    flags = set(_cpu_field("flags").split())
+    for name, needed in (("avx2", "avx2"), ("sse4.2", "sse4_2")):
+        if needed in flags:
+            return f"{platform.machine()} {name}"
+    return platform.machine()

@@ -1,0 +1,98 @@
+"""The multilayer EXR that Cycles writes, as `Passes`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import OpenEXR
+from numpy.typing import NDArray
+
+from render.geometry.display import display
+from render.geometry.marks import on_background
+from render.model.errors import RenderError
+
+Floats = NDArray[np.float32]
+
+# Cycles' depth where the ray meets nothing; any real depth ends at the camera's clip.
+_NOTHING = 1e9
+# Levels of Cryptomatte ids kept a pixel, two to an RGBA layer.
+CRYPTOMATTE_LEVELS = 4
+
+
+class Exr:
+    """One read EXR. Channel names lose their view layer: `Combined.R`, `IndexOB.X`."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            file = OpenEXR.File(str(path), separate_channels=True)
+        except Exception as error:  # the binding raises bare RuntimeError or Exception
+            raise RenderError(f"Cycles left no readable picture: {error}") from error
+        self.channels: dict[str, Floats] = {}
+        for part in file.parts:
+            for name, channel in part.channels.items():
+                self.channels[name.split(".", 1)[1] if name.count(".") > 1 else name] = channel.pixels
+        self.header = file.header()
+
+    def stack(self, layer: str, letters: str) -> Floats:
+        """(H, W, len(letters)) of a layer."""
+        try:
+            return np.stack([self.channels[f"{layer}.{letter}"] for letter in letters], axis=-1)
+        except KeyError as error:
+            raise RenderError(f"Cycles' picture lacks {error}; it has {', '.join(sorted(self.channels))}") from error
+
+    def color(self, background: tuple[int, int, int] | None = None) -> NDArray[np.uint8]:
+        """(H, W, 3) uint8 display values. background: 8-bit sRGB, where the world shows one."""
+        color = display(self.stack("Combined", "RGB"))
+        if background is None:
+            return color
+        return on_background(color, self.stack("Noisy Image" if self._denoised else "Combined", "RGB"), background)
+
+    @property
+    def _denoised(self) -> bool:
+        """Whether the picture before denoising was kept beside it."""
+        return "Noisy Image.R" in self.channels
+
+    def ids(self) -> NDArray[np.uint16]:
+        """(H, W) uint16 instance ids."""
+        ids: NDArray[np.uint16] = np.rint(self.stack("IndexOB", "X")[..., 0]).astype(np.uint16)
+        return ids
+
+    def depth(self) -> Floats:
+        """(H, W) float32, inf for nothing."""
+        depth = self.stack("Depth", "V" if "Depth.V" in self.channels else "Z")[..., 0]
+        return np.where(depth > _NOTHING, np.float32(np.inf), depth)
+
+    def normal(self) -> Floats:
+        """(H, W, 3) float32, world space, unit length; 0 where the pass was not rendered.
+
+        Cycles averages normals over a pixel's samples, so that they shorten along edges.
+        """
+        if "Normal.X" not in self.channels:
+            height, width = self.channels["Combined.R"].shape
+            return np.broadcast_to(np.float32(0), (height, width, 3))
+        normal = self.stack("Normal", "XYZ")
+        length = np.sqrt((normal * normal).sum(axis=-1, keepdims=True))
+        return np.divide(normal, length, out=np.zeros_like(normal), where=length > 1e-6)
+
+    def coverage(self, names: list[str]) -> Floats:
+        """(N, H, W) float32: share of each pixel that the objects called `names` cover."""
+        hashes = self._manifest()
+        layers = [
+            self.stack(f"CryptoObject{k:02d}", "rgba" if "CryptoObject00.r" in self.channels else "RGBA")
+            for k in range(CRYPTOMATTE_LEVELS // 2)
+        ]
+        out = np.zeros((len(names), *layers[0].shape[:2]), dtype=np.float32)
+        for layer in layers:
+            for start in (0, 2):
+                ids = np.ascontiguousarray(layer[..., start]).view(np.uint32)
+                for k, name in enumerate(names):
+                    out[k] += np.where(ids == hashes[name], layer[..., start + 1], np.float32(0))
+        return out
+
+    def _manifest(self) -> dict[str, int]:
+        for key, value in self.header.items():
+            if key.startswith("cryptomatte/") and key.endswith("/manifest"):
+                return {name: int(code, 16) for name, code in json.loads(value).items()}
+        raise RenderError("Cycles' picture has no Cryptomatte manifest")

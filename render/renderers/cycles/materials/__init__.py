@@ -1,0 +1,34 @@
+"""Materials, one file each; the file's header says what it takes.
+
+A package adds one by an entry point of group `diorama.materials`: a function from SceneMaterial to a Blender material.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from render.model.errors import AssetError
+from render.model.scene import SceneMaterial
+from render.renderers.cycles.materials import blend, emission, glass, matte, metal, rubber
+
+BUILDERS: dict[str, Callable[[SceneMaterial], Any]] = {
+    "rubber": rubber.build,
+    "metal": metal.build,
+    "glass": glass.build,
+    "matte": matte.build,
+    "emission": emission.build,
+}
+
+
+def build(material: SceneMaterial, path: Path | None) -> Any:
+    """A new Blender material. path: the .blend file of material "blend". Raises AssetError."""
+    if path is not None:
+        return blend.build(material, path)
+    if material.name in BUILDERS:
+        return BUILDERS[material.name](material)
+    for point in metadata.entry_points(group="diorama.materials", name=material.name):
+        return point.load()(material)
+    raise AssetError(f"unknown material {material.name!r}; there are: {', '.join(BUILDERS)}")

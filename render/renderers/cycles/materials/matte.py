@@ -1,0 +1,17 @@
+"""`matte`: plain Lambertian paint, nothing that shines.
+
+color       object colour, linear RGB
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from render.model.scene import SceneMaterial
+from render.renderers.cycles.materials.nodes import Tree
+
+
+def build(material: SceneMaterial) -> Any:
+    """The Blender material."""
+    tree = Tree("matte")
+    return tree.finish(tree.add("BsdfDiffuse", Color=tree.color, Roughness=0.0).outputs[0])

@@ -1,0 +1,124 @@
+"""Models as Blender data: made once a process, kept while they are used, the least used given up first.
+
+Their geometry is that of `render.geometry.shapenet`, corner for corner, so that what the compiler measured is what is
+rendered. Normals are made here: smooth but for edges sharper than 40 degrees; those in the files are not used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from render.geometry.shapenet import Model, load_model
+from render.model.errors import AssetError
+from render.renderers.cycles.materials.model import build
+
+SHARP_DEG = 40.0
+# Models kept as datablocks, and the faces that they may have together: some 300 MB of Blender's.
+KEPT, KEPT_FACES = 48, 3_000_000
+
+
+@dataclass(frozen=True)
+class ModelData:
+    """A model's datablocks. They belong to this store and to nothing else."""
+
+    sha256: str
+    mesh: Any
+    materials: tuple[Any, ...]
+    images: tuple[Any, ...]
+
+
+class ModelStore:
+    """Models by name. pool: the renderer's objects, which may still hold a mesh that is given up."""
+
+    def __init__(self, pool: list[Any], kept: int = KEPT, faces: int = KEPT_FACES) -> None:
+        self._pool, self._kept, self._faces = pool, kept, faces
+        self._models: OrderedDict[str, ModelData] = OrderedDict()
+        self._empty: Any = None
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    def get(self, name: str) -> ModelData:
+        """The datablocks of a model, made at first use. Raises AssetError."""
+        model = load_model(name)
+        found = self._models.get(model.name)
+        if found is None or found.sha256 != model.sha256:
+            if found is not None:
+                self._give_up(model.name)
+            found = self._models[model.name] = _build(model)
+        self._models.move_to_end(model.name)
+        return found
+
+    def pack_images(self) -> None:
+        """Take the textures' files into Blender's data, so that a .blend saved from it needs no others."""
+        for data in self._models.values():
+            for image in data.images:
+                if image.packed_file is None:
+                    image.pack()
+
+    def trim(self, used: int = 0) -> None:
+        """Give up what is beyond the bound; never one of the `used` asked for last."""
+        while len(self._models) > used and (len(self._models) > self._kept or self._all_faces() > self._faces):
+            self._give_up(next(iter(self._models)))
+
+    def _all_faces(self) -> int:
+        return sum(len(data.mesh.polygons) for data in self._models.values())
+
+    def _give_up(self, name: str) -> None:
+        data = self._models.pop(name)
+        if self._empty is None:
+            self._empty = bpy.data.meshes.new("nothing")
+        # Removing a mesh takes the objects that hold it along.
+        for item in self._pool:
+            if item.data == data.mesh:
+                item.data = self._empty
+        bpy.data.meshes.remove(data.mesh)
+        for material in data.materials:
+            bpy.data.materials.remove(material)
+        for image in data.images:
+            bpy.data.images.remove(image)
+
+
+def _build(model: Model) -> ModelData:
+    images: list[Any] = []
+    materials = []
+    for look in model.materials:
+        image = None
+        if look.texture is not None:
+            try:
+                image = bpy.data.images.load(look.texture, check_existing=False)
+            except RuntimeError as error:
+                problem = f"texture {look.texture}: Blender can't read it: {error}"
+                raise AssetError(f"model {model.path}: {problem}") from error
+            images.append(image)
+        materials.append(build(look, image))
+    return ModelData(model.sha256, _mesh(model, materials), tuple(materials), tuple(images))
+
+
+def _mesh(model: Model, materials: list[Any]) -> Any:
+    """The Blender mesh; arrays are copied in whole, as lists would take seconds for a large model."""
+    count = len(model.triangles)
+    mesh = bpy.data.meshes.new(model.name)
+    mesh.vertices.add(len(model.vertices))
+    mesh.vertices.foreach_set("co", np.ascontiguousarray(model.vertices, dtype=np.float32).ravel())
+    mesh.loops.add(3 * count)
+    mesh.loops.foreach_set("vertex_index", np.ascontiguousarray(model.triangles, dtype=np.int32).ravel())
+    mesh.polygons.add(count)
+    mesh.polygons.foreach_set("loop_start", np.arange(0, 3 * count, 3, dtype=np.int32))
+    for material in materials:
+        mesh.materials.append(material)
+    mesh.polygons.foreach_set("material_index", np.ascontiguousarray(model.slots, dtype=np.int32))
+    layer = mesh.uv_layers.new(name="uv", do_init=False)
+    layer.uv.foreach_set("vector", np.ascontiguousarray(model.uv, dtype=np.float32).ravel())
+    mesh.update(calc_edges=True)
+    mesh.shade_smooth()
+    mesh.set_sharp_from_angle(angle=math.radians(SHARP_DEG))
+    if mesh.validate(verbose=False):
+        raise AssetError(f"model {model.path}: Blender had to change its mesh; please report the model's id")
+    return mesh

@@ -1,0 +1,63 @@
+"""Test render in its own process: `python -m render.renderers.cycles.probe DEVICE [SIZE]` prints one line of JSON.
+
+For `render-doctor`: a Blender that crashes or hangs then takes only itself down. All built-in materials are in the
+picture, so that a GPU compiles every kernel that a run will need.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from render.model.errors import DioramaError
+
+
+def probe(device: str, size: int = 8) -> dict[str, Any]:
+    """Import Blender, find devices, render size x size pixels twice.
+
+    Keys: bpy, device, found, import_s, first_s, second_s.
+    """
+    start = time.perf_counter()
+    from render.renderers.cycles import devices
+    from render.renderers.cycles.cycles_renderer import CyclesRenderer
+
+    imported = time.perf_counter()
+    from render.compiler import compile_episode
+    from render.model.profiles import settings_for
+    from scene_specs.language.spec import EpisodeSpec
+    from scene_specs.language.vocabulary import MATERIALS
+
+    objects = [{"shape": "sphere", "material": name, "size": "small"} for name in MATERIALS]
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "doctor", "frames": [{"objects": objects}]})
+    scene = compile_episode(spec, settings_for("draft", size, size))
+    renderer = CyclesRenderer(device)
+    seconds = []
+    for _ in range(2):
+        begin = time.perf_counter()
+        renderer.render(scene, scene.frames[0], scene.frames[0].views[0])
+        seconds.append(round(time.perf_counter() - begin, 3))
+    info = renderer.info
+    renderer.close()
+    return {
+        "bpy": info["bpy"],
+        "device": info["device"],
+        "found": {kind: [d.name for d in devices.found(kind)] for kind in devices.GPU_KINDS},
+        "import_s": round(imported - start, 3),
+        "first_s": seconds[0],
+        "second_s": seconds[1],
+    }
+
+
+def main() -> None:
+    """Print the probe, or {"error": ...}."""
+    try:
+        result = probe(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 8)
+    except DioramaError as error:
+        result = {"error": str(error)}
+    sys.stdout.write(json.dumps(result) + "\n")
+
+
+if __name__ == "__main__":
+    main()

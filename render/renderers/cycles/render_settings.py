@@ -1,0 +1,77 @@
+"""Cycles' own settings from a Scene's. Every one that changes a pixel is set: none is left to a default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from render.geometry.glass import samples_of
+from render.model.scene import SceneFrame, SceneView, Settings
+from render.renderers.cycles.exr_passes import CRYPTOMATTE_LEVELS
+
+# Cycles takes a pixel's first sample at its centre; its filters are no narrower than a hundredth of a pixel.
+_FILTERS = {None: ("BLACKMAN_HARRIS", 1.5), "center": ("BOX", 0.01), "mean": ("BOX", 1.0)}
+
+
+def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: SceneView, threads: int) -> None:
+    """Sampling, size, passes and output of one view. threads: 0 for all."""
+    cycles, render = scene.cycles, scene.render
+    cycles.samples, cycles.seed = (1 if frame.pixels == "center" else samples_of(settings, frame, view)), frame.seed
+    cycles.use_animated_seed = False
+    cycles.use_sample_subset = False
+    cycles.use_layer_samples = "USE"
+    cycles.time_limit = 0.0
+    cycles.use_adaptive_sampling = settings.adaptive_threshold > 0 and frame.pixels is None
+    cycles.adaptive_threshold = settings.adaptive_threshold
+    cycles.adaptive_min_samples = settings.adaptive_min_samples
+    cycles.use_denoising = settings.denoise and frame.pixels is None
+    cycles.denoiser = "OPENIMAGEDENOISE"
+    cycles.denoising_input_passes = "RGB_ALBEDO_NORMAL"
+    cycles.denoising_prefilter = settings.prefilter
+    cycles.denoising_quality = settings.denoising_quality
+    cycles.denoising_use_gpu = False
+    cycles.sampling_pattern = settings.sampling_pattern
+    cycles.scrambling_distance, cycles.auto_scrambling_distance = 1.0, False
+    cycles.use_light_tree = settings.light_tree
+    cycles.light_sampling_threshold = 0.01
+    cycles.direct_light_sampling_type = "MULTIPLE_IMPORTANCE_SAMPLING"
+    total, diffuse, glossy, transmission = settings.bounces
+    cycles.max_bounces, cycles.diffuse_bounces = total, diffuse
+    cycles.glossy_bounces, cycles.transmission_bounces = glossy, transmission
+    cycles.volume_bounces, cycles.transparent_max_bounces = 0, 8
+    cycles.min_light_bounces, cycles.min_transparent_bounces = settings.min_light_bounces, 0
+    cycles.use_fast_gi = False
+    cycles.blur_glossy = settings.filter_glossy
+    cycles.caustics_reflective = cycles.caustics_refractive = settings.caustics
+    cycles.sample_clamp_direct = cycles.sample_clamp_indirect = 0.0
+    cycles.pixel_filter_type, cycles.filter_width = _FILTERS[frame.pixels]
+    cycles.use_guiding = False
+    cycles.film_exposure = 1.0
+    cycles.use_auto_tile = False
+    cycles.shading_system = False
+
+    render.use_persistent_data = False
+    render.threads_mode = "FIXED" if threads else "AUTO"
+    if threads:
+        render.threads = threads
+    render.resolution_x, render.resolution_y, render.resolution_percentage = settings.width, settings.height, 100
+    render.pixel_aspect_x = render.pixel_aspect_y = 1.0
+    render.film_transparent = False
+    render.use_motion_blur = False
+    render.use_compositing = render.use_sequencer = False
+    render.use_border = render.use_simplify = render.use_multiview = render.use_freestyle = False
+    render.image_settings.file_format = "OPEN_EXR_MULTILAYER"
+    render.image_settings.color_depth, render.image_settings.exr_codec = "32", "NONE"
+    render.use_file_extension = False
+
+    layer = scene.view_layers[0]
+    layer.samples = 0
+    layer.cycles.use_denoising = True
+    layer.use_pass_combined = layer.use_pass_z = layer.use_pass_object_index = True
+    # Large and flat: there a pass that nobody asked for is a third of the picture's time.
+    layer.use_pass_normal = frame.pixels is None or "normal" in frame.passes
+    # Every surface counts in the id and depth passes, however transparent: as with glass, the truth is solid.
+    layer.pass_alpha_threshold = 0.0
+    # Beside the denoised picture the one it was made of: it tells exactly where nothing but background was met.
+    layer.cycles.denoising_store_passes = frame.background is not None and cycles.use_denoising
+    layer.use_pass_cryptomatte_object = "coverage" in frame.passes
+    layer.pass_cryptomatte_depth = CRYPTOMATTE_LEVELS

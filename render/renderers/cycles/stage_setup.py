@@ -1,0 +1,127 @@
+"""The parts of a stage as Blender data: camera, lights, ground. They are made once and moved from frame to frame."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+from mathutils import Matrix, Vector
+
+from render.geometry.camera import Camera
+from render.model.scene import SceneLight, SceneView, Settings
+from render.renderers.cycles.blender_meshes import mesh_data
+from scene_specs.language.stage import Stage
+from scene_specs.language.vocabulary import linear_of_srgb
+
+
+def apply_camera(scene: Any, view: SceneView, settings: Settings) -> None:
+    """Put the scene's camera where the view has it; the matrix is the compiler's own, so truth and picture agree."""
+    camera = Camera.of(view.camera, settings.width, settings.height)
+    if scene.camera is None:
+        scene.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    data = scene.camera.data
+    data.sensor_fit = "AUTO"
+    data.lens, data.sensor_width = view.camera.lens, view.camera.sensor_width
+    data.type = "PERSP" if view.camera.ortho_scale is None else "ORTHO"
+    if view.camera.ortho_scale is not None:
+        data.ortho_scale = view.camera.ortho_scale
+    data.clip_start, data.clip_end = view.camera.clip
+    x, y, z = Vector(camera.right), -Vector(camera.down), -Vector(camera.forward)
+    rows = [(x[i], y[i], z[i], camera.location[i]) for i in range(3)]
+    scene.camera.matrix_world = Matrix([*rows, (0.0, 0.0, 0.0, 1.0)])
+
+
+def light_object(scene: Any, light: SceneLight) -> Any:
+    """The object of a light, made at first use and kept."""
+    name = f"Light {light.name}"
+    kind = {"area": "AREA", "sun": "SUN"}[light.kind]
+    existing = bpy.data.objects.get(name)
+    if existing is not None and existing.data.type == kind:
+        return existing
+    if existing is not None:
+        bpy.data.objects.remove(existing)
+    return bpy.data.objects.new(name, bpy.data.lights.new(name, kind))
+
+
+def apply_lights(scene: Any, lights: tuple[SceneLight, ...]) -> list[Any]:
+    """Place every light; returns their objects in the Scene's order."""
+    objects = []
+    for light in lights:
+        target = light_object(scene, light)
+        data = target.data
+        data.energy, data.color = light.energy, light.color
+        if light.kind == "area":
+            data.shape, data.size = "SQUARE", light.size
+        else:
+            data.angle = light.size
+        if light.look_at is not None:
+            direction = Vector(light.look_at) - Vector(light.location)
+            rotation = direction.to_track_quat("-Z", "Y").to_matrix().to_4x4()
+        else:
+            x, y, z = light.rotation_rad or (0.0, 0.0, 0.0)
+            rotation = Matrix.Rotation(z, 4, "Z") @ Matrix.Rotation(y, 4, "Y") @ Matrix.Rotation(x, 4, "X")
+        target.matrix_world = Matrix.Translation(light.location) @ rotation
+        objects.append(target)
+    return objects
+
+
+def ground_object(stage: Stage) -> Any | None:
+    """The ground's object, made at first use; None for a stage without."""
+    if stage.ground is None:
+        return None
+    name = f"Ground {stage.name}"
+    existing = bpy.data.objects.get(name)
+    if existing is not None:
+        return existing
+    material = bpy.data.materials.new(name)
+    material.use_nodes = True
+    nodes = material.node_tree.nodes
+    nodes.clear()
+    diffuse = nodes.new("ShaderNodeBsdfDiffuse")
+    grey = stage.ground.albedo
+    diffuse.inputs["Color"].default_value = (grey, grey, grey, 1.0)
+    output = nodes.new("ShaderNodeOutputMaterial")
+    material.node_tree.links.new(diffuse.outputs[0], output.inputs["Surface"])
+    made = bpy.data.objects.new(name, mesh_data(stage.ground.mesh))
+    made.material_slots[0].link = "OBJECT"
+    made.material_slots[0].material = material
+    made.pass_index = 0
+    return made
+
+
+def apply_world(scene: Any, ambient: tuple[float, float, float], background: tuple[int, int, int] | None) -> None:
+    """A world that lights from all sides by `ambient` (linear RGB) and shows the camera `background` (8-bit sRGB).
+
+    Without a background it is the same to both.
+    """
+    if scene.world is None:
+        scene.world = bpy.data.worlds.new("world")
+    scene.world.use_nodes = background is not None
+    scene.world.color = ambient
+    if background is None:
+        return
+    nodes = scene.world.node_tree.nodes
+    if "seen" not in nodes:
+        _build_world(scene.world.node_tree)
+    nodes["ambient"].inputs["Color"].default_value = (*ambient, 1.0)
+    nodes["seen"].inputs["Color"].default_value = (*linear_of_srgb(background), 1.0)
+
+
+def _build_world(tree: Any) -> None:
+    nodes, links = tree.nodes, tree.links
+    nodes.clear()
+    mix, output = nodes.new("ShaderNodeMixShader"), nodes.new("ShaderNodeOutputWorld")
+    links.new(nodes.new("ShaderNodeLightPath").outputs["Is Camera Ray"], mix.inputs[0])
+    for socket, name in ((1, "ambient"), (2, "seen")):
+        node = nodes.new("ShaderNodeBackground")
+        node.name = name
+        links.new(node.outputs[0], mix.inputs[socket])
+    links.new(mix.outputs[0], output.inputs["Surface"])
+
+
+def object_matrix(rotation_deg: tuple[float, float, float], scale: float, location: tuple[float, float, float]) -> Any:
+    """World matrix of an object from the Scene's numbers."""
+    x, y, z = (math.radians(angle) for angle in rotation_deg)
+    rotation = Matrix.Rotation(z, 4, "Z") @ Matrix.Rotation(y, 4, "Y") @ Matrix.Rotation(x, 4, "X")
+    return Matrix.Translation(location) @ rotation @ Matrix.Scale(scale, 4)

@@ -1,0 +1,109 @@
+"""`FakeRenderer`: a renderer without Blender, for tests of whatever comes before and after one.
+
+Its ids and depth are those of the software id buffer, so boxes, masks and visible pixels are what Cycles would give
+within a pixel at the edges; its colours are flat.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Collection
+
+import numpy as np
+
+from render.geometry.camera import Camera
+from render.geometry.display import display
+from render.geometry.marks import with_fixation
+from render.geometry.raster import Pose, compose, rasterise
+from render.geometry.solid import solid
+from render.model.errors import RenderError
+from render.model.passes import Passes
+from render.model.scene import Scene, SceneFrame, SceneView
+from scene_specs.language.stage import load_stage
+
+_GREY = 128
+
+
+class FakeRenderer:
+    """Paints every object's silhouette flat in its own colour over grey. Implements `render.model.passes.Renderer`.
+
+    seconds: how long an image takes at least. device: what it says it renders on. grow: bytes it keeps of each image,
+    as a leak would. fail_on, crash_on, hang_on: ids of episodes that raise RenderError,
+    end the process by SIGSEGV, or never come back; a subclass that passes them can be named to a worker as
+    `package.module:Class`.
+    """
+
+    def __init__(
+        self,
+        seconds: float = 0.0,
+        fail_on: Collection[str] = (),
+        crash_on: Collection[str] = (),
+        hang_on: Collection[str] = (),
+        device: str = "none",
+        grow: int = 0,
+    ) -> None:
+        self.seconds = seconds
+        self.device = device
+        self.grow = grow
+        self._kept: list[bytes] = []
+        self.fail_on, self.crash_on, self.hang_on = frozenset(fail_on), frozenset(crash_on), frozenset(hang_on)
+        self.closed = False
+
+    @property
+    def info(self) -> dict[str, str]:
+        """name, version, device."""
+        return {"name": "fake", "version": "1", "device": self.device, "cpu": "any"}
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        """One view as Passes; ground and background are grey, with id 0 and no depth. Raises RenderError."""
+        start = time.perf_counter()
+        self._misbehave(scene.id)
+        if self.grow:
+            self._kept.append(os.urandom(self.grow))
+        width, height = scene.settings.width, scene.settings.height
+        camera = Camera.of(view.camera, width, height)
+        stage = load_stage(scene.stage)
+        ground = stage.ground
+        layers = [
+            rasterise(
+                solid(item.shape, item.outline), Pose(item.rotation_deg, item.scale, item.location), camera, ground
+            )
+            for item in frame.objects
+        ]
+        order, depth = compose(layers, width, height)
+        indices = np.array([0, *(item.index for item in frame.objects)], dtype=np.uint16)
+        colors = [display(np.array(item.color_linear, dtype=np.float32)) for item in frame.objects]
+        palette = np.array([[_GREY] * 3, *colors], dtype=np.uint8)
+        towards = np.where((order > 0)[:, :, None], -np.array(camera.forward, dtype=np.float32), np.float32(0))
+        color = palette[order]
+        if frame.background is not None:
+            color[order == 0] = frame.background
+        if frame.fixation and stage.fixation is not None:
+            color = with_fixation(color, stage.fixation)
+        coverage = None
+        if "coverage" in frame.passes:
+            coverage = np.stack([order == k + 1 for k in range(len(frame.objects))]).astype(np.float32)
+        time.sleep(max(self.seconds - (time.perf_counter() - start), 0.0))
+        return Passes(
+            color=color,
+            ids=indices[order],
+            depth=depth.astype(np.float32),
+            normal=towards.astype(np.float32),
+            coverage=coverage,
+            seconds={"render": time.perf_counter() - start},
+            device=self.device,
+        )
+
+    def _misbehave(self, episode: str) -> None:
+        if episode in self.crash_on:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        while episode in self.hang_on:
+            time.sleep(3600)
+        if episode in self.fail_on:
+            raise RenderError(f"episode {episode}: the fake renderer was told to fail on it")
+
+    def close(self) -> None:
+        """Holds nothing."""
+        self.closed = True

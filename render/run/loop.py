@@ -1,0 +1,280 @@
+"""The run: episodes through Ray workers into the store. Workers pull, at most two episodes each; one commits."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+
+import ray
+from ray.exceptions import RayError
+
+from render.model.errors import DeviceError, DioramaError, StoreError
+from render.run.commit import Committer
+from render.run.events import EventLog
+from render.run.interrupt import Interrupts
+from render.run.options import KERNEL_SECONDS, RunOptions, timeout_of
+from render.run.pool import Pool, Slot, how_lost
+from render.run.summary import Summary
+from render.run.task_feed import Feed, ProgressBar, Task
+from render.run.tuner import Tuner
+from render.run.tuning import tune, tuner_for
+from render.run.worker import Done, Failure, Worker, pack
+from render.run.worker_plan import WorkerPlan
+from render.store.episode_store import EpisodeStore
+
+log = logging.getLogger(__name__)
+
+# The second episode given to a worker hides the way there and back. That counts where episodes are short; where they
+# are long it would only leave the last of them waiting behind another.
+_SHORT_SECONDS = 0.5
+_TICK_SECONDS = 1.0
+_ANNOUNCE_SECONDS = 10.0
+_STOP_NOW_SECONDS = 5.0
+# For an answer that is there to come here from its node.
+_FETCH_SECONDS = 60.0
+_LONGEST_MESSAGE = 4000
+_DOUBTS = 3
+
+
+class Run:
+    """One run. `tasks` is streamed: never more than a few a worker are held. worker: what the workers are made of."""
+
+    def __init__(
+        self,
+        tasks: Iterable[Task | Failure],
+        store: EpisodeStore,
+        options: RunOptions,
+        progress: ProgressBar,
+        events: EventLog | None = None,
+        worker: type[Worker] = Worker,
+    ) -> None:
+        self._feed = Feed(tasks)
+        self._options = options
+        self._progress = progress
+        self._events = events or EventLog(None)
+        self._pool = Pool(options, self._events, worker)
+        self._committer = Committer(store, options.commit_every, options.store_wait, self._store_trouble)
+        self._stopping = ""
+        self._depth = 1
+        self._tuner: Tuner | None = None
+        self._images = 0
+        self._ticked = 0.0
+        self._announced = False
+        self.summary = Summary()
+
+    def go(self, plans: list[WorkerPlan], interrupts: Interrupts) -> Summary:
+        """Render everything; returns what was done. Raises DeviceError, RenderError, StoreError, KeyboardInterrupt."""
+        start = time.monotonic()
+        self._events.write("start", workers=len(plans), store=self.summary.store, devices=[p.device for p in plans])
+        try:
+            self._pool.start(plans)
+            self._tuner = tuner_for(self._options, plans)
+            while self._step(interrupts):
+                pass
+            self._committed(self._committer.finish())
+        except StoreError:
+            raise
+        except (KeyboardInterrupt, DioramaError, RayError):
+            self._save_what_is_made()
+            raise
+        finally:
+            self._pool.close()
+            self._committer.close()
+            self._close_summary(time.monotonic() - start)
+        return self.summary
+
+    def _step(self, interrupts: Interrupts) -> bool:
+        """One turn of the loop; whether another is needed."""
+        if interrupts.stopping:
+            self._stop("interrupt")
+        self._fill()
+        busy = any(slot.given for slot in self._pool.slots)
+        if not busy and (self._stopping or not self._feed.more):
+            return False
+        self._collect()
+        self._replace_hung()
+        self._pool.refresh()
+        self._committed(self._committer.poll())
+        now = time.monotonic()
+        if now - self._ticked > _TICK_SECONDS:
+            self._ticked = now
+            self._tick(now)
+        return True
+
+    def _stop(self, why: str) -> None:
+        """Give out nothing more; `why` is interrupt or failures."""
+        if not self._stopping:
+            self._stopping = self.summary.stopped = why
+            self._committer.hurry.set()
+
+    def _fill(self) -> None:
+        """Give every worker something to do: one each before a second each, so that the last ones spread."""
+        if self._stopping or self._committer.full:
+            return
+        for depth in range(1, self._depth + 1):
+            for slot in self._pool.slots:
+                if slot.open and len(slot.given) < depth:
+                    task = self._next()
+                    if task is None:
+                        return
+                    self._give(slot, task)
+
+    def _next(self) -> Task | None:
+        """The next to render, None if there is none or the run is to stop; what can't be rendered counts as failed."""
+        while isinstance(found := self._feed.take(), Failure):
+            self._failed(found, 1)
+            if self._stopping:
+                return None
+        return found
+
+    def _give(self, slot: Slot, task: Task) -> None:
+        task.tries += 1
+        task.ref = slot.actor.render.remote(pack(task.episode, task.job, task.settings, task.attempt))
+        if not slot.given:
+            task.started = time.monotonic()
+        slot.given.append(task)
+
+    def _collect(self) -> None:
+        """Take what has come from workers, waiting a little for the first."""
+        waiting = self._pool.waited_for()
+        if not waiting:
+            time.sleep(0.05)
+            return
+        ray.wait(list(waiting), num_returns=1, timeout=0.5)
+        # All that have come to an end, here or on another node: what is late after that is late by itself, and not
+        # because this process was busy elsewhere.
+        ready, _ = ray.wait(list(waiting), num_returns=len(waiting), timeout=0, fetch_local=False)
+        for ref in ready:
+            slot = waiting[ref]
+            if ref == slot.ready:
+                self._pool.came_up(slot)
+                continue
+            try:
+                answer = ray.get(ref, timeout=_FETCH_SECONDS)
+            except RayError as error:
+                self._lost(slot, *how_lost(error))
+                continue
+            task = slot.given.popleft()
+            now = time.monotonic()
+            self._learn(now - task.started)
+            if slot.given:
+                slot.given[0].started = now
+            self._pool.answered(slot, answer.memory)
+            self._take(answer.result, slot.number, task.tries, answer.memory)
+
+    def _learn(self, seconds: float) -> None:
+        self._depth = 2 if seconds < _SHORT_SECONDS else 1
+
+    def _take(self, result: Done | Failure, worker: int | None, tries: int, memory: int = 0) -> None:
+        if isinstance(result, Failure):
+            if result.kind == DeviceError.__name__:
+                raise DeviceError(result.message)
+            self._failed(result, 1)
+            return
+        self._committer.add(result)
+        self._images += result.images
+        for step, seconds in result.seconds.items():
+            self.summary.steps[step] = self.summary.steps.get(step, 0.0) + seconds
+        self.summary.count_device(result.device)
+        self._progress.advance(1, result.images, 0)
+        facts = {"worker": worker, "images": result.images, "tries": tries, "seconds": result.seconds}
+        self._events.write("episode-done", episode=result.episode_id, memory=memory, **facts)
+
+    def _failed(self, failure: Failure, episodes: int) -> None:
+        """Count a failure, with so many episodes more at their end: none if it was counted as made before."""
+        failure = replace(failure, message=failure.message[:_LONGEST_MESSAGE])
+        log.warning("failed: %s", failure.message)
+        self._events.write("episode-failed", episode=failure.episode_id, kind=failure.kind, message=failure.message)
+        self.summary.failed.append(failure)
+        self._progress.advance(episodes, 0, 1)
+        if self._options.max_failures is not None and len(self.summary.failed) >= self._options.max_failures:
+            self._stop("failures")
+
+    def _replace_hung(self) -> None:
+        now = time.monotonic()
+        self._pool.overdue()
+        for slot in list(self._pool.slots):
+            if slot.given and now - slot.given[0].started > (limit := self._limit(slot)):
+                self._lost(slot, "hung", f"it took longer than {limit:.0f} s")
+
+    def _limit(self, slot: Slot) -> float:
+        """Seconds that the episode a worker is at may take."""
+        task = slot.given[0]
+        settings = task.rendered_with
+        limit = timeout_of(self._options, task.samples, settings.width, settings.height, task.images)
+        return limit + (KERNEL_SECONDS if slot.plan.card is not None and not slot.warm else 0.0)
+
+    def _lost(self, slot: Slot, kind: str, reason: str) -> None:
+        """A worker died or hangs. The episode it was at is to blame, not those behind it, nor any if the node died."""
+        culprit, *others = slot.given
+        slot.given.clear()
+        words, node_lost = self._pool.lose(slot, kind, reason)
+        # Ray knows only after some seconds that a node is gone; until then its workers cannot be reached.
+        innocent = node_lost or (kind == "unreachable" and culprit.doubts < _DOUBTS)
+        culprit.doubts += innocent
+        for task in [*others, *([culprit] if innocent else [])]:
+            task.tries -= 1
+            self._feed.put_back(task)
+        if innocent:
+            log.warning("episode %s: %s; trying it elsewhere", culprit.episode.id, reason)
+            return
+        name, said = culprit.episode.id, f"; last said: {words}" if words else ""
+        if culprit.tries > self._options.retries:
+            message = f"episode {name}: set aside after {culprit.tries} tries: {reason}{said}"
+            self._take(Failure(name, "WorkerLost", message), None, culprit.tries)
+            return
+        log.warning("episode %s: %s%s; trying it elsewhere", name, reason, said)
+        self.summary.retried += 1
+        self._feed.put_back(culprit)
+
+    def _committed(self, group: list[Done | Failure]) -> None:
+        stored = [done for done in group if isinstance(done, Done)]
+        for failure in group:
+            if isinstance(failure, Failure):
+                self._failed(failure, 0)
+        if stored:
+            images = sum(done.images for done in stored)
+            self.summary.rendered += len(stored)
+            self.summary.images += images
+            self.summary.replaced += sum(done.attempt > 1 for done in stored)
+            self._events.write("commit", episodes=len(stored), images=images, seconds=self._committer.last_seconds)
+
+    def _store_trouble(self, text: str) -> None:
+        log.warning("%s", text)
+        self._events.write("store-trouble", message=text)
+
+    def _save_what_is_made(self) -> None:
+        """On the way out for another reason: what is rendered should not be lost for it, if that takes no long."""
+        self._committer.hurry.set()
+        try:
+            self._committed(self._committer.finish(_STOP_NOW_SECONDS))
+        except StoreError as error:
+            log.warning("%d episodes were not committed: %s", self._committer.unsaved, error)
+
+    def _tick(self, now: float) -> None:
+        """Once a second: tell, tune, announce."""
+        state = "stopping" if self._stopping else "paused" if self._committer.full else "running"
+        self._progress.tick(self.summary, self._pool.alive, state)
+        if self._tuner is not None and not self._stopping:
+            chosen = tune(self._pool, self._tuner, now, self._images)
+            if chosen is not None:
+                self.summary.workers_per_gpu = chosen
+                self._events.write("workers-per-gpu", chosen=chosen, images_per_second=self._tuner.rates)
+        if self._announced:
+            return
+        for slot in self._pool.slots:
+            if slot.plan.card is None or slot.warm or not slot.given:
+                continue
+            if now - slot.given[0].started > _ANNOUNCE_SECONDS:
+                self._announced = True
+                log.warning(
+                    "the first picture on a card takes long: Cycles' kernels are being compiled for it, some minutes "
+                    "once; they are kept in $CUDA_CACHE_PATH. `render-doctor --warm` does it ahead"
+                )
+
+    def _close_summary(self, seconds: float) -> None:
+        pool = self._pool
+        peaks = [pool.peaks[number] for number in sorted(pool.peaks)]
+        self.summary.add(seconds, self._committer.seconds, pool.replaced, peaks, list(pool.devices))

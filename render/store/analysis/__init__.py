@@ -1,0 +1,1 @@
+"""Statistics, rankings and comparisons of whole stores."""

@@ -1,0 +1,1 @@
+"""The Lance implementation of the dataset store."""

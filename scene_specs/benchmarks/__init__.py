@@ -1,0 +1,1 @@
+"""Benchmarks, one folder each: generators, verifiers, readers and reports. Nothing here imports `render`."""

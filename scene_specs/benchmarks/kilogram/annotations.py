@@ -1,0 +1,159 @@
+"""Annotation files as published: what a tangram is as a whole, and which pieces make which of its parts.
+
+{"<tangram>": {"snd": ..., "pnd": ..., "psa": ..., "annotations": [
+    {"whole": {"wholeAnnotation": "..."}, "part": {"1": "...", ..., "7": "..."}, "workerId": "...", "metadata": ...}]}}
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scene_specs.benchmarks.kilogram.pieces import PIECES
+from scene_specs.language.diagnostics import shown
+from scene_specs.language.errors import Fault
+
+# A tangram's id becomes part of ids of episodes and names of files.
+TANGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}")
+LONGEST = 500
+# In models' inputs # parts the whole from its parts.
+_TEXT = f"a text of 1 to {LONGEST} characters that can be written, without #"
+# Control characters, and halves of pairs, which are no UTF-8.
+_UNWRITABLE = frozenset({"Cc", "Cs"})
+_KEYS = [str(piece) for piece in PIECES]
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """One person's description. number: its place among the tangram's, from 0. part: name of piece k + 1's part."""
+
+    tangram: str
+    number: int
+    whole: str
+    part: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """`<tangram>_<number>`, as published pictures are called."""
+        return f"{self.tangram}_{self.number}"
+
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        """Part -> its pieces; pieces with the same text form a part. In the order of their least piece."""
+        found: dict[str, list[int]] = {}
+        for piece, name in zip(PIECES, self.part, strict=True):
+            found.setdefault(name, []).append(piece)
+        return {name: tuple(pieces) for name, pieces in found.items()}
+
+    @property
+    def parts(self) -> int:
+        """How many parts it has, from 1 to 7."""
+        return len({*self.part})
+
+
+Annotations = dict[str, tuple[Annotation, ...]]
+
+
+def read_annotations(text: str, file: str) -> tuple[Annotations, list[Fault]]:
+    """What a file's text holds, and what is wrong with it; wrong annotations are left out, others keep their number.
+
+    A part whose last `metadata` says otherwise than `part` is a fault too, but `part` is taken.
+    """
+    faults: list[Fault] = []
+
+    def fault(tangram: str, path: str, problem: str) -> None:
+        faults.append(Fault(file, 0, tangram, path, problem))
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(items)
+        if len(made) != len(items):
+            names = [name for name, _ in items]
+            twice = next(name for name in names if names.count(name) > 1)
+            fault("", "", f"key {shown(twice)} is given twice in one object; the last one is taken")
+        return made
+
+    try:
+        data = json.loads(text, object_pairs_hook=pairs)
+    except (ValueError, RecursionError) as error:
+        return {}, [Fault(file, 0, "", "", f"no JSON: {error}")]
+    if not isinstance(data, dict):
+        return {}, [Fault(file, 0, "", "", f"found {shown(data)}; expected an object, tangram -> annotations")]
+    found: Annotations = {}
+    for tangram, value in data.items():
+        if not TANGRAM.fullmatch(tangram):
+            fault("", "", f"found tangram {shown(tangram)}; allowed: letters, digits and _ . + -, at most 50")
+            continue
+        listed = value.get("annotations") if isinstance(value, dict) else None
+        if not isinstance(listed, list):
+            fault(tangram, "annotations", f"found {shown(listed)}; expected a list")
+            continue
+        kept = []
+        for number, item in enumerate(listed):
+            problems = list(_problems(item))
+            for path, problem in problems:
+                fault(tangram, f"annotations[{number}]{path}", problem)
+            if not problems:
+                part = tuple(item["part"][key] for key in _KEYS)
+                kept.append(Annotation(tangram, number, item["whole"]["wholeAnnotation"], part))
+                if said := _metadata_problem(item):
+                    fault(tangram, f"annotations[{number}].metadata", said)
+        found[tangram] = tuple(kept)
+    return found, faults
+
+
+def _problems(item: Any) -> Iterator[tuple[str, str]]:
+    """What keeps an annotation from being one."""
+    if not isinstance(item, dict):
+        yield "", f"found {shown(item)}; expected an object with whole and part"
+        return
+    whole = item.get("whole")
+    text = whole.get("wholeAnnotation") if isinstance(whole, dict) else None
+    if not _is_text(text):
+        yield ".whole.wholeAnnotation", f"found {shown(text)}; expected {_TEXT}"
+    part = item.get("part")
+    if not isinstance(part, dict) or {*part} != {*_KEYS}:
+        yield ".part", f"found {shown(part)}; expected the seven keys 1 to 7"
+        return
+    for key in _KEYS:
+        if not _is_text(part[key]):
+            yield f".part.{key}", f"found {shown(part[key])}; expected {_TEXT}"
+
+
+def _is_text(value: object) -> bool:
+    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST:
+        return False
+    return "#" not in value and all(sign in "\t\n\r" or unicodedata.category(sign) not in _UNWRITABLE for sign in value)
+
+
+def _metadata_problem(item: Mapping[str, Any]) -> str:
+    """Where the actions that count say another part than `part`; "" if nowhere, or if there are none."""
+    metadata = item.get("metadata")
+    if not isinstance(metadata, dict):
+        return ""
+    said: dict[str, str] = {}
+    for action in metadata.values():
+        if isinstance(action, dict) and action.get("final") is True and isinstance(action.get("pieces"), list):
+            said.update({str(piece): str(action.get("annotation")) for piece in action["pieces"]})
+    other = [key for key in _KEYS if said and said.get(key) != item["part"][key]]
+    return f"its final actions say otherwise of piece {', '.join(other)}; part is taken" if other else ""
+
+
+def annotation_file(annotations: Mapping[str, tuple[Annotation, ...]], worker: str, measures: Any) -> dict[str, Any]:
+    """The published form, as JSON data. measures: tangram's annotations -> {"snd", "pnd", "psa"}."""
+    return {
+        tangram: {
+            **measures(items),
+            "annotations": [
+                {
+                    "whole": {"wholeAnnotation": item.whole},
+                    "part": dict(zip(_KEYS, item.part, strict=True)),
+                    "workerId": worker,
+                }
+                for item in items
+            ],
+        }
+        for tangram, items in annotations.items()
+    }

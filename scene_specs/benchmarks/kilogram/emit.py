@@ -1,0 +1,171 @@
+"""Games and pictures as specs: flat on the `tangram` stage, or as wooden pieces on CLEVR's table.
+
+A frame's objects hold nothing but what is seen, so the same picture in any episode has the same objects.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from scene_specs.benchmarks.kilogram.annotations import Annotations
+from scene_specs.benchmarks.kilogram.dataset import Dataset
+from scene_specs.benchmarks.kilogram.examples import AUG, RGB, Example, subsets, whole_example
+from scene_specs.benchmarks.kilogram.figure import XY, Corners, inset
+from scene_specs.benchmarks.kilogram.games import Game
+from scene_specs.benchmarks.kilogram.pieces import PIECES
+
+WORLDS: tuple[str, ...] = ("2d", "3d")
+# On the table: Blender units of the longer side, of a piece's thickness, and of the gap between two; who looks, from
+# where CLEVR's camera stands but higher, so that the far end is not too small.
+SPAN = 6.0
+THICK = 0.3
+GAP = 0.06
+EYE = (4.75, -4.13, 7.51)
+CAMERA = {"location": list(EYE), "look_at": [0.0, 0.0, 0.0], "jitter": 0.3}
+AREA = {"x": [-4.0, 4.0], "y": [-4.0, 4.0]}
+WOOD = {"blend": "materials/wood.blend", "group": "Wood"}
+# Stained, not pitch-black: something has to be seen of it.
+TABLE_RGB: Mapping[str, tuple[int, int, int]] = MappingProxyType({**RGB, "black": (38, 35, 33)})
+
+
+@dataclass(frozen=True)
+class Look:
+    """How pictures are drawn. size: of the picture, pixels. border: white line between pieces, pixels. margin: white
+    around the figure, pixels. antialias: whether edges are blended. world: 2d, or 3d, where the first four don't count.
+    """
+
+    size: int = 224
+    border: float = 1.0
+    margin: float = 0.0
+    antialias: bool = True
+    world: str = "2d"
+
+
+def objects_of(dataset: Dataset, example: Example, condition: str, look: Look) -> list[dict[str, Any]]:
+    """The seven pieces, called piece-1 to piece-7."""
+    colors = example.colors(condition)
+    figure = dataset.figures[example.tangram]
+    if look.world == "3d":
+        return _prisms(figure.placed(SPAN), colors)
+    inner = look.size - 2 * look.margin
+    made = []
+    for piece, polygon, color in zip(PIECES, figure.placed(inner), colors, strict=True):
+        drawn = inset(polygon, look.border / 2) or polygon
+        origin, corners = _about_middle([(x + look.margin, y + look.margin) for x, y in drawn])
+        item = {"name": f"piece-{piece}", "shape": {"polygon": corners}, "color": color}
+        made.append({**item, "location": origin, "rotation_deg": 0})
+    return made
+
+
+def _prisms(polygons: Sequence[Corners], colors: Sequence[str]) -> list[dict[str, Any]]:
+    """Upright for who stands at the camera: what is up in the drawing lies away from it."""
+    x, y, _ = EYE
+    length = math.hypot(x, y)
+    right, away = (-y / length, x / length), (-x / length, -y / length)
+    made = []
+    for piece, polygon, color in zip(PIECES, polygons, colors, strict=True):
+        flat = [(px - SPAN / 2, SPAN / 2 - py) for px, py in inset(polygon, GAP / 2) or polygon]
+        turned = [(px * right[0] + py * away[0], px * right[1] + py * away[1]) for px, py in flat]
+        origin, corners = _about_middle(turned)
+        shape = {"polygon": corners, "height": THICK}
+        item = {"name": f"piece-{piece}", "shape": shape, "color": list(TABLE_RGB[color]), "material": WOOD}
+        made.append({**item, "size": 1.0, "location": origin, "rotation_deg": 0})
+    return made
+
+
+def _about_middle(corners: Sequence[XY]) -> tuple[list[float], list[list[float]]]:
+    """The mean of the corners, and the corners about it."""
+    middle = [_rounded(sum(corner[k] for corner in corners) / len(corners)) for k in (0, 1)]
+    return middle, [[_rounded(x - middle[0]), _rounded(y - middle[1])] for x, y in corners]
+
+
+def _rounded(value: float) -> float:
+    return round(value, 5) + 0.0
+
+
+def frame_of(dataset: Dataset, example: Example, condition: str, look: Look, name: str) -> dict[str, Any]:
+    """One picture with what is said of it. `truth` has the tangram, the annotation's number, the whole, all parts in
+    sentence order with their pieces, and which are shown; `hash_text` and `image` are the published text and name.
+    """
+    colors = example.colors(condition)
+    parts = [
+        {"name": part, "pieces": list(pieces), "shown": k in example.shown, "color": colors[pieces[0] - 1]}
+        for k, (part, pieces) in enumerate(example.parts)
+    ]
+    frame: dict[str, Any] = {"name": name, "utterance": example.text(condition)}
+    frame["objects"] = objects_of(dataset, example, condition, look)
+    if look.world == "3d":
+        frame["camera"] = CAMERA
+        frame["area"] = AREA
+        # They lie as they have to: side by side, however near.
+        frame["constraints"] = [{"min_distance": 0}, {"axis_margin": 0}, {"min_visible_pixels": 0}]
+    elif look.antialias:
+        frame["antialias"] = True
+    frame["truth"] = {
+        "tangram": example.tangram,
+        "annotation": example.annotation.number,
+        "whole": example.annotation.whole,
+        "parts": parts,
+        "hash_text": example.hashed(condition),
+        "image": example.image(condition),
+    }
+    return frame
+
+
+def _episode(identity: str, split: str, look: Look, seed: int) -> dict[str, Any]:
+    spec: dict[str, Any] = {"version": 1, "id": identity, "seed": seed}
+    if look.world == "3d":
+        return {**spec, "stage": "clevr", "split": split}
+    return {**spec, "stage": "tangram", "canvas": [look.size, look.size], "split": split}
+
+
+def game_spec(dataset: Dataset, game: Game, condition: str, look: Look, seed: int) -> dict[str, Any]:
+    """A reference game as a spec: ten frames, `task.text` describes one, `task.answer` names it.
+
+    Id: `kilogram/<split>/<condition>/<tangram>_<annotation>/<number>`; of `aug` the number of shown parts comes before
+    the last.
+    """
+    target = game.examples[0]
+    named = {f"image-{place}": game.examples[k] for place, k in enumerate(game.order)}
+    level = [f"{len(target.shown)}of{len(target.parts)}"] if condition == AUG else []
+    identity = "/".join(["kilogram", game.split, condition, target.annotation.key, *level, str(game.number)])
+    task = {
+        "benchmark": "kilogram",
+        "name": condition,
+        "number": game.number,
+        "text": target.text(condition),
+        "target": target.tangram,
+        "part_count": len(target.parts),
+        "shown_parts": len(target.shown),
+        "options": list(named),
+        "answer": f"image-{game.order.index(0)}",
+    }
+    return {
+        **_episode(identity, game.split, look, seed),
+        "frames": [frame_of(dataset, example, condition, look, name) for name, example in named.items()],
+        "task": task,
+    }
+
+
+def picture_specs(
+    dataset: Dataset, annotations: Annotations, split: str, condition: str, look: Look, seed: int
+) -> Iterator[dict[str, Any]]:
+    """The pictures of a condition: an episode an annotation with one frame; of `aug` a frame for each subset of parts.
+
+    Id: `kilogram/<split>/<condition>/<tangram>_<annotation>`.
+    """
+    for items in annotations.values():
+        for item in items:
+            example = whole_example(item, seed)
+            shown = list(subsets(example, seed)) if condition == AUG else [example]
+            named = {f"subset-{one.subset}" if condition == AUG else "image": one for one in shown}
+            task = {"benchmark": "kilogram", "name": condition, "target": item.tangram, "part_count": item.parts}
+            yield {
+                **_episode(f"kilogram/{split}/{condition}/{item.key}", split, look, seed),
+                "frames": [frame_of(dataset, one, condition, look, name) for name, one in named.items()],
+                "task": task,
+            }

@@ -1,0 +1,106 @@
+"""What a model is shown: a description with its parts in an order, some of them said and coloured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+
+from scene_specs.benchmarks.kilogram.annotations import Annotation
+from scene_specs.benchmarks.kilogram.pieces import PIECES
+from scene_specs.benchmarks.kilogram.wording import caption, hash_text
+from scene_specs.language.rng import generator
+
+# Part i of a sentence has colour i: the published list, CSS names. Their numbers are in the stage's palette.
+COLORS: tuple[str, ...] = (
+    "coral", "gold", "lightskyblue", "lightpink", "mediumseagreen", "darkgrey", "lightgrey",
+)  # fmt: skip
+RGB: Mapping[str, tuple[int, int, int]] = MappingProxyType(
+    {
+        "black": (0, 0, 0), "coral": (255, 127, 80), "gold": (255, 215, 0), "lightskyblue": (135, 206, 250),
+        "lightpink": (255, 182, 193), "mediumseagreen": (60, 179, 113), "darkgrey": (169, 169, 169),
+        "lightgrey": (211, 211, 211),
+    }
+)  # fmt: skip
+# Published name -> whether parts are said, whether parts are coloured. `aug` shows subsets of parts.
+CONDITIONS: Mapping[str, tuple[bool, bool]] = MappingProxyType(
+    {
+        "whole+black": (False, False), "part+black": (True, False),
+        "whole+color": (False, True), "part+color": (True, True),
+    }
+)  # fmt: skip
+AUG = "aug"
+
+
+@dataclass(frozen=True)
+class Example:
+    """An annotation, its parts in sentence order, and which of them are shown (indices into `parts`, in the order of
+    their names in the sentence).
+    """
+
+    annotation: Annotation
+    parts: tuple[tuple[str, tuple[int, ...]], ...]
+    shown: tuple[int, ...]
+
+    @property
+    def tangram(self) -> str:
+        """Its id."""
+        return self.annotation.tangram
+
+    @property
+    def names(self) -> list[str]:
+        """The parts that are shown, as the sentence has them."""
+        return [self.parts[k][0] for k in self.shown]
+
+    @property
+    def subset(self) -> int:
+        """The shown parts as bits, part 0 of the sentence lowest."""
+        return sum(1 << k for k in self.shown)
+
+    def text(self, condition: str) -> str:
+        """What is said: the bare whole without parts, else a caption."""
+        if not (condition == AUG or CONDITIONS[condition][0]):
+            return self.annotation.whole
+        return caption(self.annotation.whole, self.names)
+
+    def hashed(self, condition: str) -> str:
+        """The published `whole#part#part`."""
+        said = condition == AUG or CONDITIONS[condition][0]
+        return hash_text(self.annotation.whole, self.names if said else [])
+
+    def colors(self, condition: str) -> tuple[str, ...]:
+        """Colour of each of the seven pieces: part i of the sentence has colour i, what is not shown is black."""
+        by_piece = dict.fromkeys(PIECES, "black")
+        if condition == AUG or CONDITIONS[condition][1]:
+            for color, k in zip(COLORS, self.shown, strict=False):
+                by_piece |= dict.fromkeys(self.parts[k][1], color)
+        return tuple(by_piece[piece] for piece in PIECES)
+
+    def image(self, condition: str) -> str:
+        """Published name of the picture, without its ending: of the tangram, the annotation, or the subset."""
+        if condition == AUG:
+            return f"{self.annotation.key}_{self.subset}"
+        return self.annotation.key if CONDITIONS[condition][1] else self.tangram
+
+
+@lru_cache(maxsize=50_000)
+def whole_example(annotation: Annotation, seed: int) -> Example:
+    """All parts, in an order drawn for this annotation."""
+    groups = list(annotation.groups().items())
+    order = generator(seed, f"kilogram/{annotation.key}", "parts").permutation(len(groups))
+    parts = tuple(groups[int(k)] for k in order)
+    return Example(annotation, parts, tuple(range(len(parts))))
+
+
+def with_subset(example: Example, subset: int, seed: int) -> Example:
+    """The same with only the parts of these bits, their names in an order of this subset's own."""
+    chosen = [k for k in range(len(example.parts)) if subset >> k & 1]
+    order = generator(seed, f"kilogram/{example.annotation.key}", f"subset-{subset}").permutation(len(chosen))
+    return Example(example.annotation, example.parts, tuple(chosen[int(k)] for k in order))
+
+
+def subsets(example: Example, seed: int) -> Iterator[Example]:
+    """All 2^p of them, from no part to all."""
+    for subset in range(1 << len(example.parts)):
+        yield with_subset(example, subset, seed)

@@ -1,0 +1,128 @@
+"""Reference games: ten tangrams, one is described. Alike in the number of parts, unlike in what they are called.
+
+The published procedure, without its holes: the target's own tangram is never a distractor, a tangram is left out only
+if none of its descriptions fits, distinct means the wholes, and all is drawn from the seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations
+from scene_specs.benchmarks.kilogram.examples import AUG, Example, whole_example, with_subset
+from scene_specs.benchmarks.kilogram.wording import normalized, same_text
+from scene_specs.language.rng import generator, pick
+
+SIZE = 10
+CONTEXTS = 10
+TARGETS: tuple[str, ...] = ("one", "all")
+DISTINCT: tuple[str, ...] = ("raw", "normalized")
+
+
+@dataclass(frozen=True)
+class Game:
+    """examples[0] is the target; number counts the target's contexts. order: where each example stands when shown."""
+
+    split: str
+    number: int
+    examples: tuple[Example, ...]
+    order: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """contexts: games a target. targets: one annotation of each tangram, drawn, or all. distinct: wholes differ as they
+    are written, or also when case, articles and slips of the pen are set aside.
+    """
+
+    seed: int = 0
+    contexts: int = CONTEXTS
+    targets: str = "one"
+    distinct: str = "raw"
+
+
+@dataclass
+class Left:
+    """Targets that got no game: reason -> their keys."""
+
+    out: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, reason: str, key: str) -> None:
+        """One more."""
+        self.out.setdefault(reason, []).append(key)
+
+
+class _Pool:
+    """Annotations by number of parts: tangrams and their annotations with so many."""
+
+    def __init__(self, annotations: Annotations) -> None:
+        self.by_parts: dict[int, dict[str, list[Annotation]]] = {}
+        for tangram, items in annotations.items():
+            for item in items:
+                self.by_parts.setdefault(item.parts, {}).setdefault(tangram, []).append(item)
+
+
+def targets_of(annotations: Annotations, rules: Rules) -> list[Annotation]:
+    """The descriptions that games are made for, by tangram."""
+    if rules.targets == "all":
+        return [item for items in annotations.values() for item in items]
+    return [pick(generator(rules.seed, f"kilogram/{name}", "target"), items) for name, items in annotations.items()]
+
+
+def games(annotations: Annotations, split: str, rules: Rules, left: Left, augmented: bool = False) -> Iterator[Game]:
+    """The games of a split. augmented: a game for each number of shown parts from 0 to all, with drawn subsets."""
+    pool = _Pool(annotations)
+    for target in targets_of(annotations, rules):
+        tangrams = pool.by_parts[target.parts]
+        if len(tangrams) < SIZE:
+            reason = f"fewer than {SIZE} tangrams have a description of {target.parts} parts"
+            left.add(reason, target.key)
+            continue
+        levels = range(target.parts + 1) if augmented else (target.parts,)
+        for level in levels:
+            for number in range(rules.contexts):
+                game = _game(target, tangrams, split, number, rules, level if augmented else None)
+                if game is None:
+                    reason = f"no {SIZE - 1} distractors called otherwise among descriptions of {target.parts} parts"
+                    left.add(reason, target.key)
+                    break
+                yield game
+
+
+def _game(
+    target: Annotation, tangrams: dict[str, list[Annotation]], split: str, number: int, rules: Rules, level: int | None
+) -> Game | None:
+    episode = f"kilogram/{split}/{target.key}/{number}"
+    rng = generator(rules.seed, episode, "context")
+    chosen = [target]
+    differs = _differs(rules.distinct)
+    others = [name for name in tangrams if name != target.tangram]
+    for k in rng.permutation(len(others)):
+        items = tangrams[others[int(k)]]
+        for j in rng.permutation(len(items)):
+            if all(differs(items[int(j)].whole, one.whole) for one in chosen):
+                chosen.append(items[int(j)])
+                break
+        if len(chosen) == SIZE:
+            break
+    if len(chosen) < SIZE:
+        return None
+    examples = [whole_example(item, rules.seed) for item in chosen]
+    if level is not None:
+        draw = generator(rules.seed, episode, f"{AUG}-{level}")
+        examples = [with_subset(one, _bits(draw, len(one.parts), level), rules.seed) for one in examples]
+    order = tuple(int(k) for k in generator(rules.seed, episode, "order").permutation(SIZE))
+    return Game(split, number, tuple(examples), order)
+
+
+def _bits(rng: np.random.Generator, parts: int, shown: int) -> int:
+    return sum(1 << int(k) for k in rng.permutation(parts)[:shown])
+
+
+def _differs(distinct: str) -> Callable[[str, str], bool]:
+    if distinct == "raw":
+        return lambda one, other: one != other
+    return lambda one, other: normalized(one) != normalized(other) and not same_text(one, other)

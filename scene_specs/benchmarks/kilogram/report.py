@@ -1,0 +1,165 @@
+"""What is wrong with drawings of tangrams, measured: areas, angles, overlaps, gaps, frames."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from types import MappingProxyType
+
+from scene_specs.benchmarks.kilogram.figure import XY, Corners, Figure, area
+from scene_specs.benchmarks.kilogram.pieces import AREAS, CORNERS, NAMES, PIECES
+
+# Corners' angles in degrees, sorted.
+_ANGLES: Mapping[int, tuple[int, ...]] = MappingProxyType(
+    {1: (90, 90, 90, 90), 2: (45, 45, 135, 135)} | dict.fromkeys((3, 4, 5, 6, 7), (45, 45, 90))
+)
+# Shares of the whole area, degrees, legs of a small triangle, and shares of the longer side: beyond them it is a fault.
+MOST_AREA = 0.02
+MOST_ANGLE_DEG = 2.0
+MOST_OVERLAP = 0.005
+MOST_GAP = 0.02
+MOST_MARGIN = 0.02
+MARGIN_OUTSIDE = 0.005
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One drawing. area: the worst piece's |area / expected - 1|; angle_deg: the worst edge's distance from a multiple
+    of 45 degrees, the whole figure turned as fits best; overlap: shared area over the whole; clusters: how many do not
+    touch; margin: of the view box beyond the pieces, over its longer side, negative where it cuts them.
+    """
+
+    name: str
+    area: float
+    angle_deg: float
+    overlap: float
+    clusters: int
+    margin: float
+    faults: tuple[str, ...]
+
+
+def measure(figure: Figure) -> Measured:
+    """Measure a drawing and name its faults."""
+    shapes = [one if area(one) > 0 else one[::-1] for one in figure.polygons]
+    faults = [
+        f"piece {piece} has {len(one)} corners; expected {CORNERS[piece]}"
+        for piece, one in zip(PIECES, shapes, strict=True)
+        if len(one) != CORNERS[piece]
+    ]
+    faults += [f"piece {piece} is not convex" for piece, one in zip(PIECES, shapes, strict=True) if not _convex(one)]
+    areas = [area(one) for one in shapes]
+    whole = sum(areas)
+    if faults or whole <= 0:
+        none = math.nan
+        return Measured(figure.name, none, none, none, 0, none, tuple(faults or ["the pieces have no area"]))
+    off = [found / (whole * AREAS[piece] / 16) - 1 for piece, found in zip(PIECES, areas, strict=True)]
+    angle = _angle(shapes)
+    shared = sum(area(cut) for a, b in combinations(shapes, 2) if len(cut := clipped(a, b)) > 2) / whole
+    clusters = _clusters(shapes, MOST_GAP * math.sqrt(whole / 8))
+    margin = _margin(figure)
+    for piece, one in zip(PIECES, off, strict=True):
+        if abs(one) > MOST_AREA:
+            faults.append(f"piece {piece}'s area is off by {100 * one:+.1f} %")
+    for piece, shape in zip(PIECES, shapes, strict=True):
+        corners = sorted(_corner_angles(shape))
+        if max(abs(a - b) for a, b in zip(corners, _ANGLES[piece], strict=True)) > 2 * MOST_ANGLE_DEG:
+            said = ", ".join(f"{corner:.0f}" for corner in corners)
+            faults.append(f"piece {piece} has corners of {said} degrees; it is a {NAMES[piece]}")
+    if angle > MOST_ANGLE_DEG:
+        faults.append(f"an edge is {angle:.1f} degrees off a multiple of 45")
+    if shared > MOST_OVERLAP:
+        faults.append(f"pieces overlap by {100 * shared:.2f} % of the area")
+    if clusters > 1:
+        faults.append(f"the pieces lie in {clusters} places that do not touch")
+    if margin > MOST_MARGIN:
+        faults.append(f"the view box is wider than the pieces by {100 * margin:.1f} % of its side")
+    elif margin < -MARGIN_OUTSIDE:
+        faults.append(f"the view box cuts off {-100 * margin:.1f} % of its side")
+    return Measured(figure.name, max(map(abs, off)), angle, shared, clusters, margin, tuple(faults))
+
+
+def _convex(polygon: Corners) -> bool:
+    count = len(polygon)
+    for k in range(count):
+        (ax, ay), (bx, by), (cx, cy) = polygon[k - 2], polygon[k - 1], polygon[k]
+        if (bx - ax) * (cy - by) - (by - ay) * (cx - bx) <= 0:
+            return False
+    return True
+
+
+def _corner_angles(polygon: Corners) -> list[float]:
+    found = []
+    for k in range(len(polygon)):
+        (ax, ay), (bx, by), (cx, cy) = polygon[k - 2], polygon[k - 1], polygon[k]
+        turn = math.atan2((bx - ax) * (cy - by) - (by - ay) * (cx - bx), (bx - ax) * (cx - bx) + (by - ay) * (cy - by))
+        found.append(180 - math.degrees(turn))
+    return found
+
+
+def _angle(shapes: Sequence[Corners]) -> float:
+    turns = []
+    for one in shapes:
+        for (x1, y1), (x2, y2) in zip(one, (*one[1:], one[0]), strict=True):
+            turns.append(math.degrees(math.atan2(y2 - y1, x2 - x1)) % 45)
+    # The drawing's own turn: the mean on the circle of 45 degrees.
+    x = sum(math.cos(math.radians(8 * turn)) for turn in turns)
+    y = sum(math.sin(math.radians(8 * turn)) for turn in turns)
+    own = math.degrees(math.atan2(y, x)) / 8
+    return max(abs((turn - own + 22.5) % 45 - 22.5) for turn in turns)
+
+
+def clipped(one: Sequence[XY], window: Sequence[XY]) -> Corners:
+    """What of a convex polygon lies in another (both clockwise on a screen); () for nothing."""
+    kept = list(one)
+    for (x1, y1), (x2, y2) in zip(window, (*window[1:], window[0]), strict=True):
+        sides = [(x2 - x1) * (y - y1) - (y2 - y1) * (x - x1) for x, y in kept]
+        cut: list[XY] = []
+        for k, (point, side) in enumerate(zip(kept, sides, strict=True)):
+            before, other = kept[k - 1], sides[k - 1]
+            if (side > 0) != (other > 0):
+                t = other / (other - side)
+                cut.append((before[0] + t * (point[0] - before[0]), before[1] + t * (point[1] - before[1])))
+            if side > 0:
+                cut.append(point)
+        kept = cut
+    return tuple(kept)
+
+
+def _clusters(shapes: Sequence[Corners], gap: float) -> int:
+    group = list(range(len(shapes)))
+    for i, j in combinations(range(len(shapes)), 2):
+        if group[i] != group[j] and apart(shapes[i], shapes[j]) <= gap:
+            old, new = group[j], group[i]
+            group = [new if one == old else one for one in group]
+    return len({*group})
+
+
+def apart(one: Corners, other: Corners) -> float:
+    """The distance of two convex polygons; 0 where they overlap."""
+    if len(clipped(one, other)) > 2:
+        return 0.0
+    return min(
+        _to_edge(point, a, b)
+        for here, there in ((one, other), (other, one))
+        for point in here
+        for a, b in zip(there, (*there[1:], there[0]), strict=True)
+    )
+
+
+def _to_edge(point: XY, a: XY, b: XY) -> float:
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    length = dx * dx + dy * dy
+    t = 0.0 if length == 0 else ((point[0] - a[0]) * dx + (point[1] - a[1]) * dy) / length
+    t = min(1.0, max(0.0, t))
+    return math.hypot(point[0] - a[0] - t * dx, point[1] - a[1] - t * dy)
+
+
+def _margin(figure: Figure) -> float:
+    x, y, width, height = figure.view_box
+    xs = [px for one in figure.polygons for px, _ in one]
+    ys = [py for one in figure.polygons for _, py in one]
+    sides = (min(xs) - x, min(ys) - y, x + width - max(xs), y + height - max(ys))
+    scale = max(width, height)
+    return min(sides) / scale if min(sides) < -MARGIN_OUTSIDE * scale else max(sides) / scale

@@ -1,0 +1,96 @@
+"""Whether objects lie clear of each other, for many scenes at once.
+
+Two polygons whose edges run along the axes or the diagonals are apart just if they are along x, y, x + y or x - y.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scene_specs.benchmarks.malevic.shapes import CLASSES, SHAPES, Areas, circle_of, extent
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+_CIRCLE = SHAPES.index("circle")
+# A diagonal unit of x + y is so much shorter.
+_DIAGONAL = math.sqrt(0.5)
+
+
+def _outlines(areas: Areas) -> tuple[Floats, Floats, Floats]:
+    """Of each shape, class and pose: low and high ends (4, 10, 2, 4) along x, y, x + y, x - y from the corner of its
+    box, and width and height of the box (4, 10, 2, 2).
+    """
+    low, high = np.zeros((4, 10, 2, 4)), np.zeros((4, 10, 2, 4))
+    boxes = np.zeros((4, 10, 2, 2))
+    for s, shape in enumerate(SHAPES):
+        for c, radius in enumerate(CLASSES):
+            for turned in (False, True):
+                width, height = extent(shape, radius, turned, areas)
+                corners = np.array([[0, 0], [width, 0], [0, height], [width, height]], dtype=np.float64)
+                if shape == "triangle":
+                    corners = np.array([[0, 0], [0, height], [width, height / 2]] if turned else
+                                       [[0, 0], [width, 0], [width / 2, height]], dtype=np.float64)  # fmt: skip
+                x, y = corners.T
+                along = np.stack([x, y, x + y, x - y])
+                low[s, c, int(turned)], high[s, c, int(turned)] = along.min(axis=1), along.max(axis=1)
+                boxes[s, c, int(turned)] = width, height
+    return low, high, boxes
+
+
+def _circles(areas: Areas) -> Floats:
+    """(10, 3) x and y of the centre from the corner of the box, and radius."""
+    rows = []
+    for radius in CLASSES:
+        dx, dy, true_radius = circle_of(radius, areas)
+        half = extent("circle", radius, False, areas)[0] / 2
+        # The published circle's pixels lie in the disc of radius r; the rest of its edge is nobody's.
+        rows.append((half + dx, half + dy, float(radius) if areas == "published" else true_radius))
+    return np.array(rows)
+
+
+class Canvas:
+    """Tables of one way of measuring areas."""
+
+    def __init__(self, areas: Areas) -> None:
+        self._low, self._high, self.boxes = _outlines(areas)
+        self._circles = _circles(areas)
+
+    def clear(self, shape: Ints, size: Ints, turned: Ints, x: Floats, y: Floats, gap: Floats) -> NDArray[np.bool_]:
+        """(S,): whether no two of the n objects of each scene are nearer than `gap` (S, n, n) or overlap.
+
+        shape, size (numbers of class), turned, x and y (corners of boxes): (S, n).
+        """
+        first, second = np.triu_indices(shape.shape[1], 1)
+        corner = np.stack([x, y, x + y, x - y], axis=-1)
+        low, high = self._low[shape, size, turned] + corner, self._high[shape, size, turned] + corner
+        apart = np.maximum(low[:, second] - high[:, first], low[:, first] - high[:, second])
+        apart[..., 2:] *= _DIAGONAL
+        room = apart.max(axis=-1)
+        center = np.stack([x, y], axis=-1) + self._circles[size, :2]
+        radius = self._circles[size, 2]
+        round_ = shape == _CIRCLE
+        both = round_[:, first] & round_[:, second]
+        away = center[:, first] - center[:, second]
+        discs = np.sqrt((away * away).sum(axis=-1)) - radius[:, first] - radius[:, second]
+        room = np.where(both, discs, room)
+        for disc, other in ((first, second), (second, first)):
+            one = round_[:, disc] & ~round_[:, other]
+            beside = self._beside(center[:, disc], low[:, other], high[:, other]) - radius[:, disc]
+            room = np.where(one, np.maximum(beside, room), room)
+        clear: NDArray[np.bool_] = (room >= gap[:, first, second]).all(axis=-1)
+        return clear
+
+    @staticmethod
+    def _beside(center: Floats, low: Floats, high: Floats) -> Floats:
+        """Distance of a point from a box or triangle, at least: from its box, and from each of its sides' lines."""
+        x, y = center[..., 0], center[..., 1]
+        along = np.stack([x, y, x + y, x - y], axis=-1)
+        beyond = np.maximum(low - along, along - high)
+        outside = np.maximum(beyond[..., :2], 0.0)
+        from_box = np.sqrt((outside * outside).sum(axis=-1))
+        nearest: Floats = np.maximum(from_box, beyond[..., 2:].max(axis=-1) * _DIAGONAL)
+        return nearest

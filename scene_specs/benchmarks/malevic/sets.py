@@ -1,0 +1,124 @@
+"""MALeViC's data sets: how many items of which classes, which queries are allowed, and how sentences are worded.
+
+An item's class is (shape, colour, adjective, truth of the sentence); item n of a split has class n mod the number of
+classes, so that any run of so many items from a multiple of it is balanced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from scene_specs.benchmarks.malevic.shapes import COLORS, SHAPES
+
+Kind = Literal["sup1", "pos1", "pos", "set-pos"]
+Hardness = Literal["", "hard", "very-hard"]
+
+# Pairs that the compositional set is trained on; test-unseen has the others.
+SEEN: Mapping[str, str] = MappingProxyType(
+    {"circle": "big", "rectangle": "big", "square": "small", "triangle": "small"}
+)
+# Of 1000 training items a shape and answer, those asked about with the pair that is not seen (LANTERN 2019), and of
+# 125 validation items.
+GENERALIZATION: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {"B": (8, 1), "C": (16, 2), "D": (32, 4), "E": (64, 8), "F": (128, 16), "G": (256, 32), "H": (500, 62)}
+)
+_MAIN = {"train": 16000, "val": 2000, "test": 2000}
+_COMPOSITIONAL = {"train": 8000, "val": 1000, "test-seen": 1000, "test-unseen": 1000}
+
+
+class Class(NamedTuple):
+    """What an item asks: shape and colour of its object, adjective and truth of its sentence."""
+
+    shape: str
+    color: str
+    adjective: str
+    true: bool
+
+
+@dataclass(frozen=True)
+class Set:
+    """kind: which task. hardness: of the published variants. splits: name -> items. base: the set whose pictures it
+    asks other questions about. swapped: of a shape and answer, items whose pair is the unseen one: (train, val).
+    """
+
+    name: str
+    kind: Kind
+    splits: Mapping[str, int]
+    hardness: Hardness = ""
+    compositional: bool = False
+    base: str = ""
+    swapped: tuple[int, int] = (0, 0)
+
+    @property
+    def one_shape(self) -> bool:
+        """Whether all objects of a scene have one shape."""
+        return self.kind in ("sup1", "pos1")
+
+    @property
+    def by_set(self) -> bool:
+        """Whether an object is compared with those of its own shape only."""
+        return self.kind == "set-pos"
+
+
+def _sets() -> dict[str, Set]:
+    main: list[Kind] = ["sup1", "pos1", "pos", "set-pos"]
+    found = [Set(kind, kind, _MAIN) for kind in main]
+    found += [Set(f"{kind}-hard", kind, {"test": 2000}, "hard") for kind in main[1:]]
+    found.append(Set("set-pos-very-hard", "set-pos", {"test": 2000}, "very-hard"))
+    found.append(Set("set-pos-compositional", "set-pos", _COMPOSITIONAL, compositional=True))
+    for letter, swapped in GENERALIZATION.items():
+        splits = {"train": 8000, "val": 1000}
+        base = "set-pos-compositional"
+        found.append(Set(f"generalization-{letter}", "set-pos", splits, "", True, base, swapped))
+    return {one.name: one for one in found}
+
+
+SETS: Mapping[str, Set] = MappingProxyType(_sets())
+
+
+def classes(which: Set, split: str) -> list[Class]:
+    """The classes of a split, in the order of item numbers."""
+    found = []
+    for true in (True, False):
+        for adjective in adjectives(which):
+            for shape in SHAPES:
+                if which.compositional and (SEEN[shape] == adjective) == (split == "test-unseen"):
+                    continue
+                found += [Class(shape, color, adjective, true) for color in COLORS]
+    return found
+
+
+def adjectives(which: Set) -> tuple[str, str]:
+    """The two adjectives of a set, the smaller first."""
+    return ("smallest", "biggest") if which.kind == "sup1" else ("small", "big")
+
+
+def class_of(which: Set, split: str, number: int) -> tuple[Class, Class]:
+    """The class that an item's picture is made for, and the one it is asked as: another only in generalisation sets."""
+    all_of = classes(which, split)
+    made = all_of[number % len(all_of)]
+    least = which.swapped[split != "train"]
+    if not which.swapped[0]:
+        return made, made
+    # Of each shape and answer the items are counted colour by colour, round after round.
+    rank = number // len(all_of) * len(COLORS) + list(COLORS).index(made.color)
+    if rank >= least:
+        return made, made
+    other = "small" if made.adjective == "big" else "big"
+    return made, Class(made.shape, made.color, other, not made.true)
+
+
+def sentence(which: Set, shape: str, color: str, adjective: str) -> str:
+    """As published, without a full stop."""
+    if which.kind == "sup1":
+        return f"The {color} {shape} is the {adjective} {shape}"
+    return f"The {color} {shape} is a {adjective} {'object' if which.kind == 'pos' else shape}"
+
+
+def opposite(which: Set, adjective: str) -> str:
+    """The other adjective of the set."""
+    small, big = adjectives(which)
+    return big if adjective == small else small

@@ -1,0 +1,64 @@
+"""Captions in place of pictures, for models that read only text (MEWL paper, appendix B), and the prompts around."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+from scene_specs.benchmarks.mewl.lexicons import possible
+from scene_specs.benchmarks.mewl.view import learner_view
+
+INSTRUCTION = "Please name the target object according to the above context."
+CHOOSE = "Which name fits the last context? Answer with its letter."
+# The hand, as the published captions call it.
+POINTER = "small yellow rubber arrow"
+_WORDING = {"front": "in front of", "behind": "behind", "left": "on the left of", "right": "on the right of"}
+
+
+def caption(image: Mapping[str, Any], task: str) -> str:
+    """The caption of one image of a learner's view: relations where the task is about them, else attributes."""
+    names = [" ".join((o["size"], o["color"], o["material"], o["shape"])) for o in image["objects"]]
+    if task in ("relation", "bootstrap"):
+        return _spatial(image, names)
+    if image["pointed"] is None:
+        return f"A {' and a '.join(names)}."
+    return f"A {' and a '.join([*names, POINTER])}. And a finger is pointing to the {names[image['pointed']]}."
+
+
+def _spatial(image: Mapping[str, Any], names: list[str]) -> str:
+    """Every pair once: `The A is in front of the B and on the left of the B.`"""
+    sentences = []
+    for a, b in combinations(range(len(names)), 2):
+        true = [wording for relation, wording in _WORDING.items() if possible(image, relation, a, b)]
+        if true:
+            sentences.append(f"The {names[a]} is {' and '.join(f'{wording} the {names[b]}' for wording in true)}.")
+    return " ".join(sentences)
+
+
+def questions(spec: Any) -> dict[str, Any]:
+    """Everything a text-only model needs of an episode (EpisodeSpec or its JSON data), as JSON data.
+
+    captions: of the seven images. names: what the contexts say. prompts: one an option, each ending with it, to be
+    scored by likelihood. prompt: one text that lists the options by letter, for models that answer. label: index of the
+    answer. Raises SpecError as learner_view does.
+    """
+    view = learner_view(spec)
+    data = spec if isinstance(spec, Mapping) else spec.model_dump(mode="json", exclude_none=True)
+    answer = data["task"]["answer"]
+    captions = [caption(image, view["task"]) for image in view["images"]]
+    names = [image["utterance"] for image in view["images"][:-1]]
+    blocks = [f"Context: {text}\nName: {name}\n\n" for text, name in zip(captions, names, strict=False)]
+    start = f"{INSTRUCTION}\n\n{''.join(blocks)}Context: {captions[-1]}\n"
+    listed = "\n".join(f"{chr(65 + k)}. {option}" for k, option in enumerate(view["options"]))
+    return {
+        "id": data["id"],
+        "task": view["task"],
+        "captions": captions,
+        "names": names,
+        "options": view["options"],
+        "answer": answer,
+        "label": view["options"].index(answer) if answer in view["options"] else None,
+        "prompts": [f"{start}Name: {option}" for option in view["options"]],
+        "prompt": f"{start}\n{CHOOSE}\n{listed}\nAnswer:",
+    }

@@ -1,0 +1,229 @@
+"""All lexicons that fit the contexts of an episode: what each word may mean, under the rules of its task.
+
+No two words mean the same. Meanings are JSON values: an attribute's value, a count, a relation, or an object as a list
+[shape, color, material, size].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import permutations
+from types import MappingProxyType
+from typing import Any
+
+from scene_specs.benchmarks.mewl.draft import CONTEXTS
+from scene_specs.benchmarks.mewl.things import TYPES, Thing
+from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
+
+Meaning = Any
+Images = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """means: word -> meaning, for the words of the contexts. types: of the attributes named, by position."""
+
+    means: dict[str, Meaning]
+    types: tuple[str, ...] = ()
+
+
+def things_of(image: Mapping[str, Any]) -> list[Thing]:
+    """The objects of an image as (shape, color, material, size)."""
+    return [(o["shape"], o["color"], o["material"], o["size"]) for o in image["objects"]]
+
+
+def possible(image: Mapping[str, Any], relation: str, subject: int, of: int) -> bool | None:
+    """Whether the subject stands so of the other; None where the view leaves it open."""
+    if [relation, subject, of] in image["relations"]:
+        return True
+    axis = 0 if relation in ("left", "right") else 1
+    return None if [axis, min(subject, of), max(subject, of)] in image["open"] else False
+
+
+def own_attributes(image: Mapping[str, Any]) -> list[str]:
+    """The attributes that only the pointed object has."""
+    things = things_of(image)
+    if image["pointed"] is None:
+        return []
+    others = [thing for k, thing in enumerate(things) if k != image["pointed"]]
+    return [value for at, value in enumerate(things[image["pointed"]]) if all(o[at] != value for o in others)]
+
+
+def find_named(image: Mapping[str, Any], color: str, shape: str) -> int | None:
+    """Index of the one object of this colour and shape; None if there is none or more than one."""
+    found = [k for k, o in enumerate(image["objects"]) if (o["color"], o["shape"]) == (color, shape)]
+    return found[0] if len(found) == 1 else None
+
+
+def lexicons(view: Mapping[str, Any], contexts: int = CONTEXTS) -> Iterator[Lexicon]:
+    """Every lexicon that fits the first `contexts` contexts, each once, in a fixed order."""
+    return KNOWN[view["task"]](view["images"][:contexts])
+
+
+def _distinct(may: Mapping[str, list[Meaning]]) -> Iterator[dict[str, Meaning]]:
+    """Every choice of one meaning a word in which no two words mean the same."""
+    words = sorted(may, key=lambda word: len(may[word]))
+
+    def more(at: int, taken: dict[str, Meaning]) -> Iterator[dict[str, Meaning]]:
+        if at == len(words):
+            yield {word: taken[word] for word in may}
+            return
+        for meaning in may[words[at]]:
+            if meaning not in taken.values():
+                yield from more(at + 1, {**taken, words[at]: meaning})
+
+    return more(0, {})
+
+
+def _narrowed(cases: list[tuple[str, list[Meaning]]]) -> dict[str, list[Meaning]]:
+    """Word -> the meanings that all its uses allow."""
+    may: dict[str, list[Meaning]] = {}
+    for word, meanings in cases:
+        may[word] = [m for m in may.get(word, meanings) if m in meanings]
+    return may
+
+
+def _attribute(images: Images) -> Iterator[Lexicon]:
+    if any(len(image["objects"]) != 1 or " " in image["utterance"] for image in images):
+        return
+    for kind in TYPES:
+        cases = [(image["utterance"], [image["objects"][0][kind]]) for image in images]
+        yield from (Lexicon(means, (kind,)) for means in _distinct(_narrowed(cases)))
+
+
+def _composite(images: Images) -> Iterator[Lexicon]:
+    said = [image["utterance"].split(" ") for image in images]
+    if any(len(words) != 2 or len(image["objects"]) != 1 for words, image in zip(said, images, strict=True)):
+        return
+    if {words[0] for words in said} & {words[1] for words in said}:
+        return
+    for kinds in permutations(("shape", "color", "material"), 2):
+        cases = [
+            (word, [image["objects"][0][kind]])
+            for words, image in zip(said, images, strict=True)
+            for word, kind in zip(words, kinds, strict=True)
+        ]
+        yield from (Lexicon(means, kinds) for means in _distinct(_narrowed(cases)))
+
+
+def _number(images: Images) -> Iterator[Lexicon]:
+    cases = [(image["utterance"], [len(image["objects"])]) for image in images if " " not in image["utterance"]]
+    if len(cases) == len(images):
+        yield from map(Lexicon, _distinct(_narrowed(cases)))
+
+
+def _pragmatic(images: Images) -> Iterator[Lexicon]:
+    cases = [(image["utterance"], own_attributes(image)) for image in images if " " not in image["utterance"]]
+    if len(cases) == len(images):
+        yield from map(Lexicon, _distinct(_narrowed(cases)))
+
+
+def _relation(images: Images) -> Iterator[Lexicon]:
+    cases = []
+    for image in images:
+        claim = relation_claim(image, image["utterance"])
+        if claim is None:
+            return
+        subject, word, of = claim
+        cases.append((word, [r for r in RELATIONS if possible(image, r, subject, of) is not False]))
+    yield from map(Lexicon, _distinct(_narrowed(cases)))
+
+
+def relation_claim(image: Mapping[str, Any], text: str) -> tuple[int, str, int] | None:
+    """Subject, word and the other object of `cyan cube WORD red sphere`; None if it doesn't speak of this image."""
+    parts = text.split(" ")
+    if len(parts) != 5:
+        return None
+    subject, of = find_named(image, *parts[:2]), find_named(image, *parts[3:])
+    return None if subject is None or of is None or subject == of else (subject, parts[2], of)
+
+
+def _object(images: Images) -> Iterator[Lexicon]:
+    """A word and its object are in the same contexts, so both are sorted by those, and matched within a sort."""
+    words: dict[str, list[int]] = {}
+    things: dict[Thing, list[int]] = {}
+    for number, image in enumerate(images):
+        said, seen = image["utterance"].split(" and "), things_of(image)
+        if len({*said}) != len(said) or len({*seen}) != len(seen) or len(said) != len(seen):
+            return
+        for word in said:
+            words.setdefault(word, []).append(number)
+        for thing in seen:
+            things.setdefault(thing, []).append(number)
+    where = sorted({tuple(at) for at in [*words.values(), *things.values()]})
+    sorts = [
+        ([w for w, at in words.items() if tuple(at) == one], [list(t) for t, at in things.items() if tuple(at) == one])
+        for one in where
+    ]
+    if any(len(named) != len(seen) for named, seen in sorts):
+        return
+    for choice in _orders([seen for _, seen in sorts]):
+        means = {
+            w: t for (named, _), order in zip(sorts, choice, strict=True) for w, t in zip(named, order, strict=True)
+        }
+        yield Lexicon(means)
+
+
+def _orders(groups: list[list[Meaning]]) -> Iterator[tuple[tuple[Meaning, ...], ...]]:
+    """Every order of each group; one at a time, because ten objects that are always together have millions."""
+    if not groups:
+        yield ()
+        return
+    for order in permutations(groups[0]):
+        yield from ((order, *rest) for rest in _orders(groups[1:]))
+
+
+def _bootstrap(images: Images) -> Iterator[Lexicon]:
+    cases = []
+    for image in images:
+        parts = image["utterance"].split(" ")
+        if len(parts) != 3 or parts[1] not in OPPOSITE or parts[0] == parts[2]:
+            return
+        things = things_of(image)
+        pairs = [
+            (things[a], things[b])
+            for a, b in permutations(range(len(things)), 2)
+            if things[a] != things[b] and possible(image, parts[1], a, b) is not False
+        ]
+        cases.append((parts[0], parts[2], list(dict.fromkeys(pairs))))
+    yield from (Lexicon({w: list(t) for w, t in means.items()}) for means in _matched(cases, {}))
+
+
+def _matched(
+    cases: list[tuple[str, str, list[tuple[Thing, Thing]]]], taken: dict[str, Thing]
+) -> Iterator[dict[str, Thing]]:
+    """Every way to give two words a case the objects of one of its pairs; the case with fewest ways left goes first."""
+    if not cases:
+        yield taken
+        return
+    open_pairs = [[pair for pair in pairs if _fits(taken, (first, second), pair)] for first, second, pairs in cases]
+    at = min(range(len(cases)), key=lambda k: len(open_pairs[k]))
+    rest = cases[:at] + cases[at + 1 :]
+    for a, b in open_pairs[at]:
+        yield from _matched(rest, {**taken, cases[at][0]: a, cases[at][1]: b})
+
+
+def _fits(taken: Mapping[str, Thing], words: tuple[str, str], pair: tuple[Thing, Thing]) -> bool:
+    for word, thing in zip(words, pair, strict=True):
+        if word in taken:
+            if taken[word] != thing:
+                return False
+        elif thing in taken.values():
+            return False
+    return True
+
+
+KNOWN: Mapping[str, Callable[[Images], Iterator[Lexicon]]] = MappingProxyType(
+    {
+        "shape": _attribute,
+        "color": _attribute,
+        "material": _attribute,
+        "object": _object,
+        "composite": _composite,
+        "relation": _relation,
+        "bootstrap": _bootstrap,
+        "number": _number,
+        "pragmatic": _pragmatic,
+    }
+)

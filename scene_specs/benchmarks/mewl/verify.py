@@ -1,0 +1,209 @@
+"""The proof that an episode can be solved: every lexicon that fits the contexts picks one option, the stored answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scene_specs.benchmarks.mewl.draft import CONTEXTS
+from scene_specs.benchmarks.mewl.lexicons import Lexicon, lexicons, own_attributes, possible, relation_claim, things_of
+from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
+
+# More readings than this are no episode for a learner; counting on would take hours.
+MOST_LEXICONS = 20_000
+# What a word means that none of the query's objects is: something else.
+_ELSE = object()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """reason: why it is refused, "" if it is accepted. lexicons: up to two that show it, word -> meaning."""
+
+    ok: bool
+    reason: str = ""
+    lexicons: tuple[dict[str, Any], ...] = ()
+
+
+def prove(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None = None) -> Verdict:
+    """Judge what a learner sees (scene_specs.benchmarks.mewl.view) and the stored answer.
+
+    words: the stored map; where it is given, it must be one of the lexicons that fit.
+    """
+    options = view["options"]
+    twice = next((option for option in options if options.count(option) > 1), None)
+    if twice is not None:
+        return Verdict(False, f"option {twice!r} is offered twice")
+    if answer not in options:
+        return Verdict(False, f"the stored answer {answer!r} is not among the options: {_listed(options)}")
+    stored = words is None
+    first: tuple[list[str], dict[str, Any]] | None = None
+    for number, (lexicon, means) in enumerate(_readings(view)):
+        if number == MOST_LEXICONS:
+            return Verdict(False, f"more than {MOST_LEXICONS} lexicons fit the contexts")
+        stored = stored or _is(words, lexicon.means)
+        picks, unsure = _picks(view, lexicon, means)
+        if unsure:
+            return Verdict(False, _open_question(unsure), (_shown(means),))
+        if first is None:
+            first = (picks, means)
+        elif picks != first[0]:
+            return _disagreement(first, (picks, means))
+    return _agreed(view, answer, first, stored)
+
+
+def _agreed(
+    view: Mapping[str, Any], answer: str, first: tuple[list[str], dict[str, Any]] | None, stored: bool
+) -> Verdict:
+    if first is None:
+        return Verdict(False, _contradiction(view))
+    picks, means = first
+    shown = (_shown(means),)
+    if len(picks) > 1:
+        return Verdict(False, f"{len(picks)} options are true of the query: {_listed(picks)}", shown)
+    if not picks:
+        return Verdict(False, f"no option is true of the query, if {_said(means)}", shown)
+    if picks != [answer]:
+        return Verdict(False, f"the stored answer is {answer!r}, but {picks[0]!r} is true, if {_said(means)}", shown)
+    if not stored:
+        return Verdict(False, f"the stored words do not fit the contexts, which say that {_said(means)}", shown)
+    return Verdict(True, "", shown)
+
+
+def _is(words: Mapping[str, Any] | None, means: Mapping[str, Any]) -> bool:
+    return words is not None and all(
+        (list(words[w]) if isinstance(words[w], tuple) else words[w]) == m if w in words else False
+        for w, m in means.items()
+    )
+
+
+def _readings(view: Mapping[str, Any]) -> Iterator[tuple[Lexicon, dict[str, Any]]]:
+    """Each lexicon with each way to give the words that only options use a meaning too."""
+    for lexicon in lexicons(view):
+        fresh = [word for word in _option_words(view) if word not in lexicon.means]
+        choices = [_fresh_meanings(view, lexicon, word) for word in fresh]
+        for chosen in _different(choices):
+            yield lexicon, {**lexicon.means, **dict(zip(fresh, chosen, strict=True))}
+
+
+def _different(choices: list[list[Any]], taken: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every way to choose one of each list, no meaning twice; several words may mean something else."""
+    if not choices:
+        yield taken
+        return
+    for meaning in choices[0]:
+        if meaning is _ELSE or meaning not in taken:
+            yield from _different(choices[1:], (*taken, meaning))
+
+
+def _option_words(view: Mapping[str, Any]) -> list[str]:
+    words: dict[str, None] = {}
+    for option in view["options"]:
+        parts = option.split(" ")
+        if view["task"] == "object":
+            parts = option.split(" and ")
+        elif view["task"] == "relation":
+            parts = parts[2:3]
+        elif view["task"] == "bootstrap":
+            parts = parts[::2]
+        words.update(dict.fromkeys(parts))
+    return list(words)
+
+
+def _fresh_meanings(view: Mapping[str, Any], lexicon: Lexicon, word: str) -> list[Any]:
+    """What a word may mean that no context used: what of the query has no word yet, or something else."""
+    task, query = view["task"], view["images"][CONTEXTS]
+    taken = list(lexicon.means.values())
+    if task == "relation":
+        return [relation for relation in RELATIONS if relation not in taken]
+    found: list[Any] = []
+    if task in ("object", "bootstrap"):
+        shown = [thing for image in view["images"][:CONTEXTS] for thing in things_of(image)]
+        found = [list(thing) for thing in dict.fromkeys(things_of(query)) if thing not in shown]
+    elif task == "number":
+        found = [len(query["objects"])]
+    elif task == "pragmatic":
+        found = own_attributes(query)
+    elif len(query["objects"]) == 1:
+        at = 0 if task != "composite" or any(o.split(" ")[0] == word for o in view["options"]) else 1
+        found = [query["objects"][0][lexicon.types[at]]]
+    return [*(meaning for meaning in found if meaning not in taken), _ELSE]
+
+
+def _picks(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """The options that are true of the query, and those of which the view doesn't say."""
+    verdicts = [(option, _true(view, lexicon, means, option)) for option in view["options"]]
+    return [o for o, verdict in verdicts if verdict], [o for o, verdict in verdicts if verdict is None]
+
+
+def _true(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any], option: str) -> bool | None:
+    task, query = view["task"], view["images"][CONTEXTS]
+    if task == "relation":
+        claim = relation_claim(query, option)
+        return claim is not None and possible(query, means[claim[1]], claim[0], claim[2])
+    things = [list(thing) for thing in things_of(query)]
+    if task == "object":
+        meant = [means[word] for word in option.split(" and ")]
+        return len(meant) == len(things) and all(meant.count(thing) == 1 for thing in things)
+    parts = option.split(" ")
+    if task == "bootstrap":
+        if len(parts) != 3 or parts[1] not in OPPOSITE or not all(means[word] in things for word in parts[::2]):
+            return False
+        a, b = things.index(means[parts[0]]), things.index(means[parts[2]])
+        return a != b and possible(query, parts[1], a, b)
+    if task == "number":
+        return means[option] == len(things) if len(parts) == 1 else False
+    if task == "pragmatic":
+        return len(parts) == 1 and means[option] in own_attributes(query)
+    if len(parts) != len(lexicon.types) or len(things) != 1:
+        return False
+    return all(query["objects"][0][kind] == means[word] for word, kind in zip(parts, lexicon.types, strict=True))
+
+
+def _contradiction(view: Mapping[str, Any]) -> str:
+    """Which context is the first that no lexicon survives."""
+    for count in range(1, CONTEXTS + 1):
+        if next(lexicons(view, count), None) is None:
+            break
+    else:
+        return "no lexicon is left: the options have more words that no context used than there are meanings for them"
+    image = view["images"][count - 1]
+    shows = "; ".join(" ".join((o["size"], o["color"], o["material"], o["shape"])) for o in image["objects"])
+    before = f"contexts 0-{count - 2} leave room for it" if count > 1 else "not even alone"
+    return f"no lexicon fits the contexts: context {count - 1} says {image['utterance']!r} and shows {shows} ({before})"
+
+
+def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], dict[str, Any]]) -> Verdict:
+    differs = [word for word in one[1] if one[1][word] != two[1].get(word)]
+    parts = []
+    for picks, means in (one, two):
+        said = _said({word: means[word] for word in differs if word in means})
+        parts.append(f"if {said}, {'no option' if not picks else _listed(picks)} is true")
+    return Verdict(
+        False, f"two lexicons fit the contexts and disagree: {'; '.join(parts)}", (_shown(one[1]), _shown(two[1]))
+    )
+
+
+def _open_question(options: list[str]) -> str:
+    return (
+        f"nothing says whether these options are true of the query: {_listed(options)}; demand the relations as "
+        "constraints, or prove the rendered episode"
+    )
+
+
+def _shown(means: Mapping[str, Any]) -> dict[str, Any]:
+    return {word: None if meaning is _ELSE else meaning for word, meaning in means.items()}
+
+
+def _said(means: Mapping[str, Any]) -> str:
+    return ", ".join(f"{word} is {_meaning(meaning)}" for word, meaning in means.items())
+
+
+def _meaning(meaning: Any) -> str:
+    if meaning is _ELSE:
+        return "something else"
+    return " ".join((meaning[3], meaning[1], meaning[2], meaning[0])) if isinstance(meaning, list) else str(meaning)
+
+
+def _listed(options: list[str]) -> str:
+    return ", ".join(repr(option) for option in options)

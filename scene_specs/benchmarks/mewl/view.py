@@ -1,0 +1,163 @@
+"""What a learner sees of an episode, as plain JSON data: the one input of every prover.
+
+    {"task": "relation",
+     "images": [{"utterance": "cyan cube sapito red sphere",
+                 "objects": [{"shape": "cube", "color": "cyan", "material": "rubber", "size": "large"}, ...],
+                 "relations": [["left", 0, 1], ["front", 2, 0], ...],
+                 "open": [],
+                 "pointed": null},
+                ...],
+     "options": ["red cube sapito gray sphere", ...]}
+
+images: the six contexts, then the query, whose utterance is null.
+relations: [relation, i, j]: object i (its index in `objects`) stands so of object j. All are there that follow from
+what is demanded, or, where all places and the camera are given, from those.
+open: [axis, i, j], i < j: pairs of which nothing is known along axis 0 (left, right) or 1 (front, behind). Of a pair
+that is neither related nor open along an axis, no relation along it is true.
+pointed: index of the object that the hand points at, null without a hand; the hand is no object.
+Names of objects and the stored truth are left out: who proves must not know them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS
+from scene_specs.benchmarks.mewl.things import TYPES, VALUES
+from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.stage import load_stage
+from scene_specs.language.vocabulary import OPPOSITE
+
+View = dict[str, Any]
+NAMES: tuple[str, ...] = (
+    "shape", "color", "material", "object", "composite", "relation", "bootstrap", "number", "pragmatic",
+)  # fmt: skip
+
+
+def learner_view(spec: Any) -> View:
+    """The view of a spec: an EpisodeSpec, or its JSON data. See the module for the form.
+
+    Raises SpecError, naming the place, for an episode that is no MEWL episode or leaves open what a learner would see.
+    """
+    data = spec if isinstance(spec, Mapping) else spec.model_dump(mode="json", exclude_none=True)
+    faults, images = [], []
+    for number, frame in enumerate(data["frames"]):
+        found, image = _image(frame, f"frames[{number}]")
+        faults += found
+        images.append({"utterance": frame.get("utterance"), **image})
+    if faults:
+        raise _wrong(str(data.get("id", "")), faults)
+    return with_images(data.get("task") or {}, images, str(data.get("id", "")))
+
+
+def with_images(task: Mapping[str, Any], images: list[dict[str, Any]], episode: str) -> View:
+    """The view of seven images and the task's own truth. Raises SpecError where they are no MEWL episode."""
+    faults = _task_faults(task, len(images))
+    faults += [
+        (f"frames[{k}].utterance", "found nothing; allowed: what the context says")
+        for k, image in enumerate(images[:-1])
+        if not isinstance(image["utterance"], str)
+    ]
+    if faults:
+        raise _wrong(episode, faults)
+    query = {**images[-1], "utterance": None}
+    return {"task": task["name"], "images": [*images[:-1], query], "options": list(task["options"])}
+
+
+def _wrong(episode: str, faults: list[tuple[str, str]]) -> SpecError:
+    return SpecError([Fault("", 0, episode, path, problem) for path, problem in faults])
+
+
+def _task_faults(task: Mapping[str, Any], frames: int) -> list[tuple[str, str]]:
+    faults = []
+    if task.get("benchmark") != "mewl" or task.get("name") not in NAMES:
+        found = f"found benchmark {task.get('benchmark')!r}, name {task.get('name')!r}"
+        faults.append(("task", f"{found}; allowed: benchmark 'mewl' and one of {', '.join(NAMES)}"))
+    options = task.get("options")
+    if not isinstance(options, Sequence) or isinstance(options, str) or not all(isinstance(o, str) for o in options):
+        faults.append(("task.options", f"found {options!r}; allowed: a list of texts"))
+    if not isinstance(task.get("answer"), str):
+        faults.append(("task.answer", f"found {task.get('answer')!r}; allowed: one of the options"))
+    if frames != CONTEXTS + 1:
+        faults.append(("frames", f"found {frames}; allowed: {CONTEXTS} contexts and the query"))
+    return faults
+
+
+def _image(frame: Mapping[str, Any], path: str) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+    faults, objects = [], []
+    listed = frame.get("objects", ())
+    names = [item.get("name") or f"object-{k}" for k, item in enumerate(listed)]
+    for k, item in enumerate(listed):
+        objects.append({kind: item.get(kind) for kind in TYPES})
+        for kind in TYPES:
+            if item.get(kind) not in VALUES[kind]:
+                allowed = f"a proof needs one of {', '.join(VALUES[kind])}"
+                faults.append((f"{path}.objects[{k}].{kind}", f"found {item.get(kind)!r}; {allowed}"))
+    if frame.get("random_objects"):
+        faults.append((f"{path}.random_objects", "a proof needs all objects given"))
+    target = (frame.get("pointer") or {}).get("target")
+    if target is not None and target not in names:
+        faults.append((f"{path}.pointer.target", f"found {target!r}; allowed: {', '.join(names)}"))
+    relations, unsaid = _demanded(frame.get("constraints", ()), names)
+    places, camera = [item.get("location") for item in listed], _given_camera(frame)
+    if camera is not None and None not in places:
+        relations, unsaid = _measured(places, camera), []
+    pointed = names.index(target) if target in names else None
+    return faults, {"objects": objects, "relations": relations, "open": unsaid, "pointed": pointed}
+
+
+def _demanded(constraints: Sequence[Mapping[str, Any]], names: list[str]) -> tuple[list[list[Any]], list[list[int]]]:
+    """All relations that follow from the demanded ones, and the pairs of which nothing follows."""
+    relations: list[list[Any]] = []
+    unsaid: list[list[int]] = []
+    number = len(names)
+    for axis, (first, second) in enumerate(AXES):
+        before = [[False] * number for _ in names]
+        for constraint in constraints:
+            relation = constraint.get("relation")
+            if relation in (first, second) and constraint["subject"] in names and constraint["of"] in names:
+                a, b = names.index(constraint["subject"]), names.index(constraint["of"])
+                if relation == second:
+                    a, b = b, a
+                before[a][b] = True
+        for k in range(number):
+            for a in range(number):
+                if before[a][k]:
+                    before[a] = [one or other for one, other in zip(before[a], before[k], strict=True)]
+        for a in range(number):
+            for b in range(a + 1, number):
+                if before[a][b]:
+                    relations += [[first, a, b], [OPPOSITE[first], b, a]]
+                elif before[b][a]:
+                    relations += [[first, b, a], [OPPOSITE[first], a, b]]
+                else:
+                    unsaid.append([axis, a, b])
+    return relations, unsaid
+
+
+def _given_camera(frame: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The camera that relations are taken from, where its place is certain."""
+    views = frame.get("views")
+    camera: Mapping[str, Any] = (views[0] if views else frame.get("camera")) or {}
+    return None if camera.get("location") is None or camera.get("jitter") else camera
+
+
+def _measured(places: Sequence[Sequence[float]], camera: Mapping[str, Any]) -> list[list[Any]]:
+    """Relations of given places, as CLEVR has them: along the camera's axes on the ground, by more than 0.2."""
+    stage = load_stage("clevr")
+    aim = camera.get("look_at") or stage.camera.look_at
+    x, y = aim[0] - camera["location"][0], aim[1] - camera["location"][1]
+    length = math.hypot(x, y)
+    if length == 0:
+        return []
+    behind = (x / length, y / length)
+    axes = {"left": (-behind[1], behind[0]), "front": (-behind[0], -behind[1])}
+    relations: list[list[Any]] = []
+    for a, one in enumerate(places):
+        for b, two in enumerate(places):
+            for relation, axis in axes.items():
+                if (one[0] - two[0]) * axis[0] + (one[1] - two[1]) * axis[1] > stage.placement.relation_threshold:
+                    relations += [[relation, a, b], [OPPOSITE[relation], b, a]]
+    return relations

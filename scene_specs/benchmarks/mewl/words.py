@@ -1,0 +1,77 @@
+"""Pseudo-words: two or three syllables, no real words, nothing offensive, and each split with maps of its own.
+
+A syllable is one of 35 beginnings and one of 5 vowels. A word is therefore cut into its syllables in one way only:
+words of different syllables are different words, and of two words with as many syllables none begins with the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import resources
+
+import numpy as np
+
+SPLITS: tuple[str, ...] = ("train", "val", "test")
+
+_BEGINNINGS = (*"bdfghjklmnprstvwz",
+    "bl", "br", "ch", "cl", "cr", "dr", "fl", "fr", "gl", "gr", "pl", "pr", "sh", "sl", "sp", "st", "th", "tr",
+)  # fmt: skip
+SYLLABLES: tuple[str, ...] = tuple(beginning + vowel for beginning in _BEGINNINGS for vowel in "aeiou")
+
+# What must not be read in a word, wherever it stands: slurs, bodies, violence, the holy, in the languages most readers
+# of English know some of. Longer lists would mostly name what these syllables can't spell.
+_DENIED = re.compile(
+    "anal|anus|boche|bomba|bubi|chino|china|chine|cona|crapa|crapo|cripl|cula|culo|curva|dago|dik|fag|fanu|feto|fica|"
+    "flika|fuc|fuk|gipo|goka|goke|goki|goko|goku|hebe|homo|hore|jap|jesu|jew|jiha|joda|juda|kaka|kike|kika|kiko|koka|koke|"
+    "koki|koko|kuka|kum|kuna|kuso|lesbi|mame|mamo|merda|mohame|muslo|nazi|neg|nig|nipl|nipo|nude|nudi|orga|paki|pede|pedo|"
+    "pene|peni|pipi|pisi|pola|poro|prick|pupu|pusi|puta|puto|rape|rapi|reta|sata|seme|shit|slut|spik|teta|tete|tit|toke|"
+    "trani|trano|twat|vag|vulva|whore|wog|wopa|wope|wopi|wopo|zizi|zulu"
+)
+_DRAWS = 400
+_BUCKETS = {0: "train", 1: "train", 2: "train", 3: "train", 4: "train", 5: "val", 6: "test"}
+
+
+@lru_cache(maxsize=1)
+def real_words() -> frozenset[str]:
+    """All real words that two or three of our syllables spell; `tools/mewl_words.py` writes the list."""
+    text = resources.files("scene_specs.benchmarks.mewl").joinpath("real_words.txt").read_text(encoding="ascii")
+    return frozenset(line for line in text.split() if line)
+
+
+def allowed(word: str) -> bool:
+    """Whether a row of our syllables may be a pseudo-word."""
+    return word not in real_words() and _DENIED.search(word) is None
+
+
+def split_of(words: Sequence[str]) -> str:
+    """The one split that may use these words, in any order, as the words of a word-to-concept map.
+
+    Splits can't share a map, whatever was drawn before and with whatever seed: a map says which split it is of.
+    Five of seven sets of words are for train, one for val, one for test, as the published sizes.
+    """
+    digest = hashlib.sha256(" ".join(sorted(words)).encode()).digest()
+    return _BUCKETS[int.from_bytes(digest[:8], "little") % len(_BUCKETS)]
+
+
+def draw_words(rng: np.random.Generator, split: str, mapped: int, unused: int, syllables: int) -> list[str]:
+    """Distinct pseudo-words: `mapped` for a map that is the split's own, then `unused` more.
+
+    Raises RuntimeError if 400 draws give none, which one in 10^26 episodes meets.
+    """
+    for _ in range(_DRAWS):
+        rows = rng.integers(len(SYLLABLES), size=(mapped, syllables)).tolist()
+        words = ["".join(SYLLABLES[k] for k in row) for row in rows]
+        if len({*words}) == mapped and split_of(words) == split and all(map(allowed, words)):
+            break
+    else:
+        raise RuntimeError(f"no {mapped} words for split {split} in {_DRAWS} draws")
+    for _ in range(_DRAWS):
+        if len(words) == mapped + unused:
+            return words
+        word = "".join(SYLLABLES[k] for k in rng.integers(len(SYLLABLES), size=syllables).tolist())
+        if word not in words and allowed(word):
+            words.append(word)
+    raise RuntimeError(f"no {unused} unused words in {_DRAWS} draws")

@@ -1,0 +1,94 @@
+"""Many views of single models: the job for which people use renderers of ShapeNet. One episode a model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.rng import generator
+from scene_specs.language.spec import EpisodeSpec, FrameSpec, ObjectSpec, ViewSpec
+
+MAX_VIEWS = 100
+# As the spec language's own (scene_specs.language.spec.CameraSpec).
+MAX_DISTANCE, MAX_FRAMING = 1e4, 10.0
+
+
+@dataclass(frozen=True)
+class ViewPlan:
+    """Where the cameras stand.
+
+    count: views a model. elevation: least and greatest, degrees. yaw: "even" spaces the views evenly from `start` and
+    spreads elevations evenly, too, "random" draws both, yaw uniformly and elevation uniformly over the sphere between
+    its bounds. distance: Blender units from the model's middle, its longest side being 2; or framing: share of the
+    image's shorter side that its sphere fills. None leaves it to the stage.
+    """
+
+    count: int = 24
+    elevation: tuple[float, float] = (20.0, 20.0)
+    yaw: Literal["even", "random"] = "even"
+    start: float = 0.0
+    distance: float | None = None
+    framing: float | None = None
+
+
+def _problem(plan: ViewPlan) -> str:
+    low, high = plan.elevation
+    if not 1 <= plan.count <= MAX_VIEWS:
+        return f"found {plan.count} views; allowed: 1 to {MAX_VIEWS}"
+    if not -90 <= low <= high <= 90:
+        return f"found elevations from {low:g} to {high:g}; allowed: -90 to 90, least first"
+    if not math.isfinite(plan.start):
+        return f"found first yaw {plan.start:g}; expected degrees"
+    if plan.distance is not None and not 0 < plan.distance <= MAX_DISTANCE:
+        return f"found distance {plan.distance:g}; allowed: above 0, at most {MAX_DISTANCE:g}"
+    if plan.framing is not None and not 0 < plan.framing <= MAX_FRAMING:
+        return f"found framing {plan.framing:g}; allowed: above 0, at most {MAX_FRAMING:g}"
+    if plan.distance is not None and plan.framing is not None:
+        return "found both a distance and a framing; allowed: one of them"
+    return ""
+
+
+def _angles(plan: ViewPlan, episode: str, seed: int) -> list[tuple[float, float]]:
+    """(yaw, elevation) in degrees of each view, 3 decimals."""
+    low, high = plan.elevation
+    count = plan.count
+    if plan.yaw == "even":
+        step = (high - low) / (count - 1) if count > 1 else 0.0
+        return [(round((plan.start + 360.0 * k / count) % 360.0, 3), round(low + k * step, 3)) for k in range(count)]
+    u = generator(seed, episode, "views").random((count, 2)).tolist()
+    bottom, top = math.sin(math.radians(low)), math.sin(math.radians(high))
+    heights = [min(max(bottom + v * (top - bottom), -1.0), 1.0) for _, v in u]
+    return [
+        (round(360.0 * a, 3), round(min(max(math.degrees(math.asin(h)), low), high), 3))
+        for (a, _), h in zip(u, heights, strict=True)
+    ]
+
+
+def view_spec(
+    model: str,
+    plan: ViewPlan,
+    seed: int = 0,
+    stage: str = "studio",
+    background: tuple[int, int, int] | None = None,
+    color: str | None = None,
+    material: str | None = None,
+) -> EpisodeSpec:
+    """The episode of one model, `shapenet:<category>/<id>`: one frame with views `000`, `001`, ...
+
+    Its id is `views/<category>/<id>`; no other episode is needed to make it. Raises SpecError for a plan out of range.
+    """
+    problem = _problem(plan)
+    if problem:
+        raise SpecError([Fault("", 0, "", "", problem)])
+    category, _, identity = model.removeprefix("shapenet:").partition("/")
+    episode = f"views/{category}/{identity}"
+    views = tuple(
+        ViewSpec(name=f"{k:03d}", yaw_deg=yaw, elevation_deg=up, distance=plan.distance, framing=plan.framing)
+        for k, (yaw, up) in enumerate(_angles(plan, episode, seed))
+    )
+    item = ObjectSpec(name="model", shape=model, rotation_deg=0.0, color=color, material=material)
+    frame = FrameSpec(name="model", objects=(item,), views=views, background=background)
+    task = {"benchmark": "views", "name": category, "model": identity}
+    return EpisodeSpec(version=1, id=episode, seed=seed, stage=stage, frames=(frame,), task=task)

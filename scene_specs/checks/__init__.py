@@ -1,0 +1,1 @@
+"""Checks of a spec that need more than one field, which pydantic cannot express."""

@@ -1,0 +1,282 @@
+"""What pydantic found, said as Diorama says it: one fault a place, with what was found and what is allowed."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable
+from types import NoneType
+from typing import Any, NamedTuple, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from scene_specs.language.errors import Fault
+from scene_specs.language.outlines import FLAT_SHAPES
+from scene_specs.language.strict_json import Path
+from scene_specs.language.vocabulary import COLORS, MATERIALS, SHAPES, SIZES
+
+
+class Issue(NamedTuple):
+    """A fault without its file: path inside the episode, problem, hint ("" for none)."""
+
+    path: Path
+    problem: str
+    hint: str = ""
+
+    def fault(self, file: str = "", line: int = 0, episode: str = "") -> Fault:
+        """As a Fault of a file."""
+        return Fault(file, line, episode, path_text(self.path), self.problem, self.hint)
+
+
+def path_text(path: Path) -> str:
+    """`frames[2].objects[0].color`; a key that is no plain word is quoted as JSON."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif re.fullmatch(r"[A-Za-z0-9_$][A-Za-z0-9_$-]{0,60}", step):
+            text += f".{step}" if text else step
+        else:
+            text += f"[{shown(step)}]"
+    return text
+
+
+def shown(value: Any, longest: int = 60) -> str:
+    """A value as JSON in plain ASCII, cut where it is long: nothing in a spec can reach a terminal's controls."""
+    text = json.dumps(value, default=str)
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """A hint at the known word most like `word`, "" if none is like it."""
+    if not isinstance(word, str):
+        return ""
+    by_lower = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower().strip(), by_lower, n=1, cutoff=0.6)
+    return f"did you mean {by_lower[near[0]]!r}?" if near else ""
+
+
+_ID = "segments of letters, digits and _ . + -, joined by '/', none beginning with a dot; such as demo/first/0001"
+_NAME = "letters, digits, spaces and _ + # -, at most 100, beginning with a letter or digit"
+
+# What a field takes, where several types may stand or a pattern has to be said in words.
+_ALLOWED = {
+    "id": _ID,
+    "name": _NAME,
+    "subject": _NAME,
+    "of": _NAME,
+    "split": "letters, digits and _ . + -, at most 50",
+    "color": f"a name ({', '.join(COLORS)}) or an sRGB triple of integers from 0 to 255, such as [240, 191, 29]",
+    "material": 'a name, {"name": ...}, or {"blend": "<file>", "group": "<node group>"}',
+    "size": f"a name ({', '.join(SIZES)}) or a scale in Blender units, above 0 and at most 100",
+    "location": "[x, y] on the ground or [x, y, z] of the centre, numbers from -10000 to 10000",
+    "rotation_deg": "degrees about Z, or three Euler angles XYZ in degrees",
+    "count": "an integer from 0 to 100, or [fewest, most]",
+    "look_at": "[x, y, z]",
+    "combinations": "a list of [shape, color] pairs",
+    "shape": f"a name ({', '.join((*SHAPES, *FLAT_SHAPES))}), a model, such as shapenet:chairs/#3, "
+    'or corners, {"polygon": [[x, y], ...]}',
+    "polygon": "three to 256 corners, [x, y] each, in order",
+    "canvas": "[width, height], integers from 1 to 10000",
+    "place": "the name of a place of the stage",
+    "view": '{"yaw_deg": ..., "elevation_deg": ...}',
+    "background": "an sRGB triple of integers from 0 to 255",
+    "material.name": f"a name ({', '.join(MATERIALS)})",
+    "camera.location": "[x, y, z]",
+    "views.location": "[x, y, z]",
+    "lights.location": "[x, y, z]",
+    "lights.color": "linear [red, green, blue], numbers from 0",
+    "x": "[least, greatest]",
+    "y": "[least, greatest]",
+}
+# Types of pydantic that mean: another kind of JSON value stands here than this branch of a union takes.
+_KINDS = {
+    "string_type": "a string",
+    "int_type": "an integer",
+    "int_from_float": "an integer",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "none_required": "null",
+    "json_type": "JSON",
+}
+_BOUNDS = {
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+    "greater_than": "above {gt}",
+    "less_than": "below {lt}",
+    "finite_number": "a finite number",
+    "string_too_short": "no empty text",
+    "string_too_long": "at most {max_length} characters",
+    "string_pattern_mismatch": "text like {pattern}",
+    "too_short": "at least {min_length} item(s)",
+    "too_long": "at most {max_length} items",
+}
+_LENGTHS = ("too_long", "too_short", "missing")
+
+
+def form_issues(error: ValidationError, model: type[BaseModel], data: Any) -> list[Issue]:
+    """The issues of one failed validation of `data` (parsed JSON) as `model`, in the order of the fields."""
+    groups: dict[Path, dict[str, list[tuple[Path, ErrorDetails]]]] = {}
+    for detail in error.errors(include_url=False, include_context=True):
+        if _follows_from_items(detail):
+            continue
+        path, union, branch = _resolve(detail["loc"], data, detail["type"])
+        groups.setdefault(union if branch else path, {}).setdefault(branch, []).append((path, detail))
+    issues: dict[Path, Issue] = {}
+    for place, branches in groups.items():
+        for issue in _of_place(place, branches, model, data):
+            issues.setdefault(issue.path, issue)
+    return list(issues.values())
+
+
+def _follows_from_items(detail: ErrorDetails) -> bool:
+    """Whether a list is only called too short because wrong items were left out of the count."""
+    found, least = detail["input"], detail.get("ctx", {}).get("min_length", 0)
+    return detail["type"] == "too_short" and isinstance(found, list) and len(found) >= least
+
+
+def _resolve(loc: tuple[int | str, ...], data: Any, kind: str) -> tuple[Path, Path, str]:
+    """Path without pydantic's names for branches of a union; the path of the first union and its branch, "" if none."""
+    path: list[int | str] = []
+    union: Path = ()
+    branch = ""
+    value = data
+    for position, step in enumerate(loc):
+        last = position == len(loc) - 1
+        if isinstance(step, int) and isinstance(value, list):
+            path.append(step)
+            value = value[step] if step < len(value) else None
+        elif isinstance(value, dict) and isinstance(step, str) and (step in value or (last and kind == "missing")):
+            path.append(step)
+            value = value.get(step)
+        elif isinstance(step, str) and not branch:
+            union, branch = tuple(path), step
+    return tuple(path), union, branch
+
+
+def _of_place(
+    place: Path, branches: dict[str, list[tuple[Path, ErrorDetails]]], model: type[BaseModel], data: Any
+) -> list[Issue]:
+    if list(branches) == [""]:
+        return [_issue(path, detail, model) for path, detail in branches[""]]
+
+    def distance(details: list[tuple[Path, ErrorDetails]]) -> tuple[int, int]:
+        """How far a branch is from fitting: another kind of value, another length, or only details."""
+        types = [(path, detail["type"]) for path, detail in details]
+        if any(path == place and kind in _KINDS for path, kind in types):
+            return (2, len(details))
+        lengths = any((path == place or path[:-1] == place) and kind in _LENGTHS for path, kind in types)
+        model_keys = isinstance(_value(data, place), dict)
+        return (1 if lengths and not model_keys else 0, len(details))
+
+    best = min(branches.values(), key=distance)
+    if distance(best)[0] == 0:
+        return [_issue(path, detail, model) for path, detail in best]
+    kinds = dict.fromkeys(_KINDS.get(d["type"], "") for details in branches.values() for _, d in details)
+    allowed = _by_field(place, " or ".join(kind for kind in kinds if kind))
+    return [Issue(place, f"found {shown(_value(data, place))}; allowed: {allowed}")]
+
+
+def _value(data: Any, path: Path) -> Any:
+    for step in path:
+        data = data[step]
+    return data
+
+
+def _field(path: Path) -> str:
+    """The last key of a path: the field that a list's item belongs to."""
+    return next((step for step in reversed(path) if isinstance(step, str)), "")
+
+
+def _by_field(path: Path, otherwise: str) -> str:
+    """What a field takes: by its name and the one above it, else by its name."""
+    keys = [step for step in path if isinstance(step, str)][-2:]
+    return _ALLOWED.get(".".join(keys)) or _ALLOWED.get(_field(path), otherwise)
+
+
+def _issue(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Issue:
+    kind, context, found = detail["type"], detail.get("ctx", {}), detail["input"]
+    key = path[-1] if path else ""
+    if kind == "extra_forbidden":
+        known = _keys_at(model, path[:-1])
+        return Issue(path, f"unknown key {shown(key)}; allowed: {', '.join(known)}", nearest(key, known))
+    if kind == "missing":
+        if isinstance(key, int):
+            return Issue(path[:-1], f"found {shown(found)}; allowed: {_by_field(path, 'a longer list')}")
+        return Issue(path, f"required key {shown(key)} is missing", _what(path))
+    if kind == "value_error":
+        # A model's own check of several fields, which says what it found and what is allowed.
+        return Issue(path, str(context["error"]))
+    if kind == "literal_error":
+        words = [shown(word) for word in _words(context.get("expected", ""))]
+        return Issue(path, f"found {shown(found)}; allowed: {', '.join(words)}", nearest(found, _words_of(words)))
+    return Issue(path, f"found {shown(found)}; allowed: {_allowed(path, kind, context)}", _hint(path, kind, found))
+
+
+def _what(path: Path) -> str:
+    """What to write for a required key."""
+    return {"version": 'write "version": 1', "id": _ID, "frames": "a list of frames, at least one"}.get(
+        _field(path), ""
+    )
+
+
+def _words(expected: str) -> list[str | int]:
+    """pydantic's `'a', 'b' or 'c'` as a list."""
+    words = re.findall(r"'((?:[^'\\]|\\.)*)'|(\d+)", expected)
+    return [int(number) if number else text for text, number in words]
+
+
+def _words_of(quoted: list[str]) -> list[str]:
+    return [word for word in map(json.loads, quoted) if isinstance(word, str)]
+
+
+def _allowed(path: Path, kind: str, context: dict[str, Any]) -> str:
+    """What may stand at a place, in words."""
+    inside = bool(path) and isinstance(path[-1], int)
+    if kind in _KINDS:
+        return _KINDS[kind] if inside or kind == "int_type" else _by_field(path, _KINDS[kind])
+    if kind == "string_pattern_mismatch" or (kind in ("too_long", "too_short") and not inside):
+        known = _by_field(path, "")
+        if known:
+            return known
+    plain = {name: f"{value:g}" if isinstance(value, float) else value for name, value in context.items()}
+    return _BOUNDS[kind].format(**plain) if kind in _BOUNDS else f"see the schema ({kind.replace('_', ' ')})"
+
+
+def _hint(path: Path, kind: str, found: Any) -> str:
+    """What to do about a wrong value, where that can be guessed."""
+    if _field(path) == "id" and isinstance(found, str) and kind == "string_pattern_mismatch":
+        if ".." in found or found.startswith(("/", "~")) or "\\" in found:
+            return "an id is no path: no '..', no leading '/', no backslash"
+        near = re.sub(r"[^A-Za-z0-9_.+/-]+", "-", found).strip("-./")
+        return f"such as {near[:80]}" if near else ""
+    if kind in ("float_type", "int_type") and isinstance(found, str):
+        try:
+            return f"write {float(found):g} without quotes"
+        except ValueError:
+            return ""
+    return ""
+
+
+def _keys_at(model: type[BaseModel], path: Path) -> list[str]:
+    """The keys that the model at a path knows."""
+    found: type[BaseModel] = model
+    for step in path:
+        if isinstance(step, str) and step in found.model_fields:
+            inner = _models(found.model_fields[step].annotation)
+            found = inner[0] if inner else found
+    return list(found.model_fields)
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """The models inside an annotation, such as `tuple[A, ...] | None`."""
+    if isinstance(annotation, type) and annotation is not NoneType and not get_args(annotation):
+        return [annotation] if issubclass(annotation, BaseModel) else []
+    return [model for part in get_args(annotation) for model in _models(part)]

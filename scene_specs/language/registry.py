@@ -1,0 +1,24 @@
+"""The words a spec may use: ours and those of installed packages (entry points)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import metadata
+
+from scene_specs.language.outlines import FLAT_SHAPES
+from scene_specs.language.vocabulary import MATERIALS, SHAPES
+
+
+@lru_cache(maxsize=2)
+def _added(group: str) -> tuple[str, ...]:
+    return tuple(sorted(point.name for point in metadata.entry_points(group=group)))
+
+
+def shapes() -> tuple[str, ...]:
+    """Shapes: the vocabulary's, the flat ones, then those of entry points of group `diorama.shapes`."""
+    return tuple(dict.fromkeys((*SHAPES, *FLAT_SHAPES, *_added("diorama.shapes"))))
+
+
+def materials() -> tuple[str, ...]:
+    """Materials: the vocabulary's, then those of entry points of group `diorama.materials`."""
+    return tuple(dict.fromkeys((*MATERIALS, *_added("diorama.materials"))))

@@ -1,0 +1,59 @@
+"""The JSON Schema of spec files (draft 2020-12), with which editors complete and check them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from scene_specs.language.registry import materials, shapes
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.stage import stage_paths
+from scene_specs.language.vocabulary import COLORS, SIZES
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def spec_schema() -> dict[str, Any]:
+    """Schema of what a `.json` file may hold: one episode, or a list of them.
+
+    Words that a package may add to (shapes, materials, stages) are examples, not a closed list.
+    """
+    schema = EpisodeSpec.model_json_schema(mode="validation")
+    definitions: dict[str, Any] = schema.pop("$defs")
+    definitions["EpisodeSpec"] = schema
+    _examples(definitions)
+    return {
+        "$schema": DRAFT,
+        "title": "Diorama scene spec, version 1",
+        "description": "One episode, or a list of episodes. In a .jsonl file each line is one episode.",
+        "anyOf": [
+            {"$ref": "#/$defs/EpisodeSpec"},
+            {"type": "array", "items": {"$ref": "#/$defs/EpisodeSpec"}, "minItems": 1},
+        ],
+        "$defs": {name: definitions[name] for name in sorted(definitions)},
+    }
+
+
+def _examples(definitions: dict[str, Any]) -> None:
+    episode, item = definitions["EpisodeSpec"]["properties"], definitions["ObjectSpec"]["properties"]
+    drawn = definitions["RandomObjectsSpec"]["properties"]
+    episode["id"]["examples"] = ["demo/first/0001"]
+    episode["stage"]["examples"] = sorted(stage_paths())
+    item["shape"]["examples"] = [*shapes(), "shapenet:chairs/#3", {"polygon": [[0, 0], [4, 0], [0, 3]]}]
+    item["place"]["examples"] = ["center", "top_left"]
+    item["color"]["examples"] = [*COLORS, [240, 191, 29]]
+    item["material"]["examples"] = list(materials())
+    item["size"]["examples"] = [*SIZES, 0.5]
+    item["location"]["examples"] = [[1.0, -0.5], [1.0, -0.5, 0.7]]
+    item["rotation_deg"]["examples"] = [30, [90, 0, 45]]
+    definitions["MaterialSpec"]["properties"]["name"]["examples"] = list(materials())
+    definitions["MaterialSpec"]["properties"]["blend"]["examples"] = ["materials/checker.blend"]
+    lists = {"shapes": shapes(), "colors": COLORS, "materials": materials(), "sizes": SIZES}
+    for key, words in lists.items():
+        drawn[key]["examples"] = [list(words)]
+    drawn["combinations"]["examples"] = [[["cube", "red"], ["sphere", "blue"]]]
+
+
+def schema_text() -> str:
+    """The schema as text, the same on every machine, ending with a newline."""
+    return json.dumps(spec_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,268 @@
+"""The spec language, version 1: what a person or a generator writes.
+
+One `EpisodeSpec` is one JSON object. What is left out the compiler decides from the seed; what is given is
+obeyed. The models check form (types, ranges, unknown keys); `scene_specs.checks.semantics` checks what needs more than
+one field, and `scene_specs.reading.source` turns both into faults with file, line and path.
+
+Units: Blender units, degrees (every such name ends in `_deg`), pixels at the stage's own size.
+Axes: right-handed, Z up.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from scene_specs.language.vocabulary import RELATIONS
+
+Relation = Literal["left", "right", "front", "behind"]
+Pass = Literal["depth", "normal", "coverage"]
+assert set(RELATIONS) == {"left", "right", "front", "behind"}
+
+# Ids become folders in exports and keys in stores: segments of plain ASCII, no leading dot, no "..".
+EpisodeId = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}$", max_length=200
+    ),
+]
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}$")]
+Finite = Annotated[float, Field(ge=-1e4, le=1e4, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, le=1e4, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, le=1e4, allow_inf_nan=False)]
+Byte = Annotated[int, Field(ge=0, le=255, strict=True)]
+Vector2 = tuple[Finite, Finite]
+Vector3 = tuple[Finite, Finite, Finite]
+Side = Annotated[int, Field(ge=1, le=10_000, strict=True)]
+Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
+
+
+class SpecModel(BaseModel):
+    """Strict and immutable: an unknown key is an error, never a silent nothing."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False, allow_inf_nan=False)
+
+
+class ObjectViewSpec(SpecModel):
+    """From where an object is seen: it is turned so that the frame's first camera sees it from there.
+
+    yaw_deg: about its own vertical axis; 0 sees the front, 90 its left side (where its own left hand would be).
+    elevation_deg: how far above its equator the camera stands.
+    """
+
+    yaw_deg: Finite = 0.0
+    elevation_deg: Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)] = 0.0
+
+
+class MaterialSpec(SpecModel):
+    """A material with parameters, or one from a .blend file.
+
+    name: a built-in material. strength: of `emission`, linear radiance factor.
+    blend, group: a .blend file below an asset root, and the shader node group in it; an input called
+    "Color" of the group, if there is one, takes the object's colour.
+    """
+
+    name: str | None = None
+    strength: Positive | None = None
+    blend: Annotated[str, StringConstraints(min_length=1, max_length=400)] | None = None
+    group: Annotated[str, StringConstraints(min_length=1, max_length=63)] | None = None
+
+
+class OutlineSpec(SpecModel):
+    """A flat shape, or a prism on it. Units: the object's `size` is a factor on all of them.
+
+    polygon: its corners, [x, y] about the object's origin, in order, either way round; edges meet nowhere else.
+    outline: a flat word of the vocabulary instead. height: of the prism, its origin half-way up; 0 is flat.
+    """
+
+    polygon: Annotated[tuple[Vector2, ...], Field(min_length=3, max_length=256)] | None = None
+    outline: Literal["circle", "square", "rectangle", "triangle"] | None = None
+    height: NotNegative = 0.0
+
+
+class ObjectSpec(SpecModel):
+    """One thing in a frame. Every field may be left out.
+
+    shape: a word of the vocabulary, or a model: `shapenet:chairs/<model id>`, `shapenet:03001627/<model id>`, or
+        `shapenet:chairs/#3`, the third of the category's models in the order of their ids; or corners (OutlineSpec).
+    size: a name of the vocabulary or the scale (half the edge of the 2 x 2 x 2 mesh, of a model half its longest side;
+        Blender units), of corners a factor, 1 where none is given. footprint: of flat shapes and prisms, the area of
+        the outline instead, square Blender units.
+    location: [x, y] stands it on the ground, [x, y, z] is the place of its centre. place: a place of the stage instead.
+    rotation_deg: about Z, or Euler XYZ. view: from where it is seen, instead; on stages without ground.
+    color: a palette name, or an 8-bit sRGB triple. A model keeps its own colours and materials where neither color nor
+        material is given.
+    normalize: false makes `size` a factor on a model's own units instead.
+    """
+
+    name: Name | None = None
+    shape: str | OutlineSpec | None = None
+    color: str | tuple[Byte, Byte, Byte] | None = None
+    material: str | MaterialSpec | None = None
+    size: str | Positive | None = None
+    footprint: Annotated[float, Field(gt=0, le=1e8, allow_inf_nan=False)] | None = None
+    location: Vector2 | Vector3 | None = None
+    rotation_deg: Finite | Vector3 | None = None
+    place: str | None = None
+    view: ObjectViewSpec | None = None
+    normalize: bool | None = None
+
+
+class PointerSpec(SpecModel):
+    """A hand (or an arrow) that hovers over the ground and points at an object of the frame.
+
+    target: name of the object. kind: what points. color, material: default the published yellow, (240, 191, 29) used as
+    linear colour, and rubber. size: scale of the mesh, default 0.6. location: [x, y] hovers at the published height,
+    [x, y, z] is the place of its origin; left out, the compiler finds one that sees the target and hides nothing of it.
+    Its name in annotations is "pointer".
+    """
+
+    target: Name
+    kind: Literal["hand", "hand-left", "arrow"] = "hand"
+    color: str | tuple[Byte, Byte, Byte] | None = None
+    material: str | MaterialSpec | None = None
+    size: Annotated[float, Field(gt=0, le=10, allow_inf_nan=False)] | None = None
+    location: Vector2 | Vector3 | None = None
+
+
+class RandomObjectsSpec(SpecModel):
+    """Objects that the compiler draws, beside those named in the frame.
+
+    count: how many, or [fewest, most] (both included). The lists narrow what is drawn; left out, the stage's
+    defaults. `combinations` lists whole (shape, color) pairs instead (CLEVR-CoGenT). distinct: no two of the frame's
+    objects share all of shape, color, material and size.
+    """
+
+    count: (
+        Annotated[int, Field(ge=0, le=100, strict=True)]
+        | tuple[Annotated[int, Field(ge=0, le=100, strict=True)], Annotated[int, Field(ge=0, le=100, strict=True)]]
+    )
+    shapes: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    colors: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    materials: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    sizes: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    combinations: Annotated[tuple[tuple[str, str], ...], Field(min_length=1)] | None = None
+    distinct: bool = False
+
+
+class ConstraintSpec(SpecModel):
+    """Something the layout must fulfil. Exactly one kind a constraint.
+
+    relation, subject, of: the subject stands `relation` of `of`, seen from the camera, by more than `margin`
+        (default: the stage's margin).
+    min_visible_pixels: of each object (or of `objects`), at the stage's own size.
+    min_distance: free ground between any two objects' radii. axis_margin: least difference of any two objects along
+        right and along front. in_frame: whether objects must lie wholly inside the image.
+    """
+
+    relation: Relation | None = None
+    subject: Name | None = None
+    of: Name | None = None
+    margin: NotNegative | None = None
+    min_visible_pixels: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None = None
+    objects: Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
+    min_distance: NotNegative | None = None
+    axis_margin: NotNegative | None = None
+    in_frame: bool | None = None
+
+
+class CameraSpec(SpecModel):
+    """A camera given by the author: no jitter is added to what is given.
+
+    location: its place. look_at: the point it is aimed at (default the stage's). lens: focal length in mm.
+    sensor_width: mm along the longer side of the image. jitter: uniform, plus or minus, per axis, added to the
+    location (default: the stage's if no location is given, else 0).
+    yaw_deg, elevation_deg: instead of location, where it stands about look_at: 0, 0 is on the -Y side, which things
+    without a turn have as their front; 90 on the +X side. distance: from look_at, Blender units; left out, as far as
+    `framing` asks, the share of the image's shorter side that the sphere about all objects fills (default 0.9).
+    """
+
+    location: Vector3 | None = None
+    look_at: Vector3 | None = None
+    lens: Annotated[float, Field(ge=1, le=1000, allow_inf_nan=False)] | None = None
+    sensor_width: Annotated[float, Field(ge=1, le=1000, allow_inf_nan=False)] | None = None
+    jitter: NotNegative | None = None
+    yaw_deg: Finite | None = None
+    elevation_deg: Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)] | None = None
+    distance: Positive | None = None
+    framing: Annotated[float, Field(gt=0, le=10, allow_inf_nan=False)] | None = None
+
+
+class ViewSpec(CameraSpec):
+    """A named camera; a frame with views gives one image a view, named `<frame>.<view>`.
+
+    The first view is the one that relations, margins and visibility are taken from.
+    """
+
+    name: Name
+
+
+class LightSpec(SpecModel):
+    """Changes to one light of the stage, by its name there (`clevr`: key, fill, back, sun).
+
+    energy: W (sun: W/m2). color: linear RGB. location: for area lights. jitter: as for the camera.
+    """
+
+    name: Name
+    energy: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] | None = None
+    color: tuple[NotNegative, NotNegative, NotNegative] | None = None
+    location: Vector3 | None = None
+    jitter: NotNegative | None = None
+
+
+class AreaSpec(SpecModel):
+    """Where centres may stand, Blender units."""
+
+    x: Vector2
+    y: Vector2
+
+
+class FrameSpec(SpecModel):
+    """One scene to be pictured. `utterance` and `truth` are carried, never interpreted.
+
+    background: 8-bit sRGB of every pixel that shows no object, exactly; only on stages without ground. fixation:
+    whether the stage's fixation cross is drawn over the picture. antialias: on flat stages, whether a pixel shows the
+    mean over its square rather than what lies at its centre.
+    """
+
+    name: Name | None = None
+    utterance: Annotated[str, StringConstraints(max_length=10_000)] | None = None
+    objects: Annotated[tuple[ObjectSpec, ...], Field(max_length=100)] = ()
+    random_objects: RandomObjectsSpec | None = None
+    pointer: PointerSpec | None = None
+    constraints: Annotated[tuple[ConstraintSpec, ...], Field(max_length=1000)] = ()
+    camera: CameraSpec | None = None
+    views: Annotated[tuple[ViewSpec, ...], Field(min_length=1, max_length=100)] | None = None
+    lights: Annotated[tuple[LightSpec, ...], Field(max_length=20)] = ()
+    area: AreaSpec | None = None
+    passes: Annotated[tuple[Pass, ...], Field(max_length=3)] = ()
+    background: tuple[Byte, Byte, Byte] | None = None
+    fixation: bool | None = None
+    antialias: bool | None = None
+    truth: dict[str, Any] | None = None
+
+
+class EpisodeSpec(SpecModel):
+    """One episode: frames, and the benchmark's own truth in `task`, carried as it is.
+
+    canvas: [width, height] of a flat stage's canvas, in its units, which are pixels unless another size is asked for.
+    """
+
+    version: Literal[1]
+    id: EpisodeId
+    seed: Seed = 0
+    stage: str = "clevr"
+    canvas: tuple[Side, Side] | None = None
+    split: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.+-]{1,50}$")] | None = None
+    frames: Annotated[tuple[FrameSpec, ...], Field(min_length=1, max_length=1000)]
+    task: dict[str, Any] | None = None
+
+    def frame_name(self, index: int) -> str:
+        """Name of a frame: its own, or `frame-<index>`."""
+        return self.frames[index].name or f"frame-{index}"
+
+
+def object_name(spec: ObjectSpec, index: int) -> str:
+    """Name of an object: its own, or `object-<index>`."""
+    return spec.name or f"object-{index}"

@@ -1,0 +1,1 @@
+"""Spec files: finding them, parsing JSON with line numbers, and reporting every diagnostic in one pass."""

@@ -1,0 +1,68 @@
+"""Pictures of the same things are rendered once, within a bound, and are the same pictures."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from render.api import compile_spec
+from render.model.passes import Passes
+from render.model.scene import Scene
+from render.renderers.caching import Reusing
+from render.renderers.fake import FakeRenderer
+
+VIEW = {"yaw_deg": 20, "elevation_deg": 30}
+
+
+def scene_of(name: str, stage: str = "quadrants", size: tuple[int, int] = (64, 64)) -> Scene:
+    item = {"shape": "shapenet:chairs/#1", "name": name, "color": "red"}
+    placed: dict[str, Any] = {**item, "place": "top_left", "view": VIEW} if stage == "quadrants" else item
+    frames: list[dict[str, Any]] = [{"name": f"{name}-{k}", "objects": [placed]} for k in range(3)]
+    if stage == "quadrants":
+        frames[1]["fixation"] = True
+        frames += [{"fixation": True}, {}, {"background": [9, 9, 9]}]
+    return compile_spec(json.dumps({"version": 1, "id": name, "stage": stage, "frames": frames}), size=size)
+
+
+def rendered(renderer: Any, scene: Scene) -> list[Passes]:
+    return [renderer.render(scene, frame, view) for frame in scene.frames for view in frame.views]
+
+
+def same(a: Passes, b: Passes) -> bool:
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("color", "ids", "depth", "normal"))
+
+
+def test_each_picture_is_rendered_once_and_is_what_it_would_be() -> None:
+    reusing = Reusing(FakeRenderer())
+    for name in ("one", "two"):
+        scene = scene_of(name)
+        for found, usual in zip(rendered(reusing, scene), rendered(FakeRenderer(), scene), strict=True):
+            assert same(found, usual)
+    # The chair, the black delay and the grey one; crosses are laid over them.
+    assert (reusing.misses, reusing.hits) == (3, 9)
+
+
+def test_other_settings_and_other_colours_are_other_pictures() -> None:
+    reusing = Reusing(FakeRenderer())
+    rendered(reusing, scene_of("one"))
+    rendered(reusing, scene_of("one", size=(48, 48)))
+    assert reusing.misses == 6
+
+
+def test_stages_that_sample_by_episode_are_left_alone() -> None:
+    reusing = Reusing(FakeRenderer())
+    rendered(reusing, scene_of("one", stage="clevr"))
+    assert (reusing.misses, reusing.hits) == (0, 0)
+
+
+def test_the_bound_holds() -> None:
+    reusing = Reusing(FakeRenderer(), most_bytes=2000)
+    for name in ("one", "two"):
+        rendered(reusing, scene_of(name))
+    assert reusing._bytes <= 2000
+    assert reusing._bytes == sum(size for size, _ in reusing._kept.values())
+    assert reusing.misses > 3
+    reusing.close()
+    assert not reusing._kept

@@ -1,0 +1,310 @@
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import lance
+import pyarrow as pa
+import pytest
+
+from render.model.errors import StoreError, UsageError
+from render.store import open_or_create, open_store, peek
+from render.store.episode_store import DamagedError, PutResult
+from render.store.lance import fsync_commit as durable
+from render.store.lance.columns import VERSION_KEY, episode_schema
+from render.store.lance.compaction import repeated
+from render.store.lance.lance_store import LanceStore
+from render.store.lance.rows import table_of
+from tests.factories import make_record
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LanceStore:
+    return LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+
+
+def test_put_and_get(store: LanceStore) -> None:
+    records = [make_record(f"demo/{number}", seed=number) for number in range(3)]
+    assert store.put(records) == PutResult(inserted=3, updated=0, unchanged=0)
+    assert store.get("demo/1") == records[1]
+    assert store.get_many(["demo/2", "demo/0"]) == [records[2], records[0]]
+    assert dict(store.ids()) == {record.episode_id: record.job.hash() for record in records}
+    assert store.job("demo/2") == records[2].job
+    assert (store.count(), store.exists("demo/0"), store.exists("demo/9")) == (3, True, False)
+
+
+def test_an_id_that_is_not_there_is_named(store: LanceStore) -> None:
+    store.put([make_record("demo/0")])
+    for ask in (store.get, store.job, lambda key: store.get_many(["demo/0", key])):
+        with pytest.raises(StoreError, match="demo/9 is not in the store"):
+            ask("demo/9")
+    assert store.get_many([]) == []
+
+
+def test_ids_are_no_conditions(store: LanceStore) -> None:
+    store.put([make_record("demo/0")])
+    assert not store.exists("x' OR 'a' = 'a")
+    assert store.delete(["x' OR 'a' = 'a"]) == 0
+    assert store.count() == 1
+
+
+def test_the_latest_attempt_stays(store: LanceStore) -> None:
+    first, second = make_record("demo/0", attempt=1, seed=1), make_record("demo/0", attempt=2, seed=2)
+    store.put([first])
+    assert store.put([make_record("demo/0", attempt=1, seed=9)]) == PutResult(0, 0, 1)
+    assert store.get("demo/0") == first
+    assert store.put([second]) == PutResult(0, 1, 0)
+    assert store.put([first]) == PutResult(0, 0, 1)
+    assert store.get("demo/0") == second
+    assert store.count() == 1
+
+
+def test_the_same_id_twice_in_one_batch_is_one_episode(store: LanceStore) -> None:
+    batch = [make_record("demo/0", attempt=attempt, seed=attempt) for attempt in (1, 3, 2)]
+    assert store.put(batch) == PutResult(1, 0, 0)
+    assert store.get("demo/0") == batch[1]
+
+
+def test_an_empty_put_commits_nothing(store: LanceStore) -> None:
+    assert store.put([]) == PutResult(0, 0, 0)
+    assert store.delete([]) == 0
+
+
+def test_scan_chooses_columns_and_rows(store: LanceStore) -> None:
+    store.put([make_record(f"demo/{number}", images=number + 1) for number in range(4)])
+    rows = list(store.scan(["episode_id", "image_names"], "array_length(image_names) > 2"))
+    assert {row["episode_id"]: len(row["image_names"]) for row in rows} == {"demo/2": 3, "demo/3": 4}
+    assert store.count("split = 'train'") == 4
+
+
+def test_a_wrong_condition_is_named(store: LanceStore) -> None:
+    for ask in (lambda: list(store.scan(["episode_id"], "nix = 3")), lambda: store.count("nix = 3")):
+        with pytest.raises(UsageError, match=r"nix = 3.*No field named nix"):
+            ask()
+
+
+def test_delete(store: LanceStore) -> None:
+    store.put([make_record(f"demo/{number}") for number in range(4)])
+    assert store.delete(["demo/1", "demo/3", "demo/7"]) == 2
+    assert sorted(key for key, _ in store.ids()) == ["demo/0", "demo/2"]
+    store.put([make_record("demo/1", seed=4)])
+    assert store.get("demo/1") == make_record("demo/1", seed=4)
+
+
+def test_compaction_keeps_everything(store: LanceStore, tmp_path: Path) -> None:
+    for number in range(12):
+        store.put([make_record(f"demo/{number % 9}", attempt=1 + number // 9, seed=number)])
+    fragments = len(lance.dataset(store.url).get_fragments())
+    store.compact()
+    assert len(lance.dataset(store.url).get_fragments()) < fragments
+    for number in range(12)[3:]:
+        assert store.get(f"demo/{number % 9}") == make_record(
+            f"demo/{number % 9}", attempt=1 + number // 9, seed=number
+        )
+    store.put([make_record("demo/0", attempt=3, seed=99), make_record("demo/new")])
+    store.compact()
+    assert store.get("demo/0") == make_record("demo/0", attempt=3, seed=99)
+    assert store.count() == 10
+
+
+def test_compaction_happens_by_itself_only_after_many_commits(
+    store: LanceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("render.store.lance.lance_store._COMMITS_BEFORE_COMPACTION", 4)
+    done = []
+    for number in range(9):
+        store.put([make_record(f"demo/{number}")])
+        done.append(store.maybe_compact())
+    assert done == [False, False, False, True, False, False, False, True, False]
+    assert store.count() == 9
+
+
+def test_compaction_finds_a_planted_duplicate(store: LanceStore) -> None:
+    store.put([make_record("demo/0"), make_record("demo/1")])
+    lance.write_dataset(table_of([make_record("demo/1")]), store.url, mode="append")
+    with pytest.raises(StoreError, match="1 episodes are there twice, demo/1 the first"):
+        store.compact()
+
+
+def test_repeated() -> None:
+    assert repeated(["b", "a", "c", "b", "a", "b"]) == ["a", "b"]
+
+
+def test_a_reader_sees_more_after_refresh(store: LanceStore) -> None:
+    reader = LanceStore.open(store.url)
+    store.put([make_record("demo/0")])
+    reader.refresh()
+    assert reader.exists("demo/0")
+
+
+def test_pickling_opens_it_anew(store: LanceStore) -> None:
+    store.put([make_record("demo/0")])
+    assert pickle.loads(pickle.dumps(store)).get("demo/0") == make_record("demo/0")
+
+
+def test_damage_is_named(store: LanceStore) -> None:
+    store.put([make_record("demo/0"), make_record("demo/1")])
+    lance.dataset(store.url).update({"sha256": "'00'"}, where="episode_id = 'demo/1'")
+    store.refresh()
+    assert store.get("demo/0")
+    with pytest.raises(DamagedError, match="episode demo/1: its pictures don't match"):
+        store.get("demo/1")
+
+
+def test_a_flipped_bit_in_a_picture_is_found(store: LanceStore) -> None:
+    record = make_record("demo/1", seed=3)
+    store.put([make_record("demo/0"), record])
+    (file,) = (Path(store.url) / "data").iterdir()
+    content = bytearray(file.read_bytes())
+    content[content.index(record.images[1].png) + 50] ^= 1
+    file.write_bytes(content)
+    fresh = LanceStore.open(store.url)
+    assert fresh.get("demo/0") == make_record("demo/0")
+    with pytest.raises(DamagedError, match="episode demo/1: its pictures don't match"):
+        fresh.get("demo/1")
+
+
+def test_cut_files_are_store_errors_and_no_crash(store: LanceStore) -> None:
+    store.put([make_record("demo/0")])
+    for file in [*Path(store.url).glob("data/*"), *Path(store.url).glob("_versions/*.manifest")]:
+        whole = file.read_bytes()
+        for length in (0, 1, 17, len(whole) // 2, len(whole) - 1):
+            file.write_bytes(whole[:length])
+            try:
+                assert LanceStore.open(store.url).get("demo/0") == make_record("demo/0")
+            except StoreError:
+                continue
+        file.write_bytes(whole)
+    assert LanceStore.open(store.url).get("demo/0") == make_record("demo/0")
+
+
+def test_conflicts_are_tried_again_and_then_given_up(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("render.store.lance.lance_store.time.sleep", waits.append)
+    left = 3
+
+    def busy() -> str:
+        nonlocal left
+        left -= 1
+        if left >= 0:
+            raise OSError("Retryable commit conflict for version 5: preempted by concurrent transaction")
+        return "done"
+
+    assert store._commit(busy, "busy") == "done"
+    assert len(waits) == 3
+    left = 10**6
+    waits.clear()
+    with pytest.raises(StoreError, match="busy failed: Retryable commit conflict"):
+        store._commit(busy, "busy")
+    assert 5 < sum(waits) < 30
+
+
+def test_other_failures_are_not_tried_again(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("render.store.lance.lance_store.time.sleep", lambda _: pytest.fail("waited"))
+
+    def full() -> None:
+        raise OSError("No space left on device (os error 28)")
+
+    with pytest.raises(StoreError, match="No space left"):
+        store._commit(full, "writing")
+
+
+def test_every_file_of_a_commit_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: set[Path] = set()
+    monkeypatch.setattr(durable, "_sync", synced.add)
+    root = tmp_path / "s.lance"
+
+    def new_files(before: set[Path]) -> set[Path]:
+        # The hint only makes opening faster.
+        return {path for path in root.rglob("*") if path.is_file() and "hint" not in path.name} - before
+
+    store = LanceStore.create(str(root))
+    assert new_files(set()) <= synced
+    steps: list[Callable[[], object]] = [
+        lambda: store.put([make_record("demo/0"), make_record("demo/1")]),
+        lambda: store.put([make_record("demo/1", attempt=2), make_record("demo/2")]),
+        lambda: store.delete(["demo/0"]),
+        store.compact,
+    ]
+    for step in steps:
+        before = new_files(set())
+        synced.clear()
+        step()
+        created = new_files(before)
+        assert created
+        assert created <= synced
+        assert {path.parent for path in created} <= synced
+
+
+class TestWrongPlaces:
+    def test_nothing(self, tmp_path: Path) -> None:
+        with pytest.raises(StoreError, match="there is no store"):
+            open_store(str(tmp_path / "no.lance"))
+        assert peek(str(tmp_path / "no.lance")) is None
+        assert not (tmp_path / "no.lance").exists()
+
+    def test_a_file(self, tmp_path: Path) -> None:
+        place = tmp_path / "file"
+        place.write_text("hello")
+        for ask in (open_store, open_or_create, peek):
+            with pytest.raises(StoreError, match="is a file"):
+                ask(str(place))
+        assert place.read_text() == "hello"
+
+    def test_an_empty_folder(self, tmp_path: Path) -> None:
+        with pytest.raises(StoreError, match="empty folder"):
+            open_store(str(tmp_path))
+        open_or_create(str(tmp_path)).put([make_record()])
+        assert open_store(str(tmp_path)).count() == 1
+
+    def test_a_folder_of_somebody_else(self, tmp_path: Path) -> None:
+        (tmp_path / "holiday.jpg").write_bytes(b"")
+        for ask in (open_store, open_or_create, peek):
+            with pytest.raises(StoreError, match=r"without a store, with holiday\.jpg in it"):
+                ask(str(tmp_path))
+        assert [path.name for path in tmp_path.iterdir()] == ["holiday.jpg"]
+
+    def test_a_foreign_dataset(self, tmp_path: Path) -> None:
+        place = str(tmp_path / "foreign.lance")
+        lance.write_dataset(pa.table({"vector": [1.0], "label": ["x"]}), place)
+        for ask in (open_store, open_or_create, peek):
+            with pytest.raises(StoreError, match="not a Diorama store \\(columns: vector, label\\)"):
+                ask(place)
+
+    def test_another_schema_version(self, tmp_path: Path) -> None:
+        place = str(tmp_path / "later.lance")
+        schema = episode_schema().with_metadata({VERSION_KEY: b"99"})
+        lance.write_dataset(schema.empty_table(), place)
+        with pytest.raises(StoreError, match="schema version 99, this Diorama reads version"):
+            open_store(place)
+
+    def test_a_column_that_is_not_as_it_says(self, tmp_path: Path) -> None:
+        place = str(tmp_path / "odd.lance")
+        schema = episode_schema()
+        wrong = schema.set(schema.get_field_index("attempt"), pa.field("attempt", pa.string()))
+        lance.write_dataset(wrong.empty_table(), place)
+        with pytest.raises(StoreError, match="column attempt is string, not int32"):
+            open_store(place)
+
+    def test_a_store_without_its_manifest(self, store: LanceStore) -> None:
+        store.put([make_record()])
+        for manifest in (Path(store.url) / "_versions").iterdir():
+            manifest.unlink()
+        for ask in (open_store, open_or_create, peek):
+            with pytest.raises(StoreError, match="damaged store"):
+                ask(store.url)
+
+    def test_a_broken_manifest(self, store: LanceStore) -> None:
+        for manifest in (Path(store.url) / "_versions").glob("*.manifest"):
+            manifest.write_bytes(b"no manifest")
+        with pytest.raises(StoreError, match="opening failed"):
+            open_store(store.url)
+
+    def test_another_kind_of_url(self) -> None:
+        with pytest.raises(StoreError, match="not gopher://"):
+            open_store("gopher://host/store")
+
+    def test_create_over_a_store(self, store: LanceStore) -> None:
+        with pytest.raises(StoreError, match="there is a store already"):
+            LanceStore.create(store.url)

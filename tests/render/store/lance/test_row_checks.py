@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+from pycocotools import mask as coco
+
+from render.annotations import encode
+from render.model.record import RLE, EpisodeRecord
+from render.store.lance.columns import RECORD_COLUMNS
+from render.store.lance.row_checks import measure, problems_of, runs
+from render.store.lance.rows import row_of, table_of, text_digest
+from tests.factories import png
+from tests.render.store.rendered import rendered
+
+
+def row(record: EpisodeRecord) -> dict[str, Any]:
+    (found,) = table_of([record]).to_pylist()
+    return dict(found)
+
+
+def with_image(record: EpisodeRecord, **changes: Any) -> EpisodeRecord:
+    return record.model_copy(update={"images": [record.images[0].model_copy(update=changes), *record.images[1:]]})
+
+
+def with_object(record: EpisodeRecord, **changes: Any) -> EpisodeRecord:
+    truth = record.images[0].annotation
+    objects = [truth.objects[0].model_copy(update=changes), *truth.objects[1:]]
+    return with_image(record, annotation=truth.model_copy(update={"objects": objects}))
+
+
+def test_a_whole_episode_has_no_problem() -> None:
+    assert problems_of(row(rendered())) == []
+    assert problems_of(row(rendered(split=None, frames=1))) == []
+
+
+OBJECT_FAULTS: list[tuple[dict[str, Any], str]] = [
+    ({"bbox": (60, 3, 10, 4)}, r"object a: bbox \[60, 3, 10, 4\] is empty or not inside 64x48"),
+    ({"bbox": (3, 3, 0, 4)}, r"object a: bbox \[3, 3, 0, 4\] is empty or not inside"),
+    ({"bbox": (1, 1, 2, 2)}, r"object a: bbox \[1, 1, 2, 2\], but the mask's is"),
+    ({"bbox": None}, r"object a: bbox None, but the mask's is"),
+    ({"amodal_bbox": (-1, 0, 4, 4)}, r"object a: amodal_bbox"),
+    ({"visible_pixels": 7}, r"object a: visible_pixels 7, but the mask has"),
+    ({"visible_fraction": 0.25}, r"object a: visible_fraction 0.25"),
+    ({"visible_fraction": float("nan")}, r"object a: visible_fraction nan"),
+    ({"rle": RLE(size=(64, 48), counts="0")}, r"object a: mask is 48x64, the image 64x48"),
+    ({"rle": RLE(size=(48, 64), counts="5")}, r"object a: mask can't be read: its runs don't add up"),
+    ({"rle": RLE(size=(48, 64), counts="o")}, r"object a: mask can't be read: it ends inside a number"),
+    ({"rle": RLE(size=(48, 64), counts="~é")}, r"object a: mask can't be read: character"),
+    ({"name": "z"}, r"annotated objects \[z, b\], in the Scene \[a, b\]"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), OBJECT_FAULTS)
+def test_what_is_wrong_with_an_object_is_named(changes: dict[str, Any], message: str) -> None:
+    import re
+
+    problems = problems_of(row(with_object(rendered(), **changes)))
+    assert any(re.search(message, problem) for problem in problems), problems
+
+
+IMAGE_FAULTS: list[tuple[dict[str, Any], str]] = [
+    ({"png": b"no picture"}, "image f0: can't be decoded"),
+    ({"png": png(32, 24)}, "image f0: is 32x24 RGB, not 64x48 RGB"),
+    ({"png": png(64, 48)[:-200]}, "image f0: can't be decoded"),
+    ({"width": 65}, "image f0: says 65x48, the Scene 64x48"),
+    ({"name": "f7"}, "images: missing ['f0'], not in the Scene ['f7']"),
+    ({"extra": b"x"}, "image f0: passes asked for [], stored: True"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), IMAGE_FAULTS)
+def test_what_is_wrong_with_an_image_is_named(changes: dict[str, Any], message: str) -> None:
+    problems = problems_of(row(with_image(rendered(), **changes)))
+    assert any(message in problem for problem in problems), problems
+
+
+def test_pillows_bound_is_not_ours_and_ours_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
+        assert problems_of(row(rendered())) == []
+    monkeypatch.setattr(encode, "MOST_SIDE", 63)
+    said = "can't be decoded: it is 64x48, and a side has 63 pixels at most"
+    assert problems_of(row(rendered())) == [f"image f0: {said}", f"image f1: {said}"]
+
+
+def test_a_missing_frame_and_a_frame_twice() -> None:
+    record = rendered()
+    for images in (record.images[:1], [*record.images, record.images[0]], record.images[::-1]):
+        assert any("images: missing" in p for p in problems_of(row(record.model_copy(update={"images": images}))))
+
+
+def test_an_answer_that_is_no_option() -> None:
+    record = rendered()
+    task = {**(record.scene.task or {}), "answer": "toma"}
+    wrong = record.model_copy(update={"scene": record.scene.model_copy(update={"task": task})})
+    assert problems_of(row(wrong)) == ["answer 'toma' is not among the 2 options"]
+
+
+def test_texts_of_an_older_diorama_are_no_damage() -> None:
+    """Its Scenes lack the fields that were added since; their digest says that they are what was put."""
+    older = row(rendered())
+    scene = json.loads(older["scene"])
+    older["scene"] = json.dumps(
+        {name: value for name, value in scene.items() if name != "task"} | {"task": scene["task"]}
+    )
+    older["text_sha256"] = text_digest(older)
+    assert older["scene"] != row(rendered())["scene"]
+    assert problems_of(older) == []
+
+
+@pytest.mark.parametrize("column", [name for name in row_of(rendered()) if name not in RECORD_COLUMNS])
+def test_a_search_column_that_says_something_else(column: str) -> None:
+    changed = row(rendered())
+    value = changed[column]
+    if isinstance(value, list):
+        changed[column] = value[:-1]
+    else:
+        changed[column] = value + 1 if isinstance(value, int) else "other"
+    assert problems_of(changed) == [f"column {column}: not what the episode itself says"]
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+def test_masks_are_read_as_pycocotools_reads_them(height: int, width: int, seed: int, share: float) -> None:
+    mask = np.random.default_rng(seed).random((height, width)) < share
+    encoded = coco.encode(np.asfortranarray(mask, dtype=np.uint8))
+    area, box = measure(RLE(size=(height, width), counts=encoded["counts"].decode()))
+    assert area == int(coco.area(encoded))
+    assert list(box or (0, 0, 0, 0)) == [int(value) for value in coco.toBbox(encoded)]
+
+
+@given(st.text(max_size=20))
+def test_any_text_is_a_mask_or_a_clear_error(text: str) -> None:
+    try:
+        lengths = runs(text)
+    except ValueError:
+        return
+    assert all(isinstance(length, int) for length in lengths)

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+
+from render.model.errors import StoreError
+from render.model.record import EpisodeRecord
+from render.store.episode_store import DamagedError
+from render.store.lance.columns import RECORD_COLUMNS, episode_schema
+from render.store.lance.rows import record_of, row_of, table_of
+from tests.factories import make_job, make_record, records
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal, where NaN equals NaN, 1 is not 1.0, and dictionaries have one order."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float):
+        return a == b or (math.isnan(a) and math.isnan(b))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    return bool(a == b)
+
+
+@given(records())
+def test_reading_back_loses_nothing(record: EpisodeRecord) -> None:
+    row = table_of([record]).select(RECORD_COLUMNS).to_pylist()[0]
+    back = record_of(row)
+    assert same(back.model_dump(), record.model_dump())
+    assert back.job.hash() == record.job.hash()
+    assert back.digest() == record.digest()
+
+
+def test_columns_for_searching() -> None:
+    (row,) = table_of([make_record(images=3, objects=2)]).to_pylist()
+    assert (row["benchmark"], row["task"], row["split"]) == ("demo", "colour", "train")
+    assert (row["options"], row["answer"]) == (["supri", "ecle"], "ecle")
+    assert row["utterances"] == ["word-0", None, "word-2"]
+    assert [picture["path"] for picture in row["images"]] == ["frame-0.png", "frame-1.png", "frame-2.png"]
+    assert [(o["image"], o["index"], o["bbox"]) for o in row["objects"]] == [
+        (image, index, [2 + index, 3, 4, 4]) for image in range(3) for index in (1, 2)
+    ]
+
+
+def test_answers_that_are_no_text_are_json() -> None:
+    scene = make_record().scene.model_copy(update={"task": {"answer": {"objects": ["a"]}, "options": [1, "two"]}})
+    row = row_of(make_record(scene=scene))
+    assert row["answer"] == '{"objects":["a"]}'
+    assert row["options"] == ["1", "two"]
+    assert row["benchmark"] is None
+
+
+def test_every_column_is_written() -> None:
+    assert set(row_of(make_record())) == set(episode_schema().names)
+
+
+@pytest.mark.parametrize("spec", [{"x": math.nan}, {"x": "\ud800"}])
+def test_what_is_no_json_is_refused_by_name(spec: dict[str, Any]) -> None:
+    with pytest.raises(StoreError, match="episode demo/0009: can't be stored"):
+        table_of([make_record("demo/0009", job=make_job(spec))])
+
+
+def _flip(row: dict[str, Any], column: str) -> None:
+    value = row[column]
+    if column == "images":
+        value[0]["bytes"] = value[0]["bytes"][:-1] + bytes([value[0]["bytes"][-1] ^ 1])
+    elif column == "extra":
+        value[0] = b"now there is one"
+    else:
+        row[column] = value.replace("0", "1", 1) if "0" in value else value + " "
+
+
+@pytest.mark.parametrize("column", [name for name in RECORD_COLUMNS if name not in ("sha256", "text_sha256")])
+def test_a_damaged_row_is_named(column: str) -> None:
+    row = table_of([make_record("demo/0001")]).to_pylist()[0]
+    assert record_of(row) == make_record("demo/0001")
+    _flip(row, column)
+    with pytest.raises(DamagedError, match="episode demo/"):
+        record_of(row)
+
+
+@pytest.mark.parametrize("column", RECORD_COLUMNS)
+def test_a_row_with_a_hole_is_named(column: str) -> None:
+    row = table_of([make_record("demo/0001")]).to_pylist()[0]
+    row[column] = None
+    with pytest.raises(DamagedError):
+        record_of(row)
+
+
+def test_the_features_for_hugging_face_name_every_column() -> None:
+    schema: pa.Schema = episode_schema()
+    features = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
+    assert list(features) == schema.names
+    assert features["images"] == {"_type": "List", "feature": {"_type": "Image"}}
+    assert features["objects"]["feature"]["bbox"] == {"_type": "List", "feature": {"_type": "Value", "dtype": "int32"}}

@@ -1,0 +1,98 @@
+"""A store on S3, against a server in this process (moto), and against one that ignores conditional PUT."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from render.model.errors import StoreError
+from render.store.lance.conditional_put import check_conditional_put
+from render.store.lance.copying import copy
+from render.store.lance.lance_store import LanceStore
+from render.store.lance.verify import verify
+from tests.render.store.rendered import rendered
+
+pytest.importorskip("obstore", reason="obstore is not installed (diorama[s3])")
+
+
+def use(monkeypatch: pytest.MonkeyPatch, endpoint: str) -> None:
+    settings = {"ENDPOINT": endpoint, "ALLOW_HTTP": "true", "ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b"}
+    for name, value in {**settings, "REGION": "us-east-1", "DEFAULT_REGION": "us-east-1"}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    server = pytest.importorskip("moto.server", reason="moto is not installed").ThreadedMotoServer(port=0)
+    boto3 = pytest.importorskip("boto3", reason="boto3 is not installed")
+    server.start()
+    host, port = server.get_host_and_port()
+    use(monkeypatch, f"http://{host}:{port}")
+    boto3.client("s3", endpoint_url=f"http://{host}:{port}").create_bucket(Bucket="bucket")
+    yield "s3://bucket"
+    server.stop()
+
+
+def test_a_store_on_s3(bucket: str, tmp_path: Path) -> None:
+    url = f"{bucket}/data.lance"
+    assert LanceStore.peek(url) is None
+    with pytest.raises(StoreError, match="there is no store"):
+        LanceStore.open(url)
+    store = LanceStore.open_or_create(url)
+    store.put([rendered("demo/0"), rendered("demo/1", seed=1)])
+    store.put([rendered("demo/2", seed=2)])
+    assert LanceStore.open(url).get("demo/1") == rendered("demo/1", seed=1)
+    store.compact()
+    assert verify(LanceStore.open(url)).whole
+    local = LanceStore.create(str(tmp_path / "t.lance"), fsync=False)
+    assert copy(LanceStore.open(url), local).copied == 3
+    assert copy(local, LanceStore.open_or_create(f"{bucket}/again.lance")).copied == 3
+
+
+def test_wrong_credentials_and_a_bucket_that_is_not_there(bucket: str) -> None:
+    with pytest.raises(StoreError, match="s3://nowhere/x"):
+        LanceStore.open_or_create("s3://nowhere/x.lance")
+
+
+class _Careless(BaseHTTPRequestHandler):
+    """Takes every PUT, whatever its conditions."""
+
+    def do_PUT(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.send_response(200)
+        self.send_header("ETag", '"0"')
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_DELETE = do_PUT
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Says nothing."""
+
+
+@pytest.fixture
+def careless(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Careless)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    use(monkeypatch, f"http://127.0.0.1:{server.server_port}")
+    yield "s3://bucket/data.lance"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_server_that_ignores_conditional_put_is_refused(careless: str) -> None:
+    with pytest.raises(StoreError, match="this server ignores If-None-Match on PUT"):
+        check_conditional_put(careless)
+
+
+def test_a_server_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_MAX_RETRIES", "0")
+    with pytest.raises(StoreError, match="can't be written"):
+        check_conditional_put("s3://bucket/data.lance")

@@ -1,0 +1,39 @@
+"""What S3 servers refuse, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from render.model.errors import StoreError
+from render.store.lance.s3_errors import refusal
+from render.store.lance.translate_errors import explained
+
+# As a Ceph gateway answers, in the text of Lance's error.
+TEXT = (
+    "LanceError(IO): Generic S3 error: Error performing list request: Error performing GET "
+    "http://127.0.0.1:50477/bucket?list-type=2 in 888.9us - Server returned non-2xx status code: 403 Forbidden: "
+    '<?xml version="1.0"?><Error><Code>{}</Code><Message></Message></Error>, /home/build/src/io.rs:1'
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("InvalidAccessKeyId", "AWS_ACCESS_KEY_ID"),
+        ("SignatureDoesNotMatch", "AWS_SECRET_ACCESS_KEY"),
+        ("AccessDenied", "may not"),
+        ("NoSuchBucket", "make it first"),
+    ],
+)
+def test_a_refusal_says_what_to_do(code: str, told: str) -> None:
+    with pytest.raises(StoreError) as caught, explained("s3://bucket/x.lance", "opening"):
+        raise OSError(TEXT.format(code))
+    said = str(caught.value)
+    assert said.startswith("s3://bucket/x.lance: opening failed: ") and told in said and code in said
+    assert "<" not in said and len(said) < 300
+
+
+def test_what_is_not_known_is_told_as_it_came() -> None:
+    assert refusal(TEXT.format("SlowDown")) is None
+    with pytest.raises(StoreError, match="SlowDown"), explained("s3://bucket/x.lance", "opening"):
+        raise OSError(TEXT.format("SlowDown"))

@@ -1,0 +1,94 @@
+"""Reading for training. Where PyTorch is not installed only what its absence says is tested."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from render.annotations.encode import decode_png
+from render.model.errors import StoreError, UsageError
+from render.model.record import EpisodeRecord
+from render.store.lance import torch_dataset as torch_data
+from render.store.lance.lance_store import LanceStore
+from tests.render.store.rendered import rendered
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LanceStore:
+    made = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    made.put([rendered(f"demo/{number:02d}", seed=number % 5) for number in range(70)])
+    return made
+
+
+def test_without_torch_it_says_so(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch_data, "torch", None)
+    with pytest.raises(StoreError, match="pip install torch"):
+        store.torch_dataset()
+
+
+def id_of(record: EpisodeRecord) -> str:
+    return record.episode_id
+
+
+def same(items: list[str]) -> list[str]:
+    return items
+
+
+def test_items(store: LanceStore) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    data = store.torch_dataset(where="episode_id < 'demo/10'")
+    assert len(data) == 10
+    item, record = data[3], store.get("demo/03")
+    assert item["id"] == "demo/03"
+    assert (item["images"].dtype, tuple(item["images"].shape)) == (torch.uint8, (2, 3, 48, 64))
+    assert np.array_equal(item["images"][1].permute(1, 2, 0).numpy(), decode_png(record.images[1].png))
+    assert item["annotations"][0]["objects"][0]["bbox"] == list(record.images[0].annotation.objects[0].bbox or ())
+    assert (item["answer"], item["utterances"]) == ("ecle", ["word0", "word1"])
+    assert data[-1]["id"] == "demo/09"
+    with pytest.raises(IndexError, match="episode 10 of 10"):
+        data[10]
+    with pytest.raises(UsageError, match="allowed: map, iterable"):
+        store.torch_dataset(style="other")
+    with pytest.raises(UsageError, match="shuffle=True"):
+        store.torch_dataset(shuffle_seed=1)
+
+
+def test_it_stays_at_its_version(store: LanceStore) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    data = store.torch_dataset(transform=id_of)
+    store.delete(["demo/00"])
+    assert (len(data), data[0]) == (70, "demo/00")
+
+
+@pytest.mark.parametrize("style", ["map", "iterable"])
+def test_spawned_workers_read_each_episode_once(store: LanceStore, style: str) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    data = store.torch_dataset(style=style, transform=id_of)
+    loader = torch.utils.data.DataLoader(
+        data, batch_size=8, num_workers=2, multiprocessing_context="spawn", collate_fn=same
+    )
+    found = [name for batch in loader for name in batch]
+    assert sorted(found) == [f"demo/{number:02d}" for number in range(70)]
+    if style == "map":
+        assert found == sorted(found)
+
+
+def test_shuffled_by_seed_and_epoch(store: LanceStore) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    data, again = (store.torch_dataset(style="iterable", transform=id_of, shuffle_seed=4) for _ in range(2))
+    first = list(data)
+    assert first == list(again)
+    assert sorted(first) != first
+    data.set_epoch(1)
+    assert list(data) != first
+    assert sorted(data) == sorted(first)
+
+
+def test_forked_workers_are_refused_and_do_not_hang(store: LanceStore) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    data = store.torch_dataset(transform=id_of)
+    loader = torch.utils.data.DataLoader(data, num_workers=1, multiprocessing_context="fork", collate_fn=same)
+    with pytest.raises(StoreError, match="multiprocessing_context='spawn'"), pytest.warns(UserWarning):
+        list(loader)

@@ -1,0 +1,194 @@
+"""Ten stores that were damaged in ten ways, each named by opening or by verify."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import lance
+import pytest
+
+from render.cli.common import whole_file
+from render.compiler.render_key import job_of
+from render.model.errors import StoreError
+from render.store.lance import verify as looking
+from render.store.lance.copying import write_specs
+from render.store.lance.lance_store import LanceStore
+from render.store.lance.opening import repair
+from render.store.lance.repair import take_out
+from render.store.lance.rows import table_of
+from render.store.lance.verify import verify
+from scene_specs.reading.source import SpecSource
+from tests.render.store.rendered import rendered
+
+NAMES = [f"demo/{number}" for number in range(6)]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LanceStore:
+    made = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    made.put([rendered(name, seed=index) for index, name in enumerate(NAMES[:3])])
+    made.put([rendered(name, seed=index + 3) for index, name in enumerate(NAMES[3:])])
+    return made
+
+
+def flip(store: LanceStore, content: bytes, at: int = 40) -> None:
+    """One bit of the first place in the data files that holds `content`."""
+    for file in sorted((Path(store.url) / "data").iterdir()):
+        data = bytearray(file.read_bytes())
+        place = data.find(content)
+        if place >= 0:
+            data[place + at] ^= 1
+            file.write_bytes(data)
+            return
+    raise AssertionError("not there")
+
+
+def fresh(store: LanceStore) -> LanceStore:
+    return LanceStore.open(store.url)
+
+
+def test_a_whole_store(store: LanceStore) -> None:
+    done: list[int] = []
+    verdict = verify(store, progress=done.append)
+    assert verdict.whole
+    assert verdict.episodes == sum(done) == 6
+
+
+def test_several_processes_say_the_same(store: LanceStore) -> None:
+    flip(store, rendered("demo/4", seed=4).images[1].png)
+    alone, together = verify(fresh(store), workers=1), verify(fresh(store), workers=2)
+    assert alone == together
+    assert [damage.episode_id for damage in together.damaged] == ["demo/4"]
+
+
+def _dies(_: object) -> None:
+    os._exit(9)
+
+
+def test_a_process_that_dies_is_a_clear_error(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looking, "_look_here", _dies)
+    with pytest.raises(StoreError, match=r"died, as for lack of memory; .* fewer --workers"):
+        verify(store, workers=2)
+
+
+def test_a_flipped_bit_in_a_picture(store: LanceStore) -> None:
+    flip(store, rendered("demo/1", seed=1).images[0].png)
+    (damage,) = verify(fresh(store)).damaged
+    assert damage.episode_id == "demo/1"
+    assert damage.problems == ("its pictures don't match their SHA-256",)
+
+
+def test_a_flipped_bit_in_the_truth(store: LanceStore) -> None:
+    lance.dataset(store.url).update({"annotations": "replace(annotations, '1', '2')"}, where="episode_id = 'demo/2'")
+    (damage,) = verify(fresh(store)).damaged
+    assert str(damage) == "episode demo/2: its texts don't match their SHA-256"
+
+
+def test_a_row_with_holes(store: LanceStore) -> None:
+    lance.dataset(store.url).update({"scene": "NULL"}, where="episode_id = 'demo/2'")
+    (damage,) = verify(fresh(store)).damaged
+    assert damage.episode_id == "demo/2"
+
+
+def test_a_search_column(store: LanceStore) -> None:
+    lance.dataset(store.url).update({"split": "'test'"}, where="episode_id = 'demo/3'")
+    (damage,) = verify(fresh(store)).damaged
+    assert str(damage) == "episode demo/3: column split: not what the episode itself says"
+
+
+def test_a_planted_duplicate_and_its_repair(store: LanceStore) -> None:
+    lance.write_dataset(table_of([rendered("demo/1", seed=9)]), store.url, mode="append")
+    opened = fresh(store)
+    verdict = verify(opened)
+    assert [str(damage) for damage in verdict.damaged] == ["episode demo/1: there more than once"]
+    assert take_out(opened, verdict) == 1
+    assert verify(fresh(store)).whole
+    assert fresh(store).count() == 6
+
+
+def test_damaged_rows_go_and_can_be_made_again(store: LanceStore, tmp_path: Path) -> None:
+    for number in (1, 4):
+        flip(store, rendered(f"demo/{number}", seed=number).images[0].png)
+    opened = fresh(store)
+    verdict = verify(opened)
+    ((file, options),) = write_specs(verdict.damaged, tmp_path / "again.jsonl", whole_file).items()
+    assert options == "--profile draft --size 64x48"
+    specs = [json.loads(line) for line in file.read_text().splitlines()]
+    assert specs == [rendered("demo/1", seed=1).job.spec, rendered("demo/4", seed=4).job.spec]
+    assert take_out(opened, verdict) == 2
+    opened.put([rendered(f"demo/{number}", seed=number) for number in (1, 4)])
+    assert verify(fresh(store)).whole
+    assert fresh(store).count() == 6
+
+
+def test_a_cut_file_of_an_older_commit(store: LanceStore, caplog: pytest.LogCaptureFixture) -> None:
+    for number in range(10):
+        store.put([rendered(f"late/{number}", seed=number)])
+    file = max((Path(store.url) / "data").iterdir(), key=lambda path: path.stat().st_size)
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    opened = fresh(store)
+    assert "render-store verify" in caplog.text
+    verdict = verify(opened)
+    assert not verdict.whole
+    assert len(verdict.damaged) == 3 or verdict.unreadable
+    assert verdict.episodes + 3 >= 16
+    with pytest.raises(StoreError, match="so this was no power cut"):
+        repair(store.url)
+
+
+@pytest.mark.parametrize("size", [0, 1000])
+def test_a_commit_that_a_power_cut_tore(store: LanceStore, size: int) -> None:
+    """Acknowledged is what was synced: the newest commit may be named by its manifest and have no data."""
+    before = {path.name for path in (Path(store.url) / "data").iterdir()}
+    store.put([rendered("torn/0")])
+    (file,) = [path for path in (Path(store.url) / "data").iterdir() if path.name not in before]
+    file.write_bytes(file.read_bytes()[:size])
+    with pytest.raises(StoreError, match=r"newest version 4 is not whole.*render-store repair.*version 3"):
+        fresh(store)
+    assert repair(store.url) == [4]
+    opened = fresh(store)
+    assert sorted(key for key, _ in opened.ids()) == NAMES
+    opened.put([rendered("torn/0")])
+    assert verify(fresh(store)).whole
+    assert fresh(store).count() == 7
+    assert repair(store.url) == []
+
+
+def test_a_torn_manifest(store: LanceStore) -> None:
+    newest = min((Path(store.url) / "_versions").glob("*.manifest"))
+    newest.write_bytes(b"")
+    with pytest.raises(StoreError, match="version 2 is whole"):
+        fresh(store)
+    assert repair(store.url) == [3]
+    assert fresh(store).count() == 3
+
+
+def test_a_missing_file(store: LanceStore) -> None:
+    store.compact()
+    for number in range(9):
+        store.put([rendered(f"late/{number}", seed=number)])
+    biggest = max((Path(store.url) / "data").iterdir(), key=lambda path: path.stat().st_size)
+    named = {file.path for fragment in lance.dataset(store.url).get_fragments() for file in fragment.metadata.files}
+    assert biggest.name in named
+    biggest.unlink()
+    verdict = verify(fresh(store))
+    assert verdict.unreadable or len(verdict.damaged) == 6
+
+
+def test_verify_reads_one_version(store: LanceStore) -> None:
+    reader = fresh(store)
+    store.put([rendered("late/0")])
+    assert verify(reader).episodes == 6
+
+
+def test_episodes_made_from_a_scene_can_be_made_again(store: LanceStore, tmp_path: Path) -> None:
+    record = rendered("demo/7", seed=7)
+    made = record.model_copy(update={"job": job_of(record.scene, record.scene.settings, "fake")})
+    store.put([made])
+    flip(store, record.images[0].png)
+    (damage,) = verify(fresh(store)).damaged
+    ((file, _),) = write_specs([damage], tmp_path / "again.jsonl", whole_file).items()
+    (item,) = SpecSource([str(file)])
+    assert item.episode == record.scene

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from render.model.errors import ConflictError
+from render.model.record import Job
+from render.store.resume import Planner, Policy, difference
+from scene_specs.language.spec import EpisodeSpec
+from tests.factories import SETTINGS, make_job, make_spec
+
+
+class FakeStore:
+    """Just what a Planner asks of a store; counts how often it is asked for a job."""
+
+    def __init__(self, jobs: dict[str, Job], attempts: dict[str, int] | None = None) -> None:
+        self._jobs = jobs
+        self._attempts = attempts or {}
+        self.asked = 0
+
+    def ids(self) -> Iterator[tuple[str, str]]:
+        return ((key, job.hash()) for key, job in self._jobs.items())
+
+    def job(self, episode_id: str) -> Job:
+        self.asked += 1
+        return self._jobs[episode_id]
+
+    def scan(self, columns: Any, where: str | None = None, batch_size: int = 32) -> Iterator[dict[str, Any]]:
+        return ({"episode_id": key, "attempt": self._attempts.get(key, 1)} for key in self._jobs)
+
+
+def episode(episode_id: str = "demo/0001") -> EpisodeSpec:
+    return EpisodeSpec.model_validate(make_spec(episode_id))
+
+
+def planner(stored: dict[str, Job], policy: Policy = "error", attempts: dict[str, int] | None = None) -> Planner:
+    return Planner(FakeStore(stored, attempts), policy)  # type: ignore[arg-type]
+
+
+def test_without_a_store_everything_is_rendered() -> None:
+    assert Planner(None).decide(episode(), make_job(), SETTINGS).kind == "render"
+
+
+def test_same_job_is_skipped_and_a_new_id_rendered() -> None:
+    plan = planner({"demo/0001": make_job()})
+    assert plan.decide(episode(), make_job(), SETTINGS).kind == "skip"
+    assert plan.decide(episode("demo/0002"), make_job(), SETTINGS).kind == "render"
+
+
+@pytest.mark.parametrize("policy", ["keep", "replace"])
+def test_policies_for_another_job(policy: Policy) -> None:
+    plan = planner({"demo/0001": make_job()}, policy, {"demo/0001": 4})
+    decision = plan.decide(episode(), make_job(version="9"), SETTINGS)
+    assert decision.kind == policy
+    if policy == "replace":
+        assert decision.attempt == 5
+
+
+def test_conflicts_name_the_episode_the_difference_and_the_way_out() -> None:
+    plan = planner({"demo/0001": make_job()})
+    decision = plan.decide(episode(), make_job(make_spec(color="blue")), SETTINGS)
+    assert decision.kind == "conflict"
+    error = Planner.conflict([decision])
+    assert isinstance(error, ConflictError)
+    text = str(error)
+    for part in ("demo/0001", 'spec frames[0].objects[0].color: stored "red", now "blue"', "--replace", "--keep"):
+        assert part in text
+
+
+def test_thousands_of_conflicts_stay_readable() -> None:
+    ids = [f"demo/{number:04}" for number in range(2000)]
+    store = FakeStore({key: make_job() for key in ids})
+    plan = Planner(store)  # type: ignore[arg-type]
+    other = make_job(settings={**SETTINGS.model_dump(mode="json"), "samples": 64})
+    decisions = [plan.decide(episode(key), other, SETTINGS) for key in ids]
+    text = str(Planner.conflict(decisions))
+    assert store.asked < 10
+    assert len(text.splitlines()) < 30
+    assert "settings samples: stored 24, now 64" in text
+    assert str(len(ids) - text.count("is stored already")) in text
+
+
+SETTINGS_DATA = SETTINGS.model_dump(mode="json")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        (
+            make_job(settings={**SETTINGS_DATA, "samples": 64}),
+            make_job(settings={**SETTINGS_DATA, "samples": 24}),
+            "settings samples: stored 64, now 24",
+        ),
+        (
+            make_job(settings={**SETTINGS_DATA, "width": 640}),
+            make_job(settings=SETTINGS_DATA),
+            "settings width: stored 640, now 32",
+        ),
+        (make_job(version="0.1.0"), make_job(version="0.2.0"), 'version: stored "0.1.0", now "0.2.0"'),
+        (make_job(renderer="fake"), make_job(renderer="cycles"), 'renderer: stored "fake", now "cycles"'),
+        (make_job(assets={"mesh:cube": "a"}), make_job(assets={}), 'assets mesh:cube: stored "a", now nothing'),
+        (make_job({"seed": 1}), make_job({"seed": 1.0}), "spec seed: stored 1, now 1.0"),
+        (
+            make_job({"frames": [{"a": 1}]}),
+            make_job({"frames": [{"a": 1}, {"b": 2}]}),
+            'spec frames[1]: stored nothing, now {"b": 2}',
+        ),
+    ],
+)
+def test_each_kind_of_difference(old: Job, new: Job, line: str) -> None:
+    assert difference(old, new) == [line]
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.0, 1.0]) | st.sampled_from(["a", "b"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["x", "y"]), inner, max_size=2),
+    max_leaves=6,
+)
+_jobs = st.builds(lambda spec: make_job(spec), st.dictionaries(st.sampled_from(["p", "q"]), _json, max_size=2))
+
+
+@given(_jobs, _jobs)
+def test_there_is_a_difference_exactly_when_the_hashes_differ(old: Job, new: Job) -> None:
+    assert (difference(old, new) == []) == (old.hash() == new.hash())

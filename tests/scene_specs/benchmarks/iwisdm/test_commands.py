@@ -1,0 +1,137 @@
+"""`render-specs iwisdm | balance | check --prove` as their user meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from render.cli.specs import main
+from render.cli.specs_iwisdm import _BANK
+from scene_specs.benchmarks.iwisdm.bank import TASKS
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    target = tmp_path / "low.jsonl"
+    made = run("iwisdm", "--benchmark", "low", "--count", 30, "--seed", 4, "--balanced", "--out", target)
+    assert made.exit_code == 0
+    return target
+
+
+def test_one_alone_is_as_among_others(file: Path) -> None:
+    alone = run("iwisdm", "--benchmark", "low", "--first", 21, "--count", 1, "--seed", 4, "--balanced")
+    assert alone.output == file.read_text().splitlines()[21] + "\n"
+
+
+def test_proofs(file: Path, tmp_path: Path) -> None:
+    good = run("check", "--prove", file)
+    assert (good.exit_code, good.output) == (0, "30 episodes, no faults\n")
+    specs = [json.loads(line) for line in file.read_text().splitlines()]
+    answers = specs[3]["task"]["answers"]
+    answers[-1] = "false" if answers[-1] == "true" else "true"
+    specs[5]["task"]["instruction"] = "what is this?"
+    specs[7]["task"]["answers"].pop()
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("".join(json.dumps(spec) + "\n" for spec in specs))
+    bad = run("check", "--prove", broken)
+    assert bad.exit_code == 2
+    assert f"{broken}:4: episode {specs[3]['id']}: task: frame 5: the stored answer is '{answers[-1]}'" in bad.output
+    assert f"{broken}:6: episode {specs[5]['id']}: task: the instruction can't be read" in bad.output
+    assert "5 answers are stored for 6 frames" in bad.output
+
+
+def test_balance(file: Path, tmp_path: Path) -> None:
+    rows = json.loads(run("balance", file, "--json").output)
+    assert rows == [
+        {"name": "low-all", "trials": 30, "kind": "true or false", "answers": {"false": 15, "true": 15}, "p": 1.0,
+         "text": pytest.approx(0.5, abs=0.25), "conditions": None},
+    ]  # fmt: skip
+    assert "| low-all | 30 | true or false | false 15, true 15 | 1.000 |" in run("balance", file).output
+    other = tmp_path / "clevr.jsonl"
+    run("clevr", "--count", 1, "--out", other)
+    assert run("balance", other).exit_code == 2
+    text = file.read_text()
+    other.write_text(text.replace("observe", "behold"))
+    assert "expected 'observe object 1,'" in run("balance", other).output
+
+
+def test_sources(tmp_path: Path) -> None:
+    config = tmp_path / "mine.json"
+    config.write_text('{"properties": ["view_angle"], "roots": ["IsSame"], "frames": [2, 3], "joins": [0, 0]}')
+    own = run("iwisdm", "--config", config, "--count", 2, "--split", "val")
+    assert [json.loads(line)["id"] for line in own.output.splitlines()] == [f"iwisdm/val/auto/00000{k}" for k in (0, 1)]
+    bank = run("iwisdm", "--task", "n-back", "--set", "n=1", "--set", "length=3", "--count", 1, "--fixation", "none",
+               "--background", "128,128,128")  # fmt: skip
+    frames = json.loads(bank.output)["frames"]
+    assert [(frame["background"], "fixation" in frame) for frame in frames] == [([128, 128, 128], False)] * 3
+    chained = run("iwisdm", "--benchmark", "low", "--chain", 2, "--count", 1)
+    assert json.loads(chained.output)["id"] == "iwisdm/train/low-all-x2/000000"
+    assert set(_BANK) == {*TASKS}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ("--count 1", "give one of"),
+        ("--count 1 --benchmark low --task dms", "give one of"),
+        ("--count 1 --benchmark low --set n=1", "--set is for --task"),
+        ("--count 1 --task dms --chain 2", "are for benchmarks"),
+        ("--count 1 --task dms --set n=1", "task dms has no setting 'n'; it has: delay, property"),
+        ("--count 1 --task dms --set n", "write KEY=VALUE"),
+        ("--count 1 --task dms --background red", "write R,G,B"),
+        ("--count 9 --benchmark single-frame", "there are 8"),
+        ("--count 73 --benchmark low --unique structure", "there are 72"),
+        ("--count 1 --first 10000000 --benchmark low --unique none", "numbered from 0 to 9999999"),
+        ("--count 1 --benchmark single-frame --properties identity", "can't be asked about identity"),
+    ],
+)
+def test_what_cannot_be_had(arguments: str, problem: str, tmp_path: Path) -> None:
+    refused = run("iwisdm", *arguments.split(), "--out", tmp_path / "x.jsonl")
+    assert (refused.exit_code, problem in " ".join(refused.output.split())) == (2, True), refused.output
+    assert not [*tmp_path.iterdir()]
+
+
+def test_files_of_options_that_cannot_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "latin.json"
+    file.write_bytes(b'{"m\xfcgs": ["#1"]}')
+    for option in (("--benchmark", "low", "--stimuli", file), ("--config", file)):
+        refused = run("iwisdm", "--count", 1, *option)
+        assert (refused.exit_code, "can't be read as text" in refused.output) == (2, True)
+
+
+def test_far_numbers_are_as_quick_as_near_ones_where_tasks_may_be_alike() -> None:
+    far = run("iwisdm", "--benchmark", "low", "--unique", "none", "--first", 9_999_998, "--count", 2)
+    assert [json.loads(line)["task"]["number"] for line in far.output.splitlines()] == [9_999_998, 9_999_999]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"answers": 5}, "task.answers"),
+        ({"answers": ["true", None]}, "task.answers"),
+        ({"instruction": 3}, "task.instruction"),
+        ({"instruction": "observe object 1," + 5000 * "("}, "without an end"),
+    ],
+)
+def test_tasks_that_are_no_trials_are_faults(file: Path, tmp_path: Path, change: dict[str, object], said: str) -> None:
+    spec = json.loads(file.read_text().splitlines()[0])
+    spec["task"].update(change)
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text(json.dumps(spec))
+    for command in (("check", "--prove"), ("balance",)):
+        found = run(*command, broken)
+        assert found.exit_code == 2
+        assert said in found.output
+
+
+def test_shares_that_are_no_numbers(tmp_path: Path) -> None:
+    found = run("iwisdm", "--benchmark", "low", "--count", 1, "--foils", "nan", "--out", tmp_path / "x.jsonl")
+    assert found.exit_code == 2 and "foils nan" in found.output
+    assert not (tmp_path / "x.jsonl").exists()

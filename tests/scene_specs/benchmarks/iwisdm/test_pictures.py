@@ -1,0 +1,25 @@
+"""Equal frames of different trials are one picture to a renderer that remembers pictures by their content."""
+
+from __future__ import annotations
+
+import json
+
+from render.api import compile_spec
+from render.compiler.content import picture_key
+from scene_specs.benchmarks.iwisdm.config import benchmark
+from scene_specs.benchmarks.iwisdm.generate import auto_sessions, trial_specs
+from scene_specs.benchmarks.iwisdm.setup import Setup
+
+
+def test_as_many_pictures_as_different_frames() -> None:
+    setup = Setup(seed=3)
+    pictures: dict[str, set[tuple[str, int]]] = {}
+    frames = 0
+    for spec in trial_specs(auto_sessions(benchmark("low"), setup, "x", 40), setup, "x", 0, 40):
+        scene = compile_spec(json.dumps(spec), "draft", (224, 224))
+        for frame, written in zip(scene.frames, spec["frames"], strict=True):
+            shown = json.dumps(written.get("objects"))
+            pictures.setdefault(shown, set()).add((picture_key(scene, frame, frame.views[0]), frame.seed))
+            frames += 1
+    assert {len(keys) for keys in pictures.values()} == {1}
+    assert len({key for keys in pictures.values() for key in keys}) == len(pictures) < frames

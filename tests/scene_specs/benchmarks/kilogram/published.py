@@ -1,0 +1,68 @@
+"""A folder and files in the published form, made from our own tangrams."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scene_specs.benchmarks.kilogram.figure import figure_of, svg_text
+from scene_specs.benchmarks.kilogram.own import own_tangrams
+from scene_specs.benchmarks.kilogram.pieces import PIECES
+
+NAMES = ["head", "body", "tail", "leg", "wing", "beak", "UNKNOWN"]
+WHOLES = [
+    "bird",
+    "a bird",
+    "cat",
+    "Dog",
+    "old man",
+    "house",
+    "boat",
+    "fish",
+    "tree",
+    "ship",
+    "swan",
+    "fox",
+    "bear",
+    "owl",
+]
+
+
+def annotation(rng: np.random.Generator) -> dict[str, Any]:
+    """One made-up description with metadata, as the published files have it."""
+    parts = int(rng.integers(2, 5))
+    names = {str(piece): NAMES[int(rng.integers(parts))] for piece in PIECES}
+    groups: dict[str, list[int]] = {}
+    for key, name in names.items():
+        groups.setdefault(name, []).append(int(key))
+    metadata = {
+        str(number): {"annotation": name, "pieces": pieces, "final": True, "timestamp": 1}
+        for number, (name, pieces) in enumerate(groups.items())
+    }
+    whole = WHOLES[int(rng.integers(len(WHOLES)))]
+    return {
+        "whole": {"wholeAnnotation": whole, "timestamp": 0},
+        "part": names,
+        "workerId": "0123456789abcdef",
+        "metadata": metadata,
+    }
+
+
+def make_published(folder: Path, count: int = 40, each: int = 4) -> tuple[Path, Path, Path]:
+    """Drawings, a file of annotations, a file of splits; the latter names one tangram that isn't there."""
+    drawings = folder / "tangrams-svg"
+    drawings.mkdir(parents=True)
+    rng = np.random.default_rng(1)
+    data: dict[str, Any] = {}
+    for number, tangram in enumerate(own_tangrams()[:count]):
+        name = f"page1-{number}"
+        (drawings / f"{name}.svg").write_text(svg_text(figure_of(tangram)))
+        data[name] = {"snd": 0.9, "pnd": 0.8, "psa": 5.0, "annotations": [annotation(rng) for _ in range(each)]}
+    names = list(data)
+    splits = {"train": [*names[: count // 2], "page9-9"], "dev": names[count // 2 : -2], "heldout": names[-2:]}
+    (folder / "dense.json").write_text(json.dumps(data))
+    (folder / "data_split.json").write_text(json.dumps(splits))
+    return drawings, folder / "dense.json", folder / "data_split.json"

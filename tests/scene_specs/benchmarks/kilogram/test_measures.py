@@ -1,0 +1,67 @@
+"""SND, PND and PSA against slow ones written from their definitions."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from scene_specs.benchmarks.kilogram.annotations import Annotation
+from scene_specs.benchmarks.kilogram.measures import agreement, divergence, measures, words_of
+
+
+def made_up(count: int, seed: int) -> list[Annotation]:
+    rng = np.random.default_rng(seed)
+    names = ["head", "body", "tail", "leg", "wing", "beak", "eye"]
+    found = []
+    for number in range(count):
+        parts = int(rng.integers(1, 8))
+        part = tuple(names[int(k)] for k in rng.integers(parts, size=7))
+        found.append(Annotation("t", number, f"{names[int(rng.integers(7))]} thing", part))
+    return found
+
+
+def brute_force(one: Annotation, other: Annotation) -> int:
+    """The best of all matchings of parts to parts, the fewer to the more."""
+    few, many = sorted(([set(v) for v in item.groups().values()] for item in (one, other)), key=len)
+    return max(sum(len(a & b) for a, b in zip(few, chosen, strict=True)) for chosen in permutations(many, len(few)))
+
+
+def test_agreement_is_the_brute_force_one() -> None:
+    items = made_up(50, 3)
+    pairs = [brute_force(items[i], items[j]) for j in range(50) for i in range(j)]
+    assert agreement(items) == pytest.approx(sum(pairs) / len(pairs), abs=1e-12)
+    assert len({*pairs}) > 4
+
+
+def test_agreement_of_equals_and_extremes() -> None:
+    whole = Annotation("t", 0, "x", ("a",) * 7)
+    single = Annotation("t", 1, "x", tuple("abcdefg"))
+    assert agreement([whole, whole]) == 7
+    assert agreement([whole, single]) == 1
+    assert agreement([whole]) == 7
+
+
+def test_divergence_from_the_definition() -> None:
+    texts = ["a big dog", "dog", "small cat", "the", "big cats"]
+    said = [["big", "dog"], ["dog"], ["small", "cat"], [], ["big", "cat"]]
+    assert [list(words_of(text)) for text in texts] == said
+    total = 0.0
+    for k, words in enumerate(said):
+        others = [said[j] for j in range(5) if j != k]
+        if words:
+            total += sum(sum(word not in other for other in others) / 4 for word in words) / len(words)
+    assert divergence(texts) == pytest.approx(total / 5)
+    assert divergence(["same", "same"]) == 0
+    assert divergence(["one dog", "one cat"]) == pytest.approx(0.5)
+    assert divergence(["only"]) == 0
+
+
+def test_part_names_count_once() -> None:
+    one = Annotation("t", 0, "dog", ("leg",) * 3 + ("head",) * 4)
+    other = Annotation("t", 1, "dog", ("leg",) * 6 + ("nose",))
+    found = measures([one, other])
+    assert found["snd"] == 0
+    assert found["pnd"] == pytest.approx(0.5)
+    assert found["psa"] == 4

@@ -1,0 +1,105 @@
+"""The checker takes what the generator makes, and finds each single thing that is changed."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+
+from scene_specs.benchmarks.kilogram.dataset import own_dataset
+from scene_specs.benchmarks.kilogram.emit import Look, game_spec, picture_specs
+from scene_specs.benchmarks.kilogram.examples import CONDITIONS
+from scene_specs.benchmarks.kilogram.games import Left, Rules, games
+from scene_specs.benchmarks.kilogram.verify import disproof, frames_of
+
+DATA = own_dataset(0)
+Spec = dict[str, Any]
+
+
+@cache
+def text(condition: str, world: str = "2d") -> str:
+    game = next(games(DATA.of_split("dev"), "dev", Rules(), Left(), augmented=condition == "aug"))
+    return json.dumps(game_spec(DATA, game, condition, Look(world=world), 0))
+
+
+def judged(spec: Spec) -> str:
+    return disproof(spec["task"], frames_of(spec))
+
+
+@pytest.mark.parametrize("world", ["2d", "3d"])
+@pytest.mark.parametrize("condition", [*CONDITIONS, "aug"])
+def test_games_are_what_they_say(condition: str, world: str) -> None:
+    assert judged(json.loads(text(condition, world))) == ""
+
+
+def test_pictures_are_what_they_say() -> None:
+    annotations = dict(list(DATA.annotations.items())[:12])
+    for condition in (*CONDITIONS, "aug"):
+        for spec in picture_specs(DATA, annotations, "dev", condition, Look(), 0):
+            assert judged(spec) == ""
+
+
+def _frame(spec: Spec, other: bool = False) -> Spec:
+    names = [frame["name"] for frame in spec["frames"]]
+    at = names.index(spec["task"]["answer"])
+    found: Spec = spec["frames"][(at + other) % 10]
+    return found
+
+
+def _swap_colors(spec: Spec) -> None:
+    objects = _frame(spec)["objects"]
+    one = next(item for item in objects if item["color"] != objects[0]["color"])
+    objects[0]["color"], one["color"] = one["color"], objects[0]["color"]
+
+
+def _same_whole(spec: Spec) -> None:
+    frame, other = _frame(spec), _frame(spec, other=True)
+    whole = other["truth"]["whole"]
+    for key in ("utterance", "hash_text"):
+        source = frame["utterance"] if key == "utterance" else frame["truth"]["hash_text"]
+        changed = source.replace(frame["truth"]["whole"], whole)
+        if key == "utterance":
+            frame["utterance"] = spec["task"]["text"] = changed
+        else:
+            frame["truth"]["hash_text"] = changed
+    frame["truth"]["whole"] = whole
+
+
+def _same_tangram(spec: Spec) -> None:
+    _frame(spec, other=True)["truth"]["tangram"] = spec["task"]["target"]
+
+
+CHANGES: dict[str, tuple[Callable[[Spec], object], str]] = {
+    "another answer": (lambda s: s["task"].update(answer=_frame(s, other=True)["name"]), "the text is that of"),
+    "an answer that is none": (lambda s: s["task"].update(answer="image-99"), "the stored answer is 'image-99'"),
+    "another text": (lambda s: s["task"].update(text="a thing"), "none"),
+    "a frame less": (lambda s: s["frames"].pop(), "9 frames"),
+    "an option more": (lambda s: s["task"]["options"].append("x"), "11 options"),
+    "a caption changed": (lambda s: _frame(s).update(utterance="a bird"), "its text is 'a bird'"),
+    "a hash text changed": (lambda s: _frame(s)["truth"].update(hash_text="x"), "its hash_text is 'x'"),
+    "two colours exchanged": (_swap_colors, "its part has"),
+    "a piece of another colour": (lambda s: _frame(s)["objects"][3].update(color="white"), "piece 4 is white"),
+    "a piece in two parts": (lambda s: _frame(s)["truth"]["parts"][0]["pieces"].append(7), "each of 1 to 7 once"),
+    "a tangram twice": (_same_tangram, "have the tangram"),
+    "no truth": (lambda s: _frame(s).pop("truth"), "not the form"),
+    "another condition": (lambda s: s["task"].update(name="part"), "found condition 'part'"),
+    "a part hidden": (lambda s: _frame(s)["truth"]["parts"][0].update(shown=False), "colours"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_each_change_is_found(name: str) -> None:
+    change, said = CHANGES[name]
+    spec = copy.deepcopy(json.loads(text("part+color")))
+    change(spec)
+    assert said in judged(spec)
+
+
+def test_a_whole_twice_is_found() -> None:
+    spec = json.loads(text("whole+black"))
+    _same_whole(spec)
+    assert "have the whole" in judged(spec)

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from scene_specs.benchmarks.mewl.things import THINGS, TYPES
+from scene_specs.benchmarks.mewl.verify import Verdict, prove
+from scene_specs.benchmarks.mewl.view import learner_view
+from scene_specs.language.errors import SpecError
+from scene_specs.language.spec import EpisodeSpec
+from tests.scene_specs.benchmarks.mewl.broken import all_broken, episode
+
+BROKEN = all_broken()
+
+
+def proved(spec: dict[str, Any]) -> Verdict:
+    return prove(learner_view(spec), spec["task"]["answer"], spec["task"]["words"])
+
+
+def test_there_are_a_hundred_broken_episodes() -> None:
+    assert len(BROKEN) >= 100
+    assert len({label for label, _, _ in BROKEN}) == len(BROKEN)
+
+
+@pytest.mark.parametrize(("label", "spec", "reason"), BROKEN, ids=[label for label, _, _ in BROKEN])
+def test_a_broken_episode_is_refused_with_its_reason(label: str, spec: dict[str, Any], reason: str) -> None:
+    verdict = proved(spec)
+    assert not verdict.ok, label
+    assert verdict.reason
+    with pytest.raises(AssertionError, match=reason):
+        raise AssertionError(verdict.reason)
+    if "disagree" in verdict.reason:
+        one, two = verdict.lexicons
+        assert one != two
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_what_is_generated_is_accepted_also_from_the_model(task: str) -> None:
+    for number in range(5):
+        spec = episode(task, number)
+        view = learner_view(spec)
+        assert view == learner_view(EpisodeSpec.model_validate(spec))
+        verdict = prove(view, spec["task"]["answer"])
+        assert verdict.ok
+        assert {w: m for w, m in verdict.lexicons[0].items() if w in spec["task"]["words"]} == spec["task"]["words"]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_stored_map_that_does_not_fit_is_refused(task: str) -> None:
+    spec = episode(task, 20)
+    words = spec["task"]["words"]
+    # A word that says nothing about the answer: only the map is wrong.
+    spec["task"]["words"] = dict(zip(words, [*list(words.values())[1:], next(iter(words.values()))], strict=True))
+    assert proved(spec).reason.startswith("the stored words do not fit the contexts")
+
+
+def test_a_word_that_no_context_used_may_mean_what_no_context_showed() -> None:
+    spec = episode("number", 0)
+    count = len(spec["frames"][6]["objects"])
+    said = next(f for f in spec["frames"][:6] if len(f["objects"]) == count)
+    other = next(f for f in spec["frames"][:6] if f is not said)
+    # The answer's word is never heard; the count it would be for is never shown.
+    said.update(utterance=other["utterance"], objects=copy.deepcopy(other["objects"]))
+    del spec["task"]["words"][spec["task"]["answer"]]
+    assert "disagree" in proved(spec).reason
+
+
+def test_the_view_gives_nothing_away() -> None:
+    for task in TASKS:
+        spec = episode(task, 1)
+        view = learner_view(spec)
+        assert view["images"][6]["utterance"] is None
+        renamed = copy.deepcopy(spec)
+        renamed["task"]["answer"] = next(o for o in spec["task"]["options"] if o != spec["task"]["answer"])
+        renamed["task"]["words"] = {}
+        for frame in renamed["frames"]:
+            del frame["truth"]
+        assert learner_view(renamed) == view
+
+
+def test_relations_that_follow_are_seen() -> None:
+    spec = episode("bootstrap", 2)
+    for image in learner_view(spec)["images"]:
+        assert image["open"] == []
+        assert len(image["relations"]) == 12
+        for relation, a, b in image["relations"]:
+            mirror = {"left": "right", "right": "left", "front": "behind", "behind": "front"}[relation]
+            assert [mirror, b, a] in image["relations"]
+            assert [relation, b, a] not in image["relations"]
+
+
+def test_more_new_words_than_meanings_left() -> None:
+    spec = episode("relation", 1)
+    parts = [option.split(" ") for option in spec["task"]["options"]]
+    for k, word in enumerate(("grelo", "pratu")):
+        at = [k for k, option in enumerate(spec["task"]["options"]) if option != spec["task"]["answer"]][k]
+        spec["task"]["options"][at] = " ".join([*parts[at][:2], word, *parts[at][3:]])
+    assert proved(spec).reason.startswith("no lexicon is left: the options have more words")
+
+
+def test_more_readings_than_anybody_counts_are_refused_at_once() -> None:
+    spec = episode("object", 1)
+    things = THINGS[:20]
+    for frame in spec["frames"][:6]:
+        frame["utterance"] = " and ".join(f"w{k}" for k in range(20))
+        frame["objects"] = [dict(zip(TYPES, thing, strict=True)) for thing in things]
+    spec["task"]["options"] = [" and ".join(f"w{k}" for k in range(20)), "w1 and w2"]
+    spec["task"].update(answer=spec["task"]["options"][0], words=None)
+    spec["frames"][6]["objects"] = spec["frames"][0]["objects"]
+    assert proved(spec).reason == "more than 20000 lexicons fit the contexts"
+
+
+def test_an_open_relation_in_the_query_is_no_proof() -> None:
+    spec = episode("relation", 1)
+    del spec["frames"][6]["constraints"]
+    assert proved(spec).reason.startswith("nothing says whether these options are true of the query")
+
+
+def test_what_is_no_mewl_episode_is_named() -> None:
+    spec = mewl_spec(0, "test", "shape", 0)
+    del spec["frames"][2]["objects"][0]["color"]
+    with pytest.raises(SpecError, match=r"frames\[2\]\.objects\[0\]\.color: found None"):
+        learner_view(spec)
+    spec = mewl_spec(0, "test", "shape", 0)
+    spec["task"]["benchmark"] = "clevr"
+    spec["frames"] = spec["frames"][1:]
+    with pytest.raises(SpecError, match=r"(?s)benchmark 'clevr'.*found 6; allowed: 6 contexts and the query"):
+        learner_view(spec)
+
+
+@given(
+    st.sampled_from(TASKS),
+    st.integers(0, 40),
+    st.booleans(),
+    st.permutations(range(6)),
+    st.permutations(range(5)),
+    st.data(),
+)
+def test_a_verdict_depends_on_no_order(
+    task: str, number: int, good: bool, contexts: list[int], options: list[int], data: st.DataObject
+) -> None:
+    spec = episode(task, number)
+    view, answer = learner_view(spec), spec["task"]["answer"]
+    answer = answer if good else next(option for option in view["options"] if option != answer)
+    images = []
+    for image in [*(view["images"][k] for k in contexts), view["images"][6]]:
+        place = data.draw(st.permutations(range(len(image["objects"]))))
+        images.append(
+            {
+                **image,
+                "objects": [image["objects"][place.index(k)] for k in range(len(place))],
+                "relations": [[relation, place[a], place[b]] for relation, a, b in image["relations"]][::-1],
+                "open": [[axis, *sorted((place[a], place[b]))] for axis, a, b in image["open"]],
+                "pointed": None if image["pointed"] is None else place[image["pointed"]],
+            }
+        )
+    shuffled = {**view, "images": images, "options": [view["options"][k] for k in options]}
+    assert prove(shuffled, answer).ok == prove(view, answer).ok == good

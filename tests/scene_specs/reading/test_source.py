@@ -1,0 +1,205 @@
+"""Reading files: every form of input, two passes, flat memory."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from render.model.scene import Scene
+from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
+from scene_specs.language.errors import SpecError
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.reading.source import SpecSource, parse_episode
+from tests.scene_specs.reading.broken_specs import episode
+from tests.scene_specs.strategies import damaged_specs
+
+
+def lines_of(count: int, start: int = 0) -> str:
+    return "".join(json.dumps(episode(id=f"e/{start + k}")) + "\n" for k in range(count))
+
+
+def ids(source: SpecSource) -> list[str]:
+    return [item.episode.id for item in source]
+
+
+def faults_of(*names: Any) -> list[str]:
+    return [str(fault) for fault in SpecSource(names).check()[0]]
+
+
+@given(damaged_specs())
+def test_any_json_is_an_episode_or_has_faults(value: Any) -> None:
+    """Whatever stands in a file, nothing but SpecError comes of it, one fault a place and each can be printed."""
+    try:
+        assert isinstance(parse_episode(json.dumps(value)), EpisodeSpec | Scene)
+    except SpecError as error:
+        assert error.faults
+        assert len({(fault.path, fault.problem) for fault in error.faults}) == len(error.faults)
+        assert all(str(fault).isprintable() for fault in error.faults)
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=8, unique=True), st.sampled_from([None, 0, 2]))
+def test_a_list_and_lines_are_the_same(
+    tmp_path_factory: pytest.TempPathFactory, numbers: list[int], indent: Any
+) -> None:
+    folder = tmp_path_factory.mktemp("specs")
+    episodes = [episode(id=f"e/{number}") for number in numbers]
+    (folder / "a.json").write_text(json.dumps(episodes, indent=indent))
+    (folder / "b.jsonl").write_text("\n\n".join(map(json.dumps, episodes)))
+    for name in ("a.json", "b.jsonl"):
+        source = SpecSource([folder / name])
+        assert source.check() == ([], len(numbers))
+        assert ids(source) == [f"e/{number}" for number in numbers]
+
+
+def test_lines_of_episodes(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("\n" + lines_of(2))
+    (tmp_path / "b.json").write_text(
+        "[\n" + json.dumps(episode(id="x"), indent=1) + ",\n\n" + json.dumps(episode(id="y")) + "]"
+    )
+    found = [(item.episode.id, item.line) for item in SpecSource([tmp_path])]
+    assert found == [("e/0", 2), ("e/1", 3), ("x", 2), ("y", 10)]
+
+
+def test_folders_globs_and_names_give_each_file_once(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    for number, name in enumerate(["b.jsonl", "a.json", "sub/c.json"]):
+        (tmp_path / name).write_text(lines_of(1, number))
+    (tmp_path / "README.md").write_text("no spec")
+    assert ids(SpecSource([tmp_path])) == ["e/1", "e/0", "e/2"]
+    assert ids(SpecSource([tmp_path / "*.json*", tmp_path, tmp_path / "a.json"])) == ["e/1", "e/0", "e/2"]
+    assert ids(SpecSource([f"{tmp_path}/**/*.json"])) == ["e/1", "e/2"]
+
+
+def test_names_that_give_nothing_are_faults(tmp_path: Path) -> None:
+    (tmp_path / "specs.json").write_text(lines_of(1))
+    (tmp_path / "notes.txt").write_text("x")
+    (tmp_path / "empty").mkdir()
+    os.mkfifo(tmp_path / "pipe.json")
+    names = ["spec.json", "*.jsonl", "empty", "notes.txt", "pipe.json", "a\0b.json", "specs.json"]
+    found = faults_of(*(tmp_path / name if "\0" not in name else name for name in names))
+    wanted = ["no such file (did you mean 'specs.json'?)", "no file matches", "a folder without", ".txt", "not a file"]
+    for part, fault in zip([*wanted, "no such file"], found, strict=True):
+        assert part in fault
+    assert "no spec files named" in faults_of()[0]
+
+
+def test_an_unreadable_file_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a patch, because whoever runs tests as root can read every file."""
+    (tmp_path / "a.jsonl").write_text(lines_of(1))
+    (tmp_path / "b.json").write_text(lines_of(1, 1))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    found = faults_of(tmp_path / "a.jsonl", tmp_path / "b.json")
+    assert [("can't be read: Permission denied" in fault) for fault in found] == [True, True]
+
+
+@pytest.mark.parametrize(
+    "text", [lines_of(3), "[" + ",".join(lines_of(3).splitlines()) + "]", json.dumps(episode(), indent=1)]
+)
+def test_standard_input_can_be_read_twice(text: str) -> None:
+    with SpecSource(["-"], stdin=io.BytesIO(text.encode())) as source:
+        faults, count = source.check()
+        assert not faults
+        first = ids(source)
+        assert (len(first), ids(source)) == (count, first)
+
+
+def test_faults_of_standard_input_have_lines() -> None:
+    faults, count = SpecSource(["-"], stdin=io.BytesIO((lines_of(2) + '{"id": }\n').encode())).check()
+    assert count == 2
+    assert [str(fault).split(": ")[0] for fault in faults] == ["-:3"]
+
+
+def test_ids_are_unique_over_files_and_letter_case(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(lines_of(2))
+    (tmp_path / "b.json").write_text(json.dumps([episode(id="E/1"), episode(id="e/3"), episode(id="e/3")]))
+    faults, count = SpecSource([tmp_path]).check()
+    assert count == 3
+    assert [(fault.line, fault.path) for fault in faults] == [(1, "id"), (1, "id")]
+    assert f"{tmp_path / 'a.jsonl'}:2" in faults[0].problem
+
+
+def test_the_id_of_a_broken_episode_is_taken_too(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps(episode(id="x", seed=-1)) + "\n" + json.dumps(episode(id="x")))
+    assert [fault.path for fault in SpecSource([tmp_path]).check()[0]] == ["seed", "id"]
+
+
+def test_a_file_that_changes_after_the_check_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(lines_of(1))
+    source = SpecSource([file])
+    source.check()
+    file.write_text(lines_of(2))
+    with pytest.raises(SpecError, match="changed after it was checked"):
+        ids(source)
+
+
+def test_reading_without_a_check_checks_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(episode(stage="nowhere")))
+    with pytest.raises(SpecError, match="stage"):
+        ids(SpecSource([tmp_path]))
+
+
+def test_form_and_meaning_are_reported_together() -> None:
+    wrong = {"objects": [{"colour": "red", "shape": "cub"}, {"size": "huge", "location": [9, 9]}], "passes": ["depths"]}
+    with pytest.raises(SpecError) as caught:
+        parse_episode(json.dumps(episode(frames=[wrong])))
+    places = {fault.path.removeprefix("frames[0].") for fault in caught.value.faults}
+    wanted = {"objects[0].colour", "objects[0].shape", "objects[1].size", "passes[0]"}
+    assert places == wanted | {"objects[1].location[0]", "objects[1].location[1]"}
+
+
+def test_what_follows_from_a_fault_is_no_fault() -> None:
+    """A misspelt relation doesn't make the constraint an empty one, a wrong name no dangling one."""
+    frame = {"objects": [{"nme": "a"}, {"name": "b"}], "constraints": [{"relation": "left", "subject": "a", "of": "b"}]}
+    for wrong in (frame, {"objects": [{"name": "a"}, {"name": "b"}], "constraints": [{"relation": 3, "subject": "a"}]}):
+        with pytest.raises(SpecError) as caught:
+            parse_episode(json.dumps(episode(frames=[wrong])))
+        assert len(caught.value.faults) == 1
+
+
+def test_a_line_too_long_is_a_fault_and_the_next_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scene_specs.reading.documents.MAX_EPISODE_BYTES", 1000)
+    (tmp_path / "a.jsonl").write_text(json.dumps(episode(task={"x": "y" * 5000})) + "\n" + lines_of(1))
+    faults, count = SpecSource([tmp_path]).check()
+    assert ([fault.line for fault in faults], count) == ([1], 1)
+
+
+def test_memory_is_flat(tmp_path: Path) -> None:
+    """Ten times the episodes, less than the memory of a hundredth of them more."""
+
+    def peak(count: int) -> int:
+        file = tmp_path / f"{count}.jsonl"
+        with file.open("w") as stream:
+            stream.writelines(spec.model_dump_json(exclude_defaults=True) + "\n" for spec in clevr_specs(count))
+        source = SpecSource([file])
+        tracemalloc.start()
+        source.check()
+        for _ in source:
+            pass
+        top = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return top
+
+    peak(10)
+    few, many = peak(100), peak(2000)
+    # 16 bytes of digest in a dictionary cost about 150; a whole episode costs over 10,000.
+    assert many - few < 1900 * 300
+
+
+def test_a_scene_is_told_from_a_spec() -> None:
+    with pytest.raises(SpecError) as caught:
+        parse_episode(json.dumps({"scene_version": 1, "id": "a"}))
+    assert "settings" in {fault.path for fault in caught.value.faults}
