@@ -52,7 +52,7 @@ def compile_spec(
     profile: default `standard`, of a Scene its own settings. size: (width, height) pixels, default the stage's, of a
     Scene its own. asset_roots: folders that .blend materials may come from.
 
-    Raises SpecError with every fault, CompileError where no layout is found, AssetError, UsageError.
+    Raises SpecError with every diagnostic, CompileError where no layout is found, AssetError, UsageError.
     """
     if size is not None and not all(1 <= side <= MOST_SIDE for side in size):
         raise UsageError(f"size {size}: width and height go from 1 to {MOST_SIDE}")

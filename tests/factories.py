@@ -16,9 +16,9 @@ from render.model.record import (
     EpisodeRecord,
     FrameAnnotation,
     ImageRecord,
-    Job,
     ObjectAnnotation,
     Provenance,
+    RenderKey,
 )
 from render.model.scene import Scene, SceneCamera, SceneFrame, SceneView, Settings
 
@@ -98,7 +98,7 @@ def make_spec(episode_id: str = "demo/0001", frames: int = 2, color: str = "red"
     return {"version": 1, "id": episode_id, "seed": 7, "frames": [one for _ in range(frames)]}
 
 
-def make_job(spec: dict[str, Any] | None = None, **changes: Any) -> Job:
+def make_job(spec: dict[str, Any] | None = None, **changes: Any) -> RenderKey:
     """What decides whether an episode is there; settings are SETTINGS."""
     facts: dict[str, Any] = {
         "spec": make_spec() if spec is None else spec,
@@ -107,7 +107,7 @@ def make_job(spec: dict[str, Any] | None = None, **changes: Any) -> Job:
         "version": "0.1.0",
         "renderer": "fake",
     }
-    return Job(**{**facts, **changes})
+    return RenderKey(**{**facts, **changes})
 
 
 def make_scene(episode_id: str = "demo/0001", frames: int = 2, task: dict[str, Any] | None = None) -> Scene:
@@ -150,7 +150,7 @@ def make_record(
     attempt: int = 1,
     seed: int = 0,
     size: tuple[int, int] = (32, 24),
-    job: Job | None = None,
+    job: RenderKey | None = None,
     **changes: Any,
 ) -> EpisodeRecord:
     """A whole episode, one image a frame; `seed` decides the pictures. changes: fields to set instead."""

@@ -71,7 +71,7 @@ def test_an_episode_without_a_mark_compiles(block: Block) -> None:
 def test_an_episode_marked_wrong_has_the_faults_shown_below_it(block: Block) -> None:
     with pytest.raises(SpecError) as caught:
         parse_episode(block.text, "broken.json")
-    assert [str(fault) for fault in caught.value.faults] == block.below.splitlines()
+    assert [str(diagnostic) for diagnostic in caught.value.diagnostics] == block.below.splitlines()
 
 
 @pytest.mark.parametrize("block", marked("fails"))

@@ -115,7 +115,7 @@ def test_sdist_is_the_whole_source(built: Path) -> None:
 
 
 def test_manifest_agrees_with_the_files() -> None:
-    assert manifest.faults() == []
+    assert manifest.diagnostics() == []
 
 
 def test_manifest_sees_a_changed_asset(tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_manifest_sees_a_changed_asset(tmp_path: Path) -> None:
     digest = json.loads(text)["assets"]["meshes/cube.npz"]["sha256"]
     other = tmp_path / "manifest.json"
     other.write_text(text.replace(digest, "0" * 64), "utf-8")
-    (fault,) = manifest.faults(other)
-    assert fault.startswith("assets/meshes/cube.npz: the file is ")
+    (diagnostic,) = manifest.diagnostics(other)
+    assert diagnostic.startswith("assets/meshes/cube.npz: the file is ")
 
 
 def test_manifest_sees_a_lost_and_a_new_asset(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_manifest_sees_a_lost_and_a_new_asset(tmp_path: Path) -> None:
     written["assets"]["meshes/torus.npz"] = written["assets"].pop("meshes/cube.npz")
     other = tmp_path / "manifest.json"
     other.write_text(json.dumps(written), "utf-8")
-    lost, new = manifest.faults(other)
+    lost, new = manifest.diagnostics(other)
     assert lost.startswith("assets/meshes/torus.npz: in the manifest but not there")
     assert new.startswith("assets/meshes/cube.npz: there but not in the manifest")
 

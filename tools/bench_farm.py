@@ -29,7 +29,7 @@ from render.run.batch import Batch, Request
 from render.run.interrupt import Interrupts
 from render.run.limits import resident
 from render.run.local_ray import ray_nodes
-from render.run.loop import Run
+from render.run.loop import RenderLoop
 from render.run.options import RunOptions
 from render.run.task_feed import Task
 from render.run.worker import Answer, Done, Worker
@@ -124,7 +124,7 @@ def run(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     meter = Meter(arguments.episodes)
     before = resident() >> 20
     with Interrupts() as interrupts, ray_nodes() as nodes:
-        farm = Run(tasks(batch, real if arguments.store else None), real, options, meter, worker=Sleeper)
+        farm = RenderLoop(tasks(batch, real if arguments.store else None), real, options, meter, worker=Sleeper)
         farm.summary = batch.summary
         summary = farm.go(plan_workers(options, nodes, arguments.episodes), interrupts)
     counted = arguments.episodes - arguments.episodes // 10

@@ -23,7 +23,7 @@ from typing import Any
 
 from render.episode.make_record import make_record
 from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord, Job
+from render.model.record import EpisodeRecord, RenderKey
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
@@ -44,7 +44,9 @@ def models(size: tuple[int, int]) -> list[EpisodeRecord]:
     for task in TASKS:
         for number in range(MODELS):
             spec = mewl_spec(0, "train", task, number)
-            job = Job(spec=spec, settings=settings.model_dump(mode="json"), assets={}, version="0", renderer="fake")
+            job = RenderKey(
+                spec=spec, settings=settings.model_dump(mode="json"), assets={}, version="0", renderer="fake"
+            )
             made.append(make_record(renderer, EpisodeSpec.model_validate(spec), job, settings))
     return made
 

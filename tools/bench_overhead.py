@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from render.compiler.render_key import job_of
+from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
@@ -43,7 +43,7 @@ def records(renderer: CyclesRenderer, settings: Settings, count: int) -> list[Ep
     made = []
     for number in range(count + 2):
         spec = episode(number)
-        made.append(make_record(renderer, spec, job_of(spec, settings, "cycles"), settings))
+        made.append(make_record(renderer, spec, render_key_of(spec, settings, "cycles"), settings))
     return made[2:]
 
 

@@ -1,4 +1,4 @@
-"""Does a library of models work? Every model read, faults listed, a contact sheet rendered.
+"""Does a library of models work? Every model read, diagnostics listed, a contact sheet rendered.
 
     python -m tools.check_shapenet ROOT [--category chairs] [--limit 200] [--sheet sheet.jpg] [--json report.json]
 

@@ -60,7 +60,8 @@ def faults_of(trial: Path, fixation: bool = True) -> list[str]:
         spaces = [tuple(one["obj"]["space"]) for one in info["objects"] if one["obj"]["epochs"] == epoch]
         due = info["answers"][epoch] != "null"
         found += [
-            f"epoch {epoch}: {fault}" for fault in picture_faults(np.asarray(picture), spaces, fixation and not due)
+            f"epoch {epoch}: {diagnostic}"
+            for diagnostic in picture_faults(np.asarray(picture), spaces, fixation and not due)
         ]
     return found + text_faults(trial, info)
 
@@ -147,9 +148,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     wrong = 0
     for trial in trials:
-        faults = faults_of(trial, not given.no_fixation)
-        wrong += bool(faults)
-        sys.stdout.writelines(f"{trial.relative_to(given.folder)}: {fault}\n" for fault in faults)
+        diagnostics = faults_of(trial, not given.no_fixation)
+        wrong += bool(diagnostics)
+        sys.stdout.writelines(f"{trial.relative_to(given.folder)}: {diagnostic}\n" for diagnostic in diagnostics)
     sys.stdout.write(f"{len(trials)} trials, {wrong} with faults\n")
     if given.sheet is not None:
         make_sheet(trials, given.side).save(given.sheet, quality=75)

@@ -1,6 +1,6 @@
 """Writes `assets/manifest.json`: builder, licence and SHA-256 of every asset. `python -m assets.build.manifest`.
 
-`faults()` compares the manifest with the files; a test calls it, so an asset can't change without its entry.
+`diagnostics()` compares the manifest with the files; a test calls it, so an asset can't change without its entry.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def entries() -> dict[str, dict[str, str]]:
     return made
 
 
-def faults(manifest: Path = MANIFEST) -> list[str]:
+def diagnostics(manifest: Path = MANIFEST) -> list[str]:
     """Each difference between the manifest and the files, with what to do; empty where they agree."""
     written: dict[str, dict[str, str]] = json.loads(manifest.read_text("utf-8"))["assets"]
     there = entries()

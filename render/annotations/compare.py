@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from render.annotations.encode import decode_png
-from render.model.json_diff import MISSING, differences, shown
+from render.model.json_diff import MISSING, differences, preview_json
 from render.model.record import EpisodeRecord, ImageRecord
 from render.model.scene import Scene, SceneFrame
 
@@ -90,7 +90,7 @@ class Comparison:
 
 
 def _told(old: Any, new: Any) -> tuple[str, ...]:
-    found = [f"{path}: {shown(a)}, now {shown(b)}" for path, a, b in differences(old, new)]
+    found = [f"{path}: {preview_json(a)}, now {preview_json(b)}" for path, a, b in differences(old, new)]
     more = len(found) - _TOLD
     return (*found[:_TOLD], f"and {more} more") if more > 0 else tuple(found)
 
@@ -122,7 +122,7 @@ def circumstances(old: EpisodeRecord, new: EpisodeRecord) -> tuple[str, ...]:
         ("asset", old.scene.assets, new.scene.assets),
     )
     return tuple(
-        f"{name} {path}".strip() + f": {shown(a)}, now {shown(b)}"
+        f"{name} {path}".strip() + f": {preview_json(a)}, now {preview_json(b)}"
         for name, was, now in pairs
         for path, a, b in differences(was, now)
     )
@@ -141,7 +141,11 @@ def scene_changes(old: Scene, new: Scene) -> tuple[str, ...]:
     # By name: its number may be another frame's by now.
     frames += [differences(frame, MISSING, f"frames[{name}]") for name, frame in before.items()]
     was, now = (scene.model_dump(mode="json", exclude={"frames", "settings", "assets"}) for scene in (old, new))
-    found = [f"{path}: {shown(a)}, now {shown(b)}" for walk in (differences(was, now), *frames) for path, a, b in walk]
+    found = [
+        f"{path}: {preview_json(a)}, now {preview_json(b)}"
+        for walk in (differences(was, now), *frames)
+        for path, a, b in walk
+    ]
     more = len(found) - _TOLD
     return (*found[:_TOLD], f"and {more} more places") if more > 0 else tuple(found)
 

@@ -118,13 +118,13 @@ def shapenet_option(command: _Decorated) -> _Decorated:
 
 
 def report(error: DioramaError, shown: int = SHOWN_FAULTS) -> None:
-    """Log an error, one line a fault; of very many faults the first `shown` and how many more there are."""
+    """Log an error, one line a diagnostic; of very many diagnostics the first `shown` and how many more there are."""
     if not isinstance(error, SpecError):
         log.error("%s", error)
     else:
-        for fault in error.faults[:shown]:
-            log.error("%s", fault)
-        more = len(error.faults) - shown
+        for diagnostic in error.diagnostics[:shown]:
+            log.error("%s", diagnostic)
+        more = len(error.diagnostics) - shown
         if more > 0:
             log.error("and %d more fault%s (`render-specs check --json` lists all)", more, "" if more == 1 else "s")
     log.debug("where it was raised:", exc_info=error)
@@ -193,7 +193,7 @@ def parse_size(_ctx: click.Context, _param: click.Parameter, value: str | None) 
 
 
 @contextmanager
-def whole_file(out: Path | None) -> Iterator[IO[str]]:
+def atomic_writer(out: Path | None) -> Iterator[IO[str]]:
     """A text stream, UTF-8: stdout for None or `-`, else a file that takes its name only once all of it is written.
 
     A pipe or a device, such as /dev/null, is written to as it is: renamed over, it would be gone. Of a link, the file

@@ -76,13 +76,13 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
     Exit codes: 0 identical, replaced, or nothing to compare with; 1 the pictures or their truth differ; 2 wrong
     options, spec or id; 3 the device asked for is not there; 4 the store cannot be read.
     """
-    from render.episode.rerender import Again, render_again
+    from render.episode.rerender import EpisodeRequest, render_again
 
     if options["spec"] is not None and store is not None and episode_id is None:
         store, episode_id = None, store
     if options["spec"] is None and episode_id is None and os.environ.get("DIORAMA_STORE"):
         store, episode_id = os.environ["DIORAMA_STORE"], store
-    result = render_again(Again(store, episode_id, **options))
+    result = render_again(EpisodeRequest(store, episode_id, **options))
     if as_json:
         import json
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from render.cli.icca_played import empty_folder
-from render.model.errors import Fault, SpecError, UsageError
+from render.model.errors import Diagnostic, SpecError, UsageError
 from scene_specs.benchmarks.icca.contexts import TANGRAM
 from scene_specs.benchmarks.icca.folders import (
     game_folders,
@@ -25,7 +25,7 @@ from scene_specs.benchmarks.icca.prompts import Part
 from scene_specs.benchmarks.icca.score import MEASURES, Played, Row, of_game, of_transcript
 from scene_specs.benchmarks.icca.sources import seen_picture
 from scene_specs.benchmarks.icca.transcripts import read_transcripts
-from scene_specs.benchmarks.icca.verify import disproof, is_icca
+from scene_specs.benchmarks.icca.verify import find_contradiction, is_icca
 
 if TYPE_CHECKING:
     from render.model.record import EpisodeRecord
@@ -41,7 +41,7 @@ def pictures_of_record(record: EpisodeRecord) -> list[Picture]:
     task = record.scene.task or {}
     if not is_icca(task) or len(record.images) != SIZE:
         problem = f"found benchmark {task.get('benchmark')!r}, {len(record.images)} images; expected 'icca', {SIZE}"
-        raise SpecError([Fault("", 0, record.episode_id, "task", problem)])
+        raise SpecError([Diagnostic("", 0, record.episode_id, "task", problem)])
     if task.get("source") == TANGRAM:
         from scene_specs.benchmarks.icca.tangrams import picture_of_pieces
 
@@ -52,7 +52,7 @@ def pictures_of_record(record: EpisodeRecord) -> list[Picture]:
         try:
             found.append(seen_picture(str(task.get("source")), _annotations(record, k), relations))
         except (ValueError, KeyError) as error:
-            raise SpecError([Fault("", 0, record.episode_id, f"image {image.name}", str(error))]) from None
+            raise SpecError([Diagnostic("", 0, record.episode_id, f"image {image.name}", str(error))]) from None
     return found
 
 
@@ -60,7 +60,9 @@ def _annotations(record: EpisodeRecord, k: int) -> list[dict[str, Any]]:
     image = record.images[k]
     hidden = [one.name for one in image.annotation.objects if not one.visible_pixels]
     if hidden:
-        raise SpecError([Fault("", 0, record.episode_id, f"image {image.name}", f"nothing is visible of {hidden}")])
+        raise SpecError(
+            [Diagnostic("", 0, record.episode_id, f"image {image.name}", f"nothing is visible of {hidden}")]
+        )
     return [one.model_dump(mode="json") for one in image.annotation.objects]
 
 
@@ -82,25 +84,25 @@ def make_games(store: str, count: int | None, out: Path, seed: int) -> Iterator[
     empty_folder("--out", out)
     total = count or len(ids)
     used = ids[:total]
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
     for record in _whole(opened, used, store):
         try:
-            reason = disproof(record.scene.task or {}, pictures_of_record(record))
-            faults += [Fault("", 0, record.episode_id, "task", reason)] if reason else []
+            reason = find_contradiction(record.scene.task or {}, pictures_of_record(record))
+            diagnostics += [Diagnostic("", 0, record.episode_id, "task", reason)] if reason else []
         except SpecError as error:
-            faults += error.faults
-    if faults:
-        raise SpecError([replace(fault, file=store) for fault in faults])
+            diagnostics += error.diagnostics
+    if diagnostics:
+        raise SpecError([replace(diagnostic, file=store) for diagnostic in diagnostics])
     for place, record in enumerate(_whole(opened, used, store)):
         for number in range(len(range(place, total, len(ids)))):
             yield _made(record, place, number, out, seed)
 
 
 def _whole(opened: EpisodeReader, ids: Sequence[str], store: str) -> Iterator[EpisodeRecord]:
-    from render.export.protocol import ExportReport, whole_records
+    from render.export.protocol import ExportReport, iter_valid_records
 
     report = ExportReport()
-    for record in whole_records(opened, ids, report, lambda _: None):
+    for record in iter_valid_records(opened, ids, report, lambda _: None):
         if report.damaged:
             break
         yield record
@@ -128,16 +130,16 @@ def _made(record: EpisodeRecord, place: int, number: int, out: Path, seed: int) 
 
 
 def read_games(paths: Sequence[Path]) -> list[Game]:
-    """All games of folders. Raises SpecError with the faults of all."""
-    faults: list[Fault] = []
+    """All games of folders. Raises SpecError with the diagnostics of all."""
+    diagnostics: list[Diagnostic] = []
     found = []
     for folder in game_folders(paths):
         try:
             found.append(read_game(folder))
         except SpecError as error:
-            faults += error.faults
-    if faults:
-        raise SpecError(faults)
+            diagnostics += error.diagnostics
+    if diagnostics:
+        raise SpecError(diagnostics)
     return found
 
 

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from render.cli.common import log, whole_file
-from render.model.errors import Fault, SpecError, UsageError
+from render.cli.common import atomic_writer, log
+from render.model.errors import Diagnostic, SpecError, UsageError
 from scene_specs.benchmarks.icca.folders import TRUTH, table_text, transcript_rows, write_game
 from scene_specs.benchmarks.icca.game import Game
 from scene_specs.benchmarks.icca.transcripts import header_of, read_text, transcripts_of
@@ -37,7 +37,7 @@ def empty_folder(option: str, out: Path) -> None:
         raise UsageError(f"{option} {out}: can't be written: {error.strerror or error}") from error
 
 
-class Growing:
+class TranscriptWriter:
     """lines: game -> its lines, of all games that are in the file. `add` puts one more into it."""
 
     def __init__(self, write: Callable[[str], None], lines: dict[str, list[str]]) -> None:
@@ -56,7 +56,7 @@ class Growing:
 @contextmanager
 def growing(
     out: Path | None, resume: bool, games: Sequence[Game], setup: Setup, players: tuple[str, str]
-) -> Iterator[Growing]:
+) -> Iterator[TranscriptWriter]:
     """The transcripts' file, this command's alone while it is open; or stdout, for None or `-`, a pipe or a device.
 
     resume: what is in it was played so, and stays. Raises UsageError for a file that is there (without `resume`), is
@@ -64,8 +64,8 @@ def growing(
     """
     if out is None or str(out) == "-" or (out.exists() and not out.is_file() and not out.is_dir()):
         try:
-            with whole_file(out) as stream:
-                yield Growing(partial(_pass_on, stream), {})
+            with atomic_writer(out) as stream:
+                yield TranscriptWriter(partial(_pass_on, stream), {})
         except BrokenPipeError:
             # Whoever reads has enough, as `head` has; click ends the command.
             raise
@@ -75,7 +75,7 @@ def growing(
     new = not out.exists()
     with _alone(out) as held:
         size = os.fstat(held.fileno()).st_size
-        made = Growing(partial(_append, out, held), {})
+        made = TranscriptWriter(partial(_append, out, held), {})
         try:
             if size and not resume:
                 hint = "--resume plays the games that are not in it yet; or name another file"
@@ -186,7 +186,7 @@ def _games_of(
         ):
             problem = "has other images or targets there"
         if problem:
-            raise SpecError([Fault(str(out), 0, "", "", f"game {one.game!r} {problem}", "name another --out")])
+            raise SpecError([Diagnostic(str(out), 0, "", "", f"game {one.game!r} {problem}", "name another --out")])
         found[one.game] = lines[k * (1 + TRIALS) : (k + 1) * (1 + TRIALS)]
     return found
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from render.model.record import EpisodeRecord
-    from scene_specs.language.errors import Fault
+    from scene_specs.language.errors import Diagnostic
     from scene_specs.reading.source import Item, SpecSource
 
 
@@ -44,29 +44,29 @@ def _mewl() -> Proof:
 
 
 def _iwisdm() -> Proof:
-    from render.cli.specs_iwisdm import record_disproof, spec_disproof
+    from render.cli.specs_iwisdm import verify_record, verify_spec
 
-    return Proof(spec_disproof, record_disproof)
+    return Proof(verify_spec, verify_record)
 
 
 def _icca() -> Proof:
-    from render.cli.specs_icca import record_disproof, spec_disproof
+    from render.cli.specs_icca import verify_record, verify_spec
 
-    return Proof(spec_disproof, record_disproof)
+    return Proof(verify_spec, verify_record)
 
 
 def _kilogram() -> Proof:
-    from render.export._kilogram_truth import record_disproof
-    from scene_specs.benchmarks.kilogram.verify import disproof, frames_of
+    from render.export._kilogram_truth import verify_record
+    from scene_specs.benchmarks.kilogram.verify import find_contradiction, frames_of
 
-    return Proof(lambda data: disproof(data["task"], frames_of(data)), record_disproof)
+    return Proof(lambda data: find_contradiction(data["task"], frames_of(data)), verify_record)
 
 
 def _malevic() -> Proof:
-    from render.export._malevic_truth import record_disproof
-    from scene_specs.benchmarks.malevic.verify import disproof
+    from render.export._malevic_truth import verify_record
+    from scene_specs.benchmarks.malevic.verify import find_contradiction
 
-    return Proof(disproof, record_disproof)
+    return Proof(find_contradiction, verify_record)
 
 
 # Imported when first needed: most runs have one benchmark's episodes.
@@ -78,56 +78,56 @@ _PROOFS: dict[str, Callable[[], Proof]] = {
 }
 
 
-def placed(fault: Fault, file: str, line: int) -> Fault:
-    """The fault, with the place it was found at."""
+def placed(diagnostic: Diagnostic, file: str, line: int) -> Diagnostic:
+    """The diagnostic, with the place it was found at."""
     from dataclasses import replace
 
-    return replace(fault, file=file, line=line)
+    return replace(diagnostic, file=file, line=line)
 
 
-def proof_faults(source: SpecSource) -> Iterator[Fault]:
-    """What is wrong with the episodes of checked files as those of their benchmark: a fault for each not proved."""
-    from scene_specs.language.errors import Fault, SpecError
+def proof_faults(source: SpecSource) -> Iterator[Diagnostic]:
+    """Verify the episodes of checked files by the rules of their benchmark; yields a diagnostic for each failure."""
+    from scene_specs.language.errors import Diagnostic, SpecError
 
     for item in source:
         try:
             data = item.episode.model_dump(mode="json", exclude_none=True)
             reason = proof_of(data.get("task")).spec(data)
         except SpecError as error:
-            yield from (placed(fault, item.file, item.line) for fault in error.faults)
+            yield from (placed(diagnostic, item.file, item.line) for diagnostic in error.diagnostics)
             continue
         if reason:
-            yield Fault(item.file, item.line, item.episode.id, "task", reason)
+            yield Diagnostic(item.file, item.line, item.episode.id, "task", reason)
 
 
-def store_faults(path: str) -> tuple[list[Fault], int]:
+def store_faults(path: str) -> tuple[list[Diagnostic], int]:
     """The same for the rendered truth in a store, and how many episodes were proved.
 
-    A damaged episode is a fault of its own. Raises StoreError where the store can't be opened.
+    A damaged episode is a diagnostic of its own. Raises StoreError where the store can't be opened.
     """
-    from render.export.protocol import ExportReport, whole_records
+    from render.export.protocol import ExportReport, iter_valid_records
     from render.store import open_store
-    from scene_specs.language.errors import Fault, SpecError
+    from scene_specs.language.errors import Diagnostic, SpecError
 
     store = open_store(path)
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
     proved = 0
     report = ExportReport()
     try:
         ids = sorted(key for key, _ in store.ids())
-        for record in whole_records(store, ids, report, lambda _: None):
+        for record in iter_valid_records(store, ids, report, lambda _: None):
             try:
                 reason = proof_of(record.scene.task).record(record)
             except SpecError as error:
-                faults += [placed(fault, path, 0) for fault in error.faults]
+                diagnostics += [placed(diagnostic, path, 0) for diagnostic in error.diagnostics]
                 continue
             if reason:
-                faults.append(Fault(path, 0, record.episode_id, "task", reason))
+                diagnostics.append(Diagnostic(path, 0, record.episode_id, "task", reason))
             else:
                 proved += 1
     finally:
         store.close()
-    return [*faults, *(Fault(path, 0, "", "", line) for line in report.damaged)], proved
+    return [*diagnostics, *(Diagnostic(path, 0, "", "", line) for line in report.damaged)], proved
 
 
 def checked(files: tuple[str, ...]) -> Iterator[tuple[Item, dict[str, Any]]]:
@@ -136,20 +136,20 @@ def checked(files: tuple[str, ...]) -> Iterator[tuple[Item, dict[str, Any]]]:
     from scene_specs.reading.source import SpecSource
 
     with SpecSource(files) as source:
-        faults, _ = source.check()
-        if faults:
-            raise SpecError(faults)
+        diagnostics, _ = source.check()
+        if diagnostics:
+            raise SpecError(diagnostics)
         for item in source:
             yield item, item.episode.model_dump(mode="json", exclude_none=True)
 
 
 def data_of(files: tuple[str, ...], benchmark: str) -> Iterator[dict[str, Any]]:
     """Each episode as JSON data. Raises SpecError for specs that are wrong, or of another benchmark."""
-    from scene_specs.language.errors import Fault, SpecError
+    from scene_specs.language.errors import Diagnostic, SpecError
 
     for item, data in checked(files):
         found = (data.get("task") or {}).get("benchmark")
         if found != benchmark:
             problem = f"found benchmark {found!r}; expected {benchmark!r}"
-            raise SpecError([Fault(item.file, item.line, item.episode.id, "task", problem)])
+            raise SpecError([Diagnostic(item.file, item.line, item.episode.id, "task", problem)])
         yield data

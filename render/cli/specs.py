@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from render.cli import proofs, specs_icca, specs_iwisdm, specs_kilogram, specs_malevic, specs_mewl, specs_views
-from render.cli.common import DioramaGroup, log, parse_size, shapenet_option, verbose_option, whole_file
+from render.cli.common import DioramaGroup, atomic_writer, log, parse_size, shapenet_option, verbose_option
 
 if TYPE_CHECKING:
     from scene_specs.language.spec import EpisodeSpec
@@ -32,7 +32,7 @@ def schema(out: Path | None) -> None:
     """Print the JSON Schema of spec files."""
     from scene_specs.language.schema import schema_text
 
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         stream.write(schema_text())
 
 
@@ -63,29 +63,29 @@ for _command in _COMMANDS:
 )
 @click.option("--store", metavar="STORE", help="With --prove: prove the rendered truth of a store instead of files.")
 def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None) -> None:
-    """Report every fault of every file; exit code 2 if there is one."""
+    """Report every diagnostic of every file; exit code 2 if there is one."""
     from scene_specs.language.errors import SpecError
     from scene_specs.reading.source import SpecSource
 
     if bool(files) == (store is not None) or (store is not None and not prove):
         raise click.UsageError("give FILES, or --prove with --store STORE")
     if store is not None:
-        faults, count = proofs.store_faults(store)
+        diagnostics, count = proofs.store_faults(store)
     else:
         with SpecSource(files) as source:
-            faults, count = source.check()
-            if prove and not faults:
-                faults = list(proofs.proof_faults(source))
-                count -= len({(fault.file, fault.line, fault.episode) for fault in faults})
+            diagnostics, count = source.check()
+            if prove and not diagnostics:
+                diagnostics = list(proofs.proof_faults(source))
+                count -= len({(diagnostic.file, diagnostic.line, diagnostic.episode) for diagnostic in diagnostics})
     if as_json:
         fields = ("file", "line", "episode", "path", "problem", "hint")
-        listed = [{key: getattr(fault, key) for key in fields} for fault in faults]
+        listed = [{key: getattr(diagnostic, key) for key in fields} for diagnostic in diagnostics]
         click.echo(json.dumps({"episodes": count, "faults": listed}, indent=1))
-        if faults:
+        if diagnostics:
             click.get_current_context().exit(SpecError.exit_code)
-    elif faults:
-        log.info("%d fault%s; episodes without one: %d", len(faults), "" if len(faults) == 1 else "s", count)
-        raise SpecError(faults)
+    elif diagnostics:
+        log.info("%d fault%s; episodes without one: %d", len(diagnostics), "" if len(diagnostics) == 1 else "s", count)
+        raise SpecError(diagnostics)
     else:
         click.echo(f"{count} episode{'' if count == 1 else 's'}, no faults")
 
@@ -120,7 +120,7 @@ def resolve(
     failed = 0
     with SpecSource(files) as source:
         _all_right(source)
-        with whole_file(out) as stream:
+        with atomic_writer(out) as stream:
             for item in source:
                 try:
                     stream.write(_resolved(item.episode, profile, size, asset_roots) + "\n")
@@ -134,9 +134,9 @@ def resolve(
 def _all_right(source: SpecSource) -> None:
     from scene_specs.language.errors import SpecError
 
-    faults, _ = source.check()
-    if faults:
-        raise SpecError(faults)
+    diagnostics, _ = source.check()
+    if diagnostics:
+        raise SpecError(diagnostics)
 
 
 def _resolved(episode: Any, profile: str | None, size: tuple[int, int] | None, asset_roots: tuple[Path, ...]) -> str:
@@ -202,22 +202,22 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     from scene_specs.language.errors import SpecError
 
     reader = import_mewl if origin == "mewl" else import_clevr
-    faults: list[Any] = []
+    diagnostics: list[Any] = []
 
     def episodes() -> Iterable[EpisodeSpec]:
         for file in files:
             try:
                 yield from reader(file, camera, strict)
             except SpecError as error:
-                faults.extend(error.faults)
-        if faults:
-            raise SpecError(faults)
+                diagnostics.extend(error.diagnostics)
+        if diagnostics:
+            raise SpecError(diagnostics)
 
     _write(episodes(), out)
 
 
 def _write(episodes: Iterable[EpisodeSpec], out: Path | None) -> None:
     """As JSON lines, without what is left out."""
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         for episode in episodes:
             stream.write(episode.model_dump_json(exclude_none=True, exclude_defaults=True) + "\n")

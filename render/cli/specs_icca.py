@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from render.cli import specs_icca_play
-from render.cli.common import whole_file
+from render.cli.common import atomic_writer
 from render.cli.proofs import data_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def icca(
     from scene_specs.benchmarks.icca.contexts import context_specs
 
     specs = context_specs(contexts, difficulty, source, vary or "", seed, first)
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         for spec in tqdm(specs, total=contexts, unit=" contexts", delay=2, disable=None):
             stream.write(json.dumps(spec, separators=(",", ":")) + "\n")
 
@@ -71,7 +71,7 @@ def similarity(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     from scene_specs.benchmarks.icca.verify import summary, summary_table
 
     rows = summary(data_of(files, "icca"))
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         stream.write(json.dumps(rows, indent=1) + "\n" if as_json else summary_table(rows))
 
 
@@ -100,16 +100,16 @@ for _command in (specs_icca_play.play, specs_icca_play.prompt, specs_icca_play.v
     icca.add_command(_command)
 
 
-def spec_disproof(data: dict[str, Any]) -> str:
+def verify_spec(data: dict[str, Any]) -> str:
     """Why a context's stored descriptions are wrong; "" if they are right."""
-    from scene_specs.benchmarks.icca.verify import disproof, pictures_of
+    from scene_specs.benchmarks.icca.verify import find_contradiction, pictures_of
 
-    return disproof(data["task"], pictures_of(data))
+    return find_contradiction(data["task"], pictures_of(data))
 
 
-def record_disproof(record: EpisodeRecord) -> str:
+def verify_record(record: EpisodeRecord) -> str:
     """The same from what was rendered."""
     from render.cli.icca_games import pictures_of_record
-    from scene_specs.benchmarks.icca.verify import disproof
+    from scene_specs.benchmarks.icca.verify import find_contradiction
 
-    return disproof(record.scene.task or {}, pictures_of_record(record))
+    return find_contradiction(record.scene.task or {}, pictures_of_record(record))

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from render.cli.common import whole_file
+from render.cli.common import atomic_writer
 from render.model.errors import UsageError
 
 _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
@@ -200,8 +200,8 @@ def score(
 
     rows = scores(played_games(played), computation, words, seed)
     if plot is not None:
-        with whole_file(plot) as stream:
+        with atomic_writer(plot) as stream:
             stream.write(plot_of(rows))
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         data = json.dumps(as_data(rows, computation, words), indent=1) + "\n"
         stream.write(data if as_json else table(rows))

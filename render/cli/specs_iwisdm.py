@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli.common import rgb_value, whole_file
+from render.cli.common import atomic_writer, rgb_value
 from render.cli.proofs import data_of
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def iwisdm(out: Path | None, count: int, first: int, **given: Any) -> None:
     setup = _setup(given)
     sessions, name = _sessions(given, setup, first + count)
     specs = trial_specs(sessions, setup, name, first, count)
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         for spec in tqdm(specs, total=count, unit=" trials", delay=2, disable=None):
             stream.write(json.dumps(spec, separators=(",", ":")) + "\n")
 
@@ -169,20 +169,20 @@ def balance(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
         rows = audit(data_of(files, "iwisdm"))
     except UnreadableError as error:
         raise UsageError(str(error)) from error
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         stream.write(json.dumps(rows, indent=1) + "\n" if as_json else table(rows))
 
 
-def spec_disproof(data: dict[str, Any]) -> str:
+def verify_spec(data: dict[str, Any]) -> str:
     """Why a spec's stored answers are wrong; "" if they are right. Raises SpecError for what can't be read."""
-    from scene_specs.benchmarks.iwisdm.verify import disproof, frames_of
+    from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
 
-    return disproof(data["task"], frames_of(data))
+    return find_contradiction(data["task"], frames_of(data))
 
 
-def record_disproof(record: EpisodeRecord) -> str:
+def verify_record(record: EpisodeRecord) -> str:
     """The same from what was rendered: categories and models as loaded, places as measured."""
     from render.export._iwisdm_truth import frames_of_record
-    from scene_specs.benchmarks.iwisdm.verify import disproof
+    from scene_specs.benchmarks.iwisdm.verify import find_contradiction
 
-    return disproof(record.scene.task or {}, frames_of_record(record))
+    return find_contradiction(record.scene.task or {}, frames_of_record(record))

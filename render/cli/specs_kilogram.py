@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli.common import log, whole_file
+from render.cli.common import atomic_writer, log
 from render.cli.ranges import FiniteRange
 
 if TYPE_CHECKING:
     from scene_specs.benchmarks.kilogram.dataset import Dataset
     from scene_specs.benchmarks.kilogram.emit import Look
-    from scene_specs.language.errors import Fault
+    from scene_specs.language.errors import Diagnostic
 
 _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -71,7 +71,7 @@ def kilogram(out: Path | None, seed: int, split: str, condition: str, **given: A
     look = _look(given)
     dataset = _dataset(given, seed)
     conditions = _CONDITIONS if condition == "four" else [condition]
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         for spec in tqdm(
             _specs(dataset, split, conditions, look, seed, given), unit=" episodes", delay=2, disable=None
         ):
@@ -98,10 +98,12 @@ def _dataset(given: dict[str, Any], seed: int) -> Dataset:
     if not annotations:
         raise click.UsageError("--svg needs --annotations FILE: what do the drawings show?")
     dataset = read_dataset(svg, annotations, given["splits"], seed, given["strict"])
-    for fault in dataset.faults[:_SHOWN]:
-        log.warning("%s", fault)
-    if dataset.faults:
-        log.warning("%d in all; `render-specs drawings` lists them, --strict makes them errors", len(dataset.faults))
+    for diagnostic in dataset.diagnostics[:_SHOWN]:
+        log.warning("%s", diagnostic)
+    if dataset.diagnostics:
+        log.warning(
+            "%d in all; `render-specs drawings` lists them, --strict makes them errors", len(dataset.diagnostics)
+        )
     return dataset
 
 
@@ -109,7 +111,7 @@ def _specs(
     dataset: Dataset, split: str, conditions: list[str], look: Look, seed: int, given: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     from scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
-    from scene_specs.benchmarks.kilogram.games import Left, Rules, games
+    from scene_specs.benchmarks.kilogram.games import Rules, SkippedTargets, games
 
     annotations = dataset.of_split(split)
     if not annotations:
@@ -119,7 +121,7 @@ def _specs(
             yield from picture_specs(dataset, annotations, split, condition, look, seed)
         return
     rules = Rules(seed, given["contexts"], given["targets"], given["distinct"])
-    left = Left()
+    left = SkippedTargets()
     for game in games(annotations, split, rules, left, augmented=conditions == ["aug"]):
         for condition in conditions:
             yield game_spec(dataset, game, condition, look, seed)
@@ -167,7 +169,7 @@ def tangrams(count: int, corners: float, symmetric: float, alike: float, seed: i
     made = drawn_varied(seed, count, corners, symmetric, alike)
     written = 0
     for tangram in tqdm(made, total=count, unit=" tangrams", delay=2, disable=None):
-        with whole_file(out / f"{tangram.name}.svg") as stream:
+        with atomic_writer(out / f"{tangram.name}.svg") as stream:
             stream.write(svg_text(figure_of(tangram)))
         written += 1
     if written < count:
@@ -198,19 +200,21 @@ def drawings(
         raise click.UsageError("--splits is checked against descriptions: give --annotations, too")
     if annotations:
         dataset = read_dataset(folder, annotations, splits)
-        measured, faults = list(dataset.measured), list(dataset.faults)
+        measured, diagnostics = list(dataset.measured), list(dataset.diagnostics)
     else:
-        _, measured, faults = read_drawings(folder)
-    with whole_file(out) as stream:
+        _, measured, diagnostics = read_drawings(folder)
+    with atomic_writer(out) as stream:
         if as_json:
             rows = [{key: _finite(value) for key, value in asdict(one).items()} for one in measured]
-            listed = [_fault_data(fault) for fault in faults]
+            listed = [_fault_data(diagnostic) for diagnostic in diagnostics]
             stream.write(json.dumps({"drawings": rows, "faults": listed}, indent=1) + "\n")
         else:
-            stream.writelines(f"{fault}\n" for fault in faults)
-            stream.write(f"{len(measured)} drawings read, {sum(not one.faults for one in measured)} without fault\n")
-    if strict and faults:
-        raise SpecError(faults[:1] if not as_json and out is None else faults)
+            stream.writelines(f"{diagnostic}\n" for diagnostic in diagnostics)
+            stream.write(
+                f"{len(measured)} drawings read, {sum(not one.diagnostics for one in measured)} without fault\n"
+            )
+    if strict and diagnostics:
+        raise SpecError(diagnostics[:1] if not as_json and out is None else diagnostics)
 
 
 def _finite(value: Any) -> Any:
@@ -218,8 +222,13 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and value != value else value
 
 
-def _fault_data(fault: Fault) -> dict[str, Any]:
-    return {"file": fault.file, "tangram": fault.episode, "path": fault.path, "problem": fault.problem}
+def _fault_data(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "file": diagnostic.file,
+        "tangram": diagnostic.episode,
+        "path": diagnostic.path,
+        "problem": diagnostic.problem,
+    }
 
 
 @click.command()
@@ -240,11 +249,11 @@ def naming(files: tuple[Path, ...], as_json: bool, out: Path | None) -> None:
 
     found: Annotations = {} if files else own_annotations()
     for path in files:
-        read, faults = read_annotations(text_of(path), str(path))
-        for fault in faults[:_SHOWN]:
-            log.warning("%s", fault)
+        read, diagnostics = read_annotations(text_of(path), str(path))
+        for diagnostic in diagnostics[:_SHOWN]:
+            log.warning("%s", diagnostic)
         if not any(read.values()):
-            raise SpecError(faults or [_empty(path)])
+            raise SpecError(diagnostics or [_empty(path)])
         for name in sorted(found.keys() & read.keys()):
             log.warning("%s: tangram %s is in a file before this one, too; that one is taken", path, name)
         found = {**read, **found}
@@ -252,7 +261,7 @@ def naming(files: tuple[Path, ...], as_json: bool, out: Path | None) -> None:
         {"tangram": name, "count": len(items), **measures(items)} for name, items in found.items() if len(items) > 1
     ]
     means = {key: sum(row[key] for row in rows) / max(len(rows), 1) for key in ("snd", "pnd", "psa")}
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         if as_json:
             stream.write(json.dumps({"tangrams": rows, "mean": means}, indent=1) + "\n")
             return
@@ -262,7 +271,7 @@ def naming(files: tuple[Path, ...], as_json: bool, out: Path | None) -> None:
             stream.write(f"| {row['tangram']} | {row['count']} | {values} |\n")
 
 
-def _empty(path: Path) -> Fault:
-    from scene_specs.language.errors import Fault
+def _empty(path: Path) -> Diagnostic:
+    from scene_specs.language.errors import Diagnostic
 
-    return Fault(str(path), 0, "", "", "no descriptions in it")
+    return Diagnostic(str(path), 0, "", "", "no descriptions in it")

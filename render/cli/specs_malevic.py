@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from render.cli.common import whole_file
+from render.cli.common import atomic_writer
 from render.cli.ranges import FiniteRange
 from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS
 
@@ -85,7 +85,7 @@ def malevic(name: str, split: str, count: int | None, first: int, out: Path | No
     todo = _todo(_GROUPS.get(name, (name,)), split, count, first)
     report = Report()
     with (
-        whole_file(out) as stream,
+        atomic_writer(out) as stream,
         tqdm(total=sum(len(n) for *_, n in todo), unit=" items", delay=2, disable=None) as bar,
     ):
         for one, part, numbers in todo:
@@ -120,22 +120,22 @@ def malevic_report(files: tuple[str, ...], as_json: bool, out: Path | None) -> N
     from scene_specs.benchmarks.malevic.report import report, table
 
     rows = report(_tasks(files))
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         stream.write(json.dumps(rows, indent=1) + "\n" if as_json else table(rows))
 
 
 def _tasks(files: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """`task` of each item. Raises SpecError for specs that are wrong or no MALeViC items."""
     from scene_specs.benchmarks.malevic.verify import is_malevic
-    from scene_specs.language.errors import Fault, SpecError
+    from scene_specs.language.errors import Diagnostic, SpecError
     from scene_specs.reading.source import SpecSource
 
     with SpecSource(files) as source:
-        faults, _ = source.check()
-        if faults:
-            raise SpecError(faults)
+        diagnostics, _ = source.check()
+        if diagnostics:
+            raise SpecError(diagnostics)
         for item in source:
             task = item.episode.task
             if task is None or not is_malevic(task):
-                raise SpecError([Fault(item.file, item.line, item.episode.id, "task", "not a MALeViC item")])
+                raise SpecError([Diagnostic(item.file, item.line, item.episode.id, "task", "not a MALeViC item")])
             yield task

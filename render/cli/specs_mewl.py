@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from render.cli.common import whole_file
+from render.cli.common import atomic_writer
 from render.cli.proofs import checked, placed
 
 _FILES = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
@@ -36,7 +36,7 @@ def mewl(
     from scene_specs.benchmarks.mewl.generate import COUNTS, TASKS, mewl_spec
     from scene_specs.benchmarks.mewl.words import SPLITS
 
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         for name in SPLITS if split == "all" else (split,):
             for one in TASKS if task == "all" else (task,):
                 for number in range(first, first + (COUNTS[name] if count is None else count)):
@@ -58,7 +58,7 @@ def audit(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     from scene_specs.benchmarks.mewl.audit import tables
 
     rows = audited(data for _, data in _mewl_data(files))
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         stream.write(json.dumps(rows, indent=1) + "\n" if as_json else tables(rows))
 
 
@@ -69,7 +69,7 @@ def captions(files: tuple[str, ...], out: Path | None) -> None:
     """Write MEWL episodes as text, one a line: captions, names, options, and prompts for models that read only text."""
     from scene_specs.benchmarks.mewl.captions import questions
 
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         for _, data in _mewl_data(files):
             stream.write(json.dumps(questions(data), separators=(",", ":")) + "\n")
 
@@ -83,5 +83,5 @@ def _mewl_data(files: tuple[str, ...]) -> Iterator[tuple[Any, dict[str, Any]]]:
         try:
             learner_view(data)
         except SpecError as error:
-            raise SpecError([placed(fault, item.file, item.line) for fault in error.faults]) from None
+            raise SpecError([placed(diagnostic, item.file, item.line) for diagnostic in error.diagnostics]) from None
         yield item, data

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli.common import log, rgb_value, shapenet_option, whole_file
+from render.cli.common import atomic_writer, log, rgb_value, shapenet_option
 
 if TYPE_CHECKING:
     from render.geometry.shapenet import Library
@@ -69,7 +69,7 @@ def views(
     names = _names(models, listed)[:limit]
     specs = [view_spec(name, plan, seed, **look) for name in _readable(names, skip_broken)]
     _check(specs)
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         for spec in specs:
             text = json.dumps(spec.model_dump(mode="json", exclude_none=True, exclude_defaults=True))
             stream.write(text + "\n")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from render.cli import store_care, store_stats
-from render.cli.common import DioramaGroup, log, verbose_option, whole_file
+from render.cli.common import DioramaGroup, atomic_writer, log, verbose_option
 from render.cli.store_parts import AT, JSON, STORE, WHERE, bar, open_one, print_json, table
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def ls(
     url: str, where: str | None, limit: int | None, sort: str | None, reverse: bool, at: str | None, as_json: bool
 ) -> None:
     """List episodes, by id or by what is extreme in them."""
-    from render.store.lance.reader import ID_BATCH_ROWS, among
+    from render.store.lance.reader import ID_BATCH_ROWS, ids_filter
 
     store = open_one(url, at)
     if sort is not None:
@@ -71,7 +71,9 @@ def ls(
         rows = []
         for start in range(0, len(found), ID_BATCH_ROWS):
             part = found[start : start + ID_BATCH_ROWS]
-            facts = {row["episode_id"]: row for row in store.scan(_LS_COLUMNS, among([one.episode for one in part]))}
+            facts = {
+                row["episode_id"]: row for row in store.scan(_LS_COLUMNS, ids_filter([one.episode for one in part]))
+            }
             rows += [{**facts[one.episode], sort: one.value, "where": one.where} for one in part]
     else:
         rows = list(store.scan(_LS_COLUMNS, where, ID_BATCH_ROWS))
@@ -175,13 +177,13 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
     from render.export.folder import export
     from render.export.protocol import ExportOptions
     from render.model.errors import StoreError
-    from render.store.lance.reader import among
+    from render.store.lance.reader import ids_filter
 
     store = open_one(url, at)
     missing = [episode for episode in episodes if not store.exists(episode)]
     if missing:
         raise StoreError(f"{url}: episode {missing[0]} is not in the store")
-    report = export(store, out, ExportOptions(overwrite, where=among(episodes)), lambda done: None)
+    report = export(store, out, ExportOptions(overwrite, where=ids_filter(episodes)), lambda done: None)
     click.echo(f"wrote {report.exported} episodes to {out}, {report.skipped} were there already")
     error = report.error()
     if error is not None:
@@ -219,14 +221,14 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
         raise UsageError(f"{len(lost)} damaged episodes would be taken out; give --specs-out FILE to keep their specs")
     _tell(url, verdict, as_json)
     if specs_out is not None:
-        for file, options in write_specs(verdict.damaged, specs_out, whole_file).items():
+        for file, options in write_specs(verdict.damaged, specs_out, atomic_writer).items():
             log.info("to make them again: render-batch %s --out %s %s", file, url, options)
         _tell_unkept([damage.episode_id or f"row {damage.row}" for damage in lost if damage.spec is None], specs_out)
     if mend and verdict.damaged:
         from render.store.lance.lance_store import LanceStore
-        from render.store.lance.repair import take_out
+        from render.store.lance.repair import delete_damaged
 
-        log.info("took out %d rows", take_out(LanceStore.open(url), verdict))
+        log.info("took out %d rows", delete_damaged(LanceStore.open(url), verdict))
     if not verdict.whole:
         rows = len(verdict.damaged) + len(verdict.unreadable)
         now = "were damaged and are taken out" if mend and not verdict.unreadable else "are damaged"

@@ -14,7 +14,7 @@ from render.compiler.constraints import Rules
 from render.compiler.placement import Search
 from render.compiler.pointer import Placer, placer_of, quadrants
 from render.compiler.rng import Keys
-from render.compiler.visibility import Sight, frame_planes
+from render.compiler.visibility import VisibilityCounter, frame_planes
 from render.geometry.camera import Camera
 from render.geometry.rotation import Vec
 from scene_specs.language.spec import FrameSpec
@@ -69,7 +69,9 @@ def _broken_pairs(rules: Rules, given: Sequence[tuple[int, Vec]], ground: Ground
             yield f"{rules.distance_label} {both}: {room:.3f}"
 
 
-def _broken_sight(rules: Rules, items: Sequence[Item], given: Sequence[tuple[int, Vec]], sight: Sight) -> Iterator[str]:
+def _broken_sight(
+    rules: Rules, items: Sequence[Item], given: Sequence[tuple[int, Vec]], sight: VisibilityCounter
+) -> Iterator[str]:
     if rules.frame_stated:
         for k, (x, y, z) in given:
             if any(a * x + b * y + c < 0 for a, b, c in frame_planes(items[k], z, sight.camera).tolist()):
@@ -92,7 +94,7 @@ def _check_demands(rules: Rules, fail: Failure) -> None:
             raise fail(f"relations that contradict each other: {'; '.join(cycle)}")
 
 
-def _floors(rules: Rules, given: Sequence[tuple[int, Vec]], sight: Sight) -> list[int]:
+def _floors(rules: Rules, given: Sequence[tuple[int, Vec]], sight: VisibilityCounter) -> list[int]:
     """Least visible pixels of each object.
 
     Where nothing is stated of an object with a given place, the free ones may not push it below the stage's number,
@@ -152,7 +154,7 @@ def lay_out(
     directions = camera.directions()
     right, front = directions["right"], directions["front"]
     ground = Ground2(area.x, area.y, (right[0], right[1]), (front[0], front[1]))
-    sight = Sight(items, camera, stage.ground)
+    sight = VisibilityCounter(items, camera, stage.ground)
     given = _given(items)
     _check_demands(rules, fail)
     broken = [*_broken_pairs(rules, given, ground), *_broken_sight(rules, items, given, sight)]

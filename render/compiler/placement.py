@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from render.compiler.attributes import Item
 from render.compiler.candidates import Floats, Ground2, Strips, candidates, free_strips
 from render.compiler.constraints import Rules
-from render.compiler.visibility import Sight, frame_planes
+from render.compiler.visibility import VisibilityCounter, frame_planes
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Search:
     """The search of one frame."""
 
     def __init__(
-        self, items: Sequence[Item], rules: Rules, grounds: Sequence[Ground2], sight: Sight, tries: int
+        self, items: Sequence[Item], rules: Rules, grounds: Sequence[Ground2], sight: VisibilityCounter, tries: int
     ) -> None:
         """grounds: the area of each object; all share the camera's directions."""
         self.items, self.rules, self.grounds, self.sight, self.tries = items, rules, grounds, sight, tries

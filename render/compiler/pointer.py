@@ -13,7 +13,7 @@ from render.compiler.attributes import Item, material_of, rounded, rounded3
 from render.compiler.candidates import Bools, Floats, Ground2
 from render.compiler.constraints import Rules
 from render.compiler.looks import Fail
-from render.compiler.visibility import Sight, frame_planes
+from render.compiler.visibility import VisibilityCounter, frame_planes
 from render.geometry.pointing import pointing_ray
 from render.geometry.raster import Pose, compose, rasterise
 from render.geometry.rotation import Vec
@@ -38,7 +38,7 @@ def turn_towards(x: float, y: float, target: Vec) -> float:
     return rounded(math.degrees(math.pi - math.atan2(target[0] - x, target[1] - y)) % 360.0)
 
 
-def miss(knuckle: Vec, tip: Vec, target: Vec) -> float:
+def ray_distance(knuckle: Vec, tip: Vec, target: Vec) -> float:
     """Distance at which the ray from the knuckle through the fingertip passes a point; inf if it lies behind."""
     along = [t - k for t, k in zip(tip, knuckle, strict=True)]
     away = [t - k for t, k in zip(target, knuckle, strict=True)]
@@ -101,7 +101,7 @@ class Placer:
     target: int
     ground: Ground2
     rules: Rules
-    sight: Sight
+    sight: VisibilityCounter
     tries: int
     height: float
     generator: Generator
@@ -160,7 +160,7 @@ class Placer:
         assert item.location is not None
         x, y, z = item.location
         knuckle, tip = pointing_ray(item.shape, item.rotation_deg, item.scale, item.location)
-        if miss(knuckle, tip, locations[self.target]) > self.rules.scales[self.target]:
+        if ray_distance(knuckle, tip, locations[self.target]) > self.rules.scales[self.target]:
             return "the pointer's ray meets its target"
         if self.rules.in_frame and any(
             a * x + b * y + c < 0 for a, b, c in frame_planes(item, z, self.sight.camera).tolist()
@@ -192,7 +192,7 @@ def placer_of(
     names: Sequence[str],
     ground: Ground2,
     rules: Rules,
-    sight: Sight,
+    sight: VisibilityCounter,
     tries: int,
     generator: Generator,
     fail: Fail,

@@ -9,17 +9,19 @@ from pathlib import Path
 from render import __version__
 from render.compiler.assets import blend_digest, shape_asset
 from render.compiler.pointer import MESHES
-from render.model.record import Job
+from render.model.record import RenderKey
 from render.model.scene import Scene, Settings
 from scene_specs.language.outlines import FLAT_SHAPES
 from scene_specs.language.spec import EpisodeSpec, MaterialSpec, OutlineSpec
 from scene_specs.language.stage import Stage, load_stage, stage_digest
 
 
-def job_of(episode: EpisodeSpec | Scene, settings: Settings, renderer: str, asset_roots: Sequence[Path] = ()) -> Job:
-    """The Job of an episode. renderer: cycles, fake, ... Raises AssetError, StageError."""
+def render_key_of(
+    episode: EpisodeSpec | Scene, settings: Settings, renderer: str, asset_roots: Sequence[Path] = ()
+) -> RenderKey:
+    """The RenderKey of an episode. renderer: cycles, fake, ... Raises AssetError, StageError."""
     assets = dict(episode.assets) if isinstance(episode, Scene) else _assets_of(episode, asset_roots)
-    return Job(
+    return RenderKey(
         spec=episode.model_dump(mode="json", exclude_none=True),
         settings=settings.model_dump(mode="json"),
         assets=assets,

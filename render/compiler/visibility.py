@@ -46,7 +46,7 @@ def frame_planes(item: Item, z: float, camera: Camera) -> Floats:
 
 
 @dataclass
-class Sight:
+class VisibilityCounter:
     """Counts visible pixels of layouts of the same items; objects with given places are drawn once."""
 
     items: Sequence[Item]

@@ -6,15 +6,15 @@ from typing import Any
 
 from render.compiler import compile_episode
 from render.episode.json_edit import REMOVED, Step, changed, parse_assignment, parse_path
-from render.episode.pin_layout import settle
-from render.episode.request import Again
+from render.episode.pin_layout import pin_layout
+from render.episode.request import EpisodeRequest
 from render.episode.scene_edit import change_scene, parse_after
 from render.model.errors import UsageError
 from render.model.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 
 
-def edited(request: Again, source: EpisodeSpec | Scene, scene: Scene) -> tuple[Scene, EpisodeSpec | None]:
+def apply_edits(request: EpisodeRequest, source: EpisodeSpec | Scene, scene: Scene) -> tuple[Scene, EpisodeSpec | None]:
     """The Scene that the edits give, and its spec; None where only the Scene says it.
 
     scene: the one before, with the settings to render with.
@@ -35,7 +35,7 @@ def edited(request: Again, source: EpisodeSpec | Scene, scene: Scene) -> tuple[S
     if request.seed is not None:
         base = source.model_copy(update={"seed": request.seed})
     elif not request.recompile:
-        base = settle(source, scene, request.asset_roots)
+        base = pin_layout(source, scene, request.asset_roots)
     spec = _change_spec(base, request)
     return _same_episode(compile_episode(spec, scene.settings, request.asset_roots), scene), spec
 
@@ -58,7 +58,7 @@ def _removal(text: str) -> tuple[tuple[Step, ...], Any]:
     return path, REMOVED
 
 
-def _change_spec(spec: EpisodeSpec, request: Again) -> EpisodeSpec:
+def _change_spec(spec: EpisodeSpec, request: EpisodeRequest) -> EpisodeSpec:
     """The spec with --set and then --unset applied, in their order. Raises UsageError, SpecError."""
     document = spec.model_dump(mode="json")
     for text in request.sets:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from render.compiler import compile_episode
-from render.episode.apply_edits import edited
+from render.episode.apply_edits import apply_edits
 from render.episode.output_files import changed_settings, only_frames
-from render.episode.request import Again, check
+from render.episode.request import EpisodeRequest, check
 from render.model.errors import DioramaError, SpecError, UsageError
 from render.model.profiles import DEFAULT_PROFILE, settings_for
 from render.model.record import EpisodeRecord
 from render.model.scene import Scene
 from render.store import open_at, open_store
-from scene_specs.language.diagnostics import nearest
+from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.stage import stage_of
 from scene_specs.reading.source import SpecSource, parse_episode
@@ -25,7 +25,7 @@ _LIKENED = 100_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class ResolvedRequest:
     """stored: as the store has it, None without one. scene: to be rendered. edited: whether it is another Scene.
 
     spec: that gives the Scene, None where only the Scene is known. otherwise: whether pictures are meant to differ.
@@ -43,7 +43,7 @@ class Asked:
         return self.scene if self.spec is None else self.spec
 
 
-def find(request: Again) -> Asked:
+def find(request: EpisodeRequest) -> ResolvedRequest:
     """The episode asked for, changed as asked. Raises UsageError, SpecError, CompileError, StoreError, AssetError."""
     check(request)
     if request.spec is not None:
@@ -66,20 +66,20 @@ def find(request: Again) -> Asked:
         )
     spec: EpisodeSpec | None = None
     if request.edits:
-        scene, spec = edited(request, source, settings)
+        scene, spec = apply_edits(request, source, settings)
     else:
         scene = settings
         spec = _spec_of_scene(source, scene, request.asset_roots) if request.replace else None
     only_frames(scene, request.frames)
     otherwise = request.edits or scene.settings != stored.scene.settings
-    return Asked(stored, scene, spec, request.edits, otherwise)
+    return ResolvedRequest(stored, scene, spec, request.edits, otherwise)
 
 
 def _stored(url: str, episode_id: str, at: str | None) -> EpisodeRecord:
     store = open_store(url) if at is None else open_at(url, at)
     if not store.exists(episode_id):
         known = [name for name, _ in store.ids()] if store.count() <= _LIKENED else []
-        hint = nearest(episode_id, known)
+        hint = did_you_mean(episode_id, known)
         raise UsageError(f"{url}: episode {episode_id} is not in the store" + (f"; {hint}" if hint else ""))
     return store.get(episode_id)
 
@@ -112,13 +112,13 @@ def _spec_of_scene(source: EpisodeSpec | Scene, scene: Scene, asset_roots: tuple
     return source if again == scene else None
 
 
-def _from_spec(request: Again) -> Asked:
+def _from_spec(request: EpisodeRequest) -> ResolvedRequest:
     """The one episode of the spec file, or the one with the id, compiled."""
     assert request.spec is not None
     with SpecSource([request.spec]) as source:
-        faults, _ = source.check()
-        if faults:
-            raise SpecError(faults)
+        diagnostics, _ = source.check()
+        if diagnostics:
+            raise SpecError(diagnostics)
         found = {item.episode.id: item.episode for item in source if request.episode_id in (None, item.episode.id)}
     if len(found) != 1:
         if request.episode_id is not None:
@@ -129,12 +129,12 @@ def _from_spec(request: Again) -> Asked:
     scene = _sampled(_compiled(episode, request), request.samples)
     spec = episode if isinstance(episode, EpisodeSpec) else None
     if request.edits:
-        scene, spec = edited(request, episode, scene)
+        scene, spec = apply_edits(request, episode, scene)
     only_frames(scene, request.frames)
-    return Asked(None, scene, spec, request.edits, True)
+    return ResolvedRequest(None, scene, spec, request.edits, True)
 
 
-def _compiled(episode: EpisodeSpec | Scene, request: Again) -> Scene:
+def _compiled(episode: EpisodeSpec | Scene, request: EpisodeRequest) -> Scene:
     if isinstance(episode, Scene):
         return changed_settings(episode, request.profile, request.size)
     width, height = request.size or stage_of(episode).size

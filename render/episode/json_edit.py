@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from render.model.errors import UsageError
-from render.model.json_diff import shown
-from scene_specs.language.diagnostics import nearest, path_text
+from render.model.json_diff import preview_json
+from scene_specs.language.diagnostics import did_you_mean, path_text
 
 Step = int | str
 
@@ -111,13 +111,13 @@ def _resolved(node: Any, step: Step, where: tuple[Step, ...], option: str, make:
         key = str(step)
         if key in node or make:
             return key
-        hint = nearest(key, node)
+        hint = did_you_mean(key, node)
         raise UsageError(
             f"{option}: {place} has no {key!r}; there are: {', '.join(node) or 'none'}" + (f" ({hint})" if hint else "")
         )
     if isinstance(node, list):
         return _position(node, step, where, option, make)
-    raise UsageError(f"{option}: {place} is {shown(node)}; nothing is inside it, so {step!r} leads nowhere")
+    raise UsageError(f"{option}: {place} is {preview_json(node)}; nothing is inside it, so {step!r} leads nowhere")
 
 
 def _position(node: list[Any], step: Step, where: tuple[Step, ...], option: str, make: bool) -> int:
@@ -129,7 +129,7 @@ def _position(node: list[Any], step: Step, where: tuple[Step, ...], option: str,
     if str(step).isdecimal() and int(step) < len(node):
         return int(step)
     there = ", ".join(f"[{index}] {name}" for index, name in enumerate(names)) or "none"
-    hint = nearest(step, names)
+    hint = did_you_mean(step, names)
     raise UsageError(
         f"{option}: {path_text(where)} has no item {step!r}; there are: {there}" + (f" ({hint})" if hint else "")
     )

@@ -15,7 +15,7 @@ from render.annotations.encode import encode_extra, encode_png
 from render.compiler import compile_episode
 from render.geometry.shapenet import load_model
 from render.model.passes import Renderer
-from render.model.record import EpisodeRecord, ImageRecord, Job, Provenance
+from render.model.record import EpisodeRecord, ImageRecord, Provenance, RenderKey
 from render.model.scene import Scene, SceneFrame, SceneView, Settings
 from scene_specs.language.model_names import is_model
 from scene_specs.language.spec import EpisodeSpec
@@ -47,7 +47,7 @@ class Stopwatch:
 def make_record(
     renderer: Renderer,
     episode: Episode,
-    job: Job,
+    job: RenderKey,
     settings: Settings,
     asset_roots: Sequence[Path] = (),
     attempt: int = 1,

@@ -18,7 +18,7 @@ from PIL import Image
 
 from render.annotations.compare import Comparison, ImageComparison, compare_records
 from render.annotations.encode import decode_png
-from render.gallery.comparison_strip import beside, difference_picture
+from render.gallery.comparison_strip import comparison_strip, difference_picture
 from render.gallery.overlay import overlay
 from render.model.errors import UsageError
 from render.model.passes import Passes
@@ -163,7 +163,7 @@ class Files:
         was = decode_png(old.png)
         self._keep(f"{old.name}_stored.png", partial(Path.write_bytes, data=old.png))
         self._keep_picture(f"{old.name}_difference.png", difference_picture(was, color))
-        self._keep_picture(f"{old.name}_compare.png", beside(was, color, figures.pixels()))
+        self._keep_picture(f"{old.name}_compare.png", comparison_strip(was, color, figures.pixels()))
 
 
 def check_writable(path: Path, folder: bool = False) -> None:

@@ -1,6 +1,6 @@
 """A spec with what the compiler decided written into it: one thing can be changed and all others stay.
 
-Compiled again, a settled spec gives the very Scene that it was settled by; `settle` has made sure of that.
+Compiled again, a settled spec gives the very Scene that it was settled by; `pin_layout` has made sure of that.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from render.compiler import compile_episode
 from render.model.errors import DioramaError, UsageError
-from render.model.json_diff import differences, shown
+from render.model.json_diff import differences, preview_json
 from render.model.scene import Scene, SceneFrame, SceneObject, SceneView
 from scene_specs.language.model_names import is_model
 from scene_specs.language.spec import AreaSpec, CameraSpec, EpisodeSpec, FrameSpec, LightSpec, ObjectSpec, object_name
@@ -23,7 +23,7 @@ from scene_specs.reading.source import parse_episode
 _OF_LAYOUTS = ("axis_margin", "min_distance", "in_frame", "min_visible_pixels")
 
 
-def settle(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()) -> EpisodeSpec:
+def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()) -> EpisodeSpec:
     """`spec` with every place, turn, look, camera and light of `scene`.
 
     Constraints stay, so a change that breaks a stated relation is refused; where given places can't be held to the
@@ -55,7 +55,7 @@ def settle(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()) ->
 def _moved(old: Scene, new: Scene) -> Iterator[str]:
     before, after = (scene.model_dump(mode="json")["frames"] for scene in (old, new))
     for path, a, b in differences(before, after):
-        yield f"frames{path} {shown(a)} would become {shown(b)}"
+        yield f"frames{path} {preview_json(a)} would become {preview_json(b)}"
 
 
 def _frame(frame: FrameSpec, decided: SceneFrame, area: AreaSpec, strict: bool) -> FrameSpec:

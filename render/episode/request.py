@@ -9,7 +9,7 @@ from render.model.errors import UsageError
 
 
 @dataclass(frozen=True)
-class Again:
+class EpisodeRequest:
     """What is asked: an episode of a store, or of a spec file. The other fields are render-episode's options."""
 
     store: str | None
@@ -48,7 +48,7 @@ class Again:
         return looks and not (self.out is not None or self.save_blend or self.compare or self.replace)
 
 
-def check(request: Again) -> None:
+def check(request: EpisodeRequest) -> None:
     """Options against each other. Raises UsageError."""
     if request.replace and request.frames:
         raise UsageError("--replace commits whole episodes; leave --frame out")

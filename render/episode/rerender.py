@@ -9,19 +9,19 @@ from typing import Any
 
 from render.annotations.compare import Comparison, circumstances, scene_changes
 from render.compiler.assets import resolve_blend
-from render.compiler.render_key import job_of
-from render.episode.find_episode import Asked, find
+from render.compiler.render_key import render_key_of
+from render.episode.find_episode import ResolvedRequest, find
 from render.episode.make_record import make_record
 from render.episode.output_files import BlendSaver, Files, check_writable, default_folder, only_frames, only_images
 from render.episode.replace_stored import Replaced, replace_stored
-from render.episode.request import Again
+from render.episode.request import EpisodeRequest
 from render.gallery.sheet import sheet
-from render.gallery.top_view import plan
+from render.gallery.top_view import top_view
 from render.model.passes import Renderer
 from render.model.record import EpisodeRecord
 from render.model.scene import Scene
 
-__all__ = ["Again", "Done", "render_again"]
+__all__ = ["Done", "EpisodeRequest", "render_again"]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Done:
         }
 
 
-def render_again(request: Again) -> Done:
+def render_again(request: EpisodeRequest) -> Done:
     """Do what is asked. Raises what the commands do, before anything is written where it can be seen before."""
     asked = find(request)
     for path in (request.sheet, request.plan):
@@ -104,7 +104,7 @@ def render_again(request: Again) -> Done:
     return Done(record.episode_id, record, folder, (*files.paths, *blends), comparison, edited, since, replaced)
 
 
-def _look(request: Again, asked: Asked) -> Done:
+def _look(request: EpisodeRequest, asked: ResolvedRequest) -> Done:
     """A sheet or a plan and nothing else. What is stored needs no renderer, and a plan never does."""
     scene = only_frames(asked.scene, request.frames)
     files = Files(None)
@@ -120,19 +120,19 @@ def _look(request: Again, asked: Asked) -> Done:
     return Done(scene.id, record, None, tuple(files.paths), edited=edited)
 
 
-def _pictures(request: Again, scene: Scene, record: EpisodeRecord | None, files: Files) -> None:
+def _pictures(request: EpisodeRequest, scene: Scene, record: EpisodeRecord | None, files: Files) -> None:
     """The sheet and the plan, where they are asked for."""
     if request.sheet is not None and record is not None:
         whole = sheet(record)
         files.save(request.sheet, lambda part: whole.save(part, format="PNG"))
     if request.plan is not None:
-        drawn = plan(scene)
+        drawn = top_view(scene)
         files.save(request.plan, lambda part: part.write_text(drawn, encoding="utf-8"))
 
 
-def _render(request: Again, asked: Asked, folder: Path) -> tuple[EpisodeRecord, list[Path]]:
+def _render(request: EpisodeRequest, asked: ResolvedRequest, folder: Path) -> tuple[EpisodeRecord, list[Path]]:
     scene = only_frames(asked.scene, request.frames)
-    job = job_of(asked.source, scene.settings, request.renderer, request.asset_roots)
+    job = render_key_of(asked.source, scene.settings, request.renderer, request.asset_roots)
     inner = _renderer(request)
     renderer: Renderer = BlendSaver(inner, folder) if request.save_blend else inner
     try:
@@ -142,7 +142,7 @@ def _render(request: Again, asked: Asked, folder: Path) -> tuple[EpisodeRecord, 
     return record, renderer.paths if isinstance(renderer, BlendSaver) else []
 
 
-def _renderer(request: Again) -> Any:
+def _renderer(request: EpisodeRequest) -> Any:
     if request.renderer == "fake":
         from render.renderers.fake import FakeRenderer
 

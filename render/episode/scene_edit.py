@@ -15,7 +15,7 @@ from render.compiler.attributes import rounded3
 from render.episode.json_edit import Step, changed
 from render.model.errors import SpecError, UsageError
 from render.model.scene import Scene
-from scene_specs.language.diagnostics import nearest
+from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.stage import Stage, load_stage
 from scene_specs.language.vocabulary import linear_of_srgb
 from scene_specs.reading.source import parse_episode
@@ -43,12 +43,12 @@ def change_scene(scene: Scene, changes: Sequence[Assignment], option: str = "--s
 
 
 def parse_after(document: Any, option: str) -> Any:
-    """The EpisodeSpec or Scene that an edited document is. Raises SpecError whose faults say where they come from."""
+    """Parse an edited document as an EpisodeSpec or Scene. Raises SpecError; its diagnostics name the option."""
     try:
         return parse_episode(json.dumps(document))
     except SpecError as error:
-        faults = [replace(fault, file=f"after {option}", line=0) for fault in error.faults]
-        raise SpecError(faults) from error
+        diagnostics = [replace(diagnostic, file=f"after {option}", line=0) for diagnostic in error.diagnostics]
+        raise SpecError(diagnostics) from error
 
 
 def _renumber(document: dict[str, Any]) -> None:
@@ -99,7 +99,7 @@ def _follow(item: dict[str, Any], before: dict[str, Any], field: str, stage: Sta
 def _known(word: str, known: Any, kind: str, option: str) -> str:
     if word in known:
         return word
-    hint = nearest(word, known)
+    hint = did_you_mean(word, known)
     raise UsageError(
         f"{option}: unknown {kind} {word!r}; there are: {', '.join(known)}" + (f" ({hint})" if hint else "")
     )

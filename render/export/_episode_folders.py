@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from render.export.protocol import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records, output_lock
 from render.model.errors import SpecError, StoreError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
@@ -32,7 +32,7 @@ def export_folders(
     SpecError or ValueError for what can't be written, and the report names it.
     """
     report = ExportReport()
-    with only_exporter(out):
+    with output_lock(out):
         rows = {row["episode_id"]: row for row in store.scan(_MARKS, batch_size=8192)}
         marks = {key: {"format_version": version, **row} for key, row in rows.items()}
         todo = []
@@ -57,7 +57,7 @@ def export_folders(
                 todo.append(episode_id)
             else:
                 progress(1)
-        for record in whole_records(store, todo, report, progress):
+        for record in iter_valid_records(store, todo, report, progress):
             try:
                 _write(out / folder_of(record.episode_id), files_of(record, marks[record.episode_id]))
                 report.exported += 1

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, StringConstraints, ValidationError
 
-from render.model.errors import Fault, SpecError
+from render.model.errors import Diagnostic, SpecError
 from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from scene_specs.benchmarks.iwisdm.reader import Frames
 from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
@@ -19,7 +19,7 @@ _Property = Literal["location", "category", "identity", "view_angle"]
 
 
 def _wrong(record: EpisodeRecord, problem: str, path: str = "") -> SpecError:
-    return SpecError([Fault("", 0, record.episode_id, path, problem)])
+    return SpecError([Diagnostic("", 0, record.episode_id, path, problem)])
 
 
 class _Node(BaseModel):

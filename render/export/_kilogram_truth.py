@@ -9,7 +9,7 @@ from render.annotations.encode import decode_png
 from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from scene_specs.benchmarks.kilogram.emit import TABLE_RGB
 from scene_specs.benchmarks.kilogram.examples import RGB
-from scene_specs.benchmarks.kilogram.verify import disproof
+from scene_specs.benchmarks.kilogram.verify import find_contradiction
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import linear_of_srgb
 
@@ -35,7 +35,7 @@ def _painted(item: ObjectAnnotation) -> str:
     return f"{item.color_linear}"
 
 
-def record_disproof(record: EpisodeRecord) -> str:
+def verify_record(record: EpisodeRecord) -> str:
     """Why a rendered episode contradicts itself, judged by its pixels where the stage is flat; "" if it does not."""
     flat = load_stage(record.scene.stage).pixels == "center"
     images = {image.frame: image for image in record.images}
@@ -44,4 +44,4 @@ def record_disproof(record: EpisodeRecord) -> str:
         image = images[frame.name]
         colors = {item.name: _shown(item, image) if flat else _painted(item) for item in image.annotation.objects}
         frames.append({"name": frame.name, "utterance": frame.utterance, "truth": frame.truth, "colors": colors})
-    return disproof(record.scene.task or {}, frames)
+    return find_contradiction(record.scene.task or {}, frames)

@@ -16,8 +16,8 @@ from render.model.record import EpisodeRecord, ImageRecord
 from scene_specs.benchmarks.malevic.labels import Label, label_of
 from scene_specs.benchmarks.malevic.sets import SETS, Set
 from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, Areas, Thing, area_of
-from scene_specs.benchmarks.malevic.verify import disproof, is_malevic
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.benchmarks.malevic.verify import find_contradiction, is_malevic
+from scene_specs.language.errors import Diagnostic, SpecError
 
 Strings = dict[str, str]
 # Narrower pictures, in pixels, have too few of an object to tell its class.
@@ -131,7 +131,7 @@ def _captions(which: Set, item: Strings, pair: Mapping[str, Any], k: float) -> d
     return {"captions": [true, false]}
 
 
-def record_disproof(record: EpisodeRecord) -> str:
+def verify_record(record: EpisodeRecord) -> str:
     """Why a rendered item's answer, labels or objects are not those that its picture shows; "" if they are.
 
     Judged by what the Scene holds, and where edges are not blended by pixels, too: each object's mask has its colour
@@ -141,7 +141,7 @@ def record_disproof(record: EpisodeRecord) -> str:
     try:
         task = task_of(record)
     except ValueError as error:
-        raise SpecError([Fault("", 0, record.episode_id, "task", str(error))]) from error
+        raise SpecError([Diagnostic("", 0, record.episode_id, "task", str(error))]) from error
     shown = [
         {
             "shape": {"outline": item.shape} if task.get("world") == "3d" else item.shape,
@@ -150,7 +150,7 @@ def record_disproof(record: EpisodeRecord) -> str:
         }
         for item in record.scene.frames[0].objects
     ]
-    if reason := disproof({"id": record.episode_id, "task": task, "frames": [{"objects": shown}]}):
+    if reason := find_contradiction({"id": record.episode_id, "task": task, "frames": [{"objects": shown}]}):
         return reason
     image = record.images[0]
     hidden = [item.name for item in image.annotation.objects if item.visible_pixels == 0]

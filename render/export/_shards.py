@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from render.export._pictures import split_of
-from render.export.protocol import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records, output_lock
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
@@ -105,7 +105,7 @@ def export_shards(
 ) -> ExportReport:
     """Write what is missing; see export.protocol.Exporter. Memory: a chunk of episodes and what `write` holds."""
     report = ExportReport()
-    with only_exporter(out):
+    with output_lock(out):
         notes = _Notes.of(out, format_.version)
         planned = _plan(store, options, format_)
         _drop_others(notes, planned, options, report)
@@ -175,7 +175,7 @@ def _write(
     partial = path.with_name(f".{path.name}.part")
 
     def counted() -> Iterator[EpisodeRecord]:
-        for record in whole_records(store, shard.ids, report, progress):
+        for record in iter_valid_records(store, shard.ids, report, progress):
             yield record
             progress(1)
 

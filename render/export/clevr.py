@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from render.export._pictures import Differs, JsonLists, put_file, split_of
-from render.export.protocol import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records, output_lock
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
 from render.store.episode_store import EpisodeReader
@@ -31,9 +31,9 @@ _WORDS = {"shape": tuple(SHAPES), "color": tuple(COLORS), "material": tuple(MEWL
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
     """Write pictures and scene files; see render.export.protocol.Exporter. Memory: a chunk of episodes."""
     report = ExportReport()
-    with only_exporter(out), ExitStack() as stack:
+    with output_lock(out), ExitStack() as stack:
         writer = _Writer(out, options, report, stack)
-        for record in whole_records(store, chosen_ids(store, options), report, progress):
+        for record in iter_valid_records(store, chosen_ids(store, options), report, progress):
             try:
                 new = writer.write(record)
             except Differs as error:

@@ -24,7 +24,7 @@ import numpy as np
 
 from render.annotations.annotate import encode_mask
 from render.export._pictures import Differs, compact_json, put_file
-from render.export.protocol import ExportOptions, ExportReport, only_exporter
+from render.export.protocol import ExportOptions, ExportReport, output_lock
 from render.geometry.camera import Camera
 from render.geometry.raster import Pose, compose, mask_box, rasterise
 from render.geometry.solid import solid
@@ -50,7 +50,7 @@ def export(file: Path, out: Path, options: ExportOptions, progress: Callable[[in
     report = ExportReport()
     digest = _digest(file)
     name = file.stem.removesuffix("_scenes") + "_masks"
-    with only_exporter(out):
+    with output_lock(out):
         partial = out / f".{name}.jsonl"
         done = _done(partial, digest)
         lines: list[str] = []
@@ -130,7 +130,7 @@ def _one(scene: Any, source: Foreign) -> dict[str, Any]:
     source.camera = "nominal"
     frame = frame_of(scene, source)
     if frame is None:
-        return {"problem": "; ".join(str(fault) for fault in source.faults)}
+        return {"problem": "; ".join(str(diagnostic) for diagnostic in source.diagnostics)}
     found, problem = _camera(scene, frame)
     if found is None:
         return {"problem": f"{source.place()}: {problem}"}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from render.export._pictures import JsonLists, picture_path, put_file, split_of, write_each
-from render.export.protocol import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records, output_lock
 from render.model.record import EpisodeRecord, ObjectAnnotation
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.model_names import kind_of
@@ -29,9 +29,9 @@ _LISTS = ("images", "annotations", "categories")
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
     """Write pictures and instances files; see render.export.protocol.Exporter. Memory: a chunk of episodes."""
     report = ExportReport()
-    with only_exporter(out), ExitStack() as stack:
+    with output_lock(out), ExitStack() as stack:
         writer = _Writer(out, options, report, _categories(store, options), stack)
-        records = whole_records(store, chosen_ids(store, options), report, progress)
+        records = iter_valid_records(store, chosen_ids(store, options), report, progress)
         write_each(records, writer.write, out, report, progress)
         writer.finish()
     return report

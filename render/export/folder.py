@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from render.export._pictures import ID, IMAGE_NAME, write_each
-from render.export.protocol import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records, output_lock
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord, ImageRecord
 from render.store.episode_store import EpisodeReader
@@ -33,7 +33,7 @@ _MARKS = ("format_version", "job_hash", "attempt", "sha256", "text_sha256")
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
     """Write episodes to folders below `out`; see render.export.protocol.Exporter."""
     report = ExportReport()
-    with only_exporter(out):
+    with output_lock(out):
         marks = _marks_of(store)
         todo = []
         for episode_id in chosen_ids(store, options):
@@ -46,7 +46,7 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
             _write(out, record, marks[record.episode_id])
             return True
 
-        write_each(whole_records(store, todo, report, progress), write, out, report, progress)
+        write_each(iter_valid_records(store, todo, report, progress), write, out, report, progress)
     return report
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from render.export._pictures import picture_path, put_file, split_of, write_each
-from render.export.protocol import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records, output_lock
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
@@ -46,8 +46,8 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
     """
     report = ExportReport()
     lists = _Lists()
-    with only_exporter(out):
-        records = whole_records(store, chosen_ids(store, options), report, progress)
+    with output_lock(out):
+        records = iter_valid_records(store, chosen_ids(store, options), report, progress)
         write_each(records, lambda record: _one(record, out, options, lists), out, report, progress)
         # Without the episodes that were refused they would lose what the lists there may have.
         for path, content in () if report.differing else lists.files():

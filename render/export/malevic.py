@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from render.export._malevic_truth import annotation, question, task_of
 from render.export._pictures import JsonLists, compact_json, put_file, split_of, write_each
-from render.export.protocol import ExportOptions, ExportReport, chosen_ids, only_exporter, whole_records
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records, output_lock
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 
@@ -28,9 +28,9 @@ from render.store.episode_store import EpisodeReader
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
     """Write pictures, questions and annotations; see render.export.protocol.Exporter. Memory: a chunk of episodes."""
     report = ExportReport()
-    with only_exporter(out), ExitStack() as stack:
+    with output_lock(out), ExitStack() as stack:
         writer = _Writer(out, options, report, stack)
-        records = whole_records(store, chosen_ids(store, options), report, progress)
+        records = iter_valid_records(store, chosen_ids(store, options), report, progress)
         write_each(records, writer.write, out, report, progress)
     return report
 

@@ -83,7 +83,7 @@ def chosen_ids(store: EpisodeReader, options: ExportOptions) -> list[str]:
     return sorted(row["episode_id"] for row in found)[: options.limit]
 
 
-def whole_records(
+def iter_valid_records(
     store: EpisodeReader, episode_ids: Sequence[str], report: ExportReport, progress: Callable[[int], None]
 ) -> Iterator[EpisodeRecord]:
     """Episodes in the order asked for; damaged ones go to the report instead. Memory: a chunk of 32."""
@@ -109,7 +109,7 @@ def _one_by_one(
 
 
 @contextmanager
-def only_exporter(out: Path) -> Iterator[None]:
+def output_lock(out: Path) -> Iterator[None]:
     """Makes the folder and keeps other exports out of it meanwhile. Raises UsageError."""
     try:
         out.mkdir(parents=True, exist_ok=True)

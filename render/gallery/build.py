@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from render.export.protocol import only_exporter
+from render.export.protocol import output_lock
 from render.gallery.episodes import write_episodes
 from render.gallery.files import (
     FORMAT_VERSION,
@@ -101,7 +101,7 @@ def build(
     start = time.monotonic()
     check_target(out)
     report = GalleryReport(str(out), store.url, store.version)
-    with only_exporter(out):
+    with output_lock(out):
         try:
             check_target(out)
             _build(store, out, options, progress, report)

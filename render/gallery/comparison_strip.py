@@ -20,7 +20,7 @@ def difference_picture(old: NDArray[np.uint8], new: NDArray[np.uint8]) -> Image.
     return Image.fromarray(np.clip(error, 0, 255).astype(np.uint8))
 
 
-def beside(old: NDArray[np.uint8], new: NDArray[np.uint8], text: str) -> Image.Image:
+def comparison_strip(old: NDArray[np.uint8], new: NDArray[np.uint8], text: str) -> Image.Image:
     """Stored, new and difference in a row, enlarged by a whole factor where they are small; `text` below them.
 
     old, new: (H, W, 3) display values of one size.

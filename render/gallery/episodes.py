@@ -18,7 +18,7 @@ from render.gallery.thumbnail import thumbnail
 from render.model.errors import StoreError
 from render.store.episode_store import DamagedError
 from render.store.lance.columns import KEY, episode_schema
-from render.store.lance.reader import LanceReader, among
+from render.store.lance.reader import LanceReader, ids_filter
 from render.store.lance.row_checks import problems_in, problems_of
 from render.store.lance.rows import record_of
 
@@ -78,7 +78,7 @@ def make_episodes(store: LanceReader, out: Path, unit: Sequence[tuple[str, str]]
     keys = dict(unit)
     made: dict[str, str] = {}
     try:
-        for row in store.scan(episode_schema().names, among(list(keys)), 8):
+        for row in store.scan(episode_schema().names, ids_filter(list(keys)), 8):
             _make_one(out, row, keys, made)
     except StoreError as error:
         log.debug("reading %d episodes at once failed (%s); one by one", len(unit), error)
@@ -110,7 +110,7 @@ def _make_one(out: Path, row: dict[str, Any], keys: dict[str, str], made: dict[s
 
 def _make_alone(store: LanceReader, out: Path, episode: str, keys: dict[str, str], made: dict[str, str]) -> None:
     try:
-        for row in store.scan(episode_schema().names, among([episode]), 1):
+        for row in store.scan(episode_schema().names, ids_filter([episode]), 1):
             _make_one(out, row, keys, made)
     except StoreError as error:
         problem = str(error).removeprefix(f"{store.url}: ")

@@ -39,14 +39,14 @@ def record_html(record: EpisodeRecord) -> str:
 
 def scene_html(scene: Scene) -> str:
     """The top view of a Scene and a table of its objects."""
-    from render.gallery.top_view import plan
+    from render.gallery.top_view import top_view
     from render.model.errors import DioramaError
 
     settings = scene.settings
     parts = [_title(scene.id, f"stage {scene.stage}, {settings.profile}, {settings.width} x {settings.height}")]
     parts += _task(scene)
     try:
-        parts.append(f'<div style="overflow-x:auto">{plan(scene)}</div>')
+        parts.append(f'<div style="overflow-x:auto">{top_view(scene)}</div>')
     except DioramaError as error:
         # A Scene may need a stage or an asset of a package that is not installed here; its table can still be read.
         parts.append(f"<p>no plan: {_text(error)}</p>")

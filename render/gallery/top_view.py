@@ -48,7 +48,7 @@ class _Panel:
     place: Map
 
 
-def plan(scene: Scene) -> str:
+def top_view(scene: Scene) -> str:
     """All frames of a Scene (of more than 60 the first) as one SVG document.
 
     Raises StageError, AssetError for a pointer that points nowhere.
@@ -101,13 +101,13 @@ def _draw(page: Svg, panel: _Panel, at: Point) -> None:
         seen = seen_ground(camera) if grounded else seen_at(camera, look_at)
         if seen:
             page.polygon([place(point) for point in seen], fill=_VIEW, fill_opacity=0.6, stroke="#9fbcd6")
-    marks.room(page, panel.stage, place)
+    marks.draw_area(page, panel.stage, place)
     lights = [light for light in frame.lights if light.kind == "area"]
     for light in lights:
         marks.light(page, light.name, place(light.location))
     margin = panel.stage.placement.min_distance / 2
     for item, shape in zip(frame.objects, panel.outlines, strict=True):
-        marks.thing(page, frame, item, shape, margin, place)
+        marks.draw_object(page, frame, item, shape, margin, place)
     for view, camera in zip(frame.views, panel.cameras, strict=True):
         marks.camera(page, view.name or "camera", camera, place)
     marks.compass(page, place, PANEL)

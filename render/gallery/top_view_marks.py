@@ -52,7 +52,7 @@ def color_of(item: SceneObject) -> str:
     return f"rgb({red},{green},{blue})"
 
 
-def room(page: Svg, stage: Stage, place: Map) -> None:
+def draw_area(page: Svg, stage: Stage, place: Map) -> None:
     """Where the stage places objects: its area on the ground, or its named places."""
     dashed = {"fill": "none", "stroke": FAINT, "stroke_dasharray": "5 4"}
     if stage.ground is not None:
@@ -65,7 +65,7 @@ def room(page: Svg, stage: Stage, place: Map) -> None:
         page.text((at[0], at[1] - spot.radius * place.scale - 4), name, 10, fill=FAINT, text_anchor="middle")
 
 
-def thing(
+def draw_object(
     page: Svg, frame: SceneFrame, item: SceneObject, outline: NDArray[np.float64], margin: float, place: Map
 ) -> None:
     """One object, with its name and turn; a pointer with the line along which it points.

@@ -15,15 +15,15 @@ The numbers are exit codes. Where some episodes failed and the others are done, 
 
 from __future__ import annotations
 
-from scene_specs.language.errors import DioramaError, Fault, SpecError
+from scene_specs.language.errors import Diagnostic, DioramaError, SpecError
 
 __all__ = [
     "AssetError",
     "CompileError",
     "ConflictError",
     "DeviceError",
+    "Diagnostic",
     "DioramaError",
-    "Fault",
     "RenderError",
     "SpecError",
     "StoreError",

@@ -32,7 +32,7 @@ def _text(value: Any) -> str:
     return "" if value is MISSING else json.dumps(value, sort_keys=True)
 
 
-def shown(value: Any, limit: int = 60) -> str:
+def preview_json(value: Any, limit: int = 60) -> str:
     """A value in at most `limit` characters; `nothing` for one that is not there."""
     if value is MISSING:
         return "nothing"

@@ -141,7 +141,7 @@ class Provenance(RecordModel):
     models: dict[str, tuple[str, ...]] = {}
 
 
-class Job(RecordModel):
+class RenderKey(RecordModel):
     """What decides whether an episode is already there. Two jobs are the same when their hashes are."""
 
     spec: dict[str, Any]
@@ -162,7 +162,7 @@ class EpisodeRecord(RecordModel):
     """One episode, whole. spec: what was asked (a Scene's own JSON if a Scene was given)."""
 
     episode_id: str
-    job: Job
+    job: RenderKey
     scene: Scene
     images: list[ImageRecord]
     provenance: Provenance

@@ -45,7 +45,7 @@ def _unpack(packed: dict[str, Any]) -> Passes:
     return Passes(**fields)
 
 
-class Reusing:
+class CachingRenderer:
     """A renderer (see render.model.passes.Renderer) around another. hits, misses: pictures reused and rendered."""
 
     def __init__(self, renderer: Renderer, most_bytes: int = MOST_BYTES) -> None:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from render.compiler import compile_episode
-from render.compiler.render_key import job_of
+from render.compiler.render_key import render_key_of
 from render.episode.make_record import Episode
 from render.model.errors import AssetError, CompileError, SpecError
 from render.model.profiles import DEFAULT_PROFILE, changed, settings_for
@@ -79,10 +79,10 @@ class Batch:
             cards_wanted(self.options, cards.count, cards.said)
 
     def check(self) -> None:
-        """Read all specs once. Raises SpecError with every fault of every file."""
-        faults, count = self.source.check()
-        if faults:
-            raise SpecError(faults)
+        """Read all specs once. Raises SpecError with every diagnostic of every file."""
+        diagnostics, count = self.source.check()
+        if diagnostics:
+            raise SpecError(diagnostics)
         self.count = count if self.request.limit is None else min(count, self.request.limit)
 
     def settings_of(self, episode: Episode) -> Settings:
@@ -107,7 +107,7 @@ class Batch:
         for episode in self.episodes():
             settings = self.settings_of(episode)
             try:
-                job = job_of(episode, settings, self.options.renderer, self.options.asset_roots)
+                job = render_key_of(episode, settings, self.options.renderer, self.options.asset_roots)
             except AssetError as error:
                 self._left_out(episode.id, error)
                 continue
@@ -196,14 +196,14 @@ class Batch:
     ) -> None:
         """Render what is missing; where this machine's own Ray dies on the way, with a new one."""
         from render.run.local_ray import ray_nodes
-        from render.run.loop import Run
+        from render.run.loop import RenderLoop
         from render.run.node_monitor import RayLostError
 
         options = self.options
         for restart in range(_RAY_RESTARTS + 1):
             try:
                 with ray_nodes(options.address, options.logical_gpus) as nodes:
-                    run = Run(self._tasks(store), store, options, progress, events)
+                    run = RenderLoop(self._tasks(store), store, options, progress, events)
                     run.summary = self.summary
                     run.go(plan_workers(options, nodes, self._todo), interrupts)
                 return

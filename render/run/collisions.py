@@ -9,19 +9,19 @@ from render.run.worker import Failure
 from render.store.episode_store import EpisodeStore
 
 
-def overtaken(store: EpisodeStore, parts: Sequence[bytes]) -> list[Failure]:
+def conflicting_commits(store: EpisodeStore, parts: Sequence[bytes]) -> list[Failure]:
     """Which of the episodes just put (see `put_encoded`) are not what the store has under their ids.
 
     Asked where a put left some as they are. Of one that is repeated, or that another run made from the same, the
     store has what was meant: that is no failure. Raises StoreError.
     """
-    from render.store.lance.reader import among
+    from render.store.lance.reader import ids_filter
     from render.store.lance.rows import decode
 
     table = decode(parts).select(["episode_id", "job_hash"])
     ours = {row["episode_id"]: row["job_hash"] for row in table.to_pylist()}
     store.refresh()
-    found = {row["episode_id"]: row["job_hash"] for row in store.scan(["episode_id", "job_hash"], among([*ours]))}
+    found = {row["episode_id"]: row["job_hash"] for row in store.scan(["episode_id", "job_hash"], ids_filter([*ours]))}
     return [
         conflict(name, store.url, f"job {found[name][:12]}, and {job[:12]} here")
         for name, job in ours.items()

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from render.model.errors import StoreError
-from render.run.collisions import overtaken
+from render.run.collisions import conflicting_commits
 from render.run.worker import Done, Failure
 from render.store.episode_store import EpisodeStore
 
@@ -133,7 +133,7 @@ class Committer:
             last = self.hurry.is_set()
             try:
                 left_alone = self._store.put_encoded(parts).unchanged
-                failures = overtaken(self._store, parts) if left_alone else []
+                failures = conflicting_commits(self._store, parts) if left_alone else []
                 failed = {failure.episode_id: failure for failure in failures}
                 return [failed.get(done.episode_id, done) for done in group]
             except StoreError as error:

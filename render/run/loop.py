@@ -38,7 +38,7 @@ _LONGEST_MESSAGE = 4000
 _DOUBTS = 3
 
 
-class Run:
+class RenderLoop:
     """One run. `tasks` is streamed: never more than a few a worker are held. worker: what the workers are made of."""
 
     def __init__(
@@ -90,7 +90,7 @@ class Run:
         if interrupts.stopping:
             self._stop("interrupt")
         self._fill()
-        busy = any(slot.given for slot in self._pool.slots)
+        busy = any(slot.in_flight for slot in self._pool.slots)
         if not busy and (self._stopping or not self._feed.more):
             return False
         self._collect()
@@ -115,7 +115,7 @@ class Run:
             return
         for depth in range(1, self._depth + 1):
             for slot in self._pool.slots:
-                if slot.open and len(slot.given) < depth:
+                if slot.open and len(slot.in_flight) < depth:
                     task = self._next()
                     if task is None:
                         return
@@ -132,9 +132,9 @@ class Run:
     def _give(self, slot: Slot, task: Task) -> None:
         task.tries += 1
         task.ref = slot.actor.render.remote(pack(task.episode, task.job, task.settings, task.attempt))
-        if not slot.given:
+        if not slot.in_flight:
             task.started = time.monotonic()
-        slot.given.append(task)
+        slot.in_flight.append(task)
 
     def _collect(self) -> None:
         """Take what has come from workers, waiting a little for the first."""
@@ -156,11 +156,11 @@ class Run:
             except RayError as error:
                 self._lost(slot, *how_lost(error))
                 continue
-            task = slot.given.popleft()
+            task = slot.in_flight.popleft()
             now = time.monotonic()
             self._learn(now - task.started)
-            if slot.given:
-                slot.given[0].started = now
+            if slot.in_flight:
+                slot.in_flight[0].started = now
             self._pool.answered(slot, answer.memory)
             self._take(answer.result, slot.number, task.tries, answer.memory)
 
@@ -196,24 +196,24 @@ class Run:
         now = time.monotonic()
         self._pool.overdue()
         for slot in list(self._pool.slots):
-            if slot.given and now - slot.given[0].started > (limit := self._limit(slot)):
+            if slot.in_flight and now - slot.in_flight[0].started > (limit := self._limit(slot)):
                 self._lost(slot, "hung", f"it took longer than {limit:.0f} s")
 
     def _limit(self, slot: Slot) -> float:
         """Seconds that the episode a worker is at may take."""
-        task = slot.given[0]
+        task = slot.in_flight[0]
         settings = task.rendered_with
         limit = timeout_of(self._options, task.samples, settings.width, settings.height, task.images)
         return limit + (KERNEL_SECONDS if slot.plan.card is not None and not slot.warm else 0.0)
 
     def _lost(self, slot: Slot, kind: str, reason: str) -> None:
         """A worker died or hangs. The episode it was at is to blame, not those behind it, nor any if the node died."""
-        culprit, *others = slot.given
-        slot.given.clear()
+        culprit, *others = slot.in_flight
+        slot.in_flight.clear()
         words, node_lost = self._pool.lose(slot, kind, reason)
         # Ray knows only after some seconds that a node is gone; until then its workers cannot be reached.
-        innocent = node_lost or (kind == "unreachable" and culprit.doubts < _DOUBTS)
-        culprit.doubts += innocent
+        innocent = node_lost or (kind == "unreachable" and culprit.unreachable_count < _DOUBTS)
+        culprit.unreachable_count += innocent
         for task in [*others, *([culprit] if innocent else [])]:
             task.tries -= 1
             self._feed.put_back(task)
@@ -265,9 +265,9 @@ class Run:
         if self._announced:
             return
         for slot in self._pool.slots:
-            if slot.plan.card is None or slot.warm or not slot.given:
+            if slot.plan.card is None or slot.warm or not slot.in_flight:
                 continue
-            if now - slot.given[0].started > _ANNOUNCE_SECONDS:
+            if now - slot.in_flight[0].started > _ANNOUNCE_SECONDS:
                 self._announced = True
                 log.warning(
                     "the first picture on a card takes long: Cycles' kernels are being compiled for it, some minutes "

@@ -21,7 +21,7 @@ def node_lost(node: str) -> bool:
     return all(not there["Alive"] or (node and there["NodeID"] != node) for there in ray.nodes())
 
 
-class Lookout:
+class NodeMonitor:
     """Asks now and then whether Ray still has a machine. What is started where it has none would wait for ever."""
 
     def __init__(self) -> None:

@@ -16,9 +16,9 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from render.model.errors import AssetError, DeviceError, RenderError, UsageError
 from render.run.events import EventLog
-from render.run.node_monitor import Lookout, RayLostError, node_lost
+from render.run.node_monitor import NodeMonitor, RayLostError, node_lost
 from render.run.options import RunOptions
-from render.run.worker import Failure, Ready, Worker, last_words, start_actor
+from render.run.worker import Failure, Ready, Worker, start_actor, stderr_tail
 from render.run.worker_plan import WorkerPlan
 
 if TYPE_CHECKING:
@@ -48,18 +48,18 @@ class Slot:
     actor: Any = None
     ready: Any = None
     info: Ready | None = None
-    given: deque[Task] = field(default_factory=deque)
+    in_flight: deque[Task] = field(default_factory=deque)
     since: float = 0.0
     start_failures: int = 0
     warm: bool = False
-    tired: bool = False
+    draining: bool = False
     leaving: bool = False
     peak: int = 0
 
     @property
     def open(self) -> bool:
         """Whether it may be given episodes."""
-        return self.info is not None and not self.tired and not self.leaving
+        return self.info is not None and not self.draining and not self.leaving
 
     @property
     def where(self) -> str:
@@ -75,7 +75,7 @@ class Pool:
         self._groups: dict[str, Any] = {}
         self._numbers = 0
         self._losses = 0
-        self._lookout = Lookout()
+        self._lookout = NodeMonitor()
         self.slots: list[Slot] = []
         self.replaced: dict[str, int] = {}
         self.peaks: dict[int, int] = {}
@@ -109,7 +109,7 @@ class Pool:
         arguments = (options.renderer, slot.plan, options.asset_roots, options.worker_memory, options.library)
         slot.actor = start_actor(self._worker, slot.plan, arguments, self._groups.get(slot.plan.node))
         slot.ready = slot.actor.start.remote()
-        slot.info, slot.warm, slot.tired = None, False, False
+        slot.info, slot.warm, slot.draining = None, False, False
         slot.since = time.monotonic()
 
     @property
@@ -119,7 +119,7 @@ class Pool:
 
     def waited_for(self) -> dict[Any, Slot]:
         """What to wait for: the start of a worker, or the episode it is at."""
-        waiting = {slot.given[0].ref: slot for slot in self.slots if slot.given}
+        waiting = {slot.in_flight[0].ref: slot for slot in self.slots if slot.in_flight}
         waiting.update({slot.ready: slot for slot in self.slots if slot.ready is not None})
         return waiting
 
@@ -179,17 +179,17 @@ class Pool:
         slot.peak = max(slot.peak, memory)
         self.peaks[slot.number] = max(self.peaks.get(slot.number, 0), memory)
         limit = slot.info.limit if slot.info else None
-        if limit and memory > limit and not slot.tired:
-            slot.tired = True
+        if limit and memory > limit and not slot.draining:
+            slot.draining = True
             log.debug("%s has grown to %d MiB", slot.where, memory >> 20)
 
     def refresh(self) -> None:
         """Replace workers that have grown, and let go those that are to leave, once they have nothing to do."""
-        for slot in [slot for slot in self.slots if not slot.given and slot.info is not None]:
+        for slot in [slot for slot in self.slots if not slot.in_flight and slot.info is not None]:
             if slot.leaving:
                 self._end(slot, "no longer needed")
                 self.slots.remove(slot)
-            elif slot.tired:
+            elif slot.draining:
                 self._end(slot, f"had grown to {slot.peak >> 20} MiB")
                 self._count("memory")
                 self._launch(slot)
@@ -241,9 +241,9 @@ class Pool:
         if slot.info is None:
             return ""
         if slot.info.host == socket.gethostname():
-            return last_words(slot.info.said)
+            return stderr_tail(slot.info.said)
         strategy = NodeAffinitySchedulingStrategy(slot.plan.node, soft=False)
-        task = ray.remote(last_words).options(num_cpus=0, max_retries=0, scheduling_strategy=strategy)
+        task = ray.remote(stderr_tail).options(num_cpus=0, max_retries=0, scheduling_strategy=strategy)
         try:
             return str(ray.get(task.remote(slot.info.said), timeout=_WORDS_SECONDS))
         except (RayError, TimeoutError):
@@ -251,7 +251,9 @@ class Pool:
 
     def close(self, gently: bool = True) -> None:
         """End all workers. gently: those that do nothing may give back what they hold."""
-        idle = [slot.actor.close.remote() for slot in self.slots if gently and slot.info is not None and not slot.given]
+        idle = [
+            slot.actor.close.remote() for slot in self.slots if gently and slot.info is not None and not slot.in_flight
+        ]
         if idle:
             try:
                 ray.wait(idle, num_returns=len(idle), timeout=_CLOSE_SECONDS)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from render.episode.make_record import Episode
 from render.geometry.glass import may_show_glass
-from render.model.record import Job
+from render.model.record import RenderKey
 from render.model.scene import Scene, Settings
 from render.run.summary import Summary
 from render.run.worker import Failure
@@ -24,11 +24,11 @@ class Task:
     """
 
     episode: Episode
-    job: Job
+    job: RenderKey
     settings: Settings
     attempt: int = 1
     tries: int = 0
-    doubts: int = 0
+    unreachable_count: int = 0
     ref: Any = None
     started: float = 0.0
 

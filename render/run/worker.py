@@ -24,7 +24,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, Place
 from render.episode.make_record import Episode, make_record
 from render.model.errors import DeviceError, DioramaError
 from render.model.passes import Renderer
-from render.model.record import Job
+from render.model.record import RenderKey
 from render.model.scene import Settings
 from render.run import limits as memory
 from render.run.worker_plan import WorkerPlan
@@ -84,7 +84,7 @@ class Ready:
     said: str
 
 
-def pack(episode: Episode, job: Job, settings: Settings, attempt: int) -> bytes:
+def pack(episode: Episode, job: RenderKey, settings: Settings, attempt: int) -> bytes:
     """What a worker is sent: pickled here, because Ray's own way costs twice as much."""
     return pickle.dumps((episode, job, settings, attempt), protocol=5)
 
@@ -164,11 +164,11 @@ class Worker:
             memory.guard(self._limit, Path(said))
         from render.compiler.assets import resolve_blend
         from render.geometry.shapenet import choose_library
-        from render.renderers.caching import Reusing
+        from render.renderers.caching import CachingRenderer
 
         choose_library(self._library)
         find = partial(resolve_blend, asset_roots=self._asset_roots)
-        self._renderer = Reusing(make_renderer(self._name, self._plan, find))
+        self._renderer = CachingRenderer(make_renderer(self._name, self._plan, find))
         device = self._renderer.info.get("device", "")
         return Ready(device, socket.gethostname(), os.getpid(), cores, memory.resident(), self._limit, said)
 
@@ -184,7 +184,7 @@ class Worker:
             result = Failure(episode.id, type(error).__name__, said)
         return Answer(result, memory.resident())
 
-    def _make(self, episode: Episode, job: Job, settings: Settings, attempt: int) -> Done:
+    def _make(self, episode: Episode, job: RenderKey, settings: Settings, attempt: int) -> Done:
         from render.store.lance.rows import encode
 
         assert self._renderer is not None, "start comes first"
@@ -243,7 +243,7 @@ def start_actor(worker: type[Worker], plan: WorkerPlan, arguments: tuple[Any, ..
     return ray.remote(worker).options(scheduling_strategy=strategy, **options).remote(*arguments)
 
 
-def last_words(said: str) -> str:
+def stderr_tail(said: str) -> str:
     """The end of what a renderer printed, from the file on this node; it is removed. "" if there is none."""
     path = Path(said)
     try:

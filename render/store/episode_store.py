@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from render.model.errors import StoreError
-from render.model.record import EpisodeRecord, Job
+from render.model.record import EpisodeRecord, RenderKey
 
 
 class DamagedError(StoreError):
@@ -46,7 +46,7 @@ class EpisodeReader(Protocol):
         """(episode id, job hash) of every episode, in no promised order."""
         ...
 
-    def job(self, episode_id: str) -> Job:
+    def job(self, episode_id: str) -> RenderKey:
         """What an episode was made from."""
         ...
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from render.model.errors import ConflictError
-from render.model.json_diff import differences, shown
-from render.model.record import Job
+from render.model.json_diff import differences, preview_json
+from render.model.record import RenderKey
 from render.model.scene import Scene, Settings
 from render.store.episode_store import EpisodeStore
 from scene_specs.language.spec import EpisodeSpec
@@ -31,7 +31,7 @@ class Decision:
 
     kind: Kind
     episode: EpisodeSpec | Scene
-    job: Job
+    job: RenderKey
     settings: Settings
     attempt: int = 1
     differences: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Planner:
         self._attempts: dict[str, int] | None = None
         self._explained = 0
 
-    def decide(self, episode: EpisodeSpec | Scene, job: Job, settings: Settings) -> Decision:
+    def decide(self, episode: EpisodeSpec | Scene, job: RenderKey, settings: Settings) -> Decision:
         """What becomes of an episode. Raises StoreError where the store can't be read."""
         stored = self._stored.get(episode.id)
         if stored is None:
@@ -67,7 +67,7 @@ class Planner:
             self._attempts = {row["episode_id"]: row["attempt"] for row in rows}
         return self._attempts.get(episode_id, 0)
 
-    def _explain(self, episode_id: str, job: Job) -> tuple[str, ...]:
+    def _explain(self, episode_id: str, job: RenderKey) -> tuple[str, ...]:
         if self._explained >= _EXPLAINED:
             return ()
         self._explained += 1
@@ -79,25 +79,25 @@ class Planner:
         """The error that names conflicting episodes and what differs."""
         lines = []
         for decision in decisions[:_EXPLAINED]:
-            shown = list(decision.differences[:_SHOWN_DIFFERENCES])
-            if len(decision.differences) > len(shown):
-                shown.append(f"and {len(decision.differences) - len(shown)} more differences")
+            preview_json = list(decision.differences[:_SHOWN_DIFFERENCES])
+            if len(decision.differences) > len(preview_json):
+                preview_json.append(f"and {len(decision.differences) - len(preview_json)} more differences")
             lines.append(f"episode {decision.episode.id} is stored already, but was made from something else:")
-            lines += [f"  {line}" for line in shown]
+            lines += [f"  {line}" for line in preview_json]
         if len(decisions) > _EXPLAINED:
             lines.append(f"and {len(decisions) - _EXPLAINED} more episodes")
         lines.append("give --replace to render them again, --keep to leave them as they are, or another id or store")
         return ConflictError("\n".join(lines))
 
 
-def difference(old: Job, new: Job) -> list[str]:
+def difference(old: RenderKey, new: RenderKey) -> list[str]:
     """What differs between two jobs, a line a place.
 
     Such as `spec frames[0].objects[0].color: stored "red", now "blue"`, or `settings samples: stored 64, now 24`.
     Empty exactly when the jobs have the same hash. Of settings the profile comes first: it explains the others.
     """
     return [
-        f"{part}{' ' if path else ''}{path}: stored {shown(before)}, now {shown(after)}"
+        f"{part}{' ' if path else ''}{path}: stored {preview_json(before)}, now {preview_json(after)}"
         for part in ("spec", "settings", "assets", "version", "renderer")
         for path, before, after in sorted(
             differences(getattr(old, part), getattr(new, part)), key=lambda found: found[0] != "profile"

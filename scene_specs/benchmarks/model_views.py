@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.errors import Diagnostic, SpecError
 from scene_specs.language.rng import generator
 from scene_specs.language.spec import EpisodeSpec, FrameSpec, ObjectSpec, ViewSpec
 
@@ -81,7 +81,7 @@ def view_spec(
     """
     problem = _problem(plan)
     if problem:
-        raise SpecError([Fault("", 0, "", "", problem)])
+        raise SpecError([Diagnostic("", 0, "", "", problem)])
     category, _, identity = model.removeprefix("shapenet:").partition("/")
     episode = f"views/{category}/{identity}"
     views = tuple(

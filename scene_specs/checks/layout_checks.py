@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from scene_specs.language.diagnostics import Issue, shown
+from scene_specs.language.diagnostics import PathDiagnostic, preview_json
 from scene_specs.language.spec import AreaSpec, ConstraintSpec, FrameSpec, ObjectSpec, object_name
 from scene_specs.language.stage import Stage
 from scene_specs.language.strict_json import Path
@@ -19,19 +19,21 @@ from scene_specs.language.vocabulary import OPPOSITE, SHAPES
 _TOUCH = 1e-3
 
 
-def layout_issues(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[Issue]:
+def layout_issues(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
     """The issues of a frame's places and relations."""
     area = frame.area or stage.placement.area
     empty = [axis for axis in ("x", "y") if not getattr(area, axis)[0] < getattr(area, axis)[1]]
     for axis in empty:
-        yield Issue((*at, "area", axis), f"found {shown(getattr(area, axis))}; allowed: [least, greatest]")
+        yield PathDiagnostic(
+            (*at, "area", axis), f"found {preview_json(getattr(area, axis))}; allowed: [least, greatest]"
+        )
     if not empty:
         yield from _outside(frame, area, at)
         yield from _relation_issues(frame, stage, area, at)
     yield from _overlaps(frame, stage, at)
 
 
-def _outside(frame: FrameSpec, area: AreaSpec, at: Path) -> Iterator[Issue]:
+def _outside(frame: FrameSpec, area: AreaSpec, at: Path) -> Iterator[PathDiagnostic]:
     for index, item in enumerate(frame.objects):
         if item.location is None:
             continue
@@ -39,7 +41,7 @@ def _outside(frame: FrameSpec, area: AreaSpec, at: Path) -> Iterator[Issue]:
             if not least <= value <= greatest:
                 problem = f"found {axis} = {value:g}, outside the area; allowed: {least:g} to {greatest:g}"
                 hint = "give the frame an area that holds it"
-                yield Issue((*at, "objects", index, "location", "xy".index(axis)), problem, hint)
+                yield PathDiagnostic((*at, "objects", index, "location", "xy".index(axis)), problem, hint)
 
 
 @dataclass(frozen=True)
@@ -79,14 +81,18 @@ def _body(item: ObjectSpec, index: int, stage: Stage) -> _Body | None:
     return _Body(index, object_name(item, index), (x, y, z), scale, upright, grounded, guessed)
 
 
-def _overlaps(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[Issue]:
+def _overlaps(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
     bodies = [body for k, item in enumerate(frame.objects) if (body := _body(item, k, stage)) is not None]
     for number, second in enumerate(bodies):
         for first in bodies[:number]:
             if _overlap(first, second):
-                places = f"{shown(second.place[: len(frame.objects[second.index].location or ())])}"
-                problem = f"found {places}, where object {shown(first.name)} (objects[{first.index}]) stands already"
-                yield Issue((*at, "objects", second.index, "location"), problem, "two objects can't share a place")
+                places = f"{preview_json(second.place[: len(frame.objects[second.index].location or ())])}"
+                problem = (
+                    f"found {places}, where object {preview_json(first.name)} (objects[{first.index}]) stands already"
+                )
+                yield PathDiagnostic(
+                    (*at, "objects", second.index, "location"), problem, "two objects can't share a place"
+                )
                 break
 
 
@@ -125,7 +131,7 @@ def _edges(constraints: Sequence[ConstraintSpec], names: Sequence[str], margin: 
             yield _Edge(subject, of, gap, index)
 
 
-def _relation_issues(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -> Iterator[Issue]:
+def _relation_issues(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -> Iterator[PathDiagnostic]:
     names = [object_name(item, index) for index, item in enumerate(frame.objects)]
     room = math.dist((area.x[0], area.y[0]), (area.x[1], area.y[1]))
     for axis in ("right", "behind"):
@@ -139,7 +145,7 @@ def _relation_issues(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -
             circle = True
             chain = ", ".join(_said(frame.constraints[e.constraint]) for e in (*way, edge))
             path = (*at, "constraints", edge.constraint)
-            yield Issue(path, f"contradictory relations: {chain}", "leave one of them out")
+            yield PathDiagnostic(path, f"contradictory relations: {chain}", "leave one of them out")
         if not circle:
             yield from _too_long(kept, names, room, axis, at)
 
@@ -170,7 +176,9 @@ def _way(edges: dict[str, list[_Edge]], start: str, goal: str) -> list[_Edge] | 
     return way[::-1]
 
 
-def _too_long(edges: dict[str, list[_Edge]], names: Sequence[str], room: float, axis: str, at: Path) -> Iterator[Issue]:
+def _too_long(
+    edges: dict[str, list[_Edge]], names: Sequence[str], room: float, axis: str, at: Path
+) -> Iterator[PathDiagnostic]:
     """A chain of relations that needs more room than the diagonal of the area, the most any direction has."""
     reach = dict.fromkeys(names, 0.0)
     last: _Edge | None = None
@@ -186,4 +194,6 @@ def _too_long(edges: dict[str, list[_Edge]], names: Sequence[str], room: float, 
             break
     if last is not None:
         need = f"objects in a row towards {axis} need {max(reach.values()):g}; the area's diagonal is {room:g}"
-        yield Issue((*at, "constraints", last.constraint), f"no room: {need}", "widen the area or lower the margins")
+        yield PathDiagnostic(
+            (*at, "constraints", last.constraint), f"no room: {need}", "widen the area or lower the margins"
+        )

@@ -22,7 +22,7 @@ from scene_specs.checks.object_checks import (
 )
 from scene_specs.checks.outline_checks import outline_issues
 from scene_specs.checks.place_checks import place_issues, sight_issues
-from scene_specs.language.diagnostics import Issue, nearest, shown
+from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, preview_json
 from scene_specs.language.errors import SpecError
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
 from scene_specs.language.registry import materials
@@ -42,7 +42,7 @@ _KINDS = ("relation", "min_visible_pixels", "min_distance", "axis_margin", "in_f
 _BELONGS = {"subject": "relation", "of": "relation", "margin": "relation", "objects": "min_visible_pixels"}
 
 
-def issues_of(episode: Any) -> list[Issue]:
+def issues_of(episode: Any) -> list[PathDiagnostic]:
     """What is wrong with an EpisodeSpec, or a Scene, whose form is right."""
     return spec_issues(episode) if isinstance(episode, EpisodeSpec) else list(_scene_issues(episode))
 
@@ -51,21 +51,23 @@ def check_spec(spec: EpisodeSpec) -> None:
     """For specs made in Python. Raises SpecError with all faults."""
     issues = spec_issues(spec)
     if issues:
-        raise SpecError([issue.fault(episode=spec.id) for issue in issues])
+        raise SpecError([issue.diagnostic(episode=spec.id) for issue in issues])
 
 
-def spec_issues(spec: EpisodeSpec) -> list[Issue]:
+def spec_issues(spec: EpisodeSpec) -> list[PathDiagnostic]:
     """All issues of a spec, in the order of its fields."""
-    issues: list[Issue] = []
+    issues: list[PathDiagnostic] = []
     stage = None
     try:
         stage = load_stage(spec.stage)
     except StageError as error:
         known = sorted(stage_paths())
-        text = f"found {shown(spec.stage)}; allowed: {', '.join(known)}" if spec.stage not in known else str(error)
-        issues.append(Issue(("stage",), text, nearest(spec.stage, known)))
+        text = (
+            f"found {preview_json(spec.stage)}; allowed: {', '.join(known)}" if spec.stage not in known else str(error)
+        )
+        issues.append(PathDiagnostic(("stage",), text, did_you_mean(spec.stage, known)))
     if spec.canvas is not None and stage is not None and stage.pixels != "center":
-        issues.append(Issue(("canvas",), f"found a canvas; stage {stage.name!r} is not flat"))
+        issues.append(PathDiagnostic(("canvas",), f"found a canvas; stage {stage.name!r} is not flat"))
     stage = stage if stage is None else stage_of(spec)
     names = [spec.frame_name(index) for index in range(len(spec.frames))]
     issues += duplicates(names, ("frames",), "a frame", fold=True)
@@ -74,7 +76,7 @@ def spec_issues(spec: EpisodeSpec) -> list[Issue]:
     return issues
 
 
-def frame_issues(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[Issue]:
+def frame_issues(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
     """The issues of one frame at path `at`. stage: None if it isn't known; checks that need it are left out."""
     for index, item in enumerate(frame.objects):
         yield from object_issues(item, stage, (*at, "objects", index))
@@ -96,37 +98,42 @@ def frame_issues(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[Is
         yield from sight_issues(frame, stage, at)
 
 
-def _pointer_issues(pointer: PointerSpec, names: Sequence[str], stage: Stage | None, at: Path) -> Iterator[Issue]:
+def _pointer_issues(
+    pointer: PointerSpec, names: Sequence[str], stage: Stage | None, at: Path
+) -> Iterator[PathDiagnostic]:
     if pointer.target not in names:
-        text = f"found {shown(pointer.target)}, no object of this frame; allowed: {', '.join(names) or 'there is none'}"
-        yield Issue((*at, "target"), text, nearest(pointer.target, names))
+        known = ", ".join(names) or "there is none"
+        text = f"found {preview_json(pointer.target)}, no object of this frame; allowed: {known}"
+        yield PathDiagnostic((*at, "target"), text, did_you_mean(pointer.target, names))
     if "pointer" in names:
-        yield Issue(at, "an object is called 'pointer' already, the name that the pointer has in annotations")
+        yield PathDiagnostic(at, "an object is called 'pointer' already, the name that the pointer has in annotations")
     if stage is not None and stage.pointer is None:
-        yield Issue(at, f"found a pointer; stage {stage.name!r} has none")
+        yield PathDiagnostic(at, f"found a pointer; stage {stage.name!r} has none")
     yield from color_word(pointer.color, stage, at)
     yield from material_given(pointer.material, at)
 
 
 def _constraint_issues(
     constraint: ConstraintSpec, names: Sequence[str], stage: Stage | None, at: Path
-) -> Iterator[Issue]:
+) -> Iterator[PathDiagnostic]:
     kinds = [kind for kind in _KINDS if getattr(constraint, kind) is not None]
     if len(kinds) != 1:
         found = " and ".join(kinds) or "none"
-        yield Issue(
+        yield PathDiagnostic(
             at, f"found {found}; allowed: exactly one of {', '.join(_KINDS)}", "one constraint each" if kinds else ""
         )
     for key, kind in _BELONGS.items():
         if getattr(constraint, key) is not None and kind not in kinds:
-            yield Issue((*at, key), f"given without {kind}; allowed: only with {kind}")
+            yield PathDiagnostic((*at, key), f"given without {kind}; allowed: only with {kind}")
     if constraint.relation is not None:
         for key in ("subject", "of"):
             if getattr(constraint, key) is None:
-                yield Issue(at, f"relation {shown(constraint.relation)} without {key}; allowed: subject and of")
+                yield PathDiagnostic(
+                    at, f"relation {preview_json(constraint.relation)} without {key}; allowed: subject and of"
+                )
         if constraint.subject is not None and constraint.subject == constraint.of:
-            problem = f"found {shown(constraint.of)}, which is the subject itself; allowed: another object"
-            yield Issue((*at, "of"), problem)
+            problem = f"found {preview_json(constraint.of)}, which is the subject itself; allowed: another object"
+            yield PathDiagnostic((*at, "of"), problem)
     named = [((*at, "subject"), constraint.subject), ((*at, "of"), constraint.of)]
     named += [((*at, "objects", index), name) for index, name in enumerate(constraint.objects or ())]
     for path, name in named:
@@ -134,14 +141,14 @@ def _constraint_issues(
             allowed = (
                 f"the name of an object of this frame: {', '.join(names)}" if names else "this frame names no object"
             )
-            yield Issue(path, f"found {shown(name)}; allowed: {allowed}", nearest(name, names))
+            yield PathDiagnostic(path, f"found {preview_json(name)}; allowed: {allowed}", did_you_mean(name, names))
     pixels = constraint.min_visible_pixels
     if stage is not None and pixels is not None and pixels > prod(stage.size):
         most = f"at most {prod(stage.size)}, the pixels of stage {stage.name} ({stage.size[0]}x{stage.size[1]})"
-        yield Issue((*at, "min_visible_pixels"), f"found {pixels}; allowed: {most}")
+        yield PathDiagnostic((*at, "min_visible_pixels"), f"found {pixels}; allowed: {most}")
 
 
-def _given_twice(constraints: Sequence[ConstraintSpec], at: Path) -> Iterator[Issue]:
+def _given_twice(constraints: Sequence[ConstraintSpec], at: Path) -> Iterator[PathDiagnostic]:
     """Settings of the whole frame: two of a kind would leave open which one counts."""
     first: dict[str, int] = {}
     for index, constraint in enumerate(constraints):
@@ -149,12 +156,14 @@ def _given_twice(constraints: Sequence[ConstraintSpec], at: Path) -> Iterator[Is
             whole = kind != "min_visible_pixels" or constraint.objects is None
             if getattr(constraint, kind) is not None and whole and first.setdefault(kind, index) != index:
                 problem = f"{kind} is given twice for the frame, first in constraints[{first[kind]}]"
-                yield Issue((*at, index, kind), problem, "leave one out")
+                yield PathDiagnostic((*at, index, kind), problem, "leave one out")
 
 
-def _camera_issues(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[Issue]:
+def _camera_issues(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
     if frame.camera is not None and frame.views is not None:
-        yield Issue((*at, "camera"), "given beside views; allowed: camera, or views", "make it one of the views")
+        yield PathDiagnostic(
+            (*at, "camera"), "given beside views; allowed: camera, or views", "make it one of the views"
+        )
     cameras: list[tuple[Path, CameraSpec]] = []
     if frame.camera is not None:
         cameras.append(((*at, "camera"), frame.camera))
@@ -164,20 +173,22 @@ def _camera_issues(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[
     for path, camera in cameras:
         orbit = [key for key in ("yaw_deg", "elevation_deg", "distance", "framing") if getattr(camera, key) is not None]
         if camera.location is not None and orbit:
-            yield Issue((*path, orbit[0]), f"given beside location; allowed: location, or {', '.join(orbit)}")
+            yield PathDiagnostic((*path, orbit[0]), f"given beside location; allowed: location, or {', '.join(orbit)}")
         if camera.distance is not None and camera.framing is not None:
-            yield Issue((*path, "framing"), "given beside distance; allowed: distance, or framing", "leave one out")
+            yield PathDiagnostic(
+                (*path, "framing"), "given beside distance; allowed: distance, or framing", "leave one out"
+            )
         aim = camera.look_at or (stage.camera.look_at if stage else None)
         # One that goes around what it looks at does not stand where the stage has its camera.
         orbits = bool(orbit) or (stage is not None and stage.camera.framing is not None)
         place = camera.location or (stage.camera.location if stage is not None and not orbits else None)
         if aim is not None and aim == place:
             key = "look_at" if camera.look_at is not None else "location"
-            problem = f"found {shown(place)} for both location and look_at; allowed: two different points"
-            yield Issue((*path, key), problem)
+            problem = f"found {preview_json(place)} for both location and look_at; allowed: two different points"
+            yield PathDiagnostic((*path, key), problem)
 
 
-def _light_issues(lights: Sequence[LightSpec], stage: Stage | None, at: Path) -> Iterator[Issue]:
+def _light_issues(lights: Sequence[LightSpec], stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
     yield from duplicates([light.name for light in lights], at, "a light")
     if stage is None:
         return
@@ -185,16 +196,18 @@ def _light_issues(lights: Sequence[LightSpec], stage: Stage | None, at: Path) ->
     for index, light in enumerate(lights):
         if light.name not in kinds:
             allowed = f"a light of stage {stage.name}: {', '.join(kinds)}"
-            yield Issue(
-                (*at, index, "name"), f"found {shown(light.name)}; allowed: {allowed}", nearest(light.name, kinds)
+            yield PathDiagnostic(
+                (*at, index, "name"),
+                f"found {preview_json(light.name)}; allowed: {allowed}",
+                did_you_mean(light.name, kinds),
             )
         elif kinds[light.name] == "sun":
             for key in ("location", "jitter"):
                 if getattr(light, key):
-                    yield Issue((*at, index, key), f"found a {key} for a sun; allowed: only for area lights")
+                    yield PathDiagnostic((*at, index, key), f"found a {key} for a sun; allowed: only for area lights")
 
 
-def _scene_issues(scene: Any) -> Iterator[Issue]:
+def _scene_issues(scene: Any) -> Iterator[PathDiagnostic]:
     """A compiled Scene given as input: names, instance ids and words."""
     yield from duplicates([frame.name for frame in scene.frames], ("frames",), "a frame", fold=True)
     for number, frame in enumerate(scene.frames):
@@ -204,7 +217,9 @@ def _scene_issues(scene: Any) -> Iterator[Issue]:
         for index, item in enumerate(frame.objects):
             here = (*at, "objects", index)
             if item.index != index + 1:
-                yield Issue((*here, "index"), f"found {item.index}; allowed: {index + 1}, counted from 1 in order")
+                yield PathDiagnostic(
+                    (*here, "index"), f"found {item.index}; allowed: {index + 1}, counted from 1 in order"
+                )
             # What points has a mesh that is no word for an object; the renderer says so where it isn't there.
             if item.outline is not None:
                 yield from outline_issues(item.outline, (*here, "outline"))

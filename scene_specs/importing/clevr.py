@@ -10,7 +10,7 @@ from typing import Any
 
 from scene_specs.importing.scenes import CameraMode, Foreign, frame_of, parse
 from scene_specs.importing.text import read_text
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.errors import Diagnostic, SpecError
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.strict_json import NotStrictJson, decode, skip_space
 from scene_specs.language.strict_json import Path as JsonPath
@@ -20,19 +20,19 @@ def import_clevr(path: Path, camera: CameraMode = "recover", strict: bool = Fals
     """The scenes of a file, in its order.
 
     camera: "recover" from pixel_coords, or the stage's "nominal" one. strict: a camera that can't be recovered is a
-    fault instead of a warning. Ids: `clevr/<split>/<name of the image>`, else `clevr/<name of the file>`.
-    Raises SpecError, after the last good scene, with all faults of the file.
+    diagnostic instead of a warning. Ids: `clevr/<split>/<name of the image>`, else `clevr/<name of the file>`.
+    Raises SpecError, after the last good scene, with all diagnostics of the file.
     """
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
     for scene, at in _scenes(read_text(path), str(path)):
         source = Foreign(str(path), 0, camera, strict, at)
         frame = frame_of(scene, source)
         if frame is None:
-            faults += source.faults
+            diagnostics += source.diagnostics
             continue
         yield _episode(scene, path, not at).model_copy(update={"frames": (frame,)})
-    if faults:
-        raise SpecError(faults)
+    if diagnostics:
+        raise SpecError(diagnostics)
 
 
 def published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
@@ -59,10 +59,10 @@ def _scenes(text: str, file: str) -> Iterator[tuple[Any, JsonPath]]:
             elif not text.startswith("]", at):
                 raise NotStrictJson("no comma")
     except NotStrictJson:
-        # The slow way knows where the fault is.
+        # The slow way knows where the diagnostic is.
         parse(text, file)
         raise SpecError(
-            [Fault(file, 0, "", "", "not strict JSON: duplicate keys, huge numbers or deep nesting")]
+            [Diagnostic(file, 0, "", "", "not strict JSON: duplicate keys, huge numbers or deep nesting")]
         ) from None
 
 
@@ -91,7 +91,7 @@ def _alone(text: str, file: str) -> Any:
     if isinstance(value, dict) and "objects" in value:
         return value
     keys = "`scenes`, or `objects` of a single scene"
-    raise SpecError([Fault(file, 0, "", "", f"not a CLEVR scene file; expected an object with {keys}")])
+    raise SpecError([Diagnostic(file, 0, "", "", f"not a CLEVR scene file; expected an object with {keys}")])
 
 
 def _episode(scene: dict[str, Any], path: Path, alone: bool) -> EpisodeSpec:

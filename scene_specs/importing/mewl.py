@@ -14,7 +14,7 @@ from typing import Any
 from scene_specs.importing.clevr import segment
 from scene_specs.importing.scenes import CameraMode, Foreign, frame_of, parse
 from scene_specs.importing.text import read_text
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.errors import Diagnostic, SpecError
 from scene_specs.language.spec import EpisodeSpec, FrameSpec
 
 INFO = "info.json"
@@ -33,17 +33,17 @@ def import_mewl(path: Path, camera: CameraMode = "recover", strict: bool = False
     infos = sorted(path.rglob(INFO))
     if not infos:
         problem = f"no {INFO} in this folder or below; expected <split>/<task>/<episode>/{INFO}"
-        raise SpecError([Fault(str(path), 0, "", "", problem)])
-    faults: list[Fault] = []
+        raise SpecError([Diagnostic(str(path), 0, "", "", problem)])
+    diagnostics: list[Diagnostic] = []
     for info in infos:
         try:
             episode = _episode(info.parent, camera, strict)
         except SpecError as error:
-            faults += error.faults
+            diagnostics += error.diagnostics
             continue
         yield episode
-    if faults:
-        raise SpecError(faults)
+    if diagnostics:
+        raise SpecError(diagnostics)
 
 
 def _single(path: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
@@ -62,7 +62,7 @@ def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
     panels = info.get("context_panels") if isinstance(info, dict) else None
     question = info.get("question") if isinstance(info, dict) else None
     if not isinstance(panels, list) or not isinstance(question, dict):
-        source.fault((), "not MEWL's info.json; expected an object with `context_panels` and `question`")
+        source.diagnostic((), "not MEWL's info.json; expected an object with `context_panels` and `question`")
         source.done()
     assert isinstance(panels, list)
     assert isinstance(question, dict)
@@ -71,7 +71,7 @@ def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
         name = panel.get("name") if isinstance(panel, dict) else None
         if not isinstance(name, str) or not name or "/" in name or "\\" in name or name.startswith("."):
             problem = f"found {shown_name(name)}; allowed: the name of a file beside {INFO}"
-            source.fault(("context_panels", index, "name"), problem)
+            source.diagnostic(("context_panels", index, "name"), problem)
             continue
         frames += _frame(folder / f"{name}.json", source, camera, strict, f"context-{index}", said(name))
     frames += _frame(folder / f"{QUESTION}.json", source, camera, strict, QUESTION, None)
@@ -92,14 +92,14 @@ def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
 def _frame(
     file: Path, source: Foreign, camera: CameraMode, strict: bool, name: str, utterance: str | None
 ) -> list[FrameSpec]:
-    """One image of an episode; an empty list, and faults in `source`, if its file is wrong."""
+    """One image of an episode; an empty list, and diagnostics in `source`, if its file is wrong."""
     own = Foreign(str(file), 0, camera, strict)
     try:
         frame = frame_of(parse(read_text(file), str(file)), own, name, utterance)
     except SpecError as error:
-        own.faults += error.faults
+        own.diagnostics += error.diagnostics
         frame = None
-    source.faults += own.faults
+    source.diagnostics += own.diagnostics
     return [frame] if frame is not None else []
 
 

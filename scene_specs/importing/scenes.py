@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from scene_specs.importing.camera import recover
-from scene_specs.language.diagnostics import nearest, path_text, shown
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.diagnostics import did_you_mean, path_text, preview_json
+from scene_specs.language.errors import Diagnostic, SpecError
 from scene_specs.language.spec import (
     AreaSpec,
     CameraSpec,
@@ -54,11 +54,11 @@ class Foreign:
     camera: CameraMode = "recover"
     strict: bool = False
     at: JsonPath = ()
-    faults: list[Fault] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
 
-    def fault(self, path: JsonPath, problem: str, hint: str = "") -> None:
-        """Note a fault at a path below the scene."""
-        self.faults.append(Fault(self.file, self.line, "", path_text((*self.at, *path)), problem, hint))
+    def diagnostic(self, path: JsonPath, problem: str, hint: str = "") -> None:
+        """Note a diagnostic at a path below the scene."""
+        self.diagnostics.append(Diagnostic(self.file, self.line, "", path_text((*self.at, *path)), problem, hint))
 
     def place(self) -> str:
         """File and scene, for a warning."""
@@ -66,8 +66,8 @@ class Foreign:
 
     def done(self) -> None:
         """Raises SpecError if there are faults."""
-        if self.faults:
-            raise SpecError(self.faults)
+        if self.diagnostics:
+            raise SpecError(self.diagnostics)
 
 
 def parse(text: str, file: str) -> Any:
@@ -76,8 +76,8 @@ def parse(text: str, file: str) -> Any:
         return json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         slow = scan(text)
-        places = [Fault(file, p.line, "", path_text(p.path), p.problem, p.hint) for p in slow.faults]
-        raise SpecError(places or [Fault(file, 0, "", "", "not JSON")]) from None
+        places = [Diagnostic(file, p.line, "", path_text(p.path), p.problem, p.hint) for p in slow.diagnostics]
+        raise SpecError(places or [Diagnostic(file, 0, "", "", "not JSON")]) from None
 
 
 def _no_constant(word: str) -> Any:
@@ -85,10 +85,10 @@ def _no_constant(word: str) -> Any:
 
 
 def frame_of(scene: Any, source: Foreign, name: str | None = None, utterance: str | None = None) -> FrameSpec | None:
-    """The scene as a frame with everything given; None where `source` has got faults instead."""
-    before = len(source.faults)
+    """The scene as a frame with everything given; None where `source` has got diagnostics instead."""
+    before = len(source.diagnostics)
     if not isinstance(scene, dict) or not isinstance(scene.get("objects"), list):
-        source.fault((), f"found {shown(scene)}; allowed: a scene, an object with a list of `objects`")
+        source.diagnostic((), f"found {preview_json(scene)}; allowed: a scene, an object with a list of `objects`")
         return None
     objects: list[ObjectSpec] = []
     hands: list[int] = []
@@ -99,9 +99,9 @@ def frame_of(scene: Any, source: Foreign, name: str | None = None, utterance: st
         item = _object(entry, source, ("objects", index))
         if item is not None:
             objects.append(item)
-    pointer = _pointer(scene, hands, objects, source) if hands and len(source.faults) == before else None
-    camera = _camera(scene["objects"], source) if len(source.faults) == before else None
-    if len(source.faults) > before:
+    pointer = _pointer(scene, hands, objects, source) if hands and len(source.diagnostics) == before else None
+    camera = _camera(scene["objects"], source) if len(source.diagnostics) == before else None
+    if len(source.diagnostics) > before:
         return None
     return FrameSpec(
         name=name,
@@ -118,13 +118,15 @@ def frame_of(scene: Any, source: Foreign, name: str | None = None, utterance: st
 
 def _object(entry: Any, source: Foreign, at: JsonPath) -> ObjectSpec | None:
     if not isinstance(entry, dict):
-        source.fault(at, f"found {shown(entry)}; allowed: an object")
+        source.diagnostic(at, f"found {preview_json(entry)}; allowed: an object")
         return None
     words = {"shape": SHAPES, "color": tuple(COLORS), "material": MEWL_MATERIALS, "size": tuple(SIZES)}
     for key, known in words.items():
         if entry.get(key) not in known:
-            found = shown(entry[key]) if key in entry else "nothing"
-            source.fault((*at, key), f"found {found}; allowed: {', '.join(known)}", nearest(entry.get(key), known))
+            found = preview_json(entry[key]) if key in entry else "nothing"
+            source.diagnostic(
+                (*at, key), f"found {found}; allowed: {', '.join(known)}", did_you_mean(entry.get(key), known)
+            )
     place = _numbers(entry.get("3d_coords"), 3, source, (*at, "3d_coords"))
     turn = _numbers([entry.get("rotation")], 1, source, (*at, "rotation"))
     name = entry.get("name")
@@ -147,13 +149,13 @@ def _pointer(scene: dict[str, Any], hands: list[int], objects: list[ObjectSpec],
     index = hands[0]
     at: JsonPath = ("objects", index)
     if len(hands) > 1:
-        source.fault(("objects", hands[1]), "found a second pointing hand; allowed: one")
+        source.diagnostic(("objects", hands[1]), "found a second pointing hand; allowed: one")
         return None
     place = _numbers(scene["objects"][index].get("3d_coords"), 3, source, (*at, "3d_coords"))
     target = scene.get("points_to")
     if not isinstance(target, int) or isinstance(target, bool) or not 0 <= target < len(objects):
-        found = shown(target) if "points_to" in scene else "nothing"
-        source.fault(("points_to",), f"found {found}; allowed: the index of an object, 0 to {len(objects) - 1}")
+        found = preview_json(target) if "points_to" in scene else "nothing"
+        source.diagnostic(("points_to",), f"found {found}; allowed: the index of an object, 0 to {len(objects) - 1}")
         return None
     if place is None:
         return None
@@ -168,7 +170,7 @@ def _numbers(value: Any, count: int, source: Foreign, at: JsonPath) -> list[floa
             return [float(v) for v in good]
         value = value[0] if count == 1 else value
     allowed = "a number" if count == 1 else f"{count} numbers"
-    source.fault(at, f"found {shown(value)}; allowed: {allowed} from -10000 to 10000")
+    source.diagnostic(at, f"found {preview_json(value)}; allowed: {allowed} from -10000 to 10000")
     return None
 
 
@@ -196,7 +198,7 @@ def _camera(entries: list[Any], source: Foreign) -> CameraSpec:
         if found is not None:
             why += f" (off by {found.depth_residual:.2g} in depth and {found.pixel_residual:.2g} pixels)"
     if source.strict:
-        source.fault(("objects",), f"the camera can't be recovered: {why}", "without --strict: the nominal camera")
+        source.diagnostic(("objects",), f"the camera can't be recovered: {why}", "without --strict: the nominal camera")
     else:
         log.warning("%s: the camera can't be recovered: %s; the nominal camera is used", source.place(), why)
     return nominal

@@ -1,10 +1,10 @@
-"""Reading a file as UTF-8, with faults instead of surprises."""
+"""Reading a file as UTF-8, with diagnostics instead of surprises."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.errors import Diagnostic, SpecError
 
 
 def read_text(path: Path) -> str:
@@ -12,6 +12,8 @@ def read_text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8")
     except OSError as error:
-        raise SpecError([Fault(str(path), 0, "", "", f"can't be read: {error.strerror or error}")]) from error
+        raise SpecError([Diagnostic(str(path), 0, "", "", f"can't be read: {error.strerror or error}")]) from error
     except UnicodeDecodeError as error:
-        raise SpecError([Fault(str(path), 0, "", "", f"not UTF-8: {error.reason} at byte {error.start}")]) from error
+        raise SpecError(
+            [Diagnostic(str(path), 0, "", "", f"not UTF-8: {error.reason} at byte {error.start}")]
+        ) from error

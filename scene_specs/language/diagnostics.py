@@ -1,4 +1,4 @@
-"""What pydantic found, said as Diorama says it: one fault a place, with what was found and what is allowed."""
+"""What pydantic found, said as Diorama says it: one diagnostic a place, with what was found and what is allowed."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from typing import Any, NamedTuple, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from scene_specs.language.errors import Fault
+from scene_specs.language.errors import Diagnostic
 from scene_specs.language.outlines import FLAT_SHAPES
 from scene_specs.language.strict_json import Path
 from scene_specs.language.vocabulary import COLORS, MATERIALS, SHAPES, SIZES
 
 
-class Issue(NamedTuple):
-    """A fault without its file: path inside the episode, problem, hint ("" for none)."""
+class PathDiagnostic(NamedTuple):
+    """A diagnostic without its file: path inside the episode, problem, hint ("" for none)."""
 
     path: Path
     problem: str
     hint: str = ""
 
-    def fault(self, file: str = "", line: int = 0, episode: str = "") -> Fault:
-        """As a Fault of a file."""
-        return Fault(file, line, episode, path_text(self.path), self.problem, self.hint)
+    def diagnostic(self, file: str = "", line: int = 0, episode: str = "") -> Diagnostic:
+        """As a Diagnostic of a file."""
+        return Diagnostic(file, line, episode, path_text(self.path), self.problem, self.hint)
 
 
 def path_text(path: Path) -> str:
@@ -39,17 +39,17 @@ def path_text(path: Path) -> str:
         elif re.fullmatch(r"[A-Za-z0-9_$][A-Za-z0-9_$-]{0,60}", step):
             text += f".{step}" if text else step
         else:
-            text += f"[{shown(step)}]"
+            text += f"[{preview_json(step)}]"
     return text
 
 
-def shown(value: Any, longest: int = 60) -> str:
+def preview_json(value: Any, longest: int = 60) -> str:
     """A value as JSON in plain ASCII, cut where it is long: nothing in a spec can reach a terminal's controls."""
     text = json.dumps(value, default=str)
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
-def nearest(word: object, known: Iterable[str]) -> str:
+def did_you_mean(word: object, known: Iterable[str]) -> str:
     """A hint at the known word most like `word`, "" if none is like it."""
     if not isinstance(word, str):
         return ""
@@ -121,7 +121,7 @@ _BOUNDS = {
 _LENGTHS = ("too_long", "too_short", "missing")
 
 
-def form_issues(error: ValidationError, model: type[BaseModel], data: Any) -> list[Issue]:
+def form_issues(error: ValidationError, model: type[BaseModel], data: Any) -> list[PathDiagnostic]:
     """The issues of one failed validation of `data` (parsed JSON) as `model`, in the order of the fields."""
     groups: dict[Path, dict[str, list[tuple[Path, ErrorDetails]]]] = {}
     for detail in error.errors(include_url=False, include_context=True):
@@ -129,7 +129,7 @@ def form_issues(error: ValidationError, model: type[BaseModel], data: Any) -> li
             continue
         path, union, branch = _resolve(detail["loc"], data, detail["type"])
         groups.setdefault(union if branch else path, {}).setdefault(branch, []).append((path, detail))
-    issues: dict[Path, Issue] = {}
+    issues: dict[Path, PathDiagnostic] = {}
     for place, branches in groups.items():
         for issue in _of_place(place, branches, model, data):
             issues.setdefault(issue.path, issue)
@@ -163,7 +163,7 @@ def _resolve(loc: tuple[int | str, ...], data: Any, kind: str) -> tuple[Path, Pa
 
 def _of_place(
     place: Path, branches: dict[str, list[tuple[Path, ErrorDetails]]], model: type[BaseModel], data: Any
-) -> list[Issue]:
+) -> list[PathDiagnostic]:
     if list(branches) == [""]:
         return [_issue(path, detail, model) for path, detail in branches[""]]
 
@@ -181,7 +181,7 @@ def _of_place(
         return [_issue(path, detail, model) for path, detail in best]
     kinds = dict.fromkeys(_KINDS.get(d["type"], "") for details in branches.values() for _, d in details)
     allowed = _by_field(place, " or ".join(kind for kind in kinds if kind))
-    return [Issue(place, f"found {shown(_value(data, place))}; allowed: {allowed}")]
+    return [PathDiagnostic(place, f"found {preview_json(_value(data, place))}; allowed: {allowed}")]
 
 
 def _value(data: Any, path: Path) -> Any:
@@ -201,23 +201,31 @@ def _by_field(path: Path, otherwise: str) -> str:
     return _ALLOWED.get(".".join(keys)) or _ALLOWED.get(_field(path), otherwise)
 
 
-def _issue(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Issue:
+def _issue(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> PathDiagnostic:
     kind, context, found = detail["type"], detail.get("ctx", {}), detail["input"]
     key = path[-1] if path else ""
     if kind == "extra_forbidden":
         known = _keys_at(model, path[:-1])
-        return Issue(path, f"unknown key {shown(key)}; allowed: {', '.join(known)}", nearest(key, known))
+        return PathDiagnostic(
+            path, f"unknown key {preview_json(key)}; allowed: {', '.join(known)}", did_you_mean(key, known)
+        )
     if kind == "missing":
         if isinstance(key, int):
-            return Issue(path[:-1], f"found {shown(found)}; allowed: {_by_field(path, 'a longer list')}")
-        return Issue(path, f"required key {shown(key)} is missing", _what(path))
+            return PathDiagnostic(
+                path[:-1], f"found {preview_json(found)}; allowed: {_by_field(path, 'a longer list')}"
+            )
+        return PathDiagnostic(path, f"required key {preview_json(key)} is missing", _what(path))
     if kind == "value_error":
         # A model's own check of several fields, which says what it found and what is allowed.
-        return Issue(path, str(context["error"]))
+        return PathDiagnostic(path, str(context["error"]))
     if kind == "literal_error":
-        words = [shown(word) for word in _words(context.get("expected", ""))]
-        return Issue(path, f"found {shown(found)}; allowed: {', '.join(words)}", nearest(found, _words_of(words)))
-    return Issue(path, f"found {shown(found)}; allowed: {_allowed(path, kind, context)}", _hint(path, kind, found))
+        words = [preview_json(word) for word in _words(context.get("expected", ""))]
+        return PathDiagnostic(
+            path, f"found {preview_json(found)}; allowed: {', '.join(words)}", did_you_mean(found, _words_of(words))
+        )
+    return PathDiagnostic(
+        path, f"found {preview_json(found)}; allowed: {_allowed(path, kind, context)}", _hint(path, kind, found)
+    )
 
 
 def _what(path: Path) -> str:

@@ -20,7 +20,7 @@ class DioramaError(Exception):
 
 
 @dataclass(frozen=True, order=True)
-class Fault:
+class Diagnostic:
     """One thing wrong with one place of a spec file.
 
     file: as the user named it ("-" is standard input, "" is no file).
@@ -50,10 +50,10 @@ class Fault:
 
 
 class SpecError(DioramaError):
-    """A spec that cannot be what its author meant; carries every fault found."""
+    """A spec that cannot be what its author meant; carries every diagnostic found."""
 
     exit_code = 2
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
-        self.faults = tuple(faults)
-        super().__init__("\n".join(str(fault) for fault in self.faults))
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n".join(str(diagnostic) for diagnostic in self.diagnostics))

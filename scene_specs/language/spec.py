@@ -2,7 +2,7 @@
 
 One `EpisodeSpec` is one JSON object. What is left out the compiler decides from the seed; what is given is
 obeyed. The models check form (types, ranges, unknown keys); `scene_specs.checks.semantics` checks what needs more than
-one field, and `scene_specs.reading.source` turns both into faults with file, line and path.
+one field, and `scene_specs.reading.source` turns both into diagnostics with file, line and path.
 
 Units: Blender units, degrees (every such name ends in `_deg`), pixels at the stage's own size.
 Axes: right-handed, Z up.

@@ -1,7 +1,7 @@
-"""Strict JSON: what Python's reader lets pass (NaN, duplicate keys, any depth) is a fault here, each with its line.
+"""Strict JSON: rejects what Python's reader accepts (NaN, duplicate keys, any depth).
 
-A good text goes through Python's own fast reader once. Only a text with a fault is read again, by `json_scan`, which
-is slow and knows the line of every place.
+A valid text is read once, by Python's own fast reader. Only an invalid one is read again, by
+`scene_specs.reading.located_json`, which is slow and knows the line of every value.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from scene_specs.language.diagnostics import nearest, shown
-from scene_specs.language.errors import Fault
+from scene_specs.language.diagnostics import did_you_mean, preview_json
+from scene_specs.language.errors import Diagnostic
 from scene_specs.language.strict_json import NotStrictJson, decode, skip_space
-from scene_specs.reading.located_json import Scan, scan
+from scene_specs.reading.located_json import LocatedJson, scan
 
 SUFFIXES = (".json", ".jsonl")
 STDIN = "-"
@@ -56,18 +56,18 @@ class Document:
     line: int
     text: str
     value: Any
-    scan: Scan | None = None
+    scan: LocatedJson | None = None
 
 
-class Standard:
-    """Standard input, kept in a temporary file: a pipe can be read only once, and checking comes before rendering."""
+class StdinSpool:
+    """StdinSpool input, kept in a temporary file: a pipe can be read only once, and checking comes before rendering."""
 
     def __init__(self, stream: BinaryIO | None = None) -> None:
         self._stream = stream
         self._spool: IO[bytes] | None = None
 
     def file(self) -> SpecFile:
-        """Standard input as a file; the first call reads it to its end. Raises OSError."""
+        """StdinSpool input as a file; the first call reads it to its end. Raises OSError."""
         if self._spool is None:
             self._spool = tempfile.NamedTemporaryFile(prefix="diorama-stdin-")  # noqa: SIM115
             shutil.copyfileobj(self._stream or sys.stdin.buffer, self._spool, 2**20)
@@ -91,46 +91,50 @@ def _one_a_line(path: Path) -> bool:
     return False
 
 
-def find_files(names: Sequence[str], standard: Standard) -> tuple[list[SpecFile], list[Fault]]:
+def find_files(names: Sequence[str], standard: StdinSpool) -> tuple[list[SpecFile], list[Diagnostic]]:
     """The files behind the names, in the order of the names, each once; and the names that give none."""
     files: dict[Path, SpecFile] = {}
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
     for name in names:
         try:
             found, problem = _of_name(name, standard)
         except (OSError, ValueError) as error:
-            found, problem = [], Fault(_printable(name), 0, "", "", f"can't be read: {_reason(error)}")
+            found, problem = [], Diagnostic(_printable(name), 0, "", "", f"can't be read: {_reason(error)}")
         for file in found:
             files.setdefault(file.path.resolve(), file)
         if problem:
-            faults.append(problem)
+            diagnostics.append(problem)
     if not names:
-        faults.append(Fault("", 0, "", "", "no spec files named", "name .json or .jsonl files, folders, or -"))
-    return list(files.values()), faults
+        diagnostics.append(
+            Diagnostic("", 0, "", "", "no spec files named", "name .json or .jsonl files, folders, or -")
+        )
+    return list(files.values()), diagnostics
 
 
-def _of_name(name: str, standard: Standard) -> tuple[list[SpecFile], Fault | None]:
+def _of_name(name: str, standard: StdinSpool) -> tuple[list[SpecFile], Diagnostic | None]:
     if name == STDIN:
         return [standard.file()], None
     path = Path(name)
     if path.is_dir():
         inside = sorted(p for suffix in SUFFIXES for p in path.rglob(f"*{suffix}") if p.is_file())
         files = [SpecFile(_printable(str(p)), p, p.suffix == ".jsonl") for p in inside]
-        return files, None if files else Fault(_printable(name), 0, "", "", "a folder without .json or .jsonl files")
+        return files, None if files else Diagnostic(
+            _printable(name), 0, "", "", "a folder without .json or .jsonl files"
+        )
     if path.is_file():
         if path.suffix not in SUFFIXES:
-            problem = f"not a spec file by its name; found {shown(path.suffix)}, allowed: .json, .jsonl"
-            return [], Fault(_printable(name), 0, "", "", problem, "other text can be piped into -")
+            problem = f"not a spec file by its name; found {preview_json(path.suffix)}, allowed: .json, .jsonl"
+            return [], Diagnostic(_printable(name), 0, "", "", problem, "other text can be piped into -")
         return [SpecFile(_printable(name), path, path.suffix == ".jsonl")], None
     if path.exists():
-        return [], Fault(_printable(name), 0, "", "", "not a file", "a pipe can be given as -")
+        return [], Diagnostic(_printable(name), 0, "", "", "not a file", "a pipe can be given as -")
     if glob.has_magic(name):
         return _of_glob(name, standard)
     siblings = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
-    return [], Fault(_printable(name), 0, "", "", "no such file", nearest(path.name, siblings))
+    return [], Diagnostic(_printable(name), 0, "", "", "no such file", did_you_mean(path.name, siblings))
 
 
-def _of_glob(pattern: str, standard: Standard) -> tuple[list[SpecFile], Fault | None]:
+def _of_glob(pattern: str, standard: StdinSpool) -> tuple[list[SpecFile], Diagnostic | None]:
     """For shells that hand a pattern on as it is, or where it was quoted; what matches is taken as if it was named."""
     files: list[SpecFile] = []
     for match in sorted(glob.glob(pattern, recursive=True)):  # noqa: PTH207 - Path.glob takes no absolute pattern
@@ -138,61 +142,63 @@ def _of_glob(pattern: str, standard: Standard) -> tuple[list[SpecFile], Fault | 
         if problem:
             return [], problem
         files += found
-    return files, None if files else Fault(_printable(pattern), 0, "", "", "no file matches")
+    return files, None if files else Diagnostic(_printable(pattern), 0, "", "", "no file matches")
 
 
 def _printable(name: str) -> str:
     """A file's name as it can be printed anywhere: no control characters, no bytes that are not UTF-8."""
     text = name.encode("utf-8", "backslashreplace").decode()
-    return text if text.isprintable() else shown(text, 400)
+    return text if text.isprintable() else preview_json(text, 400)
 
 
 def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
-def documents(file: SpecFile) -> Iterator[Document | Fault]:
-    """The episodes of a file as text, and the faults of what is none."""
+def documents(file: SpecFile) -> Iterator[Document | Diagnostic]:
+    """The episodes of a file as text, and the diagnostics of what is none."""
     try:
         found = False
         for item in _lines(file) if file.lines else _whole(file):
             found = True
             yield item
         if not found:
-            yield Fault(file.name, 0, "", "", "an empty file", "a spec is a JSON object")
+            yield Diagnostic(file.name, 0, "", "", "an empty file", "a spec is a JSON object")
     except OSError as error:
-        yield Fault(file.name, 0, "", "", f"can't be read: {_reason(error)}")
+        yield Diagnostic(file.name, 0, "", "", f"can't be read: {_reason(error)}")
 
 
-def _text(file: SpecFile, raw: bytes, line: int) -> str | Fault:
+def _text(file: SpecFile, raw: bytes, line: int) -> str | Diagnostic:
     """UTF-8 bytes as text, or what is wrong with them."""
     for mark, problem, hint in _BOMS if line == 1 else ():
         if raw.startswith(mark):
-            return Fault(file.name, 1, "", "", f"{problem}; allowed: UTF-8", hint)
+            return Diagnostic(file.name, 1, "", "", f"{problem}; allowed: UTF-8", hint)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         at = line + raw.count(b"\n", 0, error.start)
         column = error.start - raw.rfind(b"\n", 0, error.start)
         problem = f"not UTF-8: found byte 0x{raw[error.start]:02x} at byte {column} of the line"
-        return Fault(file.name, at, "", "", problem, "save the file as UTF-8")
+        return Diagnostic(file.name, at, "", "", problem, "save the file as UTF-8")
     if "\0" in text[:4]:
-        return Fault(file.name, line, "", "", "not text: NUL bytes, as in UTF-16; allowed: UTF-8", "save it as UTF-8")
+        return Diagnostic(
+            file.name, line, "", "", "not text: NUL bytes, as in UTF-16; allowed: UTF-8", "save it as UTF-8"
+        )
     return text
 
 
-def _lines(file: SpecFile) -> Iterator[Document | Fault]:
+def _lines(file: SpecFile) -> Iterator[Document | Diagnostic]:
     with file.path.open("rb") as stream:
         number = 0
         while raw := stream.readline(MAX_EPISODE_BYTES + 1):
             number += 1
             if len(raw) > MAX_EPISODE_BYTES:
-                yield Fault(file.name, number, "", "", f"a line of more than {MAX_EPISODE_BYTES >> 20} MiB")
+                yield Diagnostic(file.name, number, "", "", f"a line of more than {MAX_EPISODE_BYTES >> 20} MiB")
                 while raw and not raw.endswith(b"\n"):
                     raw = stream.readline(MAX_EPISODE_BYTES)
                 continue
             text = _text(file, raw, number)
-            if isinstance(text, Fault):
+            if isinstance(text, Diagnostic):
                 yield text
                 if "UTF-16" in text.problem or "UTF-32" in text.problem:
                     return
@@ -212,9 +218,9 @@ def document_of(text: str, file: str = "", line: int = 1) -> Document:
     return Document(file, line, text, slow.value, slow)
 
 
-def _whole(file: SpecFile) -> Iterator[Document | Fault]:
+def _whole(file: SpecFile) -> Iterator[Document | Diagnostic]:
     text = _text(file, file.path.read_bytes(), 1)
-    if isinstance(text, Fault):
+    if isinstance(text, Diagnostic):
         yield text
         return
     start = skip_space(text, 0)
@@ -227,12 +233,12 @@ def _whole(file: SpecFile) -> Iterator[Document | Fault]:
         yield document_of(text[start:], file.name, line)
 
 
-def _elements(file: SpecFile, text: str, start: int) -> Iterator[Document | Fault]:
+def _elements(file: SpecFile, text: str, start: int) -> Iterator[Document | Diagnostic]:
     """The values of the list that starts at `start`."""
     at = skip_space(text, start + 1)
     line = 1 + text.count("\n", 0, at)
     if text.startswith("]", at):
-        yield Fault(file.name, line, "", "", "an empty list; a list of specs has at least one episode")
+        yield Diagnostic(file.name, line, "", "", "an empty list; a list of specs has at least one episode")
         return
     while True:
         slow = None
@@ -250,11 +256,11 @@ def _elements(file: SpecFile, text: str, start: int) -> Iterator[Document | Faul
             rest = skip_space(text, after + 1)
             if rest < len(text):
                 line += text.count("\n", after, rest)
-                yield Fault(file.name, line, "", "", "not JSON: more text after the end of the list")
+                yield Diagnostic(file.name, line, "", "", "not JSON: more text after the end of the list")
             return
         if not text.startswith(",", after):
-            found = shown(text[after : after + 12]) if after < len(text) else "the end of the file"
-            yield Fault(file.name, line, "", "", f"not JSON: found {found} where ',' or ']' should be")
+            found = preview_json(text[after : after + 12]) if after < len(text) else "the end of the file"
+            yield Diagnostic(file.name, line, "", "", f"not JSON: found {found} where ',' or ']' should be")
             return
         at = skip_space(text, after + 1)
         line += text.count("\n", after, at)

@@ -1,4 +1,4 @@
-"""JSON read slowly: the line of every place, and all faults of one text. Only texts with a fault come here."""
+"""A slow JSON reader that knows the line of every value and reports all diagnostics of one text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOT_JSON = re.compile(r"-?(?:NaN|Infinity|inf|nan)|None|True|False|undefined|'|
 
 @dataclass(frozen=True)
 class Place:
-    """One fault of a JSON text: 1-based line in that text, path, what is wrong, and what to do."""
+    """One diagnostic of a JSON text: 1-based line in that text, path, what is wrong, and what to do."""
 
     line: int
     path: Path
@@ -26,8 +26,8 @@ class Place:
 
 
 @dataclass
-class Scan:
-    """What a slow reading found. lines: path -> line of every value (of its key, in an object). faults: in order.
+class LocatedJson:
+    """What a slow reading found. lines: path -> line of every value (of its key, in an object). diagnostics: in order.
 
     value: with NaN and huge numbers as 0; None after a syntax fault. stopped: whether there was a syntax fault.
     """
@@ -36,7 +36,7 @@ class Scan:
     stopped: bool = False
     end: int = 0
     lines: dict[Path, int] = field(default_factory=dict)
-    faults: list[Place] = field(default_factory=list)
+    diagnostics: list[Place] = field(default_factory=list)
 
     def line(self, path: Path) -> int:
         """Line of a path, or of the nearest place above that has one."""
@@ -47,10 +47,10 @@ class Scan:
 
 
 class _Stop(Exception):
-    """A syntax fault: nothing after it can be trusted."""
+    """A syntax diagnostic: nothing after it can be trusted."""
 
 
-def scan(text: str, start: int = 0, line: int = 1, whole: bool = True) -> Scan:
+def scan(text: str, start: int = 0, line: int = 1, whole: bool = True) -> LocatedJson:
     """Read one value from `start`, whose line number is `line`, noting lines and all faults.
 
     whole: whether anything after the value is a fault.
@@ -72,7 +72,7 @@ class _Reader:
 
     def __init__(self, text: str, line: int, start: int) -> None:
         self.text = text
-        self.result = Scan()
+        self.result = LocatedJson()
         self._line, self._seen = line, start
 
     def line_at(self, at: int) -> int:
@@ -83,11 +83,11 @@ class _Reader:
         return self._line
 
     def note(self, at: int, path: Path, problem: str, hint: str = "") -> None:
-        """A fault that reading survives."""
-        self.result.faults.append(Place(self.line_at(at), path, problem, hint))
+        """A diagnostic that reading survives."""
+        self.result.diagnostics.append(Place(self.line_at(at), path, problem, hint))
 
     def stop(self, at: int, path: Path, problem: str, hint: str = "") -> None:
-        """A fault that reading doesn't survive."""
+        """A diagnostic that reading doesn't survive."""
         self.note(at, path, problem, hint)
         raise _Stop
 

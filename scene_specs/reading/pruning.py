@@ -1,4 +1,4 @@
-"""All faults in one run: what is wrong in form is taken out, so that the rest can be checked for meaning too."""
+"""All diagnostics in one run: what is wrong in form is taken out, so that the rest can be checked for meaning too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from scene_specs.checks.semantics import spec_issues
-from scene_specs.language.diagnostics import Issue, nearest
+from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean
 from scene_specs.language.spec import (
     ConstraintSpec,
     EpisodeSpec,
@@ -43,7 +43,7 @@ _FIELDS = frozenset(
 )
 
 
-def issues_of_rest(value: dict[str, Any], form: list[Issue]) -> list[Issue]:
+def issues_of_rest(value: dict[str, Any], form: list[PathDiagnostic]) -> list[PathDiagnostic]:
     """Issues of meaning of an episode that has the issues `form`; none where these leave too little to judge by."""
     rest = json.loads(json.dumps(value))
     holders: list[Path] = []
@@ -65,7 +65,7 @@ def issues_of_rest(value: dict[str, Any], form: list[Issue]) -> list[Issue]:
 
 def _needed(key: int | str) -> bool:
     """Whether a key, or what a misspelt key is likely to stand for, is needed to judge the rest."""
-    return key in _NEEDED or (key not in _FIELDS and bool(nearest(key, _NEEDED)))
+    return key in _NEEDED or (key not in _FIELDS and bool(did_you_mean(key, _NEEDED)))
 
 
 def _follows(path: Path, holder: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Reading specs: a first pass that reports every fault of every file, and later ones that give the episodes.
+"""Reading specs: a first pass that reports every diagnostic of every file, and later ones that give the episodes.
 
 Both are streams: of a `.jsonl` of a hundred thousand episodes, one is in memory at a time, and 16 bytes of each id.
 """
@@ -17,10 +17,10 @@ from typing import Any, BinaryIO
 from pydantic import BaseModel, ValidationError
 
 from scene_specs.checks.semantics import issues_of
-from scene_specs.language.diagnostics import Issue, form_issues, path_text, shown
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.diagnostics import PathDiagnostic, form_issues, path_text, preview_json
+from scene_specs.language.errors import Diagnostic, SpecError
 from scene_specs.language.spec import EpisodeSpec
-from scene_specs.reading.documents import Document, SpecFile, Standard, document_of, documents, find_files
+from scene_specs.reading.documents import Document, SpecFile, StdinSpool, document_of, documents, find_files
 from scene_specs.reading.located_json import scan
 from scene_specs.reading.pruning import issues_of_rest
 
@@ -45,13 +45,13 @@ class SpecSource:
 
     def __init__(self, names: Sequence[str | PathLike[str]], stdin: BinaryIO | None = None) -> None:
         self._names = [str(name) for name in names]
-        self._standard = Standard(stdin)
+        self._standard = StdinSpool(stdin)
         self._states: dict[str, tuple[int, int]] = {}
         self._checked = False
 
-    def check(self) -> tuple[list[Fault], int]:
-        """All faults of all files, in their order, and the number of episodes without one."""
-        files, faults = find_files(self._names, self._standard)
+    def check(self) -> tuple[list[Diagnostic], int]:
+        """All diagnostics of all files, in their order, and the number of episodes without one."""
+        files, diagnostics = find_files(self._names, self._standard)
         ids = _Ids(files)
         count = 0
         for number, file in enumerate(files):
@@ -61,22 +61,22 @@ class SpecSource:
                 # Also where the episode is wrong: its id may be taken all the same.
                 if isinstance(document, Document) and (name := _id_of(document.value)):
                     found += ids.add(name, number, document)
-                faults += found
+                diagnostics += found
                 count += not found
             if state is not None:
                 self._states[file.name] = state
         self._checked = True
-        return faults, count
+        return diagnostics, count
 
     def __iter__(self) -> Iterator[Item]:
-        """The episodes, in order. Raises SpecError at the first fault, or where a file changed since `check`."""
-        files, faults = find_files(self._names, self._standard)
-        if faults:
-            raise SpecError(faults)
+        """The episodes, in order. Raises SpecError at the first diagnostic, or where a file changed since `check`."""
+        files, diagnostics = find_files(self._names, self._standard)
+        if diagnostics:
+            raise SpecError(diagnostics)
         for file in files:
             if self._states.get(file.name, _state(file)) != _state(file):
                 problem = "the file was changed after it was checked"
-                raise SpecError([Fault(file.name, 0, "", "", problem, "start again")])
+                raise SpecError([Diagnostic(file.name, 0, "", "", problem, "start again")])
             for document in documents(file):
                 episode, found = _read(document, meaning=not self._checked)
                 if found or not isinstance(document, Document):
@@ -98,9 +98,9 @@ class SpecSource:
 
 def parse_episode(text: str, file: str = "") -> Any:
     """The EpisodeSpec or Scene that a JSON text is. Raises SpecError with all its faults."""
-    episode, faults = _read(document_of(text, file), meaning=True)
-    if faults:
-        raise SpecError(faults)
+    episode, diagnostics = _read(document_of(text, file), meaning=True)
+    if diagnostics:
+        raise SpecError(diagnostics)
     return episode
 
 
@@ -111,8 +111,8 @@ class _Ids:
         self._files = files
         self._seen: dict[bytes, int] = {}
 
-    def add(self, episode: str, number: int, document: Document) -> list[Fault]:
-        """A fault if the id is there already."""
+    def add(self, episode: str, number: int, document: Document) -> list[Diagnostic]:
+        """A diagnostic if the id is there already."""
         digest = hashlib.blake2b(episode.lower().encode(), digest_size=16).digest()
         first = self._seen.get(digest)
         if first is None:
@@ -120,9 +120,9 @@ class _Ids:
             self._seen[digest] = number << 40 | document.line
             return []
         file, line = self._files[first >> 40].name, first & (1 << 40) - 1
-        problem = f"found {shown(episode)}, the id of an episode in {file}:{line}"
+        problem = f"found {preview_json(episode)}, the id of an episode in {file}:{line}"
         hint = "ids are unique in a run, and differ by more than upper and lower case"
-        return [Fault(document.file, document.line, episode, "id", problem, hint)]
+        return [Diagnostic(document.file, document.line, episode, "id", problem, hint)]
 
 
 def _state(file: SpecFile) -> tuple[int, int] | None:
@@ -132,9 +132,9 @@ def _state(file: SpecFile) -> tuple[int, int] | None:
         return None
 
 
-def _read(document: Document | Fault, meaning: bool) -> tuple[Any, list[Fault]]:
-    """The episode and no faults, or None and at least one. meaning: check also what needs more than one field."""
-    if isinstance(document, Fault):
+def _read(document: Document | Diagnostic, meaning: bool) -> tuple[Any, list[Diagnostic]]:
+    """The episode and no diagnostics, or None and at least one. meaning: check also what needs more than one field."""
+    if isinstance(document, Diagnostic):
         return None, [document]
     slow = document.scan
     if slow is None:
@@ -144,23 +144,29 @@ def _read(document: Document | Fault, meaning: bool) -> tuple[Any, list[Fault]]:
         slow = scan(document.text, 0, document.line, whole=False)
     else:
         # What stands in for NaN is not to be called too small.
-        bad = [place.path for place in slow.faults]
+        bad = [place.path for place in slow.diagnostics]
         issues = [] if slow.stopped else _validate(slow.value, json.dumps(slow.value), meaning)[1]
         issues = [issue for issue in issues if issue.path not in bad]
     name = _id_of(document.value)
-    faults = [Fault(document.file, p.line, name, path_text(p.path), p.problem, p.hint) for p in slow.faults]
-    faults += [issue.fault(document.file, slow.line(issue.path), name) for issue in issues]
-    return None, sorted(faults, key=lambda fault: fault.line)
+    diagnostics = [
+        Diagnostic(document.file, p.line, name, path_text(p.path), p.problem, p.hint) for p in slow.diagnostics
+    ]
+    diagnostics += [issue.diagnostic(document.file, slow.line(issue.path), name) for issue in issues]
+    return None, sorted(diagnostics, key=lambda diagnostic: diagnostic.line)
 
 
-def _validate(value: Any, text: str, meaning: bool) -> tuple[Any, list[Issue]]:
+def _validate(value: Any, text: str, meaning: bool) -> tuple[Any, list[PathDiagnostic]]:
     """A parsed value, and the text of it, as a model; or the issues."""
     if not isinstance(value, dict) or ("version" not in value and _foreign(value)):
         return None, [_no_episode(value)]
     model = _model_of(value)
     key = "version" if model is EpisodeSpec else "scene_version"
     # For pydantic true and 1.0 equal the literal 1.
-    odd = [Issue((key,), f"found {shown(value[key])}; allowed: 1")] if type(value.get(key, 1)) is not int else []
+    odd = (
+        [PathDiagnostic((key,), f"found {preview_json(value[key])}; allowed: 1")]
+        if type(value.get(key, 1)) is not int
+        else []
+    )
     try:
         # Strict: "1" is no number and 1 is not true. From text, because in JSON a list may be a tuple.
         episode = model.model_validate_json(text, strict=True)
@@ -185,12 +191,12 @@ def _foreign(value: dict[str, Any]) -> bool:
     return "scenes" in value or ("objects" in value and "directions" in value)
 
 
-def _no_episode(value: Any) -> Issue:
+def _no_episode(value: Any) -> PathDiagnostic:
     if isinstance(value, dict):
-        problem = f"not an episode but, by its keys, a published scene file: {shown(sorted(value)[:6])}"
-        return Issue((), problem, "`render-specs import --from clevr` or `--from mewl` makes specs of it")
+        problem = f"not an episode but, by its keys, a published scene file: {preview_json(sorted(value)[:6])}"
+        return PathDiagnostic((), problem, "`render-specs import --from clevr` or `--from mewl` makes specs of it")
     hint = "a list of episodes goes into a .json file of its own" if isinstance(value, list) else ""
-    return Issue((), f"found {shown(value)}; allowed: an object, one episode", hint)
+    return PathDiagnostic((), f"found {preview_json(value)}; allowed: an object, one episode", hint)
 
 
 def _id_of(value: Any) -> str:

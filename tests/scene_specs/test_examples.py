@@ -32,8 +32,8 @@ def values_of(key: str, value: Any) -> list[Any]:
 
 
 def test_all_are_right() -> None:
-    faults, count = SpecSource(EXAMPLES).check()
-    assert not faults
+    diagnostics, count = SpecSource(EXAMPLES).check()
+    assert not diagnostics
     assert count == len(EXAMPLES) >= 12
 
 

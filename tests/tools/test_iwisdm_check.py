@@ -72,21 +72,21 @@ def test_what_is_wrong_is_found(trial: Path) -> None:
         (2, cross, "epoch 2: a cross is shown with the answer"),
         (2, blank, "epoch 2: quadrant [1, 1] is empty"),
     ]
-    for epoch, change, fault in changes:
+    for epoch, change, diagnostic in changes:
         path = trial / f"frames/epoch{epoch}.png"
         before = path.read_bytes()
         repaint(path, change)
-        assert fault in faults_of(trial)
+        assert diagnostic in faults_of(trial)
         path.write_bytes(before)
     info = trial / "task_info.json"
     before = info.read_bytes()
-    for old, new, fault in [
+    for old, new, diagnostic in [
         ('"true"', '"false"', "the instruction gives"),
         ("category of object 2?", "category of object 3?", "can't be read"),
         ('"epochs": 3', '"epochs": 4', "4 epochs, 3 pictures"),
     ]:
         info.write_text(before.decode().replace(old, new))
-        assert fault in " ".join(faults_of(trial))
+        assert diagnostic in " ".join(faults_of(trial))
     info.write_bytes(before)
     Image.new("L", (64, 64)).save(trial / "frames/epoch1.png")
     assert "expected RGB" in faults_of(trial)[0]

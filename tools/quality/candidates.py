@@ -116,6 +116,6 @@ def _tries(path: Path) -> list[Candidate]:
 
 
 def _first(error: ValidationError) -> str:
-    """The first fault in a line: where, what."""
-    fault = error.errors()[0]
-    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}, found {fault['input']!r}"
+    """The first diagnostic in a line: where, what."""
+    diagnostic = error.errors()[0]
+    return f"{'.'.join(map(str, diagnostic['loc']))}: {diagnostic['msg']}, found {diagnostic['input']!r}"

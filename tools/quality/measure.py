@@ -12,7 +12,7 @@ import statistics
 import time
 from dataclasses import dataclass
 
-from render.compiler.render_key import job_of
+from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
 from render.geometry.glass import samples_of
 from render.model.record import EpisodeRecord, FrameAnnotation
@@ -77,7 +77,7 @@ def measure(
     settings = candidate.at(*size)
     hook = candidate.hook_function()
     renderer.tune(candidate.cycles, candidate.render, candidate.view_layer, candidate.image_settings, hook)
-    job = job_of(spec, settings, "cycles")
+    job = render_key_of(spec, settings, "cycles")
     made, cpu = [], []
     for _ in range(repeat):
         start = time.process_time()

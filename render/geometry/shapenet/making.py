@@ -19,7 +19,7 @@ from render.model.errors import AssetError
 # Part of every hash: another way to make a model of the same files is another model.
 VERSION = "diorama-model-1"
 _GREY = (0.5, 0.5, 0.5)
-# Below this a material's `d` is taken for a fault of its exporter: nobody models what can't be seen.
+# Below this a material's `d` is taken for a diagnostic of its exporter: nobody models what can't be seen.
 _LEAST_ALPHA = 0.05
 
 # Gives the file that holds a texture: (PIL image, number of the material) -> path.

@@ -10,7 +10,7 @@ annotations     JSON list, one an image: name, frame, view, width, height and th
 relations       list of JSON, one an image: relation -> name -> names that stand so of it (since schema version 2)
 options, answer as in the task; what is not text there is JSON text here
 provenance, seconds, job                     JSON
-job_hash        decides whether an episode is already there (render.model.record.Job)
+job_hash        decides whether an episode is already there (render.model.record.RenderKey)
 sha256          over the images and extra (EpisodeRecord.digest)
 text_sha256     over episode_id, job, scene, annotations and provenance
 """

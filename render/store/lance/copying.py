@@ -15,7 +15,7 @@ from render.model.record import EpisodeRecord
 from render.store.episode_store import DamagedError
 from render.store.lance.columns import KEY
 from render.store.lance.lance_store import LanceStore
-from render.store.lance.reader import ID_BATCH_ROWS, LanceReader, among
+from render.store.lance.reader import ID_BATCH_ROWS, LanceReader, ids_filter
 from render.store.lance.verify import Damage
 
 Differing = Literal["error", "newest", "keep", "replace"]
@@ -41,7 +41,7 @@ def condition(
     """One SQL-like condition of several filters, all of which must hold; None if there are none."""
     parts = [f"({where})"] if where else []
     if ids:
-        parts.append(among(ids))
+        parts.append(ids_filter(ids))
     if benchmark is not None:
         parts.append(f"benchmark = {_quoted(benchmark)}")
     if splits:

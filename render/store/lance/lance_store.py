@@ -30,11 +30,11 @@ from render.store.lance.columns import KEY, episode_schema
 from render.store.lance.compaction import compact_files, repeated
 from render.store.lance.conditional_put import check_conditional_put
 from render.store.lance.fsync_commit import sync_commit, sync_tree
-from render.store.lance.location import is_remote, look, nothing_there
+from render.store.lance.location import is_remote, nothing_there, probe_location
 from render.store.lance.opening import open_dataset
-from render.store.lance.reader import BATCH_ROWS, LanceReader, among
+from render.store.lance.reader import BATCH_ROWS, LanceReader, ids_filter
 from render.store.lance.rows import decode, table_of
-from render.store.lance.translate_errors import LANCE_ERRORS, explained, is_conflict
+from render.store.lance.translate_errors import LANCE_ERRORS, is_conflict, translate_errors
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -78,12 +78,12 @@ class LanceStore(LanceReader):
     @classmethod
     def create(cls, url: str, fsync: bool = True) -> LanceStore:
         """A new, empty store. Raises StoreError if anything is there."""
-        if look(url) == "dataset":
+        if probe_location(url) == "dataset":
             raise StoreError(f"{url}: there is a store already")
         check_conditional_put(url)
         import lance
 
-        with explained(url, "making a store"):
+        with translate_errors(url, "making a store"):
             dataset = lance.write_dataset(episode_schema().empty_table(), url, mode="create")
         store = cls(url, dataset, fsync)
         store._server_checked = True
@@ -149,7 +149,7 @@ class LanceStore(LanceReader):
         """Make a change that is safe to repeat, again while other writers are in the way, and bring it to the disk."""
         self._check_server()
         for number in range(_TRIES):
-            with explained(self._url, what):
+            with translate_errors(self._url, what):
                 try:
                     return self._once(change)
                 except LANCE_ERRORS as error:
@@ -171,7 +171,7 @@ class LanceStore(LanceReader):
 
     def delete(self, episode_ids: Sequence[str]) -> int:
         """Take episodes out; returns how many were there. They stay in the history."""
-        return self.delete_where(among(episode_ids)) if episode_ids else 0
+        return self.delete_where(ids_filter(episode_ids)) if episode_ids else 0
 
     def delete_where(self, condition: str) -> int:
         """Take out the rows that an SQL-like condition holds for; returns how many there were."""
@@ -210,7 +210,7 @@ class LanceStore(LanceReader):
     def _compact_files(self) -> None:
         self._check_server()
         self.refresh()
-        with explained(self._url, "compaction (nothing is lost)"):
+        with translate_errors(self._url, "compaction (nothing is lost)"):
             compact_files(self._dataset, BATCH_ROWS)
             if self._fsync:
                 sync_tree(Path(self._url))
@@ -238,7 +238,7 @@ class LanceStore(LanceReader):
 
     def refresh(self) -> None:
         """See what others have committed since."""
-        with explained(self._url, "reading its latest version"):
+        with translate_errors(self._url, "reading its latest version"):
             self._dataset.checkout_latest()
 
 

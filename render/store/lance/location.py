@@ -25,7 +25,7 @@ def is_remote(url: str) -> bool:
     return True
 
 
-def look(url: str) -> Found:
+def probe_location(url: str) -> Found:
     """What is at a place; "nothing" is where a store can be made. Raises StoreError if it is something else.
 
     Of a remote place only opening it tells.

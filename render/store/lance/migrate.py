@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from render.store.lance.columns import SCHEMA_VERSION, VERSION_KEY, check_schema, episode_schema, schema_version
-from render.store.lance.translate_errors import explained
+from render.store.lance.translate_errors import translate_errors
 
 log = logging.getLogger(__name__)
 
@@ -23,11 +23,11 @@ def migrate(url: str) -> int:
     """
     import lance
 
-    with explained(url, "opening"):
+    with translate_errors(url, "opening"):
         dataset = lance.dataset(url)
     found = schema_version(url, dataset.schema)
     for number in range(found, SCHEMA_VERSION):
-        with explained(url, f"migration from schema version {number}"):
+        with translate_errors(url, f"migration from schema version {number}"):
             _STEPS[number](dataset)
             written: dict[str, str | None] = {VERSION_KEY.decode(): str(number + 1)}
             if number + 1 == SCHEMA_VERSION:

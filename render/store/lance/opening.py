@@ -9,8 +9,8 @@ from typing import Any
 
 from render.model.errors import StoreError
 from render.store.lance.columns import check_schema
-from render.store.lance.location import is_remote, look
-from render.store.lance.translate_errors import explained, reason
+from render.store.lance.location import is_remote, probe_location
+from render.store.lance.translate_errors import reason, translate_errors
 
 log = logging.getLogger(__name__)
 
@@ -24,12 +24,12 @@ TORN = ".torn"
 
 def open_dataset(url: str) -> Any | None:
     """The lance.LanceDataset of a store, None where nothing is yet. Raises StoreError, naming what is there instead."""
-    found = look(url)
+    found = probe_location(url)
     if found == "nothing":
         return None
     import lance
 
-    with explained(url, "opening"):
+    with translate_errors(url, "opening"):
         try:
             dataset = lance.dataset(
                 url, index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
@@ -105,7 +105,7 @@ def repair(url: str) -> list[int]:
     """
     if is_remote(url):
         raise StoreError(f"{url}: only a local store can be torn by a power cut")
-    look(url)
+    probe_location(url)
     numbers = _numbers(Path(url))
     if not numbers:
         raise StoreError(f"{url}: there is no version of a store")

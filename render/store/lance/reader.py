@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from render.model.errors import StoreError
-from render.model.record import EpisodeRecord, Job
+from render.model.record import EpisodeRecord, RenderKey
 from render.store.lance import versions
 from render.store.lance.columns import KEY, RECORD_COLUMNS
 from render.store.lance.location import nothing_there
 from render.store.lance.opening import open_dataset
 from render.store.lance.rows import job_of_row, record_of
-from render.store.lance.translate_errors import explained, explained_condition
+from render.store.lance.translate_errors import translate_condition_errors, translate_errors
 from render.store.lance.versions import Change, Version
 
 BATCH_ROWS = 32
@@ -38,7 +38,7 @@ class LanceReader:
         if dataset is None:
             raise nothing_there(url)
         number = versions.version_of(url, dataset, version)
-        with explained(url, f"opening version {number} (cleaned up, or not made yet?)"):
+        with translate_errors(url, f"opening version {number} (cleaned up, or not made yet?)"):
             return cls(url, dataset.checkout_version(number), number)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -62,15 +62,15 @@ class LanceReader:
         """Episodes in the order asked for, all in memory at once. Raises as `get`."""
         if not episode_ids:
             return []
-        rows = {row[KEY]: row for row in self.scan(RECORD_COLUMNS, among(episode_ids))}
+        rows = {row[KEY]: row for row in self.scan(RECORD_COLUMNS, ids_filter(episode_ids))}
         missing = [episode_id for episode_id in episode_ids if episode_id not in rows]
         if missing:
             raise StoreError(f"{self._url}: episode {missing[0]} is not in the store")
         return [record_of(rows[episode_id]) for episode_id in episode_ids]
 
-    def job(self, episode_id: str) -> Job:
+    def job(self, episode_id: str) -> RenderKey:
         """What an episode was made from. Raises StoreError if it isn't there."""
-        for row in self.scan([KEY, "job"], among([episode_id])):
+        for row in self.scan([KEY, "job"], ids_filter([episode_id])):
             return job_of_row(row)
         raise StoreError(f"{self._url}: episode {episode_id} is not in the store")
 
@@ -92,7 +92,7 @@ class LanceReader:
     def batches(self, columns: Sequence[str], where: str | None = None, batch_size: int = BATCH_ROWS) -> Iterator[Any]:
         """As `scan`, as pyarrow.RecordBatch of at most batch_size rows."""
         what = ", ".join(columns) + (f" where {where[:200]}" if where else "")
-        with explained_condition(self._url, f"reading {what}", where):
+        with translate_condition_errors(self._url, f"reading {what}", where):
             # Little read ahead: each batch on its way holds its pictures in memory.
             yield from self._dataset.to_batches(
                 columns=list(columns), filter=where, batch_size=batch_size, batch_readahead=2, fragment_readahead=2
@@ -100,21 +100,21 @@ class LanceReader:
 
     def row_numbers(self, columns: Sequence[str], batch_size: int) -> Iterator[Any]:
         """As `batches`, with Lance's own number of each row as `_rowid`."""
-        with explained(self._url, f"reading {', '.join(columns)}"):
+        with translate_errors(self._url, f"reading {', '.join(columns)}"):
             yield from self._dataset.to_batches(columns=list(columns), with_row_id=True, batch_size=batch_size)
 
     def count(self, where: str | None = None) -> int:
         """How many episodes, or how many that `where` holds for. Raises UsageError, StoreError."""
-        with explained_condition(self._url, f"counting where {where}", where):
+        with translate_condition_errors(self._url, f"counting where {where}", where):
             return int(self._dataset.count_rows(filter=where))
 
     def exists(self, episode_id: str) -> bool:
         """Whether an episode is there."""
-        return self.count(among([episode_id])) > 0
+        return self.count(ids_filter([episode_id])) > 0
 
     def fragments(self) -> list[Any]:
         """lance.LanceFragment of every data file, in their order."""
-        with explained(self._url, "listing its files"):
+        with translate_errors(self._url, "listing its files"):
             return list(self._dataset.get_fragments())
 
     def versions(self) -> list[Version]:
@@ -125,9 +125,9 @@ class LanceReader:
         """When an episode came, was replaced and went, oldest first; empty if no version that is left has it."""
 
         def state_at(version: Version) -> Change:
-            with explained(self._url, f"reading version {version.number}"):
+            with translate_errors(self._url, f"reading version {version.number}"):
                 old = LanceReader(self._url, self._dataset.checkout_version(version.number), version.number)
-            for row in old.scan(["attempt", "job_hash", "sha256", "text_sha256"], among([episode_id])):
+            for row in old.scan(["attempt", "job_hash", "sha256", "text_sha256"], ids_filter([episode_id])):
                 return Change(version.number, version.committed, True, **row)
             return Change(version.number, version.committed, False)
 
@@ -153,7 +153,7 @@ class LanceReader:
         self._dataset = None
 
 
-def among(episode_ids: Sequence[str]) -> str:
+def ids_filter(episode_ids: Sequence[str]) -> str:
     """The condition that holds for these ids and no others."""
     quoted = ["'" + episode_id.replace("'", "''") + "'" for episode_id in episode_ids]
     return f"{KEY} = {quoted[0]}" if len(quoted) == 1 else f"{KEY} IN ({', '.join(quoted)})"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from render.store.lance.lance_store import LanceStore
-from render.store.lance.reader import among
+from render.store.lance.reader import ids_filter
 from render.store.lance.verify import Damage, Verdict
 
 _CHUNK = 500
 
 
-def take_out(store: LanceStore, verdict: Verdict) -> int:
+def delete_damaged(store: LanceStore, verdict: Verdict) -> int:
     """Delete the damaged rows of a verdict, and of an id that is there more than once all but the newest attempt.
 
     Returns how many rows went. They stay in older versions of the store.
@@ -29,7 +29,7 @@ def take_out(store: LanceStore, verdict: Verdict) -> int:
 def _rows(damaged: list[Damage]) -> str:
     # The id as well: deleting does not move rows, but a wrong row must not go whatever happened.
     numbers = ", ".join(str(damage.row) for damage in damaged)
-    ids = among(sorted({damage.episode_id or "" for damage in damaged}))
+    ids = ids_filter(sorted({damage.episode_id or "" for damage in damaged}))
     return f"_rowid IN ({numbers}) AND {ids}"
 
 

@@ -37,8 +37,8 @@ def _short(text: str, episode: Any) -> str:
 def _columns(row: Mapping[str, Any], record: EpisodeRecord) -> Iterator[str]:
     """The columns for searching say what the episode itself does.
 
-    Those that it was read from are left out: their digests hold, and written anew they may differ for no fault of the
-    store, as a Scene made before a field was added to Scenes does.
+    Columns that the record was read from are left out: their digests hold. Written again they may differ, as a Scene
+    made before a field was added does.
     """
     wanted = row_of(record)
     names = sorted(wanted.keys() - set(RECORD_COLUMNS))

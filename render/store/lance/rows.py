@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from render.model.errors import StoreError
-from render.model.record import EpisodeRecord, ImageRecord, Job, Provenance
+from render.model.record import EpisodeRecord, ImageRecord, Provenance, RenderKey
 from render.model.scene import Scene
 from render.store.episode_store import DamagedError
 from render.store.lance.columns import episode_schema
@@ -167,10 +167,10 @@ def text_digest(row: Mapping[str, Any]) -> str:
     return whole.hexdigest()
 
 
-def job_of_row(row: Mapping[str, Any]) -> Job:
-    """The Job of a row that has the column `job`. Raises DamagedError."""
+def job_of_row(row: Mapping[str, Any]) -> RenderKey:
+    """The RenderKey of a row that has the column `job`. Raises DamagedError."""
     try:
-        return Job.model_validate(json.loads(row["job"]))
+        return RenderKey.model_validate(json.loads(row["job"]))
     except (ValueError, TypeError) as error:
         raise DamagedError(f"episode {row.get('episode_id')}: its job can't be read: {error}") from error
 

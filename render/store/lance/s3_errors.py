@@ -21,7 +21,7 @@ _MEANINGS = {
 }
 
 
-def refusal(text: str) -> str | None:
+def explain_s3_error(text: str) -> str | None:
     """What a server's answer within an error's text means, None where it is not one of S3's known refusals.
 
     text: of the error, with the server's XML somewhere in it.

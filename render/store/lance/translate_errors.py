@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from render.model.errors import StoreError, UsageError
-from render.store.lance.s3_errors import refusal
+from render.store.lance.s3_errors import explain_s3_error
 
 # OverflowError: a number that was asked for, such as a version's, has more than 64 bits.
 LANCE_ERRORS = (OSError, ValueError, RuntimeError, OverflowError)
@@ -15,7 +15,7 @@ _CONFLICTS = ("conflict", "contention", "concurrent")
 
 
 @contextmanager
-def explained(where: str, what: str) -> Iterator[None]:
+def translate_errors(where: str, what: str) -> Iterator[None]:
     """Turns what Lance raises inside into a StoreError that says `where` and `what` failed."""
     try:
         yield
@@ -27,9 +27,9 @@ def explained(where: str, what: str) -> Iterator[None]:
 
 
 @contextmanager
-def explained_condition(where: str, what: str, condition: str | None) -> Iterator[None]:
-    """As `explained`, but raises UsageError where Lance can't make sense of the condition that the user gave."""
-    with explained(where, what):
+def translate_condition_errors(where: str, what: str, condition: str | None) -> Iterator[None]:
+    """As `translate_errors`, but raises UsageError where Lance can't make sense of the condition that the user gave."""
+    with translate_errors(where, what):
         try:
             yield
         except LANCE_ERRORS as error:
@@ -47,4 +47,4 @@ def is_conflict(error: Exception) -> bool:
 def reason(error: BaseException) -> str:
     """What an S3 server's refusal means; else Lance's message, without the places in its own source at its end."""
     text = str(error)
-    return refusal(text) or text.split(", /")[0].strip() or type(error).__name__
+    return explain_s3_error(text) or text.split(", /")[0].strip() or type(error).__name__

@@ -15,7 +15,7 @@ from render.model.errors import StoreError
 from render.store.lance.columns import KEY, episode_schema
 from render.store.lance.reader import ID_BATCH_ROWS, LanceReader
 from render.store.lance.row_checks import problems_of
-from render.store.lance.translate_errors import explained, reason
+from render.store.lance.translate_errors import reason, translate_errors
 
 # Rows a task: a second of work, so that the bar moves and one damaged file is not one worker's whole job.
 _UNIT_ROWS = 128
@@ -89,7 +89,7 @@ def verify(
 def _units(store: LanceReader, verdict: Verdict) -> Iterator[_Unit]:
     for fragment in store.fragments():
         try:
-            with explained(store.url, f"counting rows of data file {fragment.fragment_id}"):
+            with translate_errors(store.url, f"counting rows of data file {fragment.fragment_id}"):
                 count = int(fragment.count_rows())
         except StoreError as error:
             verdict.unreadable.append(str(error))
@@ -147,7 +147,9 @@ def look_at(store: LanceReader, unit: _Unit) -> list[Damage]:
 def _rows(
     store: LanceReader, fragment: Any, columns: Iterable[str], offset: int, count: int
 ) -> Iterator[Mapping[str, Any]]:
-    with explained(store.url, f"reading rows {offset} to {offset + count - 1} of data file {fragment.fragment_id}"):
+    with translate_errors(
+        store.url, f"reading rows {offset} to {offset + count - 1} of data file {fragment.fragment_id}"
+    ):
         batches = fragment.to_batches(
             columns=list(columns), offset=offset, limit=count, batch_size=_BATCH_ROWS, with_row_id=True
         )

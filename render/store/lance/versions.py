@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from render.model.errors import StoreError, UsageError
-from render.store.lance.translate_errors import explained
+from render.store.lance.translate_errors import translate_errors
 
 # Beside a writer, taking younger versions away corrupted 7 stores of 10.
 LEAST_AGE = timedelta(days=1)
@@ -48,7 +48,7 @@ class Change:
 
 def list_versions(url: str, dataset: Any) -> list[Version]:
     """All versions, oldest first."""
-    with explained(url, "listing its versions"):
+    with translate_errors(url, "listing its versions"):
         found = dataset.versions()
     return [
         Version(
@@ -92,14 +92,14 @@ def changes(versions: list[Version], state_at: Callable[[Version], Change]) -> l
 
 def tags_of(url: str, dataset: Any) -> dict[str, int]:
     """Tag -> version, by name."""
-    with explained(url, "listing its tags"):
+    with translate_errors(url, "listing its tags"):
         found = dataset.tags.list()
     return {name: int(found[name]["version"]) for name in sorted(found)}
 
 
 def tag(url: str, dataset: Any, name: str, version: int | None) -> int:
     """Name a version, the newest for None; returns it. Raises StoreError if the name is taken or the version gone."""
-    with explained(url, f"tagging {name!r}"):
+    with translate_errors(url, f"tagging {name!r}"):
         number = dataset.version if version is None else version
         dataset.tags.create(name, number)
     return int(number)
@@ -107,7 +107,7 @@ def tag(url: str, dataset: Any, name: str, version: int | None) -> int:
 
 def untag(url: str, dataset: Any, name: str) -> None:
     """Take a tag away; its version stays until it is cleaned up."""
-    with explained(url, f"removing the tag {name!r}"):
+    with translate_errors(url, f"removing the tag {name!r}"):
         dataset.tags.delete(name)
 
 
@@ -118,7 +118,7 @@ def clean_up(url: str, dataset: Any, older_than: timedelta, least_age: timedelta
     """
     if older_than < least_age:
         raise UsageError(f"versions younger than {least_age} stay: taking them away beside a writer damages a store")
-    with explained(url, "cleaning up old versions (nothing of the newest is lost)"):
+    with translate_errors(url, "cleaning up old versions (nothing of the newest is lost)"):
         # delete_unverified would also take files that a commit on its way has just written.
         stats = dataset.cleanup_old_versions(
             older_than=older_than, delete_unverified=False, error_if_tagged_old_versions=False

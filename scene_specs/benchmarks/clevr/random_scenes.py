@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.errors import Diagnostic, SpecError
 from scene_specs.language.rng import generator, pick
 from scene_specs.language.spec import EpisodeSpec, FrameSpec, ObjectSpec
 from scene_specs.language.vocabulary import CLEVR_MATERIALS, COGENT, COLORS, SHAPES, SIZES
@@ -45,7 +45,7 @@ def clevr_spec(
     elif not (0 <= seed < 2**63 and index >= 0):
         problem = f"found seed {seed} and index {index}; allowed: integers from 0, of at most 63 bits"
     if problem:
-        raise SpecError([Fault("", 0, "", "", problem)])
+        raise SpecError([Diagnostic("", 0, "", "", problem)])
     name = f"cogent-{cogent.lower()}" if cogent else "clevr"
     episode = "/".join(["clevr", *([name] if cogent else []), split, f"{index:06d}"])
     total = int(generator(seed, episode, "count").integers(fewest, most + 1))

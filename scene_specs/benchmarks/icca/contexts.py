@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from scene_specs.benchmarks.icca.describe import full_brevity, incremental, length
-from scene_specs.benchmarks.icca.faults import refused
+from scene_specs.benchmarks.icca.input_errors import refused
 from scene_specs.benchmarks.icca.levels import (
     DIFFICULTIES,
     LEVELS,

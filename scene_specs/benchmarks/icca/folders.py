@@ -17,13 +17,13 @@ from typing import Any
 
 from PIL import Image
 
-from scene_specs.benchmarks.icca.faults import parsed, refused
 from scene_specs.benchmarks.icca.game import GAME_ID, Game, Recorded
+from scene_specs.benchmarks.icca.input_errors import parsed, refused
 from scene_specs.benchmarks.icca.picture import picture_from
 from scene_specs.benchmarks.icca.transcripts import Transcript, read_text
 from scene_specs.benchmarks.icca.variants import PER_REPETITION, TRIALS
 from scene_specs.benchmarks.icca.wording import ORDER
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.errors import Diagnostic, SpecError
 
 COLUMNS: tuple[str, ...] = (
     "gameid", "trialNum", "repNum", "targetImg", "context_id", "msg", "uttLength", "iterationName", "time",
@@ -59,16 +59,16 @@ def _table(folder: Path) -> Path:
 def read_game(folder: Path) -> Game:
     """A game from its folder: images opened, every row checked. Raises SpecError with all that is wrong."""
     name = folder.resolve().name
-    faults: list[Fault] = []
-    images = _images(folder, faults)
-    rows = _rows(_table(folder), faults)
-    if faults:
-        raise SpecError(faults)
+    diagnostics: list[Diagnostic] = []
+    images = _images(folder, diagnostics)
+    rows = _rows(_table(folder), diagnostics)
+    if diagnostics:
+        raise SpecError(diagnostics)
     for number, row in enumerate(rows):
         if problem := _row_problem(row, number, images, name):
-            faults.append(Fault(str(_table(folder)), number + 2, "", "", f"trial {number}: {problem}"))
-    if faults:
-        raise SpecError(faults)
+            diagnostics.append(Diagnostic(str(_table(folder)), number + 2, "", "", f"trial {number}: {problem}"))
+    if diagnostics:
+        raise SpecError(diagnostics)
     said = [row["msg"].strip() for row in rows]
     recorded: tuple[Recorded, ...] = ()
     if any(said):
@@ -81,47 +81,51 @@ def read_game(folder: Path) -> Game:
     try:
         return Game(name, tuple(images), targets, pictures, recorded, folder, rows[0]["iterationName"])
     except SpecError as error:
-        raise SpecError([Fault(str(_table(folder)), 0, "", "", fault.problem) for fault in error.faults]) from None
+        raise SpecError(
+            [Diagnostic(str(_table(folder)), 0, "", "", diagnostic.problem) for diagnostic in error.diagnostics]
+        ) from None
 
 
-def _images(folder: Path, faults: list[Fault]) -> list[str]:
+def _images(folder: Path, diagnostics: list[Diagnostic]) -> list[str]:
     names = [one.name for one in sorted(folder.iterdir()) if one.suffix.lower() in _IMAGES and one.name[0] != "."]
     if len(names) != PER_REPETITION:
         problem = f"found {len(names)} images ({', '.join(names) or 'none'}); expected {PER_REPETITION}"
-        faults.append(Fault(str(folder), 0, "", "", problem))
+        diagnostics.append(Diagnostic(str(folder), 0, "", "", problem))
     for name in names:
         try:
             with Image.open(folder / name) as picture:
                 picture.load()
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-            faults.append(Fault(str(folder / name), 0, "", "", f"can't be read as a picture: {error}"))
+            diagnostics.append(Diagnostic(str(folder / name), 0, "", "", f"can't be read as a picture: {error}"))
     return names
 
 
-def _rows(path: Path, faults: list[Fault]) -> list[dict[str, str]]:
+def _rows(path: Path, diagnostics: list[Diagnostic]) -> list[dict[str, str]]:
     try:
         text = read_text(path)
     except SpecError as error:
-        faults += error.faults
+        diagnostics += error.diagnostics
         return []
     try:
         reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
         rows = list(reader)
     except csv.Error as error:
-        faults.append(Fault(str(path), 0, "", "", f"no CSV: {error}"))
+        diagnostics.append(Diagnostic(str(path), 0, "", "", f"no CSV: {error}"))
         return []
     missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
     if missing:
-        faults.append(Fault(str(path), 1, "", "", f"no column {', '.join(missing)}; expected {', '.join(COLUMNS)}"))
+        diagnostics.append(
+            Diagnostic(str(path), 1, "", "", f"no column {', '.join(missing)}; expected {', '.join(COLUMNS)}")
+        )
     elif len(rows) != TRIALS:
-        faults.append(Fault(str(path), 0, "", "", f"found {len(rows)} trials; expected {TRIALS}"))
+        diagnostics.append(Diagnostic(str(path), 0, "", "", f"found {len(rows)} trials; expected {TRIALS}"))
     elif any(None in row or None in row.values() for row in rows):
-        faults.append(Fault(str(path), 0, "", "", "some rows have more or fewer cells than the first"))
+        diagnostics.append(Diagnostic(str(path), 0, "", "", "some rows have more or fewer cells than the first"))
     else:
         for column, what in (("msg", "messages"), ("correct", "cells of correct")):
             if len({bool(row[column].strip()) for row in rows}) > 1:
                 problem = f"some {what} are empty; expected all {TRIALS} of a game that was played, or none"
-                faults.append(Fault(str(path), 0, "", "", problem))
+                diagnostics.append(Diagnostic(str(path), 0, "", "", problem))
     return rows
 
 

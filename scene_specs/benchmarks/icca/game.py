@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from scene_specs.benchmarks.icca.faults import refused
+from scene_specs.benchmarks.icca.input_errors import refused
 from scene_specs.benchmarks.icca.picture import Picture
 from scene_specs.benchmarks.icca.variants import PER_REPETITION, REPETITIONS, TRIALS, ListenerVariant
 from scene_specs.language.rng import generator

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from scene_specs.benchmarks.icca.faults import refused
 from scene_specs.benchmarks.icca.game import Game
+from scene_specs.benchmarks.icca.input_errors import refused
 from scene_specs.benchmarks.icca.prompts import COLLAGE, MASK, Part
 
 GAP = 2

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from scene_specs.benchmarks.icca.faults import refused
 from scene_specs.benchmarks.icca.game import Game, Order
+from scene_specs.benchmarks.icca.input_errors import refused
 from scene_specs.benchmarks.icca.players import Listener, ListenerView, Setup, Speaker, SpeakerView
 from scene_specs.benchmarks.icca.prompts import (
     Part,

@@ -13,8 +13,8 @@ from importlib import metadata
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from scene_specs.benchmarks.icca.faults import refused
 from scene_specs.benchmarks.icca.game import Game
+from scene_specs.benchmarks.icca.input_errors import refused
 from scene_specs.benchmarks.icca.prompts import Part, Past, Setting
 from scene_specs.benchmarks.icca.variants import ListenerVariant, SpeakerVariant
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scene_specs.benchmarks.icca.faults import refused
 from scene_specs.benchmarks.icca.game import Game
+from scene_specs.benchmarks.icca.input_errors import refused
 from scene_specs.benchmarks.icca.players import ListenerView, Setup, SpeakerView
 from scene_specs.benchmarks.icca.transcripts import Transcript, read_transcripts
 

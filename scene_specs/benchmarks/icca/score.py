@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scene_specs.benchmarks.icca.distance import content_words, novelty, plain_words, published_novelty, rate
-from scene_specs.benchmarks.icca.faults import refused
 from scene_specs.benchmarks.icca.game import Game
+from scene_specs.benchmarks.icca.input_errors import refused
 from scene_specs.benchmarks.icca.transcripts import Transcript
 from scene_specs.benchmarks.icca.variants import PER_REPETITION, REPETITIONS, TRIALS
 from scene_specs.language.rng import generator

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import product
 
 from scene_specs.benchmarks.icca.describe import SameError, incremental, shortened
-from scene_specs.benchmarks.icca.faults import refused
 from scene_specs.benchmarks.icca.game import Game
+from scene_specs.benchmarks.icca.input_errors import refused
 from scene_specs.benchmarks.icca.picture import Picture
 from scene_specs.benchmarks.icca.players import Setup, SpeakerView
 from scene_specs.benchmarks.icca.variants import PER_REPETITION

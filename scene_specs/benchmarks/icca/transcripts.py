@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from scene_specs.benchmarks.icca.faults import parsed, refused
 from scene_specs.benchmarks.icca.game import Game, unequal_repetition
+from scene_specs.benchmarks.icca.input_errors import parsed, refused
 from scene_specs.benchmarks.icca.play import Trial, label_of
 from scene_specs.benchmarks.icca.players import Setup
 from scene_specs.benchmarks.icca.variants import PER_REPETITION, TRIALS
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.errors import Diagnostic, SpecError
 
 FORMAT_VERSION = 1
 _MOST_BYTES = 1 << 30
@@ -90,13 +90,13 @@ def read_text(path: Path) -> str:
 
 
 def read_transcripts(path: Path) -> list[Transcript]:
-    """All games of a file. Raises SpecError with every fault of it."""
+    """All games of a file. Raises SpecError with every diagnostic of it."""
     return transcripts_of(read_text(path), str(path))
 
 
 def transcripts_of(text: str, file: str = "") -> list[Transcript]:
-    """All games of a text; file: what it is called. Raises SpecError with every fault of it."""
-    faults: list[Fault] = []
+    """All games of a text; file: what it is called. Raises SpecError with every diagnostic of it."""
+    diagnostics: list[Diagnostic] = []
     found: list[Transcript] = []
     rows: list[tuple[int, dict[str, Any]]] = []
     # Not splitlines(): JSON may hold other ends of lines, such as U+2028, in its texts.
@@ -106,24 +106,26 @@ def transcripts_of(text: str, file: str = "") -> list[Transcript]:
         try:
             value = parsed(line)
         except ValueError as error:
-            faults.append(Fault(file, number, "", "", f"no JSON: {error}"))
+            diagnostics.append(Diagnostic(file, number, "", "", f"no JSON: {error}"))
             continue
         if isinstance(value, dict) and "icca_transcript" in value:
-            _close(file, rows, found, faults)
+            _close(file, rows, found, diagnostics)
             rows = [(number, value)]
         elif not rows or not isinstance(value, dict):
-            faults.append(Fault(file, number, "", "", "expected the header of a game, with icca_transcript"))
+            diagnostics.append(Diagnostic(file, number, "", "", "expected the header of a game, with icca_transcript"))
         else:
             rows.append((number, value))
-    _close(file, rows, found, faults)
-    if not faults and not found:
-        faults.append(Fault(file, 0, "", "", "no game in it"))
-    if faults:
-        raise SpecError(faults)
+    _close(file, rows, found, diagnostics)
+    if not diagnostics and not found:
+        diagnostics.append(Diagnostic(file, 0, "", "", "no game in it"))
+    if diagnostics:
+        raise SpecError(diagnostics)
     return found
 
 
-def _close(file: str, rows: Sequence[tuple[int, dict[str, Any]]], found: list[Transcript], faults: list[Fault]) -> None:
+def _close(
+    file: str, rows: Sequence[tuple[int, dict[str, Any]]], found: list[Transcript], diagnostics: list[Diagnostic]
+) -> None:
     """Read one game's lines."""
     if not rows:
         return
@@ -131,7 +133,7 @@ def _close(file: str, rows: Sequence[tuple[int, dict[str, Any]]], found: list[Tr
     try:
         found.append(_transcript(header, [row for _, row in body], file, line))
     except SpecError as error:
-        faults += error.faults
+        diagnostics += error.diagnostics
 
 
 def _texts(value: object, count: int) -> bool:
@@ -154,11 +156,11 @@ def _transcript(header: Mapping[str, Any], body: Sequence[Mapping[str, Any]], fi
     if len(body) != TRIALS:
         raise refused(f"game {name!r}: found {len(body)} trials; expected {TRIALS}", file=file, line=line)
     images, labels = tuple(header["images"]), tuple(header["labels"])
-    trials, faults = [], []
+    trials, diagnostics = [], []
     for number, row in enumerate(body):
         if problem := _row_problem(row, number, images, labels):
             text = f"game {name!r}, trial {number}: {problem}"
-            faults.append(Fault(file, line + 1 + number, "", "", text))
+            diagnostics.append(Diagnostic(file, line + 1 + number, "", "", text))
             continue
         order, shown = tuple(row["order"]), tuple(row["shown"])
         choice = label_of(row["answer"], labels)
@@ -167,10 +169,10 @@ def _transcript(header: Mapping[str, Any], body: Sequence[Mapping[str, Any]], fi
             Trial(number, row["target"], row["speaker_label"], gold, row["message"], row["answer"], choice, order,
                   shown, (row["speaker_images"], row["listener_images"]))
         )  # fmt: skip
-    if not faults and (problem := unequal_repetition([one.target for one in trials], images)):
-        faults.append(Fault(file, line, "", "", f"game {name!r}, {problem}"))
-    if faults:
-        raise SpecError(faults)
+    if not diagnostics and (problem := unequal_repetition([one.target for one in trials], images)):
+        diagnostics.append(Diagnostic(file, line, "", "", f"game {name!r}, {problem}"))
+    if diagnostics:
+        raise SpecError(diagnostics)
     known = {"icca_transcript", "game", "images", "labels"}
     about = {key: value for key, value in header.items() if key not in known}
     return Transcript(name, images, labels, about, tuple(trials))

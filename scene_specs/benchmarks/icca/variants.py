@@ -13,7 +13,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any
 
-from scene_specs.benchmarks.icca.faults import parsed, refused
+from scene_specs.benchmarks.icca.input_errors import parsed, refused
 
 TRIALS = 24
 REPETITIONS = 6

@@ -8,11 +8,11 @@ from typing import Any
 
 from scene_specs.benchmarks.icca.contexts import TANGRAM
 from scene_specs.benchmarks.icca.describe import SameError, full_brevity, length, single_names
-from scene_specs.benchmarks.icca.faults import refused
+from scene_specs.benchmarks.icca.input_errors import refused
 from scene_specs.benchmarks.icca.levels import LEVELS, SIZE, distances, figures
 from scene_specs.benchmarks.icca.picture import Picture, holds, picture_from, picture_of
 from scene_specs.benchmarks.icca.wording import text_of
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.errors import Diagnostic, SpecError
 
 DESCRIPTIONS: tuple[str, ...] = ("full_brevity", "incremental")
 
@@ -45,7 +45,7 @@ def pictures_of(spec: Mapping[str, Any]) -> list[Picture]:
     return found
 
 
-def disproof(task: Mapping[str, Any], pictures: Sequence[Picture]) -> str:
+def find_contradiction(task: Mapping[str, Any], pictures: Sequence[Picture]) -> str:
     """What is wrong with the stored descriptions and figures, given what the pictures show; "" if nothing is."""
     stored = task.get("descriptions")
     if len(pictures) != SIZE or not isinstance(stored, list) or len(stored) != SIZE:
@@ -101,7 +101,7 @@ def summary(contexts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         try:
             _read_figures(task)
         except (KeyError, TypeError, AttributeError) as error:
-            raise SpecError([Fault("", 0, data["id"], "task", f"its truth can't be read: {error!r}")]) from None
+            raise SpecError([Diagnostic("", 0, data["id"], "task", f"its truth can't be read: {error!r}")]) from None
         groups.setdefault((task["source"], task["vary"], task["name"]), []).append(task)
     rows = []
     for (source, vary, level), tasks in groups.items():

@@ -88,7 +88,9 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         except UnreadableError as error:
             raise UnreadableError(f"episode {spec.get('id')}: {error}") from None
         except SpecError as error:
-            raise SpecError([replace(fault, episode=f"{spec.get('id')}") for fault in error.faults]) from None
+            raise SpecError(
+                [replace(diagnostic, episode=f"{spec.get('id')}") for diagnostic in error.diagnostics]
+            ) from None
     return [row for name, one in names.items() for row in one.listed(name)]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from scene_specs.benchmarks.iwisdm.draws import Draws
-from scene_specs.benchmarks.iwisdm.faults import refused
 from scene_specs.benchmarks.iwisdm.graph import Expression, TaskGraph
+from scene_specs.benchmarks.iwisdm.input_errors import refused
 from scene_specs.benchmarks.iwisdm.operators import Grammar
 from scene_specs.benchmarks.iwisdm.space import DrawnTask, Space
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scene_specs.benchmarks.iwisdm.draws import Draws
-from scene_specs.benchmarks.iwisdm.faults import refused
 from scene_specs.benchmarks.iwisdm.graph import TaskGraph
+from scene_specs.benchmarks.iwisdm.input_errors import refused
 from scene_specs.benchmarks.iwisdm.operators import Value
 from scene_specs.benchmarks.iwisdm.session import Session, slots
 from scene_specs.benchmarks.iwisdm.solve import Relation, Side, side_of

@@ -13,7 +13,7 @@ from scene_specs.benchmarks.iwisdm.compose import alone, chained, with_described
 from scene_specs.benchmarks.iwisdm.config import AutoTaskConfig
 from scene_specs.benchmarks.iwisdm.draws import Draws
 from scene_specs.benchmarks.iwisdm.emit import spec_of
-from scene_specs.benchmarks.iwisdm.faults import refused
+from scene_specs.benchmarks.iwisdm.input_errors import refused
 from scene_specs.benchmarks.iwisdm.session import Session
 from scene_specs.benchmarks.iwisdm.setup import MOST_TRIALS, Setup
 from scene_specs.benchmarks.iwisdm.space import Space

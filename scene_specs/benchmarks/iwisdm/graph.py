@@ -13,7 +13,7 @@ from typing import Any
 
 import networkx as nx
 
-from scene_specs.benchmarks.iwisdm.faults import refused
+from scene_specs.benchmarks.iwisdm.input_errors import refused
 from scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar, Operator, Value
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Item
 

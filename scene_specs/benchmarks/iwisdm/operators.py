@@ -17,7 +17,7 @@ from itertools import product
 from types import MappingProxyType
 
 from scene_specs.benchmarks.iwisdm.draws import Draws
-from scene_specs.benchmarks.iwisdm.faults import refused
+from scene_specs.benchmarks.iwisdm.input_errors import refused
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Item
 
 # What flows along an edge: a truth value, the value of a property, or what Select found.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from scene_specs.benchmarks.iwisdm.faults import refused
 from scene_specs.benchmarks.iwisdm.graph import TaskGraph
+from scene_specs.benchmarks.iwisdm.input_errors import refused
 
 
 @dataclass(frozen=True)

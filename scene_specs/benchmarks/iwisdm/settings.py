@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from scene_specs.benchmarks.iwisdm.bank import TASKS, Span
-from scene_specs.benchmarks.iwisdm.faults import refused
+from scene_specs.benchmarks.iwisdm.input_errors import refused
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
 
 # Whole numbers of settings: (least, most).

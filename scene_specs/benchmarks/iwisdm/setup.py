@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scene_specs.benchmarks.iwisdm.backwards import Options
-from scene_specs.benchmarks.iwisdm.faults import refused
+from scene_specs.benchmarks.iwisdm.input_errors import refused
 from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, Stimuli
 
 SPLITS: tuple[str, ...] = ("train", "val", "test")

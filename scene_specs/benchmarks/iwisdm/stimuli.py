@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from scene_specs.benchmarks.iwisdm.draws import Draws
-from scene_specs.benchmarks.iwisdm.faults import refused
+from scene_specs.benchmarks.iwisdm.input_errors import refused
 from scene_specs.language.model_names import SYNSETS
 
 LOCATIONS: tuple[str, ...] = ("top left", "top right", "bottom left", "bottom right")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from scene_specs.benchmarks.iwisdm.config import AutoTaskConfig
 from scene_specs.benchmarks.iwisdm.draws import Draws
-from scene_specs.benchmarks.iwisdm.faults import refused
+from scene_specs.benchmarks.iwisdm.input_errors import refused
 from scene_specs.benchmarks.iwisdm.operators import Grammar
 from scene_specs.benchmarks.iwisdm.schedule import GROUPS, Uses, group_of
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from scene_specs.benchmarks.iwisdm.backwards import Options, Wanted, Way
 from scene_specs.benchmarks.iwisdm.draws import Draws
-from scene_specs.benchmarks.iwisdm.faults import refused
 from scene_specs.benchmarks.iwisdm.graph import Shown
+from scene_specs.benchmarks.iwisdm.input_errors import refused
 from scene_specs.benchmarks.iwisdm.operators import Value
 from scene_specs.benchmarks.iwisdm.session import Placed, Session, check_session, slots
 from scene_specs.benchmarks.iwisdm.solve import Relation, Solution, Variable, object_variables, side_of, solve

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from scene_specs.benchmarks.iwisdm.faults import refused
+from scene_specs.benchmarks.iwisdm.input_errors import refused
 from scene_specs.benchmarks.iwisdm.reader import Frames, Reading, Seen, UnreadableError, read
 
 _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")
@@ -60,7 +60,7 @@ def stored_answers(task: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(answers)
 
 
-def disproof(task: Mapping[str, Any], frames: Frames) -> str:
+def find_contradiction(task: Mapping[str, Any], frames: Frames) -> str:
     """Why the stored answers are not what the instruction asks for; "" if they are. Raises SpecError as read_task."""
     stored = stored_answers(task)
     try:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from scene_specs.benchmarks.kilogram.pieces import PIECES
-from scene_specs.language.diagnostics import shown
-from scene_specs.language.errors import Fault
+from scene_specs.language.diagnostics import preview_json
+from scene_specs.language.errors import Diagnostic
 
 # A tangram's id becomes part of ids of episodes and names of files.
 TANGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}")
@@ -57,69 +57,73 @@ class Annotation:
 Annotations = dict[str, tuple[Annotation, ...]]
 
 
-def read_annotations(text: str, file: str) -> tuple[Annotations, list[Fault]]:
+def read_annotations(text: str, file: str) -> tuple[Annotations, list[Diagnostic]]:
     """What a file's text holds, and what is wrong with it; wrong annotations are left out, others keep their number.
 
-    A part whose last `metadata` says otherwise than `part` is a fault too, but `part` is taken.
+    A part whose last `metadata` says otherwise than `part` is a diagnostic too, but `part` is taken.
     """
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
 
-    def fault(tangram: str, path: str, problem: str) -> None:
-        faults.append(Fault(file, 0, tangram, path, problem))
+    def diagnostic(tangram: str, path: str, problem: str) -> None:
+        diagnostics.append(Diagnostic(file, 0, tangram, path, problem))
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(items)
         if len(made) != len(items):
             names = [name for name, _ in items]
             twice = next(name for name in names if names.count(name) > 1)
-            fault("", "", f"key {shown(twice)} is given twice in one object; the last one is taken")
+            diagnostic("", "", f"key {preview_json(twice)} is given twice in one object; the last one is taken")
         return made
 
     try:
         data = json.loads(text, object_pairs_hook=pairs)
     except (ValueError, RecursionError) as error:
-        return {}, [Fault(file, 0, "", "", f"no JSON: {error}")]
+        return {}, [Diagnostic(file, 0, "", "", f"no JSON: {error}")]
     if not isinstance(data, dict):
-        return {}, [Fault(file, 0, "", "", f"found {shown(data)}; expected an object, tangram -> annotations")]
+        return {}, [
+            Diagnostic(file, 0, "", "", f"found {preview_json(data)}; expected an object, tangram -> annotations")
+        ]
     found: Annotations = {}
     for tangram, value in data.items():
         if not TANGRAM.fullmatch(tangram):
-            fault("", "", f"found tangram {shown(tangram)}; allowed: letters, digits and _ . + -, at most 50")
+            diagnostic(
+                "", "", f"found tangram {preview_json(tangram)}; allowed: letters, digits and _ . + -, at most 50"
+            )
             continue
         listed = value.get("annotations") if isinstance(value, dict) else None
         if not isinstance(listed, list):
-            fault(tangram, "annotations", f"found {shown(listed)}; expected a list")
+            diagnostic(tangram, "annotations", f"found {preview_json(listed)}; expected a list")
             continue
         kept = []
         for number, item in enumerate(listed):
             problems = list(_problems(item))
             for path, problem in problems:
-                fault(tangram, f"annotations[{number}]{path}", problem)
+                diagnostic(tangram, f"annotations[{number}]{path}", problem)
             if not problems:
                 part = tuple(item["part"][key] for key in _KEYS)
                 kept.append(Annotation(tangram, number, item["whole"]["wholeAnnotation"], part))
                 if said := _metadata_problem(item):
-                    fault(tangram, f"annotations[{number}].metadata", said)
+                    diagnostic(tangram, f"annotations[{number}].metadata", said)
         found[tangram] = tuple(kept)
-    return found, faults
+    return found, diagnostics
 
 
 def _problems(item: Any) -> Iterator[tuple[str, str]]:
     """What keeps an annotation from being one."""
     if not isinstance(item, dict):
-        yield "", f"found {shown(item)}; expected an object with whole and part"
+        yield "", f"found {preview_json(item)}; expected an object with whole and part"
         return
     whole = item.get("whole")
     text = whole.get("wholeAnnotation") if isinstance(whole, dict) else None
     if not _is_text(text):
-        yield ".whole.wholeAnnotation", f"found {shown(text)}; expected {_TEXT}"
+        yield ".whole.wholeAnnotation", f"found {preview_json(text)}; expected {_TEXT}"
     part = item.get("part")
     if not isinstance(part, dict) or {*part} != {*_KEYS}:
-        yield ".part", f"found {shown(part)}; expected the seven keys 1 to 7"
+        yield ".part", f"found {preview_json(part)}; expected the seven keys 1 to 7"
         return
     for key in _KEYS:
         if not _is_text(part[key]):
-            yield f".part.{key}", f"found {shown(part[key])}; expected {_TEXT}"
+            yield f".part.{key}", f"found {preview_json(part[key])}; expected {_TEXT}"
 
 
 def _is_text(value: object) -> bool:

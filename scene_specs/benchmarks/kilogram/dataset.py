@@ -13,8 +13,8 @@ from scene_specs.benchmarks.kilogram.figure import Figure, figure_of
 from scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
 from scene_specs.benchmarks.kilogram.report import Measured, measure
 from scene_specs.benchmarks.kilogram.svg import SvgError, read_svg
-from scene_specs.language.diagnostics import shown
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.diagnostics import preview_json
+from scene_specs.language.errors import Diagnostic, SpecError
 from scene_specs.language.rng import generator
 
 SPLITS: tuple[str, ...] = ("train", "val", "dev", "heldout", "dense")
@@ -29,7 +29,7 @@ _MOST_BYTES = 512 << 20
 @dataclass(frozen=True)
 class Dataset:
     """figures: by tangram. splits: train, dev, ... -> tangrams, sorted, each in one. val: the training tangrams whose
-    first annotation is for validation. measured: of each drawing. faults: all that was wrong or left out.
+    first annotation is for validation. measured: of each drawing. diagnostics: all that was wrong or left out.
     """
 
     figures: Mapping[str, Figure]
@@ -37,7 +37,7 @@ class Dataset:
     splits: Mapping[str, tuple[str, ...]]
     val: tuple[str, ...]
     measured: tuple[Measured, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     def of_split(self, split: str) -> Annotations:
         """The descriptions of a split, or of `all`: tangram -> annotations, those without any left out.
@@ -46,7 +46,11 @@ class Dataset:
         """
         if split not in (*SPLITS, "all"):
             raise SpecError(
-                [Fault("", 0, "", "", f"found split {shown(split)}; allowed: {', '.join((*SPLITS, 'all'))}")]
+                [
+                    Diagnostic(
+                        "", 0, "", "", f"found split {preview_json(split)}; allowed: {', '.join((*SPLITS, 'all'))}"
+                    )
+                ]
             )
         held = {*self.val}
         if split == "all":
@@ -98,98 +102,104 @@ def read_dataset(
 ) -> Dataset:
     """Drawings `<tangram>.svg` of a folder, annotation files, and a split file ({"train": [tangram, ...], ...}).
 
-    What can't be read is left out, and said in `faults`. strict: it is an error, and so is every drawing that
-    the report (kilogram.report) finds fault with. Raises SpecError where nothing is left, or for faults where strict.
+    What can't be read is left out, and said in `diagnostics`. strict: it is an error, and so is every drawing that
+    the report (kilogram.report) rejects. Raises SpecError where nothing is left, or for diagnostics where strict.
     """
-    figures, measured, faults = read_drawings(folder)
+    figures, measured, diagnostics = read_drawings(folder)
     annotations: Annotations = {}
     for path in files:
         found, wrong = read_annotations(text_of(path), str(path))
-        faults += wrong
+        diagnostics += wrong
         for name in sorted(annotations.keys() & found.keys()):
-            faults.append(Fault(str(path), 0, name, "", "is in a file before this one, too; that one is taken"))
+            diagnostics.append(
+                Diagnostic(str(path), 0, name, "", "is in a file before this one, too; that one is taken")
+            )
         annotations = {**found, **annotations}
     for name in sorted(annotations.keys() - figures.keys()):
-        faults.append(Fault(str(folder), 0, name, "", f"is described, but {name}.svg can't be used or isn't there"))
+        diagnostics.append(
+            Diagnostic(str(folder), 0, name, "", f"is described, but {name}.svg can't be used or isn't there")
+        )
     usable = {name: annotations[name] for name in sorted(annotations) if name in figures}
     if not usable:
-        faults.append(Fault(str(folder), 0, "", "", "no tangram is left that has a drawing and a description"))
-    if faults and (strict or not usable):
-        raise SpecError(faults)
+        diagnostics.append(
+            Diagnostic(str(folder), 0, "", "", "no tangram is left that has a drawing and a description")
+        )
+    if diagnostics and (strict or not usable):
+        raise SpecError(diagnostics)
     if splits is None:
         parted = drawn_splits(sorted(usable), PUBLISHED, seed)
         val = drawn_validation(usable, parted["train"], seed)
     else:
         parted, val, wrong = read_splits(text_of(splits), str(splits), usable, seed)
-        faults += wrong
+        diagnostics += wrong
         if wrong and strict:
-            raise SpecError(faults)
-    return Dataset(figures, usable, parted, val, tuple(measured), tuple(faults))
+            raise SpecError(diagnostics)
+    return Dataset(figures, usable, parted, val, tuple(measured), tuple(diagnostics))
 
 
-def read_drawings(folder: Path) -> tuple[dict[str, Figure], list[Measured], list[Fault]]:
-    """All drawings of a folder: by name, measured, and a fault for each that can't be read or is no good tangram."""
+def read_drawings(folder: Path) -> tuple[dict[str, Figure], list[Measured], list[Diagnostic]]:
+    """All drawings of a folder: by name, measured, and a diagnostic for each unreadable or invalid one."""
     figures: dict[str, Figure] = {}
     measured: list[Measured] = []
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".svg") if folder.is_dir() else []
     if not paths:
-        faults.append(Fault(str(folder), 0, "", "", "no .svg files here; expected one a tangram"))
+        diagnostics.append(Diagnostic(str(folder), 0, "", "", "no .svg files here; expected one a tangram"))
     for path in paths:
         try:
             figure = read_svg(path)
         except SvgError as error:
-            faults.append(Fault(str(path), 0, "", "", str(error).removeprefix(f"{path}: ")))
+            diagnostics.append(Diagnostic(str(path), 0, "", "", str(error).removeprefix(f"{path}: ")))
             continue
         figures[figure.name] = figure
         measured.append(measure(figure))
-        faults += [Fault(str(path), 0, "", "", fault) for fault in measured[-1].faults]
-    return figures, measured, faults
+        diagnostics += [Diagnostic(str(path), 0, "", "", diagnostic) for diagnostic in measured[-1].diagnostics]
+    return figures, measured, diagnostics
 
 
 def read_splits(
     text: str, file: str, annotations: Mapping[str, tuple[Annotation, ...]], seed: int
-) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...], list[Fault]]:
+) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...], list[Diagnostic]]:
     """Splits by a file's text, which may list `val`, too; names that can't be used are left out, with a fault."""
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SpecError([Fault(file, 0, "", "", f"no JSON: {error}")]) from error
+        raise SpecError([Diagnostic(file, 0, "", "", f"no JSON: {error}")]) from error
     good = isinstance(data, dict) and all(
         isinstance(names, list) and all(isinstance(name, str) for name in names) for names in data.values()
     )
     if not good or not {*data} <= {*SPLITS}:
-        problem = f"found {shown(data)}; expected lists of tangrams by {', '.join(SPLITS)}"
-        raise SpecError([Fault(file, 0, "", "", problem)])
+        problem = f"found {preview_json(data)}; expected lists of tangrams by {', '.join(SPLITS)}"
+        raise SpecError([Diagnostic(file, 0, "", "", problem)])
     seen: dict[str, str] = {}
     made: dict[str, tuple[str, ...]] = {}
     for split in (one for one in SPLITS if one in data and one != "val"):
         kept = []
         for name in data[split]:
             if name in seen:
-                faults.append(Fault(file, 0, name, split, f"is in {seen[name]}, too, where it stays"))
+                diagnostics.append(Diagnostic(file, 0, name, split, f"is in {seen[name]}, too, where it stays"))
             elif name not in annotations:
-                faults.append(Fault(file, 0, name, split, "has no drawing or no description"))
+                diagnostics.append(Diagnostic(file, 0, name, split, "has no drawing or no description"))
             else:
                 seen[name] = split
                 kept.append(name)
         made[split] = tuple(sorted(kept))
     train = made.get("train", ())
     if "val" not in data:
-        return made, drawn_validation(annotations, train, seed), faults
+        return made, drawn_validation(annotations, train, seed), diagnostics
     outside = sorted({*data["val"]} - {*train})
-    faults += [
-        Fault(file, 0, name, "val", "is no usable training tangram, as validation has to be") for name in outside
+    diagnostics += [
+        Diagnostic(file, 0, name, "val", "is no usable training tangram, as validation has to be") for name in outside
     ]
-    return made, tuple(sorted({*data["val"]} & {*train})), faults
+    return made, tuple(sorted({*data["val"]} & {*train})), diagnostics
 
 
 def text_of(path: Path) -> str:
     """What a file holds, UTF-8. Raises SpecError."""
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise SpecError([Fault(str(path), 0, "", "", f"larger than {_MOST_BYTES >> 20} MiB")])
+            raise SpecError([Diagnostic(str(path), 0, "", "", f"larger than {_MOST_BYTES >> 20} MiB")])
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise SpecError([Fault(str(path), 0, "", "", f"can't be read: {error}")]) from error
+        raise SpecError([Diagnostic(str(path), 0, "", "", f"can't be read: {error}")]) from error

@@ -45,7 +45,7 @@ class Rules:
 
 
 @dataclass
-class Left:
+class SkippedTargets:
     """Targets that got no game: reason -> their keys."""
 
     out: dict[str, list[str]] = field(default_factory=dict)
@@ -72,7 +72,9 @@ def targets_of(annotations: Annotations, rules: Rules) -> list[Annotation]:
     return [pick(generator(rules.seed, f"kilogram/{name}", "target"), items) for name, items in annotations.items()]
 
 
-def games(annotations: Annotations, split: str, rules: Rules, left: Left, augmented: bool = False) -> Iterator[Game]:
+def games(
+    annotations: Annotations, split: str, rules: Rules, left: SkippedTargets, augmented: bool = False
+) -> Iterator[Game]:
     """The games of a split. augmented: a game for each number of shown parts from 0 to all, with drawn subsets."""
     pool = _Pool(annotations)
     for target in targets_of(annotations, rules):

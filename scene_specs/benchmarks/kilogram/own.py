@@ -52,7 +52,7 @@ def own_tangrams() -> tuple[Tangram, ...]:
 def own_annotations() -> Annotations:
     """Our descriptions of them, in the published form."""
     path = folder() / "annotations.json"
-    found, faults = read_annotations(path.read_text("utf-8"), path.name)
-    if faults:
-        raise ValueError(f"our own descriptions are damaged: {faults[0]}")
+    found, diagnostics = read_annotations(path.read_text("utf-8"), path.name)
+    if diagnostics:
+        raise ValueError(f"our own descriptions are damaged: {diagnostics[0]}")
     return found

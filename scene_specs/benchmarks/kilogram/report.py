@@ -37,23 +37,25 @@ class Measured:
     overlap: float
     clusters: int
     margin: float
-    faults: tuple[str, ...]
+    diagnostics: tuple[str, ...]
 
 
 def measure(figure: Figure) -> Measured:
     """Measure a drawing and name its faults."""
     shapes = [one if area(one) > 0 else one[::-1] for one in figure.polygons]
-    faults = [
+    diagnostics = [
         f"piece {piece} has {len(one)} corners; expected {CORNERS[piece]}"
         for piece, one in zip(PIECES, shapes, strict=True)
         if len(one) != CORNERS[piece]
     ]
-    faults += [f"piece {piece} is not convex" for piece, one in zip(PIECES, shapes, strict=True) if not _convex(one)]
+    diagnostics += [
+        f"piece {piece} is not convex" for piece, one in zip(PIECES, shapes, strict=True) if not _convex(one)
+    ]
     areas = [area(one) for one in shapes]
     whole = sum(areas)
-    if faults or whole <= 0:
+    if diagnostics or whole <= 0:
         none = math.nan
-        return Measured(figure.name, none, none, none, 0, none, tuple(faults or ["the pieces have no area"]))
+        return Measured(figure.name, none, none, none, 0, none, tuple(diagnostics or ["the pieces have no area"]))
     off = [found / (whole * AREAS[piece] / 16) - 1 for piece, found in zip(PIECES, areas, strict=True)]
     angle = _angle(shapes)
     shared = sum(area(cut) for a, b in combinations(shapes, 2) if len(cut := clipped(a, b)) > 2) / whole
@@ -61,23 +63,23 @@ def measure(figure: Figure) -> Measured:
     margin = _margin(figure)
     for piece, one in zip(PIECES, off, strict=True):
         if abs(one) > MOST_AREA:
-            faults.append(f"piece {piece}'s area is off by {100 * one:+.1f} %")
+            diagnostics.append(f"piece {piece}'s area is off by {100 * one:+.1f} %")
     for piece, shape in zip(PIECES, shapes, strict=True):
         corners = sorted(_corner_angles(shape))
         if max(abs(a - b) for a, b in zip(corners, _ANGLES[piece], strict=True)) > 2 * MOST_ANGLE_DEG:
             said = ", ".join(f"{corner:.0f}" for corner in corners)
-            faults.append(f"piece {piece} has corners of {said} degrees; it is a {NAMES[piece]}")
+            diagnostics.append(f"piece {piece} has corners of {said} degrees; it is a {NAMES[piece]}")
     if angle > MOST_ANGLE_DEG:
-        faults.append(f"an edge is {angle:.1f} degrees off a multiple of 45")
+        diagnostics.append(f"an edge is {angle:.1f} degrees off a multiple of 45")
     if shared > MOST_OVERLAP:
-        faults.append(f"pieces overlap by {100 * shared:.2f} % of the area")
+        diagnostics.append(f"pieces overlap by {100 * shared:.2f} % of the area")
     if clusters > 1:
-        faults.append(f"the pieces lie in {clusters} places that do not touch")
+        diagnostics.append(f"the pieces lie in {clusters} places that do not touch")
     if margin > MOST_MARGIN:
-        faults.append(f"the view box is wider than the pieces by {100 * margin:.1f} % of its side")
+        diagnostics.append(f"the view box is wider than the pieces by {100 * margin:.1f} % of its side")
     elif margin < -MARGIN_OUTSIDE:
-        faults.append(f"the view box cuts off {-100 * margin:.1f} % of its side")
-    return Measured(figure.name, max(map(abs, off)), angle, shared, clusters, margin, tuple(faults))
+        diagnostics.append(f"the view box cuts off {-100 * margin:.1f} % of its side")
+    return Measured(figure.name, max(map(abs, off)), angle, shared, clusters, margin, tuple(diagnostics))
 
 
 def _convex(polygon: Corners) -> bool:

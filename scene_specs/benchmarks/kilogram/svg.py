@@ -17,7 +17,7 @@ from scene_specs.benchmarks.kilogram.annotations import TANGRAM
 from scene_specs.benchmarks.kilogram.figure import XY, Figure
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.benchmarks.kilogram.transforms import IDENTITY, Matrix, applied, parse_transform, times
-from scene_specs.language.diagnostics import shown
+from scene_specs.language.diagnostics import preview_json
 from scene_specs.language.errors import DioramaError
 
 MOST_BYTES = 1 << 20
@@ -59,7 +59,7 @@ def read_svg(path: Path) -> Figure:
     except OSError as error:
         raise SvgError(f"{path}: {error.strerror or error}") from error
     if not TANGRAM.fullmatch(name):
-        raise SvgError(f"{path}: a tangram can't be called {shown(name)}; allowed: letters, digits and _ . + -")
+        raise SvgError(f"{path}: a tangram can't be called {preview_json(name)}; allowed: letters, digits and _ . + -")
     try:
         return parse_svg(data, name)
     except SvgError as error:
@@ -116,7 +116,9 @@ class _Reader:
         if local in _SHAPES:
             raise SvgError(f"found <{local}>; expected seven <polygon>, which is what carries the pieces' corners")
         if local not in _GROUPS and local != "polygon":
-            raise SvgError(f"found <{shown(local)[1:-1]}>, of which nothing is known; expected <polygon> and <g>")
+            raise SvgError(
+                f"found <{preview_json(local)[1:-1]}>, of which nothing is known; expected <polygon> and <g>"
+            )
         if local == "svg":
             raise SvgError("found an <svg> inside the <svg>; expected one drawing")
         matrix = times(above, _transform(attributes))
@@ -129,7 +131,7 @@ class _Reader:
 
     def _root(self, space: str, local: str, attributes: dict[str, str]) -> None:
         if local != "svg" or space not in ("", _SPACE):
-            raise SvgError(f"found <{shown(local)[1:-1]}>; expected <svg>")
+            raise SvgError(f"found <{preview_json(local)[1:-1]}>; expected <svg>")
         if self.view_box is None:
             self.view_box = _view_box(attributes)
         self.open.append(_transform(attributes))
@@ -137,7 +139,7 @@ class _Reader:
     def _polygon(self, attributes: dict[str, str], matrix: Matrix) -> None:
         text = attributes.get("id", "")
         if text not in {str(piece) for piece in PIECES}:
-            raise SvgError(f"found a polygon with the id {shown(text)}; expected 1 to 7")
+            raise SvgError(f"found a polygon with the id {preview_json(text)}; expected 1 to 7")
         piece = int(text)
         if piece in self.polygons:
             raise SvgError(f"found two polygons with the id {piece}; expected each of 1 to 7 once")
@@ -185,10 +187,10 @@ def numbers(text: str, what: str, most: int) -> list[float]:
     while at < len(text):
         match = _NUMBER.match(text, at)
         if match is None:
-            raise SvgError(f"{what}: found {shown(text[at : at + 20])}; expected a number")
+            raise SvgError(f"{what}: found {preview_json(text[at : at + 20])}; expected a number")
         value = float(match[0])
         if not math.isfinite(value) or abs(value) > LARGEST:
-            raise SvgError(f"{what}: found {shown(match[0])}; expected numbers of at most {LARGEST:g}")
+            raise SvgError(f"{what}: found {preview_json(match[0])}; expected numbers of at most {LARGEST:g}")
         found.append(value)
         if len(found) > most:
             raise SvgError(f"{what}: found more than {most} numbers")
@@ -211,7 +213,7 @@ def _view_box(attributes: dict[str, str]) -> tuple[float, float, float, float]:
     else:
         values = numbers(text, "viewBox", 4)
     if len(values) != 4 or min(values[2:]) <= 0:
-        raise SvgError(f"viewBox: found {shown(text)}; expected x, y, width and height, the last two above 0")
+        raise SvgError(f"viewBox: found {preview_json(text)}; expected x, y, width and height, the last two above 0")
     x, y, width, height = values
     return (x, y, width, height)
 

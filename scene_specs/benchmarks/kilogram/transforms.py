@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from scene_specs.language.diagnostics import shown
+from scene_specs.language.diagnostics import preview_json
 
 # a, b, c, d, e, f: x' = a x + c y + e, y' = b x + d y + f.
 Matrix = tuple[float, float, float, float, float, float]
@@ -37,12 +37,12 @@ def parse_transform(text: str) -> Matrix:
         steps += 1
         if match is None or steps > MOST:
             raise ValueError(
-                f"found {shown(text[at : at + 40])}; expected matrix(...), translate(...), scale(...), ..."
+                f"found {preview_json(text[at : at + 40])}; expected matrix(...), translate(...), scale(...), ..."
             )
         matrix = times(matrix, _step(match[1], match[2]))
         at = match.end()
     if not all(abs(value) <= _LARGEST for value in matrix):
-        raise ValueError(f"found {shown(text)}; expected finite numbers of at most {_LARGEST:g}")
+        raise ValueError(f"found {preview_json(text)}; expected finite numbers of at most {_LARGEST:g}")
     return matrix
 
 
@@ -52,7 +52,7 @@ def _step(kind: str, inside: str) -> Matrix:
         values.append(float(match[1]))
         at = match.end()
     if inside[at:].strip(" \t\r\n,"):
-        raise ValueError(f"found {shown(inside)} in {kind}; expected numbers")
+        raise ValueError(f"found {preview_json(inside)} in {kind}; expected numbers")
     match (kind, values):
         case ("matrix", [a, b, c, d, e, f]):
             return (a, b, c, d, e, f)

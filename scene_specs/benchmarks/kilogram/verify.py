@@ -15,7 +15,7 @@ from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.benchmarks.kilogram.wording import caption
 
 
-def disproof(task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]]) -> str:
+def find_contradiction(task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]]) -> str:
     """Why an episode contradicts itself; "" if it does not.
 
     frames: each with `name`, `utterance`, `truth`, and `colors`, what each piece is seen in, by the names piece-1 to
@@ -92,7 +92,7 @@ def _game_problems(task: Mapping[str, Any], frames: Mapping[str, Any], count: in
 
 
 def frames_of(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What `disproof` takes, from a spec as JSON data."""
+    """What `find_contradiction` takes, from a spec as JSON data."""
     names = {rgb: name for name, rgb in (*RGB.items(), *TABLE_RGB.items())}
     made = []
     for frame in spec["frames"]:

@@ -10,7 +10,7 @@ from scene_specs.benchmarks.malevic.labels import Label, askable, label_of
 from scene_specs.benchmarks.malevic.sets import SETS, Class, Set, class_of, opposite, sentence
 from scene_specs.benchmarks.malevic.shapes import Thing, placed
 from scene_specs.benchmarks.malevic.table import on_table
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.errors import Diagnostic, SpecError
 
 World = Literal["flat", "3d"]
 DEFAULT = Options()
@@ -52,7 +52,7 @@ def _checked(seed: int, name: str, split: str, number: int) -> Set:
     elif not (0 <= seed < 2**63 and 0 <= number < 10**9):
         problem = f"found seed {seed} and number {number}; allowed: from 0, below 2^63 and 10^9"
     if problem:
-        raise SpecError([Fault("", 0, "", "", problem)])
+        raise SpecError([Diagnostic("", 0, "", "", problem)])
     return SETS[name]
 
 

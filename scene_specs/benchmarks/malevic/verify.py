@@ -10,7 +10,7 @@ from scene_specs.benchmarks.malevic.labels import K_MEAN, is_big, threshold
 from scene_specs.benchmarks.malevic.sets import SETS, Set
 from scene_specs.benchmarks.malevic.shapes import CLASSES, Areas, area_of, circle_of
 from scene_specs.benchmarks.malevic.table import footprint
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.errors import Diagnostic, SpecError
 
 # Of what a spec states as an area on the table; the next class is 16 % larger at the least.
 _NEAR = 1e-3
@@ -21,7 +21,7 @@ def is_malevic(task: Mapping[str, Any] | None) -> bool:
     return (task or {}).get("benchmark") == "malevic"
 
 
-def disproof(spec: Mapping[str, Any]) -> str:
+def find_contradiction(spec: Mapping[str, Any]) -> str:
     """Why an item's answer, labels or areas are not what its objects give; "" if they are. spec: JSON data.
 
     Raises SpecError for an item that lacks what has to be read.
@@ -40,7 +40,7 @@ def disproof(spec: Mapping[str, Any]) -> str:
         answer = "yes" if label == adjective else "no"
     except (KeyError, IndexError, TypeError, ValueError) as error:
         problem = f"not a MALeViC item: {type(error).__name__}: {error}"
-        raise SpecError([Fault("", 0, str(spec.get("id", "")), "task", problem)]) from error
+        raise SpecError([Diagnostic("", 0, str(spec.get("id", "")), "task", problem)]) from error
     if answer != task["answer"]:
         return f"the stored answer is {task['answer']!r}, but the {asked['color']} {asked['shape']} is {label}"
     if vagueness != task["vagueness"]:

@@ -17,7 +17,7 @@ from scene_specs.benchmarks.mewl.lexicons import lexicons
 from scene_specs.benchmarks.mewl.verify import prove
 from scene_specs.benchmarks.mewl.view import learner_view
 from scene_specs.benchmarks.mewl.words import SPLITS, draw_words
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.errors import Diagnostic, SpecError
 from scene_specs.language.rng import generator
 
 # Episodes a task in the published splits: 27,000 / 5,400 / 5,400 over nine tasks.
@@ -72,7 +72,7 @@ def mewl_spec(seed: int, split: str, task: str, number: int, balanced: bool = Fa
     elif not (0 <= seed < 2**63 and 0 <= number < 10**9):
         problem = f"found seed {seed} and number {number}; allowed: from 0, below 2^63 and 10^9"
     if problem:
-        raise SpecError([Fault("", 0, "", "", problem)])
+        raise SpecError([Diagnostic("", 0, "", "", problem)])
     episode = f"mewl/{split}/{task}/{number:06d}"
     recipe = _TASKS[task]
     words = draw_words(generator(seed, episode, "words"), split, *recipe.words)

@@ -26,7 +26,7 @@ from typing import Any
 
 from scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS
 from scene_specs.benchmarks.mewl.things import TYPES, VALUES
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.errors import Diagnostic, SpecError
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import OPPOSITE
 
@@ -42,51 +42,51 @@ def learner_view(spec: Any) -> View:
     Raises SpecError, naming the place, for an episode that is no MEWL episode or leaves open what a learner would see.
     """
     data = spec if isinstance(spec, Mapping) else spec.model_dump(mode="json", exclude_none=True)
-    faults, images = [], []
+    diagnostics, images = [], []
     for number, frame in enumerate(data["frames"]):
         found, image = _image(frame, f"frames[{number}]")
-        faults += found
+        diagnostics += found
         images.append({"utterance": frame.get("utterance"), **image})
-    if faults:
-        raise _wrong(str(data.get("id", "")), faults)
+    if diagnostics:
+        raise _wrong(str(data.get("id", "")), diagnostics)
     return with_images(data.get("task") or {}, images, str(data.get("id", "")))
 
 
 def with_images(task: Mapping[str, Any], images: list[dict[str, Any]], episode: str) -> View:
     """The view of seven images and the task's own truth. Raises SpecError where they are no MEWL episode."""
-    faults = _task_faults(task, len(images))
-    faults += [
+    diagnostics = _task_faults(task, len(images))
+    diagnostics += [
         (f"frames[{k}].utterance", "found nothing; allowed: what the context says")
         for k, image in enumerate(images[:-1])
         if not isinstance(image["utterance"], str)
     ]
-    if faults:
-        raise _wrong(episode, faults)
+    if diagnostics:
+        raise _wrong(episode, diagnostics)
     query = {**images[-1], "utterance": None}
     return {"task": task["name"], "images": [*images[:-1], query], "options": list(task["options"])}
 
 
-def _wrong(episode: str, faults: list[tuple[str, str]]) -> SpecError:
-    return SpecError([Fault("", 0, episode, path, problem) for path, problem in faults])
+def _wrong(episode: str, diagnostics: list[tuple[str, str]]) -> SpecError:
+    return SpecError([Diagnostic("", 0, episode, path, problem) for path, problem in diagnostics])
 
 
 def _task_faults(task: Mapping[str, Any], frames: int) -> list[tuple[str, str]]:
-    faults = []
+    diagnostics = []
     if task.get("benchmark") != "mewl" or task.get("name") not in NAMES:
         found = f"found benchmark {task.get('benchmark')!r}, name {task.get('name')!r}"
-        faults.append(("task", f"{found}; allowed: benchmark 'mewl' and one of {', '.join(NAMES)}"))
+        diagnostics.append(("task", f"{found}; allowed: benchmark 'mewl' and one of {', '.join(NAMES)}"))
     options = task.get("options")
     if not isinstance(options, Sequence) or isinstance(options, str) or not all(isinstance(o, str) for o in options):
-        faults.append(("task.options", f"found {options!r}; allowed: a list of texts"))
+        diagnostics.append(("task.options", f"found {options!r}; allowed: a list of texts"))
     if not isinstance(task.get("answer"), str):
-        faults.append(("task.answer", f"found {task.get('answer')!r}; allowed: one of the options"))
+        diagnostics.append(("task.answer", f"found {task.get('answer')!r}; allowed: one of the options"))
     if frames != CONTEXTS + 1:
-        faults.append(("frames", f"found {frames}; allowed: {CONTEXTS} contexts and the query"))
-    return faults
+        diagnostics.append(("frames", f"found {frames}; allowed: {CONTEXTS} contexts and the query"))
+    return diagnostics
 
 
 def _image(frame: Mapping[str, Any], path: str) -> tuple[list[tuple[str, str]], dict[str, Any]]:
-    faults, objects = [], []
+    diagnostics, objects = [], []
     listed = frame.get("objects", ())
     names = [item.get("name") or f"object-{k}" for k, item in enumerate(listed)]
     for k, item in enumerate(listed):
@@ -94,18 +94,18 @@ def _image(frame: Mapping[str, Any], path: str) -> tuple[list[tuple[str, str]], 
         for kind in TYPES:
             if item.get(kind) not in VALUES[kind]:
                 allowed = f"a proof needs one of {', '.join(VALUES[kind])}"
-                faults.append((f"{path}.objects[{k}].{kind}", f"found {item.get(kind)!r}; {allowed}"))
+                diagnostics.append((f"{path}.objects[{k}].{kind}", f"found {item.get(kind)!r}; {allowed}"))
     if frame.get("random_objects"):
-        faults.append((f"{path}.random_objects", "a proof needs all objects given"))
+        diagnostics.append((f"{path}.random_objects", "a proof needs all objects given"))
     target = (frame.get("pointer") or {}).get("target")
     if target is not None and target not in names:
-        faults.append((f"{path}.pointer.target", f"found {target!r}; allowed: {', '.join(names)}"))
+        diagnostics.append((f"{path}.pointer.target", f"found {target!r}; allowed: {', '.join(names)}"))
     relations, unsaid = _demanded(frame.get("constraints", ()), names)
     places, camera = [item.get("location") for item in listed], _given_camera(frame)
     if camera is not None and None not in places:
         relations, unsaid = _measured(places, camera), []
     pointed = names.index(target) if target in names else None
-    return faults, {"objects": objects, "relations": relations, "open": unsaid, "pointed": pointed}
+    return diagnostics, {"objects": objects, "relations": relations, "open": unsaid, "pointed": pointed}
 
 
 def _demanded(constraints: Sequence[Mapping[str, Any]], names: list[str]) -> tuple[list[list[Any]], list[list[int]]]:

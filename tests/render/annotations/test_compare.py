@@ -7,7 +7,7 @@ import numpy as np
 import render
 from render.annotations.compare import compare_records
 from render.annotations.encode import decode_png, encode_png
-from render.compiler.render_key import job_of
+from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
 from render.model.json_diff import differences
 from render.model.record import EpisodeRecord
@@ -21,7 +21,7 @@ def record(**objects: str) -> EpisodeRecord:
         "frames": [{"objects": [{"name": "a", "shape": "cube", "size": "large", **objects}]}],
     }
     scene = render.compile_spec(spec, "draft", (64, 48))
-    return make_record(FakeRenderer(), scene, job_of(scene, scene.settings, "fake"), scene.settings)
+    return make_record(FakeRenderer(), scene, render_key_of(scene, scene.settings, "fake"), scene.settings)
 
 
 def test_the_same_is_identical() -> None:

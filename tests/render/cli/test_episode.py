@@ -14,7 +14,7 @@ from PIL import Image
 import render
 from render.annotations.encode import decode_png, encode_png
 from render.cli.episode import main
-from render.compiler.render_key import job_of
+from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
 from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
@@ -32,7 +32,7 @@ SPEC = {
 
 def made() -> EpisodeRecord:
     scene = render.compile_spec(SPEC, "draft", (96, 72))
-    return make_record(FakeRenderer(), scene, job_of(scene, scene.settings, "fake"), scene.settings)
+    return make_record(FakeRenderer(), scene, render_key_of(scene, scene.settings, "fake"), scene.settings)
 
 
 @pytest.fixture

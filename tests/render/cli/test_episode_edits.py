@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 from render.cli.store import main as store_main
-from render.compiler.render_key import job_of
+from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
 from render.episode.replace_stored import replace_stored
 from render.model.errors import ConflictError
@@ -30,7 +30,7 @@ ID = "look/again/7"
 def made(spec: dict[str, Any] = SPEC) -> EpisodeRecord:
     """As a run makes it: from its spec."""
     episode, settings = EpisodeSpec.model_validate(spec), settings_for("draft", 96, 72)
-    return make_record(FakeRenderer(), episode, job_of(episode, settings, "fake"), settings)
+    return make_record(FakeRenderer(), episode, render_key_of(episode, settings, "fake"), settings)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_another_seed_decides_anew_what_the_spec_leaves_open(store: str, tmp_pat
 
 def test_an_object_taken_out_is_gone(store: str, tmp_path: Path) -> None:
     scene = made().scene
-    record = make_record(FakeRenderer(), scene, job_of(scene, scene.settings, "fake"), scene.settings)
+    record = make_record(FakeRenderer(), scene, render_key_of(scene, scene.settings, "fake"), scene.settings)
     open_store(store).replace([record.model_copy(update={"episode_id": "from/a-scene"})])
     call(store, "from/a-scene", "--unset", "frames[0].objects[b]", "--out", tmp_path / "p")
     frame = changed_scene(tmp_path / "p").frames[0]

@@ -15,9 +15,9 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.common import DioramaCommand, report, whole_file
+from render.cli.common import DioramaCommand, atomic_writer, report
 from render.cli.specs import main
-from render.model.errors import DeviceError, Fault, SpecError, StoreError, UsageError
+from render.model.errors import DeviceError, Diagnostic, SpecError, StoreError, UsageError
 from render.model.scene import Scene
 from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
 from scene_specs.language.spec import EpisodeSpec
@@ -85,7 +85,7 @@ def test_check_as_json_reports_all(broken: Path) -> None:
     assert result.exit_code == 2
     listed = json.loads(result.stdout)
     assert listed["episodes"] == len(EXAMPLES)
-    assert [fault["line"] for fault in listed["faults"]] == list(range(1, 61))
+    assert [diagnostic["line"] for diagnostic in listed["faults"]] == list(range(1, 61))
     assert set(listed["faults"][0]) == {"file", "line", "episode", "path", "problem", "hint"}
 
 
@@ -177,7 +177,7 @@ def test_pipe_from_one_command_to_the_next() -> None:
 @pytest.mark.parametrize(
     ("raised", "code"),
     [
-        (SpecError([Fault("f", 1, "e", "p", "wrong")]), 2),
+        (SpecError([Diagnostic("f", 1, "e", "p", "wrong")]), 2),
         (UsageError("x"), 2),
         (DeviceError("x"), 3),
         (StoreError("x"), 4),
@@ -210,7 +210,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     out.write_text("old")
 
     def half_done() -> None:
-        with whole_file(out) as stream:
+        with atomic_writer(out) as stream:
             stream.write("half")
             raise UsageError("stopped")
 
@@ -218,15 +218,15 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
         half_done()
     assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
     assert out.read_text() == "old"
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         stream.write("new")
     assert out.read_text() == "new"
-    with pytest.raises(UsageError, match="folder"), whole_file(tmp_path) as stream:
+    with pytest.raises(UsageError, match="folder"), atomic_writer(tmp_path) as stream:
         stream.write("x")
 
 
 def test_report_counts_faults_in_the_singular(caplog: pytest.LogCaptureFixture) -> None:
-    report(SpecError([Fault("f", n, "", "", "wrong") for n in range(1, 4)]), shown=2)
+    report(SpecError([Diagnostic("f", n, "", "", "wrong") for n in range(1, 4)]), shown=2)
     assert [record.message.split(" (")[0] for record in caplog.records if record.levelname == "ERROR"] == [
         "f:1: wrong",
         "f:2: wrong",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from render.cli.common import whole_file
+from render.cli.common import atomic_writer
 from render.cli.specs import main as specs_main
 from render.episode.output_files import Files
 from render.model.errors import UsageError
@@ -23,10 +23,10 @@ LONG = "x" * 300 + ".json"
 
 
 def test_a_device_stays_one(tmp_path: Path) -> None:
-    # A link, so that a fault here costs this folder and not the machine's own /dev/null.
+    # A link, so that a diagnostic here costs this folder and not the machine's own /dev/null.
     link = tmp_path / "null"
     link.symlink_to("/dev/null")
-    with whole_file(link) as stream:
+    with atomic_writer(link) as stream:
         stream.write("gone")
     Files(None).save(link, lambda part: part.write_text("gone"))
     assert link.is_symlink() and Path("/dev/null").is_char_device()
@@ -47,7 +47,7 @@ def test_a_pipe_gets_what_is_written(tmp_path: Path) -> None:
 
 
 def _with_whole_file(out: Path) -> None:
-    with whole_file(out) as stream:
+    with atomic_writer(out) as stream:
         stream.write("one\ntwo\n")
 
 
@@ -65,7 +65,7 @@ def test_of_a_link_the_file_it_leads_to_is_written(tmp_path: Path) -> None:
 def test_what_fails_on_the_way_leaves_the_old_file(tmp_path: Path) -> None:
     out = tmp_path / "specs.jsonl"
     out.write_text("old")
-    with pytest.raises(ZeroDivisionError), whole_file(out) as stream:
+    with pytest.raises(ZeroDivisionError), atomic_writer(out) as stream:
         stream.write("new")
         raise ZeroDivisionError
     assert out.read_text() == "old" and list(tmp_path.iterdir()) == [out]
@@ -127,9 +127,9 @@ def test_a_file_that_may_not_be_replaced_is_said_and_stays(tmp_path: Path, monke
 
 
 def test_what_goes_wrong_inside_is_not_called_the_files_fault(tmp_path: Path) -> None:
-    for fault in (FileNotFoundError(2, "of another file"), RuntimeError("of another kind")):
-        with pytest.raises(type(fault), match="of another"), whole_file(tmp_path / "x.json"):
-            raise fault
+    for diagnostic in (FileNotFoundError(2, "of another file"), RuntimeError("of another kind")):
+        with pytest.raises(type(diagnostic), match="of another"), atomic_writer(tmp_path / "x.json"):
+            raise diagnostic
 
 
 def test_a_command_ends_in_a_line(tmp_path: Path) -> None:

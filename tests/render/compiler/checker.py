@@ -60,13 +60,13 @@ def visible_pixels(scene: Scene, frame: SceneFrame, stage: Stage) -> dict[str, i
     return {item.name: int((ids == item.index).sum()) for item in frame.objects}
 
 
-def faults(spec: EpisodeSpec, scene: Scene) -> list[str]:
+def diagnostics(spec: EpisodeSpec, scene: Scene) -> list[str]:
     """Everything in which the Scene breaks its spec or its stage's rules."""
     stage = load_stage(spec.stage)
     found = []
     assert len(spec.frames) == len(scene.frames)
     for wanted, frame in zip(spec.frames, scene.frames, strict=True):
-        found += [f"{frame.name}: {fault}" for fault in frame_faults(wanted, frame, scene, stage)]
+        found += [f"{frame.name}: {diagnostic}" for diagnostic in frame_faults(wanted, frame, scene, stage)]
     return found
 
 

@@ -16,7 +16,7 @@ from render.model.profiles import settings_for
 from render.model.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.stage import StageError, load_stage
-from tests.render.compiler.checker import faults
+from tests.render.compiler.checker import diagnostics
 from tests.render.compiler.strategies import NAMES, episodes
 
 STANDARD = settings_for("standard", 320, 240)
@@ -41,7 +41,7 @@ def test_a_drawn_spec_becomes_a_scene_that_fulfils_it(spec: EpisodeSpec) -> None
         )
         return
     event("compiled")
-    assert faults(spec, scene) == []
+    assert diagnostics(spec, scene) == []
 
 
 @settings(max_examples=30)
@@ -50,7 +50,7 @@ def test_clevr_frames_always_succeed(seed: int, count: int) -> None:
     spec = episode({"random_objects": {"count": count}}, seed=seed)
     scene = compile_episode(spec, STANDARD)
     assert len(scene.frames[0].objects) == count
-    assert faults(spec, scene) == []
+    assert diagnostics(spec, scene) == []
 
 
 @settings(max_examples=30)
@@ -63,7 +63,7 @@ def test_a_total_order_of_six_is_found(seed: int, order: list[str]) -> None:
         },
         seed=seed,
     )
-    assert faults(spec, compile_episode(spec, STANDARD)) == []
+    assert diagnostics(spec, compile_episode(spec, STANDARD)) == []
 
 
 @settings(max_examples=25)

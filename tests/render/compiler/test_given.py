@@ -12,7 +12,7 @@ from render.model.profiles import settings_for
 from render.model.scene import SceneFrame
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.stage import load_stage
-from tests.render.compiler.checker import faults, visible_pixels
+from tests.render.compiler.checker import diagnostics, visible_pixels
 
 STANDARD = settings_for("standard", 320, 240)
 STILL = {"jitter": 0.0}
@@ -81,7 +81,7 @@ def test_free_objects_keep_clear_of_given_ones() -> None:
     )
     scene = compile_episode(spec, STANDARD)
     assert scene.frames[0].objects[0].location[:2] == tuple(FRONT)
-    assert faults(spec, scene) == []
+    assert diagnostics(spec, scene) == []
 
 
 def test_free_objects_do_not_hide_given_ones_further() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from render.compiler import compile_episode
-from render.episode.pin_layout import settle
+from render.episode.pin_layout import pin_layout
 from render.episode.scene_edit import change_scene
 from render.model.errors import CompileError, SpecError, UsageError
 from render.model.profiles import settings_for
@@ -30,7 +30,7 @@ def test_a_settled_spec_gives_the_scene_it_was_settled_by(spec: EpisodeSpec) -> 
         scene = compile_episode(spec, DRAFT)
     except (CompileError, SpecError):
         assume(False)
-    settled = settle(spec, scene)
+    settled = pin_layout(spec, scene)
     assert compile_episode(settled, DRAFT) == scene
     assert all(item.location is not None for frame in settled.frames for item in frame.objects)
 
@@ -39,7 +39,7 @@ def test_a_settled_spec_gives_the_scene_it_was_settled_by(spec: EpisodeSpec) -> 
 def test_every_example_can_be_settled(path: Path) -> None:
     spec = parse_episode(path.read_text())
     scene = compile_episode(spec, DRAFT)
-    assert compile_episode(settle(spec, scene), DRAFT) == scene
+    assert compile_episode(pin_layout(spec, scene), DRAFT) == scene
 
 
 PRAGMATIC: dict[str, Any] = {
@@ -58,7 +58,7 @@ PRAGMATIC: dict[str, Any] = {
 def test_a_layout_rule_read_more_strictly_when_given_is_left_out_and_relations_stay() -> None:
     for seed in range(12):
         spec = EpisodeSpec.model_validate({**PRAGMATIC, "seed": seed})
-        settled = settle(spec, compile_episode(spec, DRAFT))
+        settled = pin_layout(spec, compile_episode(spec, DRAFT))
         assert any(constraint.relation == "left" for constraint in settled.frames[0].constraints)
 
 
@@ -67,7 +67,7 @@ def test_a_scene_that_the_spec_does_not_give_is_refused_with_what_would_move() -
     scene = compile_episode(spec, DRAFT)
     odd = change_scene(scene, [(("frames", 0, "seed"), 5)])
     with pytest.raises(UsageError, match=r"frames\[0\].seed 5 would become .* use --set-scene"):
-        settle(spec, odd)
+        pin_layout(spec, odd)
 
 
 def scene_of(**item: Any) -> Scene:

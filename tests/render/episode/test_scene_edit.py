@@ -52,8 +52,8 @@ def test_what_an_earlier_change_broke_is_said_at_its_place(changes: list[str], p
         return
     with pytest.raises(SpecError) as caught:
         after(*changes)
-    assert path in {fault.path for fault in caught.value.faults}
-    assert all(str(fault).startswith("after --set-scene: ") for fault in caught.value.faults)
+    assert path in {diagnostic.path for diagnostic in caught.value.diagnostics}
+    assert all(str(diagnostic).startswith("after --set-scene: ") for diagnostic in caught.value.diagnostics)
 
 
 def test_what_stood_on_the_ground_stands_there_in_another_size() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from render.export.folder import export
-from render.export.protocol import ExportOptions, ExportReport, only_exporter
+from render.export.protocol import ExportOptions, ExportReport, output_lock
 from render.model.errors import ConflictError, StoreError, UsageError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import DamagedError, EpisodeStore
@@ -203,7 +203,7 @@ def test_image_names_cant_leave_the_folder(store: LanceStore, tmp_path: Path, na
 
 
 def test_one_export_at_a_time(store: LanceStore, tmp_path: Path) -> None:
-    with only_exporter(tmp_path / "out"), pytest.raises(UsageError, match="another export"):
+    with output_lock(tmp_path / "out"), pytest.raises(UsageError, match="another export"):
         run(store, tmp_path / "out")
     assert run(store, tmp_path / "out").exported == 0
 

@@ -27,7 +27,7 @@ from scene_specs.benchmarks.iwisdm.config import benchmark
 from scene_specs.benchmarks.iwisdm.generate import auto_sessions, bank_sessions, trial_specs
 from scene_specs.benchmarks.iwisdm.reader import read
 from scene_specs.benchmarks.iwisdm.setup import Setup
-from scene_specs.benchmarks.iwisdm.verify import disproof
+from scene_specs.benchmarks.iwisdm.verify import find_contradiction
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 
@@ -149,7 +149,7 @@ def test_again_skips_and_damage_is_seen(folder: Path, specs: list[dict[str, Any]
 
 def test_rendered_truth_is_proved_and_damage_is_found(records: list[EpisodeRecord]) -> None:
     for record in records:
-        assert disproof(record.scene.task or {}, frames_of_record(record)) == ""
+        assert find_contradiction(record.scene.task or {}, frames_of_record(record)) == ""
     record = next(record for record in records if "low/" in record.episode_id)
     image = record.images[0]
     item = image.annotation.objects[0]

@@ -17,7 +17,7 @@ from PIL import Image
 
 from render.cli.specs import main
 from render.episode.make_record import make_record
-from render.export._malevic_truth import record_disproof
+from render.export._malevic_truth import verify_record
 from render.export.malevic import export
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.profiles import settings_for
@@ -159,7 +159,7 @@ def painted(record: EpisodeRecord, change: Callable[[NDArray[np.uint8]], None]) 
 
 def test_a_picture_or_a_scene_that_shows_something_else_is_found() -> None:
     record = rendered("pos", "test", 3)
-    assert record_disproof(record) == ""
+    assert verify_record(record) == ""
     asked = record.images[0].annotation.objects[0]
     assert asked.bbox is not None
     middle = (asked.bbox[1] + asked.bbox[3] // 2, asked.bbox[0] + asked.bbox[2] // 2)
@@ -170,17 +170,17 @@ def test_a_picture_or_a_scene_that_shows_something_else_is_found() -> None:
     def beside(pixels: NDArray[np.uint8]) -> None:
         pixels[tuple(np.argwhere(~pixels.any(axis=2))[0])] = (255, 0, 0)
 
-    assert record_disproof(painted(record, spot)).startswith("object-0: not all of its pixels are")
-    assert record_disproof(painted(record, beside)) == "1 pixels of no object are not black"
+    assert verify_record(painted(record, spot)).startswith("object-0: not all of its pixels are")
+    assert verify_record(painted(record, beside)) == "1 pixels of no object are not black"
     task = record.scene.task or {}
     lie = record.scene.model_copy(update={"task": {**task, "answer": {"yes": "no", "no": "yes"}[task["answer"]]}})
-    assert record_disproof(record.model_copy(update={"scene": lie})).startswith("the stored answer is")
+    assert verify_record(record.model_copy(update={"scene": lie})).startswith("the stored answer is")
     _, *rest = record.images[0].annotation.objects
     masks = {"annotation": record.images[0].annotation.model_copy(update={"objects": (rest[0], *rest)})}
     moved = record.model_copy(update={"images": (record.images[0].model_copy(update=masks),)})
-    assert record_disproof(moved).startswith(f"{rest[0].name}: ")
+    assert verify_record(moved).startswith(f"{rest[0].name}: ")
     with pytest.raises(SpecError, match="not a MALeViC item"):
-        record_disproof(record.model_copy(update={"scene": record.scene.model_copy(update={"task": None})}))
+        verify_record(record.model_copy(update={"scene": record.scene.model_copy(update={"task": None})}))
 
 
 def test_what_was_rendered_is_proved_by_the_command(base: Path) -> None:

@@ -9,7 +9,7 @@ import lance
 
 from render.episode.make_record import make_record
 from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord, Job
+from render.model.record import EpisodeRecord, RenderKey
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
 from scene_specs.language.spec import EpisodeSpec
@@ -67,7 +67,7 @@ HIDING: dict[str, Any] = {
 def rendered(spec: dict[str, Any], size: tuple[int, int] = (320, 240)) -> EpisodeRecord:
     """The record of a spec, by the fake renderer."""
     settings = settings_for("draft", *size)
-    job = Job(spec=spec, settings=settings.model_dump(mode="json"), assets={}, version="0", renderer="fake")
+    job = RenderKey(spec=spec, settings=settings.model_dump(mode="json"), assets={}, version="0", renderer="fake")
     return make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), job, settings)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from render.annotations.encode import decode_png
-from render.gallery.comparison_strip import beside
+from render.gallery.comparison_strip import comparison_strip
 from render.gallery.overlay import overlay
 from render.gallery.sheet import sheet
 from render.gallery.text import fitting, font, wrapped
@@ -69,7 +69,7 @@ def test_beside_shows_stored_new_and_sixteen_times_the_difference() -> None:
     old = np.full((240, 320, 3), 100, np.uint8)
     new = old.copy()
     new[100, 50] = (103, 100, 90)
-    drawn = np.asarray(beside(old, new, "figures"))
+    drawn = np.asarray(comparison_strip(old, new, "figures"))
     columns = [drawn[:, x : x + 320] for x in (8, 8 + 328, 8 + 656)]
     row = next(y for y in range(drawn.shape[0]) if (columns[0][y] == 100).all())
     assert columns[1][row + 100, 50].tolist() == [103, 100, 90]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import render
-from render.gallery.top_view import PANEL, outline, plan
+from render.gallery.top_view import PANEL, outline, top_view
 from render.gallery.top_view_ground import convex_hull, seen_at, seen_ground
 from render.geometry.camera import Camera
 from render.model.scene import Scene, SceneCamera
@@ -26,7 +26,7 @@ def compiled(*frames: dict[str, Any], stage: str = "clevr") -> Scene:
 
 def labels(scene: Scene) -> dict[str, tuple[float, float]]:
     """Text -> where it stands, in the only panel of a plan."""
-    (panel,) = ElementTree.fromstring(plan(scene)).findall(f"{SVG}svg")
+    (panel,) = ElementTree.fromstring(top_view(scene)).findall(f"{SVG}svg")
     return {node.text or "": (float(node.get("x", 0)), float(node.get("y", 0))) for node in panel.iter(f"{SVG}text")}
 
 
@@ -56,7 +56,7 @@ def test_every_frame_and_view_and_the_pointer_are_on_it() -> None:
             "views": [{"name": "near"}, {"name": "far", "location": [9, 9, 9]}],
         },
     )
-    texts = [node.text for node in ElementTree.fromstring(plan(scene)).iter(f"{SVG}text")]
+    texts = [node.text for node in ElementTree.fromstring(top_view(scene)).iter(f"{SVG}text")]
     assert {"plan/1", "one", "two", "a", "pointer", "b", "near", "far"} <= set(texts)
 
 
@@ -75,7 +75,7 @@ def test_names_cannot_become_markup() -> None:
     scene = compiled({"objects": [{"name": "a"}]})
     item = scene.frames[0].objects[0].model_copy(update={"name": "<script>\"'&\x00"})
     frame = scene.frames[0].model_copy(update={"objects": (item,), "name": "</svg><b>"})
-    text = plan(scene.model_copy(update={"frames": (frame,), "id": "]]><x>"}))
+    text = top_view(scene.model_copy(update={"frames": (frame,), "id": "]]><x>"}))
     assert "<script>" not in text and "<b>" not in text
     assert "<script>\"'& " in [node.text for node in ElementTree.fromstring(text).iter(f"{SVG}text")]
 
@@ -136,7 +136,7 @@ def test_corners_at_a_depth_project_to_the_corners_of_the_picture(depth: float) 
 
 def test_everything_lies_inside_its_panel() -> None:
     scene = compiled({"random_objects": {"count": 6}})
-    (panel,) = ElementTree.fromstring(plan(scene)).findall(f"{SVG}svg")
+    (panel,) = ElementTree.fromstring(top_view(scene)).findall(f"{SVG}svg")
     for circle in panel.iter(f"{SVG}circle"):
         x, y = float(circle.get("cx", "nan")), float(circle.get("cy", "nan"))
         assert 0 <= x <= PANEL and 0 <= y <= PANEL and not math.isnan(x)

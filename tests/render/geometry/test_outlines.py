@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render.compiler import compile_episode
-from render.episode.pin_layout import settle
+from render.episode.pin_layout import pin_layout
 from render.geometry.outlines import corners_of, outline_mesh, triangulate
 from render.geometry.solid import solid, stand_of
 from render.model.errors import AssetError
@@ -139,6 +139,6 @@ def test_what_was_decided_can_be_held_by_a_spec() -> None:
     )
     scene = compile_episode(spec, settings_for("draft", 600, 500))
     assert scene.frames[0].objects[1].scale == pytest.approx(math.sqrt(900 / math.pi), rel=1e-5)
-    settle(spec, scene)
+    pin_layout(spec, scene)
     places = {item.location[2] for item in scene.frames[0].objects}
     assert len(places) == 4

@@ -10,7 +10,7 @@ import numpy as np
 from render.api import compile_spec
 from render.model.passes import Passes
 from render.model.scene import Scene
-from render.renderers.caching import Reusing
+from render.renderers.caching import CachingRenderer
 from render.renderers.fake import FakeRenderer
 
 VIEW = {"yaw_deg": 20, "elevation_deg": 30}
@@ -35,7 +35,7 @@ def same(a: Passes, b: Passes) -> bool:
 
 
 def test_each_picture_is_rendered_once_and_is_what_it_would_be() -> None:
-    reusing = Reusing(FakeRenderer())
+    reusing = CachingRenderer(FakeRenderer())
     for name in ("one", "two"):
         scene = scene_of(name)
         for found, usual in zip(rendered(reusing, scene), rendered(FakeRenderer(), scene), strict=True):
@@ -45,20 +45,20 @@ def test_each_picture_is_rendered_once_and_is_what_it_would_be() -> None:
 
 
 def test_other_settings_and_other_colours_are_other_pictures() -> None:
-    reusing = Reusing(FakeRenderer())
+    reusing = CachingRenderer(FakeRenderer())
     rendered(reusing, scene_of("one"))
     rendered(reusing, scene_of("one", size=(48, 48)))
     assert reusing.misses == 6
 
 
 def test_stages_that_sample_by_episode_are_left_alone() -> None:
-    reusing = Reusing(FakeRenderer())
+    reusing = CachingRenderer(FakeRenderer())
     rendered(reusing, scene_of("one", stage="clevr"))
     assert (reusing.misses, reusing.hits) == (0, 0)
 
 
 def test_the_bound_holds() -> None:
-    reusing = Reusing(FakeRenderer(), most_bytes=2000)
+    reusing = CachingRenderer(FakeRenderer(), most_bytes=2000)
     for name in ("one", "two"):
         rendered(reusing, scene_of(name))
     assert reusing._bytes <= 2000

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from render.model.record import Job
+from render.model.record import RenderKey
 from render.run.batch import Batch, Request
 from render.run.commit import Committer
 from render.run.local_ray import local_ray
@@ -117,7 +117,7 @@ def test_what_was_rendered_and_not_stored_is_no_success(
     assert open_store(farm.store).get("a") == rival
 
 
-def job(name: str, which: str) -> Job:
+def job(name: str, which: str) -> RenderKey:
     return make_job(make_spec(name, color=which))
 
 

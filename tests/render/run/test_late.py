@@ -10,7 +10,7 @@ import pytest
 import ray
 
 from render.run.local_ray import local_ray
-from render.run.loop import Run
+from render.run.loop import RenderLoop
 from tests.render.run.conftest import Farm
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -26,9 +26,9 @@ def one_ray() -> Iterator[None]:
 
 def test_who_is_ready_is_not_hung(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     turns: list[int] = []
-    right = Run._fill
+    right = RenderLoop._fill
 
-    def busy(self: Run) -> None:
+    def busy(self: RenderLoop) -> None:
         """As if giving out episodes took hours: by then everybody is ready, and longer than any limit ago."""
         right(self)
         waiting = list(self._pool.waited_for())
@@ -37,10 +37,10 @@ def test_who_is_ready_is_not_hung(farm: Farm, monkeypatch: pytest.MonkeyPatch) -
         turns.append(len(waiting))
         for slot in self._pool.slots:
             slot.since -= 1e5
-            for task in slot.given:
+            for task in slot.in_flight:
                 task.started -= 1e5
 
-    monkeypatch.setattr(Run, "_fill", busy)
+    monkeypatch.setattr(RenderLoop, "_fill", busy)
     names = [f"e{k}" for k in range(9)]
     found = farm.run(farm.write(*names), "--device", "cpu", "--workers", "3")
     assert max(turns) == 3, "never were several ready at once: the test tests nothing"

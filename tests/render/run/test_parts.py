@@ -15,7 +15,7 @@ import ray
 from render.model.errors import DeviceError, RenderError, UsageError
 from render.run import limits as memory
 from render.run.local_ray import local_ray, ray_nodes
-from render.run.worker import check_device, last_words, sweep_scratch
+from render.run.worker import check_device, stderr_tail, sweep_scratch
 from render.run.worker_plan import WorkerPlan
 
 
@@ -88,8 +88,8 @@ def test_last_words_leave_out_what_python_says_of_the_crash(tmp_path: Path) -> N
         "[2026-01-01 00:00:00 E 1 1] logging.cc:501: *** SIGSEGV received at time=1 ***\n"
         "Fatal Python error: Segmentation fault\nExtension modules: numpy\n"
     )
-    assert last_words(str(said)) == "Fra:1 two | Fra:1 three | Fra:1 four | SIGSEGV"
-    assert not said.exists() and last_words(str(said)) == ""
+    assert stderr_tail(str(said)) == "Fra:1 two | Fra:1 three | Fra:1 four | SIGSEGV"
+    assert not said.exists() and stderr_tail(str(said)) == ""
 
 
 def test_only_scratch_that_nobody_uses_is_swept(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from render.episode.make_record import make_record
 from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord, Job
+from render.model.record import EpisodeRecord, RenderKey
 from render.renderers.fake import FakeRenderer
 from scene_specs.language.spec import EpisodeSpec
 
@@ -34,7 +34,7 @@ def rendered(
     if split is not None:
         spec["split"] = split
     settings = settings_for("draft", *size)
-    job = Job(spec=spec, settings=settings.model_dump(mode="json"), assets={}, version="0", renderer="fake")
+    job = RenderKey(spec=spec, settings=settings.model_dump(mode="json"), assets={}, version="0", renderer="fake")
     record = make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), job, settings)
     # Clock readings would make two exports of "the same" episode differ.
     calm = record.provenance.model_copy(update={"created": "2025-01-01T00:00:00+00:00", "seconds": {}})

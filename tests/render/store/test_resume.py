@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render.model.errors import ConflictError
-from render.model.record import Job
+from render.model.record import RenderKey
 from render.store.resume import Planner, Policy, difference
 from scene_specs.language.spec import EpisodeSpec
 from tests.factories import SETTINGS, make_job, make_spec
@@ -17,7 +17,7 @@ from tests.factories import SETTINGS, make_job, make_spec
 class FakeStore:
     """Just what a Planner asks of a store; counts how often it is asked for a job."""
 
-    def __init__(self, jobs: dict[str, Job], attempts: dict[str, int] | None = None) -> None:
+    def __init__(self, jobs: dict[str, RenderKey], attempts: dict[str, int] | None = None) -> None:
         self._jobs = jobs
         self._attempts = attempts or {}
         self.asked = 0
@@ -25,7 +25,7 @@ class FakeStore:
     def ids(self) -> Iterator[tuple[str, str]]:
         return ((key, job.hash()) for key, job in self._jobs.items())
 
-    def job(self, episode_id: str) -> Job:
+    def job(self, episode_id: str) -> RenderKey:
         self.asked += 1
         return self._jobs[episode_id]
 
@@ -37,7 +37,7 @@ def episode(episode_id: str = "demo/0001") -> EpisodeSpec:
     return EpisodeSpec.model_validate(make_spec(episode_id))
 
 
-def planner(stored: dict[str, Job], policy: Policy = "error", attempts: dict[str, int] | None = None) -> Planner:
+def planner(stored: dict[str, RenderKey], policy: Policy = "error", attempts: dict[str, int] | None = None) -> Planner:
     return Planner(FakeStore(stored, attempts), policy)  # type: ignore[arg-type]
 
 
@@ -111,7 +111,7 @@ SETTINGS_DATA = SETTINGS.model_dump(mode="json")
         ),
     ],
 )
-def test_each_kind_of_difference(old: Job, new: Job, line: str) -> None:
+def test_each_kind_of_difference(old: RenderKey, new: RenderKey, line: str) -> None:
     assert difference(old, new) == [line]
 
 
@@ -124,5 +124,5 @@ _jobs = st.builds(lambda spec: make_job(spec), st.dictionaries(st.sampled_from([
 
 
 @given(_jobs, _jobs)
-def test_there_is_a_difference_exactly_when_the_hashes_differ(old: Job, new: Job) -> None:
+def test_there_is_a_difference_exactly_when_the_hashes_differ(old: RenderKey, new: RenderKey) -> None:
     assert (difference(old, new) == []) == (old.hash() == new.hash())

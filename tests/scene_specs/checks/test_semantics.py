@@ -1,4 +1,4 @@
-"""What must not be called a fault: only what is certain without a search is one."""
+"""What must not be called a diagnostic: only what is certain without a search is one."""
 
 from __future__ import annotations
 
@@ -104,7 +104,10 @@ def test_a_row_too_long_for_the_area(count: int, margin: float) -> None:
 def test_check_spec_raises_all_issues_of_a_spec_made_in_python() -> None:
     with pytest.raises(SpecError) as caught:
         check_spec(spec_of(objects=[{"shape": "cone", "color": "pink"}]))
-    assert [fault.path for fault in caught.value.faults] == ["frames[0].objects[0].shape", "frames[0].objects[0].color"]
+    assert [diagnostic.path for diagnostic in caught.value.diagnostics] == [
+        "frames[0].objects[0].shape",
+        "frames[0].objects[0].color",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["hand", "hand-left", "arrow"])

@@ -102,7 +102,7 @@ def test_faults_of_all_files_of_an_episode_are_named(tmp_path: Path, rng: np.ran
     (folder / "question.json").write_text('{"objects": [{"shape": "cone"}]}')
     with pytest.raises(SpecError) as caught:
         list(import_mewl(tmp_path))
-    files = {Path(fault.file).name for fault in caught.value.faults}
+    files = {Path(diagnostic.file).name for diagnostic in caught.value.diagnostics}
     assert files == {"ecle #1.json", "question.json"}
 
 
@@ -185,13 +185,13 @@ def test_wrong_values_are_faults_with_their_place(
     good: list[Any] = []
     file = clevr_file(tmp_path / "a.json", scenes)
     with pytest.raises(SpecError) as caught:
-        # One by one: the good ones are given before the faults are raised.
+        # One by one: the good ones are given before the diagnostics are raised.
         for one in import_clevr(file):
             good.append(one)
-    (fault,) = caught.value.faults
+    (diagnostic,) = caught.value.diagnostics
     assert len(good) == 2
-    assert fault.path == f"scenes[1].objects[2].{key}"
-    assert part in str(fault)
+    assert diagnostic.path == f"scenes[1].objects[2].{key}"
+    assert part in str(diagnostic)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Broken specs, one fault each (or as many as said), with what the message must contain.
+"""Broken specs, one diagnostic each (or as many as said), with what the message must contain.
 
 A case is the content of a file; `episode(...)` and `frame(...)` make an episode that is right but for what is given.
 """

@@ -9,7 +9,7 @@ import pytest
 from scene_specs.reading.source import SpecSource
 from tests.scene_specs.reading.broken_specs import BROKEN, Broken, episode
 
-# A Scene lacks most of its keys, and a first fault in the same text may bring others.
+# A Scene lacks most of its keys, and a first diagnostic in the same text may bring others.
 MORE_THAN_ONE = {"broken scene"}
 
 
@@ -21,14 +21,14 @@ def test_the_table_is_large_and_its_names_are_unique() -> None:
 def test_message(case: Broken, tmp_path: Path) -> None:
     file = tmp_path / f"case{case.suffix}"
     file.write_bytes(case.content)
-    faults, count = SpecSource([file]).check()
+    diagnostics, count = SpecSource([file]).check()
     assert count == case.good
-    shown = "\n".join(map(str, faults))
-    assert len(faults) == 1 or case.name in MORE_THAN_ONE, shown
-    fault = next(fault for fault in faults if fault.path == case.path)
-    assert (fault.file, fault.line) == (str(file), case.line), shown
-    assert not [part for part in case.parts if part not in str(fault)], shown
-    assert str(fault).isprintable()
+    shown = "\n".join(map(str, diagnostics))
+    assert len(diagnostics) == 1 or case.name in MORE_THAN_ONE, shown
+    diagnostic = next(diagnostic for diagnostic in diagnostics if diagnostic.path == case.path)
+    assert (diagnostic.file, diagnostic.line) == (str(file), case.line), shown
+    assert not [part for part in case.parts if part not in str(diagnostic)], shown
+    assert str(diagnostic).isprintable()
 
 
 def test_all_are_reported_in_one_run(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_all_are_reported_in_one_run(tmp_path: Path) -> None:
         files.append(tmp_path / f"{number:03d}{case.suffix}")
         files[-1].write_bytes(case.content)
     (tmp_path / "good.json").write_text(str(episode(id="good")).replace("'", '"'))
-    faults, count = SpecSource([tmp_path]).check()
+    diagnostics, count = SpecSource([tmp_path]).check()
     # Ids of the table are used over and over, so its few right episodes are duplicates.
     assert 1 <= count <= 1 + sum(case.good for case in BROKEN)
-    assert {fault.file for fault in faults} == {str(file) for file in files}
+    assert {diagnostic.file for diagnostic in diagnostics} == {str(file) for file in files}

@@ -19,7 +19,7 @@ def test_both_readers_agree_with_python(value: object, indent: int | None, ascii
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     assert decode(text) == (value, len(text))
     slow = scan(text)
-    assert (slow.value, slow.faults, slow.end) == (value, [], len(text))
+    assert (slow.value, slow.diagnostics, slow.end) == (value, [], len(text))
 
 
 @given(JSON)
@@ -41,8 +41,8 @@ def test_any_text_is_read_or_has_a_fault(text: str) -> None:
         assert good
     except NotStrictJson:
         slow = scan(text)
-        assert slow.faults
-        assert all(1 <= place.line <= text.count("\n") + 1 for place in slow.faults)
+        assert slow.diagnostics
+        assert all(1 <= place.line <= text.count("\n") + 1 for place in slow.diagnostics)
 
 
 @pytest.mark.parametrize("inner", ["1", "[]", '{"a": 1}'])
@@ -50,7 +50,7 @@ def test_any_text_is_read_or_has_a_fault(text: str) -> None:
 def test_depth_is_bounded_alike(depth: int, inner: str) -> None:
     text = "[" * depth + inner + "]" * depth
     deep = depth + (inner != "1") > MAX_DEPTH
-    assert bool(scan(text).faults) == deep
+    assert bool(scan(text).diagnostics) == deep
     if deep:
         with pytest.raises(NotStrictJson):
             decode(text)
@@ -60,5 +60,10 @@ def test_depth_is_bounded_alike(depth: int, inner: str) -> None:
 
 def test_faults_that_reading_survives_are_all_found() -> None:
     slow = scan('{"a": NaN,\n"b": 1e999,\n"a": 1,\n"c": [Infinity]}')
-    assert [(place.line, place.path) for place in slow.faults] == [(1, ("a",)), (2, ("b",)), (3, ("a",)), (4, ("c", 0))]
+    assert [(place.line, place.path) for place in slow.diagnostics] == [
+        (1, ("a",)),
+        (2, ("b",)),
+        (3, ("a",)),
+        (4, ("c", 0)),
+    ]
     assert not slow.stopped

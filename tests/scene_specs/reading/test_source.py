@@ -31,18 +31,20 @@ def ids(source: SpecSource) -> list[str]:
 
 
 def faults_of(*names: Any) -> list[str]:
-    return [str(fault) for fault in SpecSource(names).check()[0]]
+    return [str(diagnostic) for diagnostic in SpecSource(names).check()[0]]
 
 
 @given(damaged_specs())
 def test_any_json_is_an_episode_or_has_faults(value: Any) -> None:
-    """Whatever stands in a file, nothing but SpecError comes of it, one fault a place and each can be printed."""
+    """Whatever stands in a file, nothing but SpecError comes of it, one diagnostic a place and each can be printed."""
     try:
         assert isinstance(parse_episode(json.dumps(value)), EpisodeSpec | Scene)
     except SpecError as error:
-        assert error.faults
-        assert len({(fault.path, fault.problem) for fault in error.faults}) == len(error.faults)
-        assert all(str(fault).isprintable() for fault in error.faults)
+        assert error.diagnostics
+        assert len({(diagnostic.path, diagnostic.problem) for diagnostic in error.diagnostics}) == len(
+            error.diagnostics
+        )
+        assert all(str(diagnostic).isprintable() for diagnostic in error.diagnostics)
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=8, unique=True), st.sampled_from([None, 0, 2]))
@@ -86,8 +88,8 @@ def test_names_that_give_nothing_are_faults(tmp_path: Path) -> None:
     names = ["spec.json", "*.jsonl", "empty", "notes.txt", "pipe.json", "a\0b.json", "specs.json"]
     found = faults_of(*(tmp_path / name if "\0" not in name else name for name in names))
     wanted = ["no such file (did you mean 'specs.json'?)", "no file matches", "a folder without", ".txt", "not a file"]
-    for part, fault in zip([*wanted, "no such file"], found, strict=True):
-        assert part in fault
+    for part, diagnostic in zip([*wanted, "no such file"], found, strict=True):
+        assert part in diagnostic
     assert "no spec files named" in faults_of()[0]
 
 
@@ -102,7 +104,7 @@ def test_an_unreadable_file_is_a_fault(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(Path, "open", refuse)
     monkeypatch.setattr(Path, "read_bytes", refuse)
     found = faults_of(tmp_path / "a.jsonl", tmp_path / "b.json")
-    assert [("can't be read: Permission denied" in fault) for fault in found] == [True, True]
+    assert [("can't be read: Permission denied" in diagnostic) for diagnostic in found] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -110,30 +112,30 @@ def test_an_unreadable_file_is_a_fault(tmp_path: Path, monkeypatch: pytest.Monke
 )
 def test_standard_input_can_be_read_twice(text: str) -> None:
     with SpecSource(["-"], stdin=io.BytesIO(text.encode())) as source:
-        faults, count = source.check()
-        assert not faults
+        diagnostics, count = source.check()
+        assert not diagnostics
         first = ids(source)
         assert (len(first), ids(source)) == (count, first)
 
 
 def test_faults_of_standard_input_have_lines() -> None:
-    faults, count = SpecSource(["-"], stdin=io.BytesIO((lines_of(2) + '{"id": }\n').encode())).check()
+    diagnostics, count = SpecSource(["-"], stdin=io.BytesIO((lines_of(2) + '{"id": }\n').encode())).check()
     assert count == 2
-    assert [str(fault).split(": ")[0] for fault in faults] == ["-:3"]
+    assert [str(diagnostic).split(": ")[0] for diagnostic in diagnostics] == ["-:3"]
 
 
 def test_ids_are_unique_over_files_and_letter_case(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(lines_of(2))
     (tmp_path / "b.json").write_text(json.dumps([episode(id="E/1"), episode(id="e/3"), episode(id="e/3")]))
-    faults, count = SpecSource([tmp_path]).check()
+    diagnostics, count = SpecSource([tmp_path]).check()
     assert count == 3
-    assert [(fault.line, fault.path) for fault in faults] == [(1, "id"), (1, "id")]
-    assert f"{tmp_path / 'a.jsonl'}:2" in faults[0].problem
+    assert [(diagnostic.line, diagnostic.path) for diagnostic in diagnostics] == [(1, "id"), (1, "id")]
+    assert f"{tmp_path / 'a.jsonl'}:2" in diagnostics[0].problem
 
 
 def test_the_id_of_a_broken_episode_is_taken_too(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(json.dumps(episode(id="x", seed=-1)) + "\n" + json.dumps(episode(id="x")))
-    assert [fault.path for fault in SpecSource([tmp_path]).check()[0]] == ["seed", "id"]
+    assert [diagnostic.path for diagnostic in SpecSource([tmp_path]).check()[0]] == ["seed", "id"]
 
 
 def test_a_file_that_changes_after_the_check_is_refused(tmp_path: Path) -> None:
@@ -156,7 +158,7 @@ def test_form_and_meaning_are_reported_together() -> None:
     wrong = {"objects": [{"colour": "red", "shape": "cub"}, {"size": "huge", "location": [9, 9]}], "passes": ["depths"]}
     with pytest.raises(SpecError) as caught:
         parse_episode(json.dumps(episode(frames=[wrong])))
-    places = {fault.path.removeprefix("frames[0].") for fault in caught.value.faults}
+    places = {diagnostic.path.removeprefix("frames[0].") for diagnostic in caught.value.diagnostics}
     wanted = {"objects[0].colour", "objects[0].shape", "objects[1].size", "passes[0]"}
     assert places == wanted | {"objects[1].location[0]", "objects[1].location[1]"}
 
@@ -167,14 +169,14 @@ def test_what_follows_from_a_fault_is_no_fault() -> None:
     for wrong in (frame, {"objects": [{"name": "a"}, {"name": "b"}], "constraints": [{"relation": 3, "subject": "a"}]}):
         with pytest.raises(SpecError) as caught:
             parse_episode(json.dumps(episode(frames=[wrong])))
-        assert len(caught.value.faults) == 1
+        assert len(caught.value.diagnostics) == 1
 
 
 def test_a_line_too_long_is_a_fault_and_the_next_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scene_specs.reading.documents.MAX_EPISODE_BYTES", 1000)
     (tmp_path / "a.jsonl").write_text(json.dumps(episode(task={"x": "y" * 5000})) + "\n" + lines_of(1))
-    faults, count = SpecSource([tmp_path]).check()
-    assert ([fault.line for fault in faults], count) == ([1], 1)
+    diagnostics, count = SpecSource([tmp_path]).check()
+    assert ([diagnostic.line for diagnostic in diagnostics], count) == ([1], 1)
 
 
 def test_memory_is_flat(tmp_path: Path) -> None:
@@ -202,4 +204,4 @@ def test_memory_is_flat(tmp_path: Path) -> None:
 def test_a_scene_is_told_from_a_spec() -> None:
     with pytest.raises(SpecError) as caught:
         parse_episode(json.dumps({"scene_version": 1, "id": "a"}))
-    assert "settings" in {fault.path for fault in caught.value.faults}
+    assert "settings" in {diagnostic.path for diagnostic in caught.value.diagnostics}

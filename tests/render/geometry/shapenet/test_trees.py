@@ -1,4 +1,4 @@
-"""Models with the faults of the wild: the right model, or an error that names the file."""
+"""Models with the diagnostics of the wild: the right model, or an error that names the file."""
 
 from __future__ import annotations
 

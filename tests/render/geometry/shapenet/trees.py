@@ -1,4 +1,4 @@
-"""Trees in ShapeNet's layout with the faults that models of the wild have, each built by its function below.
+"""Trees in ShapeNet's layout with the diagnostics that models of the wild have, each built by its function below.
 
 The model is always the same: a red box, 2 wide (x), 1 high (y), 0.5 deep (z), with a blue box at its front (-z), below
 its middle. So whatever is wrong with a file, the right picture is known.

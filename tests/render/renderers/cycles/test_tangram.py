@@ -10,7 +10,7 @@ import pytest
 
 from render.compiler import compile_episode
 from render.episode.make_record import make_record
-from render.export._kilogram_truth import record_disproof
+from render.export._kilogram_truth import verify_record
 from render.model.passes import Passes
 from render.model.profiles import settings_for
 from render.model.scene import Scene
@@ -135,7 +135,7 @@ def test_a_rendered_episode_is_proved_from_its_pixels(world: str) -> None:
     spec = next(picture_specs(DATA, annotations, "all", "part+color", Look(64, world=world), 0))
     settings = settings_for("draft", 96, 96)
     record = make_record(renderer(), parse_episode(json.dumps(spec)), factories.make_job(spec), settings)
-    assert record_disproof(record) == ""
+    assert verify_record(record) == ""
     image = record.images[0]
     first, second = image.annotation.objects[0], image.annotation.objects[-1]
     # Two pieces exchanged: what is then seen of one is the other's.
@@ -146,4 +146,4 @@ def test_a_rendered_episode_is_proved_from_its_pixels(world: str) -> None:
     ]
     annotation = image.annotation.model_copy(update={"objects": swapped})
     other = record.model_copy(update={"images": [image.model_copy(update={"annotation": annotation})]})
-    assert "its part has" in record_disproof(other)
+    assert "its part has" in verify_record(other)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from render.annotations.encode import decode_png, encode_png
-from render.compiler.render_key import job_of
+from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
 from render.gallery.charts import bars, merged, save_charts, shown_groups
 from render.model.profiles import settings_for
@@ -38,7 +38,7 @@ def crowd(number: int) -> EpisodeRecord:
     given = {"version": 1, "id": f"crowd/{number:03d}", "seed": number, "frames": frames[: 1 + number % 2]}
     spec = EpisodeSpec.model_validate({**given, **({"task": task} if task else {})})
     wanted = settings_for("draft", 96, 72)
-    return make_record(FakeRenderer(), spec, job_of(spec, wanted, "fake"), wanted)
+    return make_record(FakeRenderer(), spec, render_key_of(spec, wanted, "fake"), wanted)
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from render.model.errors import StoreError
-from render.store.lance.s3_errors import refusal
-from render.store.lance.translate_errors import explained
+from render.store.lance.s3_errors import explain_s3_error
+from render.store.lance.translate_errors import translate_errors
 
 # As a Ceph gateway answers, in the text of Lance's error.
 TEXT = (
@@ -26,7 +26,7 @@ TEXT = (
     ],
 )
 def test_a_refusal_says_what_to_do(code: str, told: str) -> None:
-    with pytest.raises(StoreError) as caught, explained("s3://bucket/x.lance", "opening"):
+    with pytest.raises(StoreError) as caught, translate_errors("s3://bucket/x.lance", "opening"):
         raise OSError(TEXT.format(code))
     said = str(caught.value)
     assert said.startswith("s3://bucket/x.lance: opening failed: ") and told in said and code in said
@@ -34,6 +34,6 @@ def test_a_refusal_says_what_to_do(code: str, told: str) -> None:
 
 
 def test_what_is_not_known_is_told_as_it_came() -> None:
-    assert refusal(TEXT.format("SlowDown")) is None
-    with pytest.raises(StoreError, match="SlowDown"), explained("s3://bucket/x.lance", "opening"):
+    assert explain_s3_error(TEXT.format("SlowDown")) is None
+    with pytest.raises(StoreError, match="SlowDown"), translate_errors("s3://bucket/x.lance", "opening"):
         raise OSError(TEXT.format("SlowDown"))

@@ -9,14 +9,14 @@ from pathlib import Path
 import lance
 import pytest
 
-from render.cli.common import whole_file
-from render.compiler.render_key import job_of
+from render.cli.common import atomic_writer
+from render.compiler.render_key import render_key_of
 from render.model.errors import StoreError
 from render.store.lance import verify as looking
 from render.store.lance.copying import write_specs
 from render.store.lance.lance_store import LanceStore
 from render.store.lance.opening import repair
-from render.store.lance.repair import take_out
+from render.store.lance.repair import delete_damaged
 from render.store.lance.rows import table_of
 from render.store.lance.verify import verify
 from scene_specs.reading.source import SpecSource
@@ -103,7 +103,7 @@ def test_a_planted_duplicate_and_its_repair(store: LanceStore) -> None:
     opened = fresh(store)
     verdict = verify(opened)
     assert [str(damage) for damage in verdict.damaged] == ["episode demo/1: there more than once"]
-    assert take_out(opened, verdict) == 1
+    assert delete_damaged(opened, verdict) == 1
     assert verify(fresh(store)).whole
     assert fresh(store).count() == 6
 
@@ -113,11 +113,11 @@ def test_damaged_rows_go_and_can_be_made_again(store: LanceStore, tmp_path: Path
         flip(store, rendered(f"demo/{number}", seed=number).images[0].png)
     opened = fresh(store)
     verdict = verify(opened)
-    ((file, options),) = write_specs(verdict.damaged, tmp_path / "again.jsonl", whole_file).items()
+    ((file, options),) = write_specs(verdict.damaged, tmp_path / "again.jsonl", atomic_writer).items()
     assert options == "--profile draft --size 64x48"
     specs = [json.loads(line) for line in file.read_text().splitlines()]
     assert specs == [rendered("demo/1", seed=1).job.spec, rendered("demo/4", seed=4).job.spec]
-    assert take_out(opened, verdict) == 2
+    assert delete_damaged(opened, verdict) == 2
     opened.put([rendered(f"demo/{number}", seed=number) for number in (1, 4)])
     assert verify(fresh(store)).whole
     assert fresh(store).count() == 6
@@ -185,10 +185,10 @@ def test_verify_reads_one_version(store: LanceStore) -> None:
 
 def test_episodes_made_from_a_scene_can_be_made_again(store: LanceStore, tmp_path: Path) -> None:
     record = rendered("demo/7", seed=7)
-    made = record.model_copy(update={"job": job_of(record.scene, record.scene.settings, "fake")})
+    made = record.model_copy(update={"job": render_key_of(record.scene, record.scene.settings, "fake")})
     store.put([made])
     flip(store, record.images[0].png)
     (damage,) = verify(fresh(store)).damaged
-    ((file, _),) = write_specs([damage], tmp_path / "again.jsonl", whole_file).items()
+    ((file, _),) = write_specs([damage], tmp_path / "again.jsonl", atomic_writer).items()
     (item,) = SpecSource([str(file)])
     assert item.episode == record.scene

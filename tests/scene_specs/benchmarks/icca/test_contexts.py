@@ -11,7 +11,7 @@ import pytest
 from scene_specs.benchmarks.icca.contexts import context_spec, context_specs
 from scene_specs.benchmarks.icca.picture import holds, picture_from
 from scene_specs.benchmarks.icca.sources import SOURCES
-from scene_specs.benchmarks.icca.verify import disproof, is_icca, pictures_of, summary, summary_table
+from scene_specs.benchmarks.icca.verify import find_contradiction, is_icca, pictures_of, summary, summary_table
 from scene_specs.benchmarks.icca.wording import Lexicon
 from scene_specs.language.errors import SpecError
 from scene_specs.language.spec import EpisodeSpec
@@ -44,7 +44,7 @@ def test_a_context_is_a_right_spec_and_proved(source: str, vary: str, level: str
     spec = context_spec(1, level, source, vary)
     EpisodeSpec.model_validate(spec)
     assert is_icca(spec["task"])
-    assert disproof(spec["task"], pictures_of(spec)) == ""
+    assert find_contradiction(spec["task"], pictures_of(spec)) == ""
     assert spec["task"]["options"] == ["image-0", "image-1", "image-2", "image-3"]
 
 
@@ -139,28 +139,28 @@ def test_wrong_truth_is_found() -> None:
     shown = pictures_of(spec)
     said = spec["task"]["descriptions"]
     said[0], said[1] = said[1], said[0]
-    assert "is not true of it" in disproof(spec["task"], shown)
+    assert "is not true of it" in find_contradiction(spec["task"], shown)
     longer = (
         one for one in context_specs(9, "hard", "clevr") if one["task"]["descriptions"][2]["incremental"]["length"] > 3
     )
     spec = next(longer)
     named = spec["task"]["descriptions"][2]
     named["full_brevity"] = named["incremental"]
-    assert "is not the shortest" in disproof(spec["task"], pictures_of(spec))
+    assert "is not the shortest" in find_contradiction(spec["task"], pictures_of(spec))
     spec["task"]["similarity"]["differences"]["0-1"] = 99
-    assert "stored is" in disproof(spec["task"], pictures_of(spec))
+    assert "stored is" in find_contradiction(spec["task"], pictures_of(spec))
     spec = context_spec(0, "hard", "clevr")
     spec["task"]["descriptions"][1]["full_brevity"]["text"] = "an elephant"
-    assert "'an elephant' is not what it stands for" in disproof(spec["task"], shown)
+    assert "'an elephant' is not what it stands for" in find_contradiction(spec["task"], shown)
     spec = context_spec(0, "hard", "clevr")
     spec["task"]["descriptions"][1]["single"] = ["color=red"]
-    assert "stored is ['color=red']" in disproof(spec["task"], shown)
+    assert "stored is ['color=red']" in find_contradiction(spec["task"], shown)
     # As alike as hard ones of relations are, two relations a pair, but named by one of them.
     named = context_spec(4, "medium", "clevr", "relations")
     assert {*named["task"]["similarity"]["differences"].values()} == {2}
-    assert disproof({**named["task"], "name": "hard"}, pictures_of(named)).startswith("it is not hard")
-    assert "expected 4" in disproof({**spec["task"], "descriptions": []}, shown)
-    assert "can't be read" in disproof({"descriptions": [{}] * 4}, shown)
+    assert find_contradiction({**named["task"], "name": "hard"}, pictures_of(named)).startswith("it is not hard")
+    assert "expected 4" in find_contradiction({**spec["task"], "descriptions": []}, shown)
+    assert "can't be read" in find_contradiction({"descriptions": [{}] * 4}, shown)
 
 
 def test_summary() -> None:

@@ -12,7 +12,7 @@ from scene_specs.benchmarks.iwisdm.bank import TASKS
 from scene_specs.benchmarks.iwisdm.generate import bank_sessions, trial_specs
 from scene_specs.benchmarks.iwisdm.settings import read_settings, settings_of
 from scene_specs.benchmarks.iwisdm.setup import Setup
-from scene_specs.benchmarks.iwisdm.verify import disproof, frames_of
+from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
 from scene_specs.language.errors import SpecError
 
 TRIALS = 200
@@ -39,7 +39,7 @@ def test_its_docstring_says_what_it_is_and_from_where(task: str) -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_second_evaluator_agrees(task: str) -> None:
-    assert [disproof(spec["task"], frames_of(spec)) for spec in trials(task)] == [""] * TRIALS
+    assert [find_contradiction(spec["task"], frames_of(spec)) for spec in trials(task)] == [""] * TRIALS
 
 
 def shown(spec: dict[str, Any]) -> tuple[Row, list[str], dict[int, Row]]:

@@ -24,7 +24,7 @@ from scene_specs.benchmarks.iwisdm.setup import Setup
 from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, LOCATIONS, VIEW_ANGLES, Stimuli, read_stimuli, view_of
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES as PROPERTY_NAMES
 from scene_specs.benchmarks.iwisdm.trial import make_trial
-from scene_specs.benchmarks.iwisdm.verify import disproof, frames_of, read_task
+from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of, read_task
 from scene_specs.language.errors import SpecError
 from scene_specs.reading.source import parse_episode
 
@@ -54,7 +54,7 @@ def trials(level: str, choice: str) -> list[dict[str, Any]]:
 def test_the_second_evaluator_agrees_and_the_spec_is_right(level: str, choice: str) -> None:
     """I2: the instruction, read on the objects, gives the answer."""
     for spec in trials(level, choice):
-        assert disproof(spec["task"], frames_of(spec)) == ""
+        assert find_contradiction(spec["task"], frames_of(spec)) == ""
     for spec in trials(level, choice)[:5]:
         assert parse_episode(json.dumps(spec)).id == spec["id"]
 
@@ -140,7 +140,7 @@ def test_conditions_matter_on_demand(level: str, choice: str) -> None:
     for spec in deciding:
         ((then, other),) = read_task(spec["task"], frames_of(spec)).branches
         assert then != other
-        assert disproof(spec["task"], frames_of(spec)) == ""
+        assert find_contradiction(spec["task"], frames_of(spec)) == ""
     taken = Counter(bool(_taken(spec)) for spec in deciding)
     assert abs(taken[True] - taken[False]) <= COUNT // 10
 
@@ -197,7 +197,7 @@ def test_distractors(level: str, choice: str) -> None:
     ignored = 0
     for spec in specs:
         task = spec["task"]
-        assert disproof(task, frames_of(spec)) == ""
+        assert find_contradiction(task, frames_of(spec)) == ""
         by_frame: dict[int, list[dict[str, Any]]] = {}
         for one in task["objects"]:
             by_frame.setdefault(one["frame"], []).append(one)
@@ -264,7 +264,7 @@ def test_chained_tasks_are_answered_each_in_its_own_frame() -> None:
             due = [question["answer_frame"] for question in task["questions"]]
             assert len({*due}) == chain
             assert [k for k, answer in enumerate(task["answers"]) if answer != "null"] == sorted(due)
-            assert disproof(task, frames_of(spec)) == ""
+            assert find_contradiction(task, frames_of(spec)) == ""
             shared += sum(len(one["asked"]) > 1 for one in task["objects"])
         assert shared >= 10
 
@@ -292,7 +292,7 @@ def test_other_stimuli() -> None:
     specs = made("low", "all", Setup(seed=1, stimuli=stimuli), 30)
     shapes = {item["shape"] for spec in specs for frame in spec["frames"] for item in frame.get("objects", ())}
     assert shapes == {"shapenet:mugs/#1", "shapenet:mugs/a1b2", "shapenet:03001627/#1"}
-    assert not [spec for spec in specs if disproof(spec["task"], frames_of(spec))]
+    assert not [spec for spec in specs if find_contradiction(spec["task"], frames_of(spec))]
     for text in ('{"mugs": ["#1"]}', '{"mugs": [], "cups": ["#1"]}', '{"and": ["#1"], "cups": ["#1"]}', "[]", "{"):
         with pytest.raises(SpecError):
             read_stimuli(text)

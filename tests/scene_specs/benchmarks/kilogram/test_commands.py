@@ -97,7 +97,7 @@ def test_drawings_that_are_wrong(tmp_path: Path) -> None:
     assert run("drawings", drawings, "--strict").exit_code == 2
     listed = json.loads(run("drawings", drawings, "--annotations", file, "--splits", splits, "--json").stdout)
     assert len(listed["drawings"]) == 4
-    assert {fault["tangram"] for fault in listed["faults"]} >= {"page1-2", "page9-9"}
+    assert {diagnostic["tangram"] for diagnostic in listed["faults"]} >= {"page1-2", "page9-9"}
 
 
 def test_naming(tmp_path: Path) -> None:

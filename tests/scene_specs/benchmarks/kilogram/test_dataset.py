@@ -16,10 +16,10 @@ from tests.scene_specs.benchmarks.kilogram.published import annotation, make_pub
 
 
 def read(**annotations: Any) -> tuple[int, list[str]]:
-    found, faults = read_annotations(
+    found, diagnostics = read_annotations(
         json.dumps({name: {"annotations": a} for name, a in annotations.items()}), "f.json"
     )
-    return sum(map(len, found.values())), [str(fault) for fault in faults]
+    return sum(map(len, found.values())), [str(diagnostic) for diagnostic in diagnostics]
 
 
 def good() -> dict[str, Any]:
@@ -28,8 +28,8 @@ def good() -> dict[str, Any]:
 
 def test_a_file_is_read(tmp_path: Path) -> None:
     _, file, _ = make_published(tmp_path)
-    found, faults = read_annotations(file.read_text(), "dense.json")
-    assert faults == []
+    found, diagnostics = read_annotations(file.read_text(), "dense.json")
+    assert diagnostics == []
     data = json.loads(file.read_text())
     for name, items in found.items():
         for number, item in enumerate(items):
@@ -43,9 +43,9 @@ def test_wrong_annotations_are_left_out_and_the_others_keep_their_number() -> No
     six = {**good(), "part": dict.fromkeys("123456", "x")}
     blank = {**good(), "whole": {"wholeAnnotation": "  "}}
     text = json.dumps({"a": {"annotations": [six, good(), blank, "?", good()]}})
-    found, faults = read_annotations(text, "f.json")
+    found, diagnostics = read_annotations(text, "f.json")
     assert [item.number for item in found["a"]] == [1, 4]
-    assert [fault.path for fault in faults] == [
+    assert [diagnostic.path for diagnostic in diagnostics] == [
         "annotations[0].part", "annotations[2].whole.wholeAnnotation", "annotations[3]",
     ]  # fmt: skip
 
@@ -59,35 +59,35 @@ def test_wrong_annotations_are_left_out_and_the_others_keep_their_number() -> No
     ],
 )  # fmt: skip
 def test_files_that_are_none(text: str, said: str) -> None:
-    found, faults = read_annotations(text, "f.json")
+    found, diagnostics = read_annotations(text, "f.json")
     assert not any(found.values())
-    assert any(said in str(fault) for fault in faults)
+    assert any(said in str(diagnostic) for diagnostic in diagnostics)
 
 
 @pytest.mark.parametrize("text", ["a #1 sign", "half \ud83d of a pair", "nul \x00"])
 def test_texts_that_the_published_form_cannot_hold(text: str) -> None:
-    count, faults = read(a=[{**good(), "whole": {"wholeAnnotation": text}}, good()])
+    count, diagnostics = read(a=[{**good(), "whole": {"wholeAnnotation": text}}, good()])
     assert count == 1
-    assert "annotations[0].whole.wholeAnnotation" in faults[0]
+    assert "annotations[0].whole.wholeAnnotation" in diagnostics[0]
     named = {**good(), "part": {**good()["part"], "3": text}}
-    count, faults = read(a=[named, good()])
+    count, diagnostics = read(a=[named, good()])
     assert count == 1
-    assert "annotations[0].part.3" in faults[0]
+    assert "annotations[0].part.3" in diagnostics[0]
 
 
 def test_metadata_that_says_otherwise() -> None:
     other = good()
     next(iter(other["metadata"].values()))["annotation"] = "something else"
-    count, faults = read(a=[other, good()])
+    count, diagnostics = read(a=[other, good()])
     assert count == 2
-    assert len(faults) == 1
-    assert "final actions say otherwise" in faults[0]
+    assert len(diagnostics) == 1
+    assert "final actions say otherwise" in diagnostics[0]
 
 
 def test_a_folder(tmp_path: Path) -> None:
     drawings, file, splits = make_published(tmp_path)
     dataset = read_dataset(drawings, [file], splits)
-    assert [str(fault).split(": ", 1)[1] for fault in dataset.faults] == [
+    assert [str(diagnostic).split(": ", 1)[1] for diagnostic in dataset.diagnostics] == [
         "episode page9-9: train: has no drawing or no description"
     ]
     assert {name: len(names) for name, names in dataset.splits.items()} == {"train": 20, "dev": 18, "heldout": 2}
@@ -103,7 +103,7 @@ def test_what_is_wrong_is_left_out_or_strict(tmp_path: Path) -> None:
     (drawings / "notes.txt").write_text("not a drawing")
     dataset = read_dataset(drawings, [file])
     assert {"page1-0", "page1-1"}.isdisjoint(dataset.annotations)
-    said = " ".join(map(str, dataset.faults))
+    said = " ".join(map(str, dataset.diagnostics))
     assert "page1-0.svg" in said
     assert "page1-1" in said
     with pytest.raises(SpecError):
@@ -141,6 +141,6 @@ def test_validation_by_a_file(tmp_path: Path) -> None:
     splits.write_text(json.dumps({**data, "val": ["page1-3", "page1-30"], "dev": [*data["dev"], "page1-3"]}))
     dataset = read_dataset(drawings, [file], splits)
     assert dataset.val == ("page1-3",)
-    said = " ".join(map(str, dataset.faults))
+    said = " ".join(map(str, dataset.diagnostics))
     assert "page1-30: val: is no usable training tangram" in said
     assert "page1-3: dev: is in train, too" in said

@@ -137,7 +137,10 @@ def test_faults_are_found() -> None:
         pieces[other - 1] = pieces[twin - 1]
         assert f"pieces {twin} and {other} overlap" in exact_faults(Tangram("twice", tuple(pieces)))
     swapped = (*good.polygons[:4], good.polygons[5], good.polygons[4], good.polygons[6])
-    assert [fault.split(" is ")[0] for fault in exact_faults(Tangram("swapped", swapped))] == ["piece 5", "piece 6"]
+    assert [diagnostic.split(" is ")[0] for diagnostic in exact_faults(Tangram("swapped", swapped))] == [
+        "piece 5",
+        "piece 6",
+    ]
     assert exact_faults(Tangram("six", good.polygons[:6])) == ["6 pieces; there are 7"]
 
 

@@ -13,7 +13,7 @@ from scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations
 from scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset
 from scene_specs.benchmarks.kilogram.emit import SPAN, Look, game_spec, picture_specs
 from scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, Example, subsets, whole_example
-from scene_specs.benchmarks.kilogram.games import SIZE, Game, Left, Rules, games
+from scene_specs.benchmarks.kilogram.games import SIZE, Game, Rules, SkippedTargets, games
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.benchmarks.kilogram.wording import same_text
 from scene_specs.language.spec import EpisodeSpec
@@ -23,8 +23,10 @@ DATA = own_dataset(0)
 LOOK = Look()
 
 
-def made(split: str = "all", data: Dataset = DATA, augmented: bool = False, **rules: object) -> tuple[list[Game], Left]:
-    left = Left()
+def made(
+    split: str = "all", data: Dataset = DATA, augmented: bool = False, **rules: object
+) -> tuple[list[Game], SkippedTargets]:
+    left = SkippedTargets()
     return list(games(data.of_split(split), split, Rules(**rules), left, augmented)), left  # type: ignore[arg-type]
 
 
@@ -87,14 +89,14 @@ def test_normalized_wholes_are_unlike_to_a_reader() -> None:
 
 def test_targets_without_distractors_are_named() -> None:
     few = dict(list(DATA.annotations.items())[:9])
-    left = Left()
+    left = SkippedTargets()
     assert list(games(few, "all", Rules(), left)) == []
     assert sum(map(len, left.out.values())) == 9
     same = {
         name: tuple(Annotation(name, 0, "bird", item.part) for item in items[:1])
         for name, items in DATA.annotations.items()
     }
-    left = Left()
+    left = SkippedTargets()
     assert list(games(same, "all", Rules(), left)) == []
     assert any("called otherwise" in reason for reason in left.out)
 

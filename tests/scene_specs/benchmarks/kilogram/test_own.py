@@ -25,8 +25,8 @@ def test_the_builder_makes_them(tmp_path: Path) -> None:
 def test_there_are_enough_and_all_are_valid() -> None:
     tangrams = own_tangrams()
     assert len(tangrams) >= 200
-    assert [fault for one in tangrams for fault in exact_faults(one)] == []
-    assert [fault for one in tangrams for fault in measure(figure_of(one)).faults] == []
+    assert [diagnostic for one in tangrams for diagnostic in exact_faults(one)] == []
+    assert [diagnostic for one in tangrams for diagnostic in measure(figure_of(one)).diagnostics] == []
 
 
 def test_each_is_named_and_parted() -> None:

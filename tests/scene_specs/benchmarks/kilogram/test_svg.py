@@ -32,7 +32,7 @@ def test_there_are_forty_and_more() -> None:
 def test_odd_files_are_read_right(name: str) -> None:
     figure = parse_svg(ODD[name], "odd")
     assert close(figure, FIGURE)
-    assert measure(figure).faults == ()
+    assert measure(figure).diagnostics == ()
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -92,7 +92,7 @@ def test_good_drawings_measure_well() -> None:
     for tangram in own_tangrams()[:40]:
         found = measure(figure_of(tangram))
         assert (found.area, found.angle_deg, found.overlap) == pytest.approx((0, 0, 0), abs=1e-6)
-        assert (found.clusters, found.faults) == (1, ())
+        assert (found.clusters, found.diagnostics) == (1, ())
         turned = parse_svg(
             svg_text(figure_of(tangram)).replace("<polygon", '<polygon transform="rotate(13)"').encode(), "t"
         )
@@ -112,19 +112,19 @@ def test_good_drawings_measure_well() -> None:
     ],
 )
 def test_faults_are_measured(figure: Figure, said: str) -> None:
-    assert any(said in fault for fault in measure(figure).faults)
+    assert any(said in diagnostic for diagnostic in measure(figure).diagnostics)
 
 
 def test_a_bent_piece_and_a_flat_one() -> None:
     bent = replace(FIGURE, polygons=(((0.0, 0.0), (4.0, 0.0), (1.0, 1.0), (0.0, 4.0)), *FIGURE.polygons[1:]))
-    assert "piece 1 is not convex" in measure(bent).faults
+    assert "piece 1 is not convex" in measure(bent).diagnostics
     flat = replace(FIGURE, polygons=tuple(((0.0, 0.0), (0.0, 0.0), (0.0, 0.0)) for _ in range(7)))
-    assert measure(flat).faults
+    assert measure(flat).diagnostics
     x, y = FIGURE.polygons[0][2]
     askew = replace(
         FIGURE, polygons=((*FIGURE.polygons[0][:2], (x + 6, y), FIGURE.polygons[0][3]), *FIGURE.polygons[1:])
     )
-    assert any("degrees off" in fault for fault in measure(askew).faults)
+    assert any("degrees off" in diagnostic for diagnostic in measure(askew).diagnostics)
 
 
 def test_distances_and_cuts() -> None:

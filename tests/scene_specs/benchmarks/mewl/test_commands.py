@@ -53,7 +53,7 @@ def test_proofs(file: Path, tmp_path: Path) -> None:
     assert f"{broken}:19: episode clevr/train/000000: task: found benchmark 'clevr'" in bad.output
     listed = json.loads(run("check", "--prove", "--json", broken).stdout)
     assert listed["episodes"] == 17
-    assert {fault["line"] for fault in listed["faults"]} == {5, 19}
+    assert {diagnostic["line"] for diagnostic in listed["faults"]} == {5, 19}
 
 
 def test_files_or_a_store() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from scene_specs.language.errors import Fault, SpecError
+from scene_specs.language.errors import Diagnostic, SpecError
 
 
 def refused(problem: str, hint: str = "", path: str = "", file: str = "", line: int = 0) -> SpecError:
     """The error to raise: what was found, what is allowed; hint: what to do."""
-    return SpecError([Fault(file, line, "", path, problem, hint)])
+    return SpecError([Diagnostic(file, line, "", path, problem, hint)])
 
 
 def parsed(text: str) -> Any:
