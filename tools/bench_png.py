@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from render.annotations.encode import decode_png, encode_png
+from render.annotations.encode import encode_png
 from render.model.errors import UsageError
+from render.model.png import decode_png
 from tools.quality.report import table
 from tools.quality.shell import guarded, positive
 

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from render.annotations.annotate import annotate
-from render.annotations.encode import decode_extra, decode_png, encode_extra, encode_png
+from render.annotations.encode import decode_extra, encode_extra, encode_png
 
-__all__ = ["annotate", "decode_extra", "decode_png", "encode_extra", "encode_png"]
+__all__ = ["annotate", "decode_extra", "encode_extra", "encode_png"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from render.annotations.encode import decode_png
 from render.model.json_diff import MISSING, differences, preview_json
+from render.model.png import decode_png
 from render.model.record import EpisodeRecord, ImageRecord
 from render.model.scene import Scene, SceneFrame
 

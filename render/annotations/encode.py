@@ -9,12 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
-from PIL.PngImagePlugin import PngImageFile
+from PIL import Image
 
 from render.model.errors import RenderError
 from render.model.passes import Passes
-from render.model.scene import MOST_SIDE
 
 # After PNG's filters a picture with shading holds few repeated strings but for runs. Looking only for these gives, at
 # 320 x 240, the size of zlib's level 6 (68 KB) in the time of level 1 (4 ms against 22).
@@ -29,29 +27,6 @@ def encode_png(color: NDArray[np.uint8]) -> bytes:
     out = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(color)).save(out, format="PNG", compress_level=1, compress_type=_PNG_STRATEGY)
     return out.getvalue()
-
-
-def open_png(data: bytes) -> Image.Image:
-    """A PNG as Pillow's picture, not yet decoded; whoever opens it closes it.
-
-    Pillow's own bound is not asked: it refuses sizes that can be rendered, and could only be lifted for everybody. Ours
-    is MOST_SIDE. Raises OSError, ValueError for what is no PNG or a larger one.
-    """
-    try:
-        picture = PngImageFile(io.BytesIO(data))
-    except SyntaxError as error:
-        raise UnidentifiedImageError(f"no PNG: {error}") from error
-    if max(picture.size) > MOST_SIDE:
-        width, height = picture.size
-        picture.close()
-        raise UnidentifiedImageError(f"it is {width}x{height}, and a side has {MOST_SIDE} pixels at most")
-    return picture
-
-
-def decode_png(data: bytes) -> NDArray[np.uint8]:
-    """(H, W, 3) uint8 of a PNG. Raises OSError, ValueError for what is no whole PNG or one larger than can be made."""
-    with open_png(data) as picture:
-        return np.asarray(picture.convert("RGB"), dtype=np.uint8)
 
 
 def encode_extra(passes: Passes, requested: Sequence[str]) -> bytes | None:

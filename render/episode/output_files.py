@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from render.annotations.compare import Comparison, ImageComparison, compare_records
-from render.annotations.encode import decode_png
 from render.gallery.comparison_strip import comparison_strip, difference_picture
 from render.gallery.overlay import overlay
 from render.model.errors import UsageError
 from render.model.passes import Passes
+from render.model.png import decode_png
 from render.model.profiles import changed
 from render.model.record import EpisodeRecord, ImageRecord
 from render.model.scene import Scene, SceneFrame, SceneView

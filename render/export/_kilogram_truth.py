@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from pycocotools import mask as coco
 
-from render.annotations.encode import decode_png
+from render.model.png import decode_png
 from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from scene_specs.benchmarks.kilogram.emit import TABLE_RGB
 from scene_specs.benchmarks.kilogram.examples import RGB

@@ -11,7 +11,7 @@ from typing import Any
 
 from pycocotools import mask as coco
 
-from render.annotations.encode import decode_png
+from render.model.png import decode_png
 from render.model.record import EpisodeRecord, ImageRecord
 from scene_specs.benchmarks.malevic.labels import Label, label_of
 from scene_specs.benchmarks.malevic.sets import SETS, Set

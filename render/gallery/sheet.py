@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
-from render.annotations.encode import decode_png
 from render.gallery.overlay import overlay
 from render.gallery.text import FAINT, INK, PAPER, font, wrapped
+from render.model.png import decode_png
 from render.model.record import EpisodeRecord, ImageRecord
 
 _GAP = 12

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from PIL import Image
 
-from render.annotations.encode import open_png
+from render.model.png import open_png
 
 # Twice what a card of the gallery is wide, for screens that have two pixels where others have one.
 SIZE = (480, 360)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from render.model.scene import Scene
@@ -121,6 +123,12 @@ class ImageRecord(RecordModel):
     png: bytes
     annotation: FrameAnnotation
     extra: bytes | None = None
+
+    def color(self) -> NDArray[np.uint8]:
+        """Decode the PNG: (height, width, 3) uint8. Raises OSError or ValueError if it is damaged."""
+        from render.model.png import decode_png
+
+        return decode_png(self.png)
 
 
 class Provenance(RecordModel):

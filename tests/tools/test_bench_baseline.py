@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from render.annotations.encode import decode_png
+from render.model.png import decode_png
 from render.model.profiles import settings_for
 from tools import bench_baseline, bench_quality
 from tools.quality.published import PublishedWay

@@ -10,7 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from render.annotations.encode import decode_png, encode_png
+from render.annotations.encode import encode_png
+from render.model.png import decode_png
 from render.model.profiles import settings_for
 from render.renderers.fake import FakeRenderer
 from tools import bench_png, contact_sheet, quality_sheet

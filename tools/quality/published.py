@@ -28,8 +28,8 @@ from typing import Any, TypeVar
 import bpy
 import numpy as np
 
-from render.annotations.encode import decode_png
 from render.model.errors import RenderError
+from render.model.png import decode_png
 from render.model.scene import Scene, SceneFrame, SceneMaterial, SceneObject
 from render.renderers.cycles import materials
 from render.renderers.cycles import stage_setup as stages

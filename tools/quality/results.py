@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from render import __version__
-from render.annotations.encode import decode_png
 from render.model.errors import AssetError
+from render.model.png import decode_png
 from tools.quality.files import write_whole
 from tools.quality.metrics import Picture, unit
 from tools.quality.sources import sources

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from render.annotations.encode import open_png
+from render.model.png import open_png
 from render.model.record import RLE, Box, EpisodeRecord, ImageRecord, ObjectAnnotation
 from render.model.scene import SceneFrame
 from render.store.episode_store import DamagedError

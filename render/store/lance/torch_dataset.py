@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from render.annotations.encode import decode_png
 from render.model.errors import StoreError, UsageError
+from render.model.png import decode_png
 from render.model.record import EpisodeRecord
 from render.store.lance.columns import KEY
 from render.store.lance.reader import ID_BATCH_ROWS, LanceReader

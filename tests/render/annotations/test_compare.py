@@ -6,10 +6,11 @@ import numpy as np
 
 import render
 from render.annotations.compare import compare_records
-from render.annotations.encode import decode_png, encode_png
+from render.annotations.encode import encode_png
 from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
 from render.model.json_diff import differences
+from render.model.png import decode_png
 from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 

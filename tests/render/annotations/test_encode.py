@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from PIL import Image
 from pydantic import ValidationError
 
-from render.annotations import decode_extra, decode_png, encode_extra, encode_png
-from render.annotations.encode import open_png
+from render.annotations import decode_extra, encode_extra, encode_png
 from render.model.errors import RenderError
 from render.model.passes import Passes
+from render.model.png import decode_png, open_png
 from render.model.scene import MOST_SIDE, Settings
 from tests import factories
 

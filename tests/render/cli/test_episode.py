@@ -12,10 +12,11 @@ from click.testing import CliRunner, Result
 from PIL import Image
 
 import render
-from render.annotations.encode import decode_png, encode_png
+from render.annotations.encode import encode_png
 from render.cli.episode import main
 from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
+from render.model.png import decode_png
 from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store import open_or_create

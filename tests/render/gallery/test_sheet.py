@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from render.annotations.encode import decode_png
 from render.gallery.comparison_strip import comparison_strip
 from render.gallery.overlay import overlay
 from render.gallery.sheet import sheet
 from render.gallery.text import fitting, font, wrapped
+from render.model.png import decode_png
 from render.model.record import EpisodeRecord
 from tests.render.store.rendered import rendered
 

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from render.annotations.encode import decode_png, encode_png
+from render.annotations.encode import encode_png
 from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
 from render.gallery.charts import bars, merged, save_charts, shown_groups
+from render.model.png import decode_png
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from render.annotations.encode import decode_png
 from render.model.errors import StoreError, UsageError
+from render.model.png import decode_png
 from render.model.record import EpisodeRecord
 from render.store.lance import torch_dataset as torch_data
 from render.store.lance.lance_store import LanceStore

@@ -1,0 +1,35 @@
+"""PNG decoding, with a limit on the size."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, UnidentifiedImageError
+from PIL.PngImagePlugin import PngImageFile
+
+from render.model.scene import MOST_SIDE
+
+
+def open_png(data: bytes) -> Image.Image:
+    """Open a PNG as a Pillow image without decoding it; the caller closes it.
+
+    Pillow's own limit is not used: it refuses sizes that Diorama renders and is global to the process. The limit here
+    is MOST_SIDE. Raises OSError or ValueError for data that is not a PNG, or for a larger one.
+    """
+    try:
+        picture = PngImageFile(io.BytesIO(data))
+    except SyntaxError as error:
+        raise UnidentifiedImageError(f"no PNG: {error}") from error
+    if max(picture.size) > MOST_SIDE:
+        width, height = picture.size
+        picture.close()
+        raise UnidentifiedImageError(f"it is {width}x{height}, and a side has {MOST_SIDE} pixels at most")
+    return picture
+
+
+def decode_png(data: bytes) -> NDArray[np.uint8]:
+    """Decode a PNG to (H, W, 3) uint8. Raises OSError or ValueError for a damaged or oversized PNG."""
+    with open_png(data) as picture:
+        return np.asarray(picture.convert("RGB"), dtype=np.uint8)

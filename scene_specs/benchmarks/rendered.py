@@ -1,0 +1,132 @@
+"""What a benchmark may ask of a rendered episode. Records of `render` have this form; benchmarks never import them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class RenderedMask(Protocol):
+    """A COCO run-length encoding: size is (height, width), counts its compressed text."""
+
+    @property
+    def size(self) -> tuple[int, int]: ...
+    @property
+    def counts(self) -> str: ...
+
+
+class RenderedObject(Protocol):
+    """An object of an image: what it was made as, and what was measured. See render.model.record.ObjectAnnotation."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def shape(self) -> str: ...
+    @property
+    def color(self) -> str | None: ...
+    @property
+    def color_linear(self) -> tuple[float, float, float]: ...
+    @property
+    def material(self) -> str: ...
+    @property
+    def size(self) -> str | None: ...
+    @property
+    def camera_rotation(self) -> tuple[float, float, float, float]: ...
+    @property
+    def bbox(self) -> tuple[int, int, int, int] | None: ...
+    @property
+    def rle(self) -> RenderedMask: ...
+    @property
+    def visible_pixels(self) -> int: ...
+    def model_dump(self, *, mode: str = ...) -> dict[str, Any]: ...
+
+
+class RenderedPointer(Protocol):
+    """The pointer of an image and the object it points at, both by name."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+
+
+class RenderedTruth(Protocol):
+    """The measured truth of an image. relations: relation -> name -> names of the objects that stand so of it."""
+
+    @property
+    def objects(self) -> Sequence[RenderedObject]: ...
+    @property
+    def relations(self) -> Mapping[str, Mapping[str, Sequence[str]]]: ...
+    @property
+    def pointer(self) -> RenderedPointer | None: ...
+
+
+class RenderedImage(Protocol):
+    """One image. frame: name of its frame. width, height: pixels."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def frame(self) -> str: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+    @property
+    def png(self) -> bytes: ...
+    @property
+    def annotation(self) -> RenderedTruth: ...
+    def color(self) -> NDArray[np.uint8]:
+        """The image as an array (H, W, 3)."""
+        ...
+
+
+class SceneItem(Protocol):
+    """An object as the scene has it. scale: Blender units."""
+
+    @property
+    def shape(self) -> str: ...
+    @property
+    def scale(self) -> float: ...
+    @property
+    def color(self) -> str | None: ...
+
+
+class RenderedFrame(Protocol):
+    """A frame of the scene. pixels: "center" where edges are not blended."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def utterance(self) -> str | None: ...
+    @property
+    def truth(self) -> dict[str, Any] | None: ...
+    @property
+    def pixels(self) -> str | None: ...
+    @property
+    def objects(self) -> Sequence[SceneItem]: ...
+
+
+class RenderedScene(Protocol):
+    """What was rendered. stage: its name. task: the benchmark's own truth."""
+
+    @property
+    def stage(self) -> str: ...
+    @property
+    def task(self) -> dict[str, Any] | None: ...
+    @property
+    def frames(self) -> Sequence[RenderedFrame]: ...
+
+
+class RenderedEpisode(Protocol):
+    """One episode. images: in the order of frames and views."""
+
+    @property
+    def episode_id(self) -> str: ...
+    @property
+    def scene(self) -> RenderedScene: ...
+    @property
+    def images(self) -> Sequence[RenderedImage]: ...
