@@ -1,0 +1,176 @@
+"""What an archive holds, and how its files are compared with those that are made again.
+
+about.json          how the archive was made: commands, tag, the replaced episode, the episodes to render again
+digests.json        SHA-256 of the truth and of each PNG, of every stored episode and of the replaced one
+specs/              episodes.jsonl: what is stored; before.jsonl: the replaced episode; one-more.jsonl: not stored
+store.lance/        the store
+scenes/             a CLEVR scene file at the published size, for the clevr-masks format
+exports/<format>/   the store in each format
+gallery/            data files and images of the gallery
+games/, played.jsonl, score.json    ICCA: games, a transcript, its scores
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import re
+import tarfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from PIL import Image
+
+from tests.compatibility.digests import canonical, sha256
+
+ABOUT = "about.json"
+DIGESTS = "digests.json"
+STORE = "store.lance"
+SPECS = "specs/episodes.jsonl"
+SPECS_BEFORE = "specs/before.jsonl"
+SPECS_MORE = "specs/one-more.jsonl"
+EXPORTS = "exports"
+GALLERY = "gallery"
+GAMES = "games"
+PLAYED = "played.jsonl"
+SCORE = "score.json"
+# Of 255. A WebP encoder may change between versions of Pillow, by less than this on average.
+WEBP_TOLERANCE = 2.0
+# Blender units and pixels; the camera of clevr-masks is found to about this.
+CAMERA_TOLERANCE = 1e-6
+
+
+def pack(folder: Path, archive: Path) -> None:
+    """All files of a folder as a tar file that depends on names and contents only."""
+    with tarfile.open(archive, "w:xz", format=tarfile.PAX_FORMAT, preset=9) as tar:
+        for path in sorted(folder.rglob("*")):
+            entry = tarfile.TarInfo(path.relative_to(folder).as_posix())
+            if path.is_dir():
+                entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+                tar.addfile(entry)
+            else:
+                content = path.read_bytes()
+                entry.size, entry.mode = len(content), 0o644
+                tar.addfile(entry, io.BytesIO(content))
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """The files of an archive below a folder."""
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder, filter="data")
+
+
+def truth_digests(truth: Mapping[str, Any]) -> dict[str, Any]:
+    """SHA-256 of a record's truth as canonical JSON, and of its PNGs by image name."""
+    return {
+        "truth": sha256(canonical(truth)),
+        "images": {image["name"]: image["sha256"] for image in truth["images"]},
+    }
+
+
+def png_digest(png: bytes) -> str:
+    """Hexadecimal SHA-256."""
+    return hashlib.sha256(png).hexdigest()
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Relative path -> content of every file, hidden ones too."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
+
+
+def gallery_files(folder: Path, store: Path) -> dict[str, bytes]:
+    """The data files and images of a gallery, without what depends on where the store is.
+
+    Left out: pages, programs and styles, which later versions may change. The name of the data folder is a hash over
+    data that names the store's path, so both are replaced by a word.
+    """
+    kept = {}
+    for name, content in files_of(folder).items():
+        if name.startswith(("data/", "episodes/")) or name == "gallery.json":
+            kept[re.sub(r"^data/[0-9a-f]{12}/", "data/HASH/", name)] = content.replace(str(store).encode(), b"STORE")
+    return kept
+
+
+def differing(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
+    """Names of files that only one side has or whose contents differ."""
+    return sorted({*old, *new} - {name for name in old.keys() & new.keys() if old[name] == new[name]})
+
+
+def differing_export(name: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
+    """Names of files that differ in an export, as far as the same bytes are promised for its format.
+
+    clevr-masks finds each camera by least squares with LAPACK, whose last digits depend on the processor, and writes
+    them unrounded. So its numbers may differ by CAMERA_TOLERANCE; everything else must be equal.
+    """
+    if name == "clevr-masks":
+        names = differing(old, new)
+        both = [file for file in names if file.endswith(".json") and file in old and file in new]
+        same = {file for file in both if close(json.loads(old[file]), json.loads(new[file]), CAMERA_TOLERANCE)}
+        return [file for file in names if file not in same]
+    return differing_exports(old, new)
+
+
+def close(old: Any, new: Any, tolerance: float) -> bool:
+    """Whether JSON data is equal but for floats, which may differ by a tolerance."""
+    if isinstance(old, float) and isinstance(new, float):
+        return math.isclose(old, new, rel_tol=0.0, abs_tol=tolerance)
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old.keys() == new.keys() and all(close(old[key], new[key], tolerance) for key in old)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(close(a, b, tolerance) for a, b in zip(old, new, strict=True))
+    return bool(old == new)
+
+
+def differing_exports(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
+    """As differing(), but Parquet written by another version of its library is compared by its tables.
+
+    Such a version packs the same table into other bytes, and names itself in the file. The export's own list of what it
+    wrote holds digests of those bytes, so it is left out then.
+    """
+    names = differing(old, new)
+    packed_otherwise = {
+        name
+        for name in names
+        if name.endswith(".parquet") and name in old and name in new and _other_writer(old[name], new[name])
+    }
+    if not packed_otherwise:
+        return names
+    same = {name for name in packed_otherwise if _table(old[name]).equals(_table(new[name]))}
+    return [name for name in names if name not in same and name != ".diorama-export.json"]
+
+
+def _other_writer(old: bytes, new: bytes) -> bool:
+    writers = [pq.read_metadata(io.BytesIO(content)).created_by for content in (old, new)]
+    return bool(writers[0] != writers[1])
+
+
+def _table(content: bytes) -> Any:
+    return pq.read_table(io.BytesIO(content))
+
+
+def differing_gallery(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
+    """As differing(), but thumbnails may differ as much as two versions of a WebP encoder do."""
+    names = differing(old, new)
+    return [
+        name
+        for name in names
+        if not (name.endswith(".webp") and name in old and name in new and _alike(old[name], new[name]))
+    ]
+
+
+def _alike(old: bytes, new: bytes) -> bool:
+    a, b = (np.asarray(Image.open(io.BytesIO(content)).convert("RGB"), dtype=np.int16) for content in (old, new))
+    return a.shape == b.shape and float(np.abs(a - b).mean()) <= WEBP_TOLERANCE
+
+
+def export_arguments(about: Mapping[str, Any], root: Path) -> Iterator[tuple[str, list[str | Path]]]:
+    """(format, arguments of render-export but --out) of each export. root: the unpacked archive."""
+    for name, made in about["exports"].items():
+        yield name, [root / made["source"], "--format", name, *made["options"]]

@@ -1,0 +1,205 @@
+"""What older versions made is still read, exported, compared and rendered again alike.
+
+Everything goes through the installed commands and `render.open_store`, so that no test depends on how the code is
+arranged. Each `v<version>.tar.xz` beside this file was made by `tools/compatibility.py` of that version.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import render
+from tests.compatibility.commands import run, run_json
+from tests.compatibility.contents import (
+    ABOUT,
+    DIGESTS,
+    EXPORTS,
+    GALLERY,
+    GAMES,
+    PLAYED,
+    SCORE,
+    SPECS,
+    SPECS_BEFORE,
+    SPECS_MORE,
+    STORE,
+    close,
+    differing,
+    differing_export,
+    differing_gallery,
+    export_arguments,
+    files_of,
+    gallery_files,
+    png_digest,
+    truth_digests,
+    unpack,
+)
+
+ARCHIVES = sorted(Path(__file__).parent.glob("v*.tar.xz"))
+# What another instruction set or another Blender may change: the mean error of an image, of 255, and its PSNR in dB.
+MOST_MEAN_ERROR = 1.0
+LEAST_PSNR = 30.0
+# Truth that is measured in pixels. All other truth comes from the Scene and must be equal everywhere.
+MEASURED = re.compile(
+    r"(\.(visible_pixels|visible_fraction|coverage_pixels|bbox(\[\d\])?|rle\.counts): )|(^and \d+ more$)"
+)
+
+
+class Archive(NamedTuple):
+    """root: where it was unpacked."""
+
+    root: Path
+    about: dict[str, Any]
+    digests: dict[str, Any]
+
+    @property
+    def store(self) -> Path:
+        return self.root / STORE
+
+
+@pytest.fixture(scope="module", params=ARCHIVES, ids=lambda path: path.name.removesuffix(".tar.xz"))
+def archive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Archive:
+    """An unpacked archive, for tests that don't write into its store."""
+    root = tmp_path_factory.mktemp("archive")
+    unpack(request.param, root)
+    about, digests = (json.loads((root / name).read_text()) for name in (ABOUT, DIGESTS))
+    return Archive(root, about, digests)
+
+
+@pytest.fixture
+def writable(archive: Archive, tmp_path: Path) -> Path:
+    """A copy of the store, for a test that writes."""
+    shutil.copytree(archive.store, tmp_path / STORE)
+    return tmp_path / STORE
+
+
+def test_the_first_archive_is_there() -> None:
+    assert "v0.1.0.tar.xz" in [path.name for path in ARCHIVES]
+
+
+def test_verify_finds_nothing(archive: Archive) -> None:
+    found = run_json("render-store", "verify", archive.store)
+    assert (found["damaged"], found["unreadable"]) == ([], [])
+    assert found["episodes"] == len(archive.digests["episodes"])
+
+
+def test_ls_lists_every_episode(archive: Archive) -> None:
+    rows = [json.loads(line) for line in run("render-store", "ls", archive.store, "--json").splitlines()]
+    assert [row["episode_id"] for row in rows] == list(archive.digests["episodes"])
+
+
+def test_show_tells_the_truth_of_an_episode(archive: Archive) -> None:
+    name = archive.about["replaced"]
+    shown = run_json("render-store", "show", archive.store, name)
+    assert truth_digests(shown["truth"]) == archive.digests["episodes"][name]
+    assert list(run_json("render-store", "show", archive.store)["tags"]) == [archive.about["tag"]]
+
+
+def test_every_record_has_its_truth_and_its_images(archive: Archive) -> None:
+    store = render.open_store(str(archive.store))
+    for name, expected in archive.digests["episodes"].items():
+        record = store.get(name)
+        assert truth_digests(record.truth) == expected, name
+        assert {image.name: png_digest(image.png) for image in record.images} == expected["images"], name
+
+
+def test_the_replaced_episode_is_still_there_under_the_tag(archive: Archive) -> None:
+    name, tag = archive.about["replaced"], archive.about["tag"]
+    before = run_json("render-store", "show", archive.store, name, "--at", tag)
+    assert truth_digests(before["truth"]) == archive.digests["before"]
+    history = run_json("render-store", "history", archive.store, name)
+    assert [(step["present"], step["attempt"]) for step in history] == [(True, 1), (True, 2)]
+    assert history[0]["job_hash"] == before["job"]
+
+
+def test_every_export_is_written_alike(archive: Archive, tmp_path: Path) -> None:
+    assert set(archive.about["exports"]) <= set(run("render-export", "--list-formats").split())
+    for name, arguments in export_arguments(archive.about, archive.root):
+        run("render-export", *arguments, "--out", tmp_path / name)
+        old, new = files_of(archive.root / EXPORTS / name), files_of(tmp_path / name)
+        assert old, name
+        assert differing_export(name, old, new) == [], name
+
+
+def test_the_gallery_holds_the_same_data_and_images(archive: Archive, tmp_path: Path) -> None:
+    run("render-gallery", archive.store, "--out", tmp_path / "made", "--workers", "1")
+    old, new = files_of(archive.root / GALLERY), gallery_files(tmp_path / "made", archive.store)
+    assert differing_gallery(old, new) == []
+
+
+def test_episodes_rendered_again_are_identical(archive: Archive, tmp_path: Path) -> None:
+    assert len(archive.about["rendered_again"]) >= 4
+    store = render.open_store(str(archive.store))
+    for number, name in enumerate(archive.about["rendered_again"]):
+        out = ("--device", "cpu", "--out", tmp_path / str(number))
+        again = run_json("render-episode", archive.store, name, *out, exit_codes=(0, 1))
+        stored = store.get(name).provenance
+        if same_making(stored.cpu, stored.versions, again["provenance"]):
+            assert again["comparison"]["identical"], f"{name}: {again['comparison']}"
+        else:
+            assert strays(again["comparison"]) == [], name
+
+
+def same_making(cpu: str, versions: dict[str, str], now: dict[str, Any]) -> bool:
+    """Whether byte identity is promised: the same instruction set and the same Blender."""
+    return bool((cpu, versions.get("bpy")) == (now["cpu"], now["versions"].get("bpy")))
+
+
+def strays(comparison: dict[str, Any]) -> list[str]:
+    """What another processor or Blender does not explain."""
+    found = [f"{name} is missing" for name in (*comparison["missing"], *comparison["gone"])]
+    for image in comparison["images"]:
+        psnr = image["psnr"]  # None where the images are equal
+        if image["mean"] > MOST_MEAN_ERROR or (psnr is not None and psnr < LEAST_PSNR):
+            found.append(f"{image['name']}: mean error {image['mean']:.3f}, PSNR {psnr} dB")
+        found += [f"{image['name']}: {line}" for line in image["truth"] if not MEASURED.search(line)]
+    return found
+
+
+def test_the_tolerance_for_another_processor_allows_noise_and_nothing_else() -> None:
+    image = {"name": "a", "mean": 0.02, "psnr": 52.0, "truth": ["objects[0].visible_pixels: 90, now 91"]}
+    noisy = {"missing": [], "gone": [], "images": [image, {**image, "mean": 0.0, "psnr": None, "truth": []}]}
+    assert strays(noisy) == []
+    moved = {**image, "mean": 3.0, "psnr": 22.0, "truth": ["objects[0].location[1]: 1.0, now 2.0"]}
+    assert len(strays({"missing": ["b"], "gone": ["c"], "images": [moved]})) == 4
+    now = {"cpu": "x86_64 avx2", "versions": {"bpy": "4.5.1"}}
+    assert same_making("x86_64 avx2", {"bpy": "4.5.1"}, now)
+    assert not same_making("x86_64 sse4.2", {"bpy": "4.5.1"}, now)
+    assert not same_making("x86_64 avx2", {"bpy": "4.5.0"}, now)
+
+
+def test_a_batch_of_the_same_specs_renders_nothing(archive: Archive, writable: Path) -> None:
+    summary = run_json("render-batch", archive.root / SPECS, "--out", writable, *archive.about["rendering"])
+    assert (summary["rendered"], summary["skipped"]) == (0, len(archive.digests["episodes"]))
+
+
+def test_a_batch_with_one_more_spec_renders_that_one(archive: Archive, writable: Path) -> None:
+    specs = (archive.root / SPECS, archive.root / SPECS_MORE)
+    summary = run_json("render-batch", *specs, "--out", writable, "--workers", "1", *archive.about["rendering"])
+    assert (summary["rendered"], summary["skipped"]) == (1, len(archive.digests["episodes"]))
+    added = json.loads((archive.root / SPECS_MORE).read_text())["id"]
+    ids = {json.loads(line)["episode_id"] for line in run("render-store", "ls", writable, "--json").splitlines()}
+    assert ids - set(archive.digests["episodes"]) == {added}
+
+
+def test_a_batch_of_the_older_spec_is_a_conflict(archive: Archive, writable: Path) -> None:
+    run("render-batch", archive.root / SPECS_BEFORE, "--out", writable, *archive.about["rendering"], exit_codes=(2,))
+
+
+def test_icca_games_and_a_transcript_are_made_alike(archive: Archive, tmp_path: Path) -> None:
+    games, played = tmp_path / GAMES, tmp_path / PLAYED
+    run("render-specs", "icca", "games", archive.store, "--count", "2", "--out", games)
+    assert differing(files_of(archive.root / GAMES), files_of(games)) == []
+    run("render-specs", "icca", "play", archive.root / GAMES, *archive.about["players"], "--out", played)
+    assert played.read_bytes() == (archive.root / PLAYED).read_bytes()
+
+
+def test_the_transcript_has_its_scores(archive: Archive) -> None:
+    scores = run_json("render-specs", "icca", "score", archive.root / PLAYED)
+    # NumPy decides in which order it adds the bootstrap draws, so the last digits of a mean may differ.
+    assert close(json.loads((archive.root / SCORE).read_text()), scores, 1e-9)

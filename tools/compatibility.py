@@ -1,0 +1,212 @@
+"""Makes what the compatibility tests keep: `python -m tools.compatibility golden | archive`.
+
+golden: identities of examples and benchmarks, and field names, in tests/compatibility/golden. Made once, by the version
+whose identities later versions must keep. archive: specs, the store rendered from them, exports, a gallery and an ICCA
+transcript of this version as one file. Each version may add an archive of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import render
+from tests.compatibility.commands import ROOT, run, run_json
+from tests.compatibility.contents import (
+    ABOUT,
+    DIGESTS,
+    EXPORTS,
+    GALLERY,
+    GAMES,
+    PLAYED,
+    SCORE,
+    SPECS,
+    SPECS_BEFORE,
+    SPECS_MORE,
+    STORE,
+    export_arguments,
+    gallery_files,
+    pack,
+    truth_digests,
+)
+from tests.compatibility.fields import ROOTS, field_names
+from tests.compatibility.identities import EXAMPLES, GOLDEN, example_entry, generated, golden_line, plan
+
+# Chosen for what they use: pointer, glass, models, flat shapes, places, passes, views, random objects, outlines, ...
+STORED_EXAMPLES = (
+    "coloured-lights", "flat", "models", "passes", "pointing", "prisms", "quadrants", "random-objects",
+    "shapes-and-materials", "stack", "studio-views", "tangram", "views", "word-learning",
+)  # fmt: skip
+# Rendered only by the test, as the one episode that the store lacks.
+ONE_MORE = "rotations"
+REPLACED = "examples/stack"
+TAG = "before-the-change"
+# The first episode of what each command generates.
+GENERATORS = (
+    ("clevr", "--count", "1", "--objects", "3-4", "--seed", "1"),
+    ("mewl", "--task", "shape", "--split", "train", "--count", "1", "--seed", "1"),
+    ("mewl", "--task", "relation", "--split", "test", "--count", "1", "--seed", "1"),
+    ("iwisdm", "--benchmark", "low", "--count", "1", "--seed", "1"),
+    ("iwisdm", "--task", "dms", "--count", "1", "--split", "val", "--seed", "1"),
+    ("malevic", "--set", "pos", "--split", "train", "--count", "1", "--seed", "1"),
+    ("malevic", "--set", "set-pos", "--world", "3d", "--split", "test", "--count", "1", "--seed", "1"),
+    ("kilogram", "--split", "dev", "--condition", "part+color", "--size", "64", "--contexts", "1"),
+    ("kilogram", "--pictures", "--condition", "aug", "--size", "64"),
+    ("icca", "--contexts", "1", "--difficulty", "easy", "--source", "clevr", "--seed", "1"),
+    ("icca", "--contexts", "1", "--difficulty", "hard", "--source", "tangram", "--seed", "1"),
+)
+RENDERED_AGAIN = ("examples/pointing", "examples/shapes-and-materials", "examples/tangram", "icca/clevr/easy/000000")
+# The least that Cycles renders with its denoiser; every format takes it.
+RENDERING = ("--size", "64x48", "--profile", "draft", "--device", "cpu")
+# clevr-masks reads scene files of the published size only.
+PUBLISHED = ("--size", "480x320", "--profile", "draft", "--device", "cpu")
+SCENES = "scenes/CLEVR_train_scenes.json"
+PLAYERS = ("--speaker", "scripted", "--listener", "learner", "--variant", "L3", "--seed", "1")
+
+
+def write_json(path: Path, data: Any) -> None:
+    """With one value a line."""
+    path.write_text(json.dumps(data, indent=1) + "\n")
+
+
+def make_golden(out: Path) -> None:
+    """All golden data but the plan, which is written by hand."""
+    write_json(out / "fields.json", field_names(ROOTS))
+    write_json(out / "examples.json", {file.stem: example_entry(file) for file in EXAMPLES})
+    for benchmark, made in plan().items():
+        with TemporaryDirectory() as folder:
+            lines = [
+                golden_line(number, episode, made["compile_every"])
+                for number, episode in enumerate(generated(benchmark, Path(folder)))
+            ]
+        (out / f"{benchmark}.txt").write_text("\n".join(lines) + "\n")
+        print(f"{benchmark}: {len(lines)} episodes")
+
+
+def make_archive(out: Path) -> None:
+    """An archive of what this version makes. Takes about a minute."""
+    with TemporaryDirectory() as folder:
+        root = Path(folder) / "archive"
+        about = _about()
+        _write_specs(root)
+        _render_store(root)
+        _write_scene_file(root, Path(folder))
+        (root / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
+        write_json(root / DIGESTS, _digests(root))
+        for name, arguments in export_arguments(about, root):
+            run("render-export", *arguments, "--out", root / EXPORTS / name)
+        _build_gallery(root, Path(folder))
+        _play(root)
+        # What the last run said of itself, with absolute paths.
+        (root / f".{STORE}.status.json").unlink()
+        pack(root, out)
+    print(f"{out}: {out.stat().st_size} bytes")
+
+
+def _about() -> dict[str, Any]:
+    return {
+        "version": render.__version__,
+        "rendering": RENDERING,
+        "tag": TAG,
+        "replaced": REPLACED,
+        "rendered_again": RENDERED_AGAIN,
+        "players": PLAYERS,
+        "exports": {name: _export_options(name) for name in run("render-export", "--list-formats").split()},
+    }
+
+
+def _export_options(name: str) -> dict[str, Any]:
+    """What is exported, and the options. A benchmark's format refuses episodes of others."""
+    if name == "clevr-masks":
+        return {"source": SCENES, "options": []}
+    only = ["--where", f"benchmark = '{name}'"] if name in plan() else []
+    return {"source": STORE, "options": only}
+
+
+def _example(name: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((ROOT / f"scene_specs/examples/{name}.json").read_text())
+    return data
+
+
+def _generated(arguments: tuple[str, ...]) -> dict[str, Any]:
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "specs.jsonl"
+        run("render-specs", *arguments, "--out", file)
+        data: dict[str, Any] = json.loads(file.read_text().splitlines()[0])
+        return data
+
+
+def _write_specs(root: Path) -> None:
+    episodes = [*map(_example, STORED_EXAMPLES), *map(_generated, GENERATORS)]
+    before = next(episode for episode in episodes if episode["id"] == REPLACED)
+    after = [{**one, "seed": one["seed"] + 1} if one is before else one for one in episodes]
+    (root / SPECS).parent.mkdir(parents=True)
+    for name, listed in ((SPECS, after), (SPECS_BEFORE, [before]), (SPECS_MORE, [_example(ONE_MORE)])):
+        (root / name).write_text("".join(json.dumps(one) + "\n" for one in listed))
+
+
+def _render_store(root: Path) -> None:
+    """The replaced episode is rendered first and tagged, then all others and its new spec."""
+    out = ("--out", root / STORE, *RENDERING)
+    run("render-batch", root / SPECS_BEFORE, *out)
+    run("render-store", "tag", root / STORE, TAG)
+    run("render-batch", root / SPECS, *out, "--replace")
+
+
+def _write_scene_file(root: Path, work: Path) -> None:
+    spec = work / "clevr.jsonl"
+    spec.write_text(json.dumps(_generated(GENERATORS[0])) + "\n")
+    run("render-batch", spec, "--out", work / "clevr.lance", *PUBLISHED)
+    run("render-export", work / "clevr.lance", "--format", "clevr", "--out", work / "clevr")
+    (root / SCENES).parent.mkdir()
+    shutil.copy(work / "clevr" / SCENES, root / SCENES)
+
+
+def _digests(root: Path) -> dict[str, Any]:
+    store = str(root / STORE)
+    listed = [json.loads(line)["episode_id"] for line in run("render-store", "ls", store, "--json").splitlines()]
+    opened = render.open_store(store)
+    before = run_json("render-store", "show", store, REPLACED, "--at", TAG)["truth"]
+    return {
+        "episodes": {name: truth_digests(opened.get(name).truth) for name in listed},
+        "before": truth_digests(before),
+    }
+
+
+def _build_gallery(root: Path, work: Path) -> None:
+    run("render-gallery", root / STORE, "--out", work / GALLERY, "--workers", "1")
+    for name, content in gallery_files(work / GALLERY, root / STORE).items():
+        path = root / GALLERY / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def _play(root: Path) -> None:
+    run("render-specs", "icca", "games", root / STORE, "--count", "2", "--out", root / GAMES)
+    run("render-specs", "icca", "play", root / GAMES, *PLAYERS, "--out", root / PLAYED)
+    run("render-specs", "icca", "score", root / PLAYED, "--json", "--out", root / SCORE)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 0."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    golden = commands.add_parser("golden", help="write the golden identities of this version")
+    golden.add_argument("--out", type=Path, default=GOLDEN, help="folder [default: tests/compatibility/golden]")
+    archive = commands.add_parser("archive", help="render, export and pack an archive of this version")
+    default = GOLDEN.parent / f"v{render.__version__}.tar.xz"
+    archive.add_argument(
+        "--out", type=Path, default=default, help="file [default: tests/compatibility/v<version>.tar.xz]"
+    )
+    given = parser.parse_args(arguments)
+    (make_golden if given.command == "golden" else make_archive)(given.out)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
