@@ -11,12 +11,12 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from render.record import FrameAnnotation, Job
-from render.scene import Scene, Settings
-from scene_specs.spec import EpisodeSpec
+from render.model.record import FrameAnnotation, RenderKey
+from render.model.scene import Scene, Settings
+from scene_specs.language.spec import EpisodeSpec
 
 # FrameAnnotation is in EpisodeRecord.truth, whose hash is stored as well.
-ROOTS: tuple[type[BaseModel], ...] = (EpisodeSpec, Settings, Scene, Job, FrameAnnotation)
+ROOTS: tuple[type[BaseModel], ...] = (EpisodeSpec, Settings, Scene, RenderKey, FrameAnnotation)
 
 
 def reachable(roots: Iterable[type[BaseModel]]) -> dict[str, type[BaseModel]]:

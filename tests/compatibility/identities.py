@@ -18,12 +18,12 @@ from typing import Any
 
 import render
 from render.compiler.content import content_seed, picture_key
-from render.profiles import settings_for
-from render.run.jobs import job_of
-from render.scene import Scene
-from scene_specs.reading import parse_episode
-from scene_specs.spec import EpisodeSpec
-from scene_specs.stage import stage_of
+from render.compiler.render_key import render_key_of
+from render.model.profiles import settings_for
+from render.model.scene import Scene
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.stage import stage_of
+from scene_specs.reading.source import parse_episode
 from tests.compatibility.commands import ROOT, run
 from tests.compatibility.digests import canonical, sha256
 
@@ -62,7 +62,7 @@ def spec_digest(episode: EpisodeSpec) -> str:
 
 def job_hash(episode: EpisodeSpec) -> str:
     """The job hash for profile standard, the stage's own size and Cycles."""
-    return job_of(episode, settings_for("standard", *stage_of(episode).size), "cycles").hash()
+    return render_key_of(episode, settings_for("standard", *stage_of(episode).size), "cycles").hash()
 
 
 def compiled(episode: EpisodeSpec) -> Compiled:

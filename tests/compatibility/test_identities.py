@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from scene_specs.spec import EpisodeSpec
+from scene_specs.language.spec import EpisodeSpec
 from tests.compatibility.identities import COLUMNS, EXAMPLES, GOLDEN, example_entry, generated, golden_line, plan
 
 ENTRIES: dict[str, Any] = json.loads((GOLDEN / "examples.json").read_text())
