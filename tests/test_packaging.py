@@ -94,7 +94,7 @@ def test_assets_are_found_where_the_wheel_is_installed(built: Path, tmp_path: Pa
     assert done.stdout.startswith(str(tmp_path))
 
 
-def test_wheel_names_its_commands_and_licence(built: Path) -> None:
+def test_wheel_names_its_commands_and_license(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         info = f"diorama-{__version__}.dist-info"

@@ -5,7 +5,7 @@
 
 Rendered by `render-batch` itself, with Blender, into stores that are thrown away. `seconds` is from the first task to
 the last commit: a worker's start is counted, the start of Ray is not. The runs alternate (1, 2, 1, 2, ...), so that a
-machine that gets slower or faster meanwhile doesn't favour one of them; the ratio is that of the medians.
+machine that gets slower or faster meanwhile doesn't favor one of them; the ratio is that of the medians.
 """
 
 from __future__ import annotations

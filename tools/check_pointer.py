@@ -2,7 +2,7 @@
 
     python -m tools.check_pointer [--scenes 500]
 
-In each: the ray from knuckle through fingertip passes the target's centre within its radius, and the target has as many
+In each: the ray from knuckle through fingertip passes the target's center within its radius, and the target has as many
 pixels in the id pass as without the pointer. Prints the figures; exit code 1 if one scene fails.
 """
 
@@ -61,7 +61,7 @@ def main() -> int:
         bare = renderer.render(scene, without, view)
         hidden += (passes.ids == target.index).sum() < (bare.ids == target.index).sum() - 2
     sys.stdout.write(
-        f"{len(misses)} scenes ({unplaced} found no layout); the ray passes the target's centre at "
+        f"{len(misses)} scenes ({unplaced} found no layout); the ray passes the target's center at "
         f"{np.median(misses):.2f} of its radius in the median, {max(misses):.2f} at worst; "
         f"targets that lost pixels: {hidden}\n"
     )

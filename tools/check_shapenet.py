@@ -65,7 +65,7 @@ def picture(renderer: Any, name: str, side: int) -> NDArray[np.uint8]:
 
 
 def sheet(names_: list[str], side: int, broken: dict[str, str]) -> Image.Image:
-    """The models in rows of COLUMNS, one category after the other; what can't be rendered stays grey."""
+    """The models in rows of COLUMNS, one category after the other; what can't be rendered stays gray."""
     from render.renderers.cycles.cycles_renderer import CyclesRenderer
 
     places = layout(names_)

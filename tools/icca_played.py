@@ -22,7 +22,7 @@ MARGIN, LINE = 6, 13
 
 
 def lines_of(trial: Trial, side: int) -> list[tuple[str, tuple[int, int, int]]]:
-    """What stands below a picture, with its colour."""
+    """What stands below a picture, with its color."""
     said = [(line, INK) for line in textwrap.wrap(trial.message, side * 10 // 54)]
     picked = f"{trial.choice or 'no label'}, right is {trial.listener_label}"
     return said if trial.correct else [*said, (picked, RED)]
@@ -47,8 +47,8 @@ def make_sheet(played: Transcript, folder: Path, side: int) -> Image.Image:
         for k, trial in enumerate(row):
             x = MARGIN + k * (side + MARGIN)
             sheet.paste(pictures[trial.target], (x, y))
-            for number, (line, colour) in enumerate(lines_of(trial, side)):
-                draw.text((x, y + high + 2 + number * LINE), line, fill=colour, font=font)
+            for number, (line, color) in enumerate(lines_of(trial, side)):
+                draw.text((x, y + high + 2 + number * LINE), line, fill=color, font=font)
         y += height
     return sheet
 

@@ -32,8 +32,8 @@ def block(record: EpisodeRecord, side: int) -> Image.Image:
     width = side * 10 // 54
     texts = [
         [
-            (line, colour)
-            for name, colour in (("full_brevity", INK), ("incremental", FAINT))
+            (line, color)
+            for name, color in (("full_brevity", INK), ("incremental", FAINT))
             for line in textwrap.wrap(said[name]["text"], width)
         ]
         for said in task["descriptions"]
@@ -48,8 +48,8 @@ def block(record: EpisodeRecord, side: int) -> Image.Image:
     for k, (picture, lines) in enumerate(zip(pictures, texts, strict=True)):
         x = MARGIN + k * (side + MARGIN)
         made.paste(picture, (x, LINE + MARGIN))
-        for row, (line, colour) in enumerate(lines):
-            draw.text((x, top + row * LINE), line, fill=colour, font=font)
+        for row, (line, color) in enumerate(lines):
+            draw.text((x, top + row * LINE), line, fill=color, font=font)
     return made
 
 

@@ -1,7 +1,7 @@
 """A sheet of tangrams, drawn without rendering: `python -m tools.kilogram_sheet SHEET.png [--svg DIR] [--pieces]`.
 
-Ours, coloured by the parts of their first description and called by its whole; or the drawings of a folder. `--pieces`
-colours and numbers the pieces instead: the sheet by which descriptions are written.
+Ours, colored by the parts of their first description and called by its whole; or the drawings of a folder. `--pieces`
+colors and numbers the pieces instead: the sheet by which descriptions are written.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("sheet", type=Path)
     parser.add_argument("--svg", type=Path, help="folder of drawings instead of our own")
-    parser.add_argument("--pieces", action="store_true", help="colours and numbers of pieces, no description")
+    parser.add_argument("--pieces", action="store_true", help="colors and numbers of pieces, no description")
     parser.add_argument("--columns", type=int, default=14)
     parser.add_argument("--side", type=int, default=116, help="pixels of a tangram")
     given = parser.parse_args()

@@ -2,9 +2,9 @@
 
     python tools/malevic_circles.py
 
-Among centres on a grid of 1/32 of a pixel, for each size class the one from which pixel 4 r^2 + 1 is farthest beyond
-pixel 4 r^2; the radius lies half-way between. Prints class, x and y of the centre within its pixel, radius, and how far
-the nearest pixel's centre is from the edge.
+Among centers on a grid of 1/32 of a pixel, for each size class the one from which pixel 4 r^2 + 1 is farthest beyond
+pixel 4 r^2; the radius lies half-way between. Prints class, x and y of the center within its pixel, radius, and how far
+the nearest pixel's center is from the edge.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def best_circle(radius: int) -> tuple[float, float, float, float]:
     reach = math.ceil(math.sqrt(pixels / math.pi)) + 3
     centers = np.arange(-reach, reach + 1) + 0.5
     found = (0.0, 0.0, 0.0, 0.0)
-    # Mirrored and turned round, every centre of a pixel is one of these.
+    # Mirrored and turned round, every center of a pixel is one of these.
     for i in range(GRID // 2 + 1):
         for j in range(i + 1):
             x, y = i / GRID, j / GRID

@@ -3,7 +3,7 @@
     python tools/malevic_pixels.py malevic.lance
     python tools/malevic_pixels.py malevic.lance --json
 
-Every connected patch of one colour is an object. Its shape follows from how much of its box it fills, its size class
+Every connected patch of one color is an object. Its shape follows from how much of its box it fills, its size class
 from its area; labels follow from the published rules, written here once more from the paper. Of the truth only what no
 picture shows is read before the comparison: the set's name, k, and whether circles have true areas. Exit code 1 if an
 object, a label or an answer differs. Made for flat pictures, 224 pixels wide or more.
@@ -104,10 +104,10 @@ def _patch(runs: list[tuple[int, int, int, int]]) -> Patch:
 def read_patch(patch: Patch, size: int, circles: Mapping[int, int] = CIRCLES) -> Read:
     """What a patch is, in a picture `size` pixels wide. circles: size class -> area of its circle.
 
-    Raises ValueError for a colour that no object has.
+    Raises ValueError for a color that no object has.
     """
     if patch.color not in NAMES:
-        raise ValueError(f"a patch of colour {patch.color}")
+        raise ValueError(f"a patch of color {patch.color}")
     filled = patch.pixels / (patch.width * patch.height)
     long = max(patch.width, patch.height) / min(patch.width, patch.height)
     if filled < 0.65:

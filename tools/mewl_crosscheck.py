@@ -30,7 +30,7 @@ from scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.mewl.brute_force import VALUES, brute_force
 
 Spec = dict[str, Any]
-Judgement = tuple[bool, str]
+Judgment = tuple[bool, str]
 OUTCOMES = (
     "both accept",
     "both refuse",
@@ -97,7 +97,7 @@ DAMAGES: Mapping[str, Callable[[Spec, random.Random], None]] = {
 }
 
 
-def first_prover(spec: Spec) -> Judgement:
+def first_prover(spec: Spec) -> Judgment:
     """Accepted, and why not."""
     try:
         verdict = prove(learner_view(spec), spec["task"]["answer"])
@@ -106,7 +106,7 @@ def first_prover(spec: Spec) -> Judgement:
     return verdict.ok, verdict.reason or "accepted"
 
 
-def second_prover(spec: Spec) -> Judgement:
+def second_prover(spec: Spec) -> Judgment:
     """Accepted, and why or why not."""
     try:
         verdict = brute_force(spec)

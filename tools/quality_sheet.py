@@ -39,11 +39,11 @@ _EDGE = 3
 
 @dataclass(frozen=True)
 class Spot:
-    """What a row shows. centre: (x, y) pixels."""
+    """What a row shows. center: (x, y) pixels."""
 
     kind: str
     scene: TestScene
-    centre: tuple[int, int]
+    center: tuple[int, int]
 
 
 def spots(known: dict[str, Picture], among: list[TestScene]) -> list[Spot]:
@@ -54,14 +54,14 @@ def spots(known: dict[str, Picture], among: list[TestScene]) -> list[Spot]:
         compiled = scene.compiled(settings_for("draft", width, height))
         frame = compiled.frames[0]
         ids = FakeRenderer().render(compiled, frame, frame.views[0]).ids
-        for kind, size, centre in [*_objects(frame, ids), _shadow(known[scene.name], ids)]:
+        for kind, size, center in [*_objects(frame, ids), _shadow(known[scene.name], ids)]:
             if size > best.get(kind, (0.0,))[0]:
-                best[kind] = (size, Spot(kind, scene, centre))
+                best[kind] = (size, Spot(kind, scene, center))
     return [best[kind][1] for kind in ("glass", "metal", "hand", "shadow") if kind in best]
 
 
 def _objects(frame: SceneFrame, ids: NDArray[np.uint16]) -> list[tuple[str, float, tuple[int, int]]]:
-    """(kind, visible pixels, centre) of glass, metal and the hand."""
+    """(kind, visible pixels, center) of glass, metal and the hand."""
     found = []
     for item in frame.objects:
         hand = frame.pointer is not None and item.index == frame.pointer.index
@@ -86,12 +86,12 @@ def _shadow(picture: Picture, ids: NDArray[np.uint16]) -> tuple[str, float, tupl
     return "shadow", float(np.where(free, steep, 0.0)[y, x]), (int(x), int(y))
 
 
-def crop(picture: Picture, centre: tuple[int, int]) -> Image.Image:
+def crop(picture: Picture, center: tuple[int, int]) -> Image.Image:
     """The part about a point, inside the picture, enlarged."""
     height, width = picture.shape[:2]
     w, h = max(1, width // _PART), max(1, height // _PART)
     x, y = (
-        min(max(at - part // 2, 0), full - part) for at, part, full in ((centre[0], w, width), (centre[1], h, height))
+        min(max(at - part // 2, 0), full - part) for at, part, full in ((center[0], w, width), (center[1], h, height))
     )
     part = np.rint(picture[y : y + h, x : x + w] * 255).astype(np.uint8)
     return Image.fromarray(part).resize((w * SCALE, h * SCALE), Image.Resampling.NEAREST)
@@ -124,7 +124,7 @@ def work(options: argparse.Namespace) -> int:
     rows = []
     for spot in spots(known, among):
         pictures = [each[spot.scene.name].picture for each in measured.values()] + [known[spot.scene.name]]
-        rows.append((f"{spot.kind}, {spot.scene.name}", [crop(picture, spot.centre) for picture in pictures]))
+        rows.append((f"{spot.kind}, {spot.scene.name}", [crop(picture, spot.center) for picture in pictures]))
     out = io.BytesIO()
     sheet(rows, [*options.candidates, "reference"]).save(out, format="PNG", optimize=True)
     write_whole(options.sheet, out.getvalue())

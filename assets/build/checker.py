@@ -1,6 +1,6 @@
 """Builds `assets/materials/checker.blend`: `python -m assets.build.checker [FOLDER]`.
 
-A node group "Checker": squares of the object's colour and of white, glossy; and "Stripes", along the object's Z.
+A node group "Checker": squares of the object's color and of white, glossy; and "Stripes", along the object's Z.
 They show how
 a material of one's own comes in, and are what the tests use.
 """

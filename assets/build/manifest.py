@@ -1,4 +1,4 @@
-"""Writes `assets/manifest.json`: builder, licence and SHA-256 of every asset. `python -m assets.build.manifest`.
+"""Writes `assets/manifest.json`: builder, license and SHA-256 of every asset. `python -m assets.build.manifest`.
 
 `diagnostics()` compares the manifest with the files; a test calls it, so an asset can't change without its entry.
 """
@@ -27,7 +27,7 @@ BUILDERS = (
     ("shapenet_mini/", "assets.build.shapenet_mini"),
     ("stages/", "written by hand"),
 )
-# All of ours; an asset under another licence needs a column of its own above first.
+# All of ours; an asset under another license needs a column of its own above first.
 LICENCE = "MIT"
 ASSET_TYPES = frozenset({".npz", ".json", ".blend", ".obj", ".mtl"})
 
@@ -51,7 +51,7 @@ def sha256(name: str) -> str:
 
 
 def entries() -> dict[str, dict[str, str]]:
-    """What the manifest has to say about the files as they are: path -> builder, licence, sha256.
+    """What the manifest has to say about the files as they are: path -> builder, license, sha256.
 
     Raises ValueError for an asset without a builder.
     """

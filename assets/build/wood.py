@@ -1,6 +1,6 @@
 """Builds `assets/materials/wood.blend`: `python -m assets.build.wood [FOLDER]`.
 
-A node group "Wood": the object's colour as a stain on grain that runs along the object's own X and is different in each
+A node group "Wood": the object's color as a stain on grain that runs along the object's own X and is different in each
 place, lightly varnished. Wooden pieces on a table are made of it.
 """
 

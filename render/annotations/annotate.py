@@ -11,7 +11,7 @@ from pycocotools import mask as coco
 
 from render.geometry.camera import Camera, Vec, dot
 from render.geometry.pointing import pointing_ray
-from render.geometry.raster import Pose, mask_box, rasterise
+from render.geometry.raster import Pose, mask_box, rasterize
 from render.geometry.rotation import Matrix, euler_matrix, matrix_quaternion, multiply
 from render.geometry.solid import solid
 from render.model.errors import RenderError
@@ -52,7 +52,7 @@ def encode_mask(mask: NDArray[np.bool_]) -> RLE:
 
 
 def camera_annotation(camera: Camera) -> CameraAnnotation:
-    """rotation takes the camera frame (x right, y down, z forward) to the world; pixel centres lie at .5."""
+    """rotation takes the camera frame (x right, y down, z forward) to the world; pixel centers lie at .5."""
     rows = _rows(camera)
     columns: Matrix = (
         (rows[0][0], rows[1][0], rows[2][0]),
@@ -109,7 +109,7 @@ def object_annotation(
     mask = passes.ids == item.index
     visible = int(np.count_nonzero(mask))
     pose = Pose(item.rotation_deg, item.scale, item.location)
-    alone = rasterise(solid(item.shape, item.outline), pose, camera, ground)
+    alone = rasterize(solid(item.shape, item.outline), pose, camera, ground)
     pixels = alone.pixels
     turn = euler_matrix(
         (math.radians(item.rotation_deg[0]), math.radians(item.rotation_deg[1]), math.radians(item.rotation_deg[2]))

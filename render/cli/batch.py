@@ -137,7 +137,7 @@ def _status(ctx: click.Context, _param: click.Parameter, value: str | None) -> N
     "--renderer",
     default="cycles",
     show_default=True,
-    help="cycles, fake (flat colours, no Blender), or package.module:Class.",
+    help="cycles, fake (flat colors, no Blender), or package.module:Class.",
 )
 @click.option(
     "--skip-broken", is_flag=True, help="Leave out episodes whose models are missing or broken; they count as failed."

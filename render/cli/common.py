@@ -29,7 +29,7 @@ _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
 
 class _EchoHandler(logging.Handler):
-    """Through click, so that colours, encodings and click's test runner are its business and not ours."""
+    """Through click, so that colors, encodings and click's test runner are its business and not ours."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -78,7 +78,7 @@ def verbose_option(command: _Decorated) -> _Decorated:
 
 
 def rgb_value(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int, int] | None:
-    """Callback of an option that takes an 8-bit sRGB colour: `128,128,128`."""
+    """Callback of an option that takes an 8-bit sRGB color: `128,128,128`."""
     if value is None:
         return None
     parts = value.split(",")

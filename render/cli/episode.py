@@ -57,7 +57,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     type=click.Choice(["cycles", "fake"]),
     default="cycles",
     show_default=True,
-    help="fake: flat colours, no Blender.",
+    help="fake: flat colors, no Blender.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
 @verbose_option

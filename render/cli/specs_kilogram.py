@@ -28,7 +28,7 @@ _SHOWN = 20
 _OPTIONS: list[Callable[[Any], Any]] = [
     click.option("--pictures", is_flag=True, help="Single pictures, an episode a description, instead of games."),
     click.option("--condition", type=click.Choice([*_CONDITIONS, "aug", "four"]), default="four", show_default=True,
-                 help="What is said and coloured; four are the same games in each; aug shows subsets of the parts."),
+                 help="What is said and colored; four are the same games in each; aug shows subsets of the parts."),
     click.option("--split", type=click.Choice(_SPLITS), default="dev", show_default=True),
     click.option("--targets", type=click.Choice(["one", "all"]), default="one", show_default=True,
                  help="Games for one description of each tangram, drawn, or for all."),
@@ -47,7 +47,7 @@ _OPTIONS: list[Callable[[Any], Any]] = [
                  help="White line between pieces, pixels (2d)."),
     click.option("--margin", type=FiniteRange(0, 1000), default=0.0, show_default=True,
                  help="White around the figure, pixels (2d)."),
-    click.option("--sharp", is_flag=True, help="No blended edges (2d): the given colours and white, no other."),
+    click.option("--sharp", is_flag=True, help="No blended edges (2d): the given colors and white, no other."),
     _SEED,
     _OUT,
 ]  # fmt: skip

@@ -58,7 +58,7 @@ _SPLITS = ("train", "val", "test", "test-seen", "test-unseen")
     type=FiniteRange(0, 50),
     default=5.0,
     show_default=True,
-    help="Least distance of two objects of one colour, canvas units; 0 as published.",
+    help="Least distance of two objects of one color, canvas units; 0 as published.",
 )
 @click.option(
     "--world",

@@ -40,7 +40,7 @@ def _span(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[flo
 @click.option("--framing", type=click.FloatRange(0, 10, min_open=True), help="Or: share of the picture it fills.")
 @click.option("--background", metavar="R,G,B", callback=rgb_value, help="Instead of the stage's.")
 @click.option("--stage", default="studio", show_default=True)
-@click.option("--color", help="A palette name, instead of the model's own colours.")
+@click.option("--color", help="A palette name, instead of the model's own colors.")
 @click.option("--material", help="A material, instead of the model's own.")
 @click.option("--limit", type=click.IntRange(0), help="At most so many models.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)

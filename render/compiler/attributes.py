@@ -1,4 +1,4 @@
-"""What each object of a frame is: shape, colour, material, size, rotation, given or drawn."""
+"""What each object of a frame is: shape, color, material, size, rotation, given or drawn."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def material_of(given: str | MaterialSpec) -> SceneMaterial:
 
 
 def _color_of(color: object, shape: str, stage: Stage) -> Vec:
-    """Linear RGB of a name or triple; of a model that keeps its colours, their mean."""
+    """Linear RGB of a name or triple; of a model that keeps its colors, their mean."""
     if color is None:
         return load_model(shape).color
     linear = stage.linear_of(color) if isinstance(color, str) else linear_of_srgb(color)  # type: ignore[arg-type]

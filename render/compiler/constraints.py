@@ -1,4 +1,4 @@
-"""What a frame's layout must fulfil: the stage's rules and those the frame states, as arrays over its objects."""
+"""What a frame's layout must fulfill: the stage's rules and those the frame states, as arrays over its objects."""
 
 from __future__ import annotations
 

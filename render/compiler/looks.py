@@ -1,4 +1,4 @@
-"""What objects look like, where the spec leaves it open: shape, colour, material and size are drawn."""
+"""What objects look like, where the spec leaves it open: shape, color, material and size are drawn."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def wanted_of(frame: FrameSpec, defaults: StageDefaults, keys: Keys) -> list[Wan
 
 
 def _of_model(spec: ObjectSpec, look: Look) -> Look:
-    """A model keeps its own colours and materials where the spec gives neither, its materials where it gives a color.
+    """A model keeps its own colors and materials where the spec gives neither, its materials where it gives a color.
 
     A drawn color is only of use to a material that was asked for.
     """

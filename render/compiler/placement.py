@@ -140,7 +140,7 @@ class Search:
         along: tuple[Floats, Floats],
         at: tuple[Floats, Floats],
     ) -> list[tuple[str, NDArray[np.bool_]]]:
-        """Rule -> which candidates (B, T) fulfil it; every rule of object k with those placed."""
+        """Rule -> which candidates (B, T) fulfill it; every rule of object k with those placed."""
         rules, (cx, cy), ground = self.rules, at, self.grounds[k]
         inside = (cx >= ground.x[0]) & (cx <= ground.x[1]) & (cy >= ground.y[0]) & (cy <= ground.y[1])
         verdicts = [("area", inside)]

@@ -15,7 +15,7 @@ from render.compiler.constraints import Rules
 from render.compiler.looks import Fail
 from render.compiler.visibility import VisibilityCounter, frame_planes
 from render.geometry.pointing import pointing_ray
-from render.geometry.raster import Pose, compose, rasterise
+from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.rotation import Vec
 from render.geometry.solid import solid
 from scene_specs.language.spec import FrameSpec, PointerSpec
@@ -174,7 +174,7 @@ class Placer:
         layers = [self.sight.layer(k, place) for k, place in enumerate(locations)]
         before = np.bincount(compose(layers, camera.width, camera.height)[0].ravel(), minlength=len(layers) + 1)
         pose = Pose(item.rotation_deg, item.scale, item.location)
-        hand = rasterise(solid(item.shape), pose, camera, self.sight.ground)
+        hand = rasterize(solid(item.shape), pose, camera, self.sight.ground)
         ids = compose([*layers, hand], camera.width, camera.height)[0]
         after = np.bincount(ids.ravel(), minlength=len(layers) + 2)
         if after[self.target + 1] < before[self.target + 1]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from render.compiler.attributes import Item
 from render.geometry.camera import Camera
-from render.geometry.raster import Layer, Pose, camera_vertices, compose, rasterise
+from render.geometry.raster import Layer, Pose, camera_vertices, compose, rasterize
 from render.geometry.rotation import Vec
 from render.geometry.solid import solid
 from scene_specs.language.stage import StageGround
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 def frame_planes(item: Item, z: float, camera: Camera) -> Floats:
-    """(5, 3) rows a, b, c: with its centre at (x, y, z), the object is wholly in the image if all a x + b y + c >= 0.
+    """(5, 3) rows a, b, c: with its center at (x, y, z), the object is wholly in the image if all a x + b y + c >= 0.
 
     Exact for a solid that only moves: of each side of the view, the vertex nearest to it stays the nearest.
     """
@@ -60,7 +60,7 @@ class VisibilityCounter:
         if item.location is not None and index in self._given:
             return self._given[index]
         pose = Pose(item.rotation_deg, item.scale, location)
-        layer = rasterise(solid(item.shape, item.outline), pose, self.camera, self.ground)
+        layer = rasterize(solid(item.shape, item.outline), pose, self.camera, self.ground)
         if item.location is not None:
             self._given[index] = layer
         return layer

@@ -1,7 +1,7 @@
 """A compiled Scene changed in one place; nothing is compiled again and nothing checked but form.
 
 An object's look may be said in the words of a spec (`color=blue`, `size=large`, `material=metal`): what the Scene has
-beside them (linear colour, scale, height) follows.
+beside them (linear color, scale, height) follows.
 """
 
 from __future__ import annotations
@@ -108,4 +108,4 @@ def _known(word: str, known: Any, kind: str, option: str) -> str:
 def _byte(value: Any, option: str) -> int:
     if isinstance(value, int) and 0 <= value <= 255:
         return value
-    raise UsageError(f"{option}: a colour is a name or three integers from 0 to 255; found {value!r}")
+    raise UsageError(f"{option}: a color is a name or three integers from 0 to 255; found {value!r}")

@@ -1,4 +1,4 @@
-"""What the pictures of a rendered KiloGram episode show: the colour that most pixels of each piece have."""
+"""What the pictures of a rendered KiloGram episode show: the color that most pixels of each piece have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scene_specs.language.vocabulary import linear_of_srgb
 
 
 def _shown(item: ObjectAnnotation, image: ImageRecord) -> str:
-    """The colour of most of a piece's pixels, by its name where it is one of KiloGram's."""
+    """The color of most of a piece's pixels, by its name where it is one of KiloGram's."""
     if not item.visible_pixels:
         return "nowhere to be seen"
     pixels = decode_png(image.png)
@@ -26,7 +26,7 @@ def _shown(item: ObjectAnnotation, image: ImageRecord) -> str:
 
 
 def _painted(item: ObjectAnnotation) -> str:
-    """The colour that a piece on the table was painted in: light decides what its pixels are."""
+    """The color that a piece on the table was painted in: light decides what its pixels are."""
     if not item.visible_pixels:
         return "nowhere to be seen"
     for name, rgb in TABLE_RGB.items():

@@ -134,7 +134,7 @@ def _captions(which: Set, item: Strings, pair: Mapping[str, Any], k: float) -> d
 def verify_record(record: EpisodeRecord) -> str:
     """Why a rendered item's answer, labels or objects are not those that its picture shows; "" if they are.
 
-    Judged by what the Scene holds, and where edges are not blended by pixels, too: each object's mask has its colour
+    Judged by what the Scene holds, and where edges are not blended by pixels, too: each object's mask has its color
     throughout, as many pixels as its class has (pictures of `LEAST_WIDTH` or wider), and all else is black. Raises
     SpecError.
     """

@@ -26,7 +26,7 @@ from render.annotations.annotate import encode_mask
 from render.export._pictures import Differs, compact_json, put_file
 from render.export.protocol import ExportOptions, ExportReport, output_lock
 from render.geometry.camera import Camera
-from render.geometry.raster import Pose, compose, mask_box, rasterise
+from render.geometry.raster import Pose, compose, mask_box, rasterize
 from render.geometry.solid import solid
 from render.model.errors import StoreError, UsageError
 from render.model.scene import SceneCamera
@@ -184,7 +184,7 @@ def _objects(frame: FrameSpec, found: Recovery) -> Iterator[dict[str, Any]]:
         x, y, z = (float(v) for v in item.location or ())
         turn = item.rotation_deg if isinstance(item.rotation_deg, float) else 0.0
         pose = Pose((0.0, 0.0, turn), SIZES[str(item.size)], (x, y, z))
-        layers.append(rasterise(solid(str(item.shape)), pose, camera, stage.ground))
+        layers.append(rasterize(solid(str(item.shape)), pose, camera, stage.ground))
     order, _ = compose(layers, width, height)
     for number, layer in enumerate(layers, start=1):
         mask = order == number

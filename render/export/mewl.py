@@ -91,7 +91,7 @@ def _names(items: list[ObjectAnnotation], frame: SceneFrame) -> list[str | None]
 
 
 def scene_file(image: ImageRecord, frame: SceneFrame) -> dict[str, Any]:
-    """The scene file of one picture, as JSON data. Raises ValueError for an object of no known colour or size."""
+    """The scene file of one picture, as JSON data. Raises ValueError for an object of no known color or size."""
     annotation = image.annotation
     items = standing(annotation)
     names = _names(items, frame)

@@ -15,7 +15,7 @@ _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
 class Bitmap:
-    """A drawing of `width` x `height` units, each two pixels; colours as #rrggbb."""
+    """A drawing of `width` x `height` units, each two pixels; colors as #rrggbb."""
 
     def __init__(self, width: float, height: float) -> None:
         self._picture = Image.new("RGB", (round(width * _SCALE), round(height * _SCALE)), "#ffffff")

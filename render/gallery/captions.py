@@ -12,7 +12,7 @@ _HALF = 0.5
 
 
 def description(item: ObjectAnnotation) -> str:
-    """`small red metal cube`: size, colour, material and shape as far as they have names."""
+    """`small red metal cube`: size, color, material and shape as far as they have names."""
     words = (item.size, item.color, item.material, item.shape)
     return " ".join(word.replace("_", " ") for word in words if word)
 

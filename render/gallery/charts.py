@@ -14,7 +14,7 @@ from render.gallery.text import fitting, font
 from render.store.analysis.stats import Distribution, Key, Stats
 
 _INK, _FAINT, _GRID = "#202428", "#6e747a", "#e3e6e9"
-# Okabe and Ito's colours, told apart also by who does not tell red from green, in an order of contrast.
+# Okabe and Ito's colors, told apart also by who does not tell red from green, in an order of contrast.
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#6e747a", "#b8a900")
 _COLUMNS = 3
 _WIDTH, _HEIGHT = 400.0, 250.0
@@ -59,7 +59,7 @@ def save_charts(stats: Stats, title: str, path: Path, svg: bool) -> None:
 
 
 def shown_groups(stats: Stats) -> list[str]:
-    """The groups that get a colour of their own, the largest; the others share the last."""
+    """The groups that get a color of their own, the largest; the others share the last."""
     ordered = sorted(stats.groups, key=lambda group: (-stats.episodes[group], group))
     return ordered if len(ordered) <= len(_COLORS) else [*ordered[: len(_COLORS) - 1], REST]
 

@@ -1,6 +1,6 @@
 """The index of a gallery: rows of facts turned into columns, in script files of a few thousand episodes each.
 
-What repeats (a task, a set of colours) is a number in a column and written out once. Texts to search through are in
+What repeats (a task, a set of colors) is a number in a column and written out once. Texts to search through are in
 files of their own, which a page loads when somebody searches.
 """
 

@@ -10,7 +10,7 @@ from render.gallery.svg import Point, Svg
 from render.gallery.text import fitting, font
 
 _INK, _FAINT, _GRID = "#202428", "#6e747a", "#e3e6e9"
-# Okabe and Ito's colours, then dashes.
+# Okabe and Ito's colors, then dashes.
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#202428")
 _DASHES = (None, "6 3", "2 3")
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM, _LEGEND = 300.0, 220.0, 40.0, 12.0, 34.0, 34.0, 17.0

@@ -27,8 +27,8 @@ def decode_mask(rle: RLE) -> NDArray[np.bool_]:
 
 
 def color_of(index: int) -> tuple[int, int, int]:
-    """A colour for the index-th object (from 1), far from its neighbours'."""
-    # The golden ratio spreads hues of neighbouring numbers widely.
+    """A color for the index-th object (from 1), far from its neighbors'."""
+    # The golden ratio spreads hues of neighboring numbers widely.
     red, green, blue = colorsys.hsv_to_rgb((index * 0.618034) % 1.0, 0.85, 1.0)
     return (round(255 * red), round(255 * green), round(255 * blue))
 
@@ -36,7 +36,7 @@ def color_of(index: int) -> tuple[int, int, int]:
 def overlay(color: NDArray[np.uint8], truth: FrameAnnotation, scale: int = 2, tint: bool = True) -> Image.Image:
     """An enlarged picture with all truth drawn in. color: (H, W, 3) display values; scale: whole factor.
 
-    tint: masks as a tint over the objects; else only their outlines are drawn, and colours stay as they are.
+    tint: masks as a tint over the objects; else only their outlines are drawn, and colors stay as they are.
     """
     tinted = color.astype(np.float32)
     for item in truth.objects if tint else ():

@@ -1,4 +1,4 @@
-"""Text in pictures: one font, colours of ink and paper, and text that fits."""
+"""Text in pictures: one font, colors of ink and paper, and text that fits."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Map:
 
 
 def color_of(item: SceneObject) -> str:
-    """An object's colour as the picture shows it in even light."""
+    """An object's color as the picture shows it in even light."""
     red, green, blue = display(np.array(item.color_linear, dtype=np.float32)).tolist()
     return f"rgb({red},{green},{blue})"
 

@@ -71,7 +71,7 @@ class Camera:
         return np.stack(rows, axis=1)
 
     def project(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(N, 3) world points -> (N, 3): x, y in pixels (pixel centres at .5), depth in Blender units."""
+        """(N, 3) world points -> (N, 3): x, y in pixels (pixel centers at .5), depth in Blender units."""
         c = self.to_camera(points)
         if self.orthographic:
             flat = [self.center[k] + self.focal * c[:, k] for k in range(2)]

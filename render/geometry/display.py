@@ -1,4 +1,4 @@
-"""The Standard view transform: linear colour to 8-bit display values."""
+"""The Standard view transform: linear color to 8-bit display values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filling projected triangles at pixel centres, nearest first; the inner loop of `raster`."""
+"""Filling projected triangles at pixel centers, nearest first; the inner loop of `raster`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Corners:
 
 @dataclass(frozen=True)
 class _Triangles:
-    """Triangles with a pixel centre in their box: corner coordinates, 1 / depth, and the box in pixels."""
+    """Triangles with a pixel center in their box: corner coordinates, 1 / depth, and the box in pixels."""
 
     x: list[Floats]
     y: list[Floats]
@@ -52,7 +52,7 @@ class _Triangles:
 
 
 def _setup(source: Corners, window: tuple[int, int, int, int], both_sides: bool) -> _Triangles:
-    """Gather corners; keep triangles whose box holds a pixel centre of the window (x0, y0, x1, y1, inclusive)."""
+    """Gather corners; keep triangles whose box holds a pixel center of the window (x0, y0, x1, y1, inclusive)."""
     a, b, c = source.corners
     x, y = [source.x[k] for k in (a, b, c)], [source.y[k] for k in (a, b, c)]
     x0, y0, x1, y1 = window
@@ -106,7 +106,7 @@ def _spans(t: _Triangles) -> tuple[Indices, Indices, Indices, Indices]:
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = (bx - ax) / (by - ay)
             along = ax[owner] + (middle - ay[owner]) * slope[owner]
-        # An edge holds for the rows between its ends; level edges are bounded by their two neighbours.
+        # An edge holds for the rows between its ends; level edges are bounded by their two neighbors.
         holds = (np.minimum(ay, by)[owner] - _SLACK <= middle) & (middle <= np.maximum(ay, by)[owner] + _SLACK)
         holds &= np.isfinite(along)
         low = np.where(holds, np.minimum(low, along), low)
@@ -141,7 +141,7 @@ def _candidates(t: _Triangles) -> Iterator[tuple[Indices, Indices, Indices]]:
 
 
 def fill(source: Corners, window: tuple[int, int, int, int], both_sides: bool) -> Floats:
-    """Largest 1 / depth at each pixel centre of the window (x0, y0, x1, y1, inclusive), 0 where nothing is.
+    """Largest 1 / depth at each pixel center of the window (x0, y0, x1, y1, inclusive), 0 where nothing is.
 
     (h, w) float64. both_sides: also triangles of negative area. Edges belong to both triangles beside them.
     """

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from render.geometry.camera import Camera
-from render.geometry.raster import Pose, compose, rasterise
+from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.solid import solid
 from render.model.scene import Scene, SceneFrame, SceneView, Settings
 from scene_specs.language.spec import EpisodeSpec, MaterialSpec
@@ -30,7 +30,7 @@ def glass_share(frame: SceneFrame, view: SceneView, settings: Settings) -> float
     coarser = max(settings.width // _WIDTH, 1)
     camera = Camera.of(view.camera, max(settings.width // coarser, 1), max(settings.height // coarser, 1))
     layers = [
-        rasterise(solid(item.shape, item.outline), Pose(item.rotation_deg, item.scale, item.location), camera)
+        rasterize(solid(item.shape, item.outline), Pose(item.rotation_deg, item.scale, item.location), camera)
         for item in frame.objects
     ]
     ids, _ = compose(layers, camera.width, camera.height)

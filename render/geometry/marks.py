@@ -15,7 +15,7 @@ _EXACT = 2e-6
 def on_background(
     color: NDArray[np.uint8], sampled: NDArray[np.float32], background: tuple[int, int, int]
 ) -> NDArray[np.uint8]:
-    """A picture (H, W, 3) rendered before a plain colour (8-bit sRGB), without the traces a denoiser left on it.
+    """A picture (H, W, 3) rendered before a plain color (8-bit sRGB), without the traces a denoiser left on it.
 
     sampled: (H, W, 3) linear, the picture before it was denoised: where it is the background, no sample met anything.
     """

@@ -1,4 +1,4 @@
-"""A software id buffer: which object's surface lies at each pixel's centre, as a renderer's id pass has it.
+"""A software id buffer: which object's surface lies at each pixel's center, as a renderer's id pass has it.
 
 Triangles are projected, culled and filled over numpy arrays of candidate (triangle, pixel) pairs. An edge shared by two
 triangles is evaluated to exactly opposite numbers on both sides, so a surface has no cracks. Products are
@@ -37,7 +37,7 @@ class Pose:
 @dataclass(frozen=True)
 class Layer:
     """One object alone in the image. x, y: top left pixel of the window. depth: (h, w) float64 along the camera's axis
-    at pixel centres, inf where the object is not. truncated: its projection leaves the image."""
+    at pixel centers, inf where the object is not. truncated: its projection leaves the image."""
 
     x: int
     y: int
@@ -51,7 +51,7 @@ class Layer:
 
     @property
     def pixels(self) -> int:
-        """Pixel centres covered."""
+        """Pixel centers covered."""
         return int(np.count_nonzero(self.mask))
 
     @property
@@ -116,7 +116,7 @@ def _clip_near(
     inside = (stack[:, 2] >= near)[faces]
     kept = faces[inside.all(axis=1)].tolist()
     added: list[Floats] = []
-    # One point an edge, whichever triangle asks for it: neighbours stay joined.
+    # One point an edge, whichever triangle asks for it: neighbors stay joined.
     cuts: dict[tuple[int, int], int] = {}
     for face in faces[inside.any(axis=1) & ~inside.all(axis=1)].tolist():
         ring: list[int] = []
@@ -148,7 +148,7 @@ def _projected(points: tuple[Floats, Floats, Floats], camera: Camera) -> tuple[l
     return [camera.center[k] + camera.focal * points[k] * inverse for k in range(2)], inverse, np.inf
 
 
-def rasterise(body: Solid, pose: Pose, camera: Camera, ground: StageGround | None = None) -> Layer:
+def rasterize(body: Solid, pose: Pose, camera: Camera, ground: StageGround | None = None) -> Layer:
     """One object alone at the camera's size; what lies below the ground or beyond the clip range is not seen."""
     points = camera_vertices(body, pose, camera)
     near, far = camera.clip

@@ -15,9 +15,9 @@ from render.model.scene import Scene, SceneFrame, SceneView
 class Passes:
     """Row 0 is the top of the image. H, W: the size in the Scene's settings.
 
-    color: (H, W, 3) uint8, display values (Standard view transform: the sRGB curve of linear colour, clipped).
-    ids: (H, W) uint16, instance id of the surface at the pixel's centre, 0 is ground or nothing. Glass is solid.
-    depth: (H, W) float32, distance along the camera's axis in Blender units at the pixel's centre, inf for nothing.
+    color: (H, W, 3) uint8, display values (Standard view transform: the sRGB curve of linear color, clipped).
+    ids: (H, W) uint16, instance id of the surface at the pixel's center, 0 is ground or nothing. Glass is solid.
+    depth: (H, W) float32, distance along the camera's axis in Blender units at the pixel's center, inf for nothing.
     normal: (H, W, 3) float32, world space, unit length, 0 for nothing; the mean over the pixel's samples, made
         unit length. On flat stages 0 where the frame does not ask for it.
     coverage: (N, H, W) float32, share of the pixel that object index 1..N covers (Cryptomatte); None if not asked for.

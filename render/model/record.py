@@ -36,7 +36,7 @@ class RLE(RecordModel):
 class ObjectAnnotation(RecordModel):
     """One object in one image.
 
-    Measured, from the id pass of the render: bbox, rle, visible_pixels (pixel centres); bbox is None and the mask
+    Measured, from the id pass of the render: bbox, rle, visible_pixels (pixel centers); bbox is None and the mask
     empty if
     nothing is visible. coverage_pixels: sum of Cryptomatte coverage, if that pass was asked for.
     Analytic, from the mesh: amodal_bbox and alone_pixels (the object alone, inside the image), visible_fraction =

@@ -62,7 +62,7 @@ class SceneObject(SpecModel):
     color_linear: linear RGB, 0-1. size: the name in the spec, None for a number. scale: half the edge of the 2 x
         2 x 2 mesh.
     location: of the mesh's origin. rotation_deg: Euler XYZ. Of a model, `shape` is `shapenet:<folder>/<id>`, its mesh's
-        longest side is 2, and its own materials are called "original", or "painted" in the object's colour.
+        longest side is 2, and its own materials are called "original", or "painted" in the object's color.
     outline: of prisms and of what is given by corners, which is called "polygon"; units of `scale`.
     """
 
@@ -136,7 +136,7 @@ class SceneFrame(SpecModel):
 
     background: 8-bit sRGB of what shows no object; None leaves it to the stage's ground and a black world.
     fixation: whether the stage's cross is drawn over the pictures. pixels: of flat stages, "center" shows in a pixel
-    what lies at its centre, "mean" the mean over its square; both without the profile's filter and denoiser.
+    what lies at its center, "mean" the mean over its square; both without the profile's filter and denoiser.
     """
 
     name: Name

@@ -1,7 +1,7 @@
 """`FakeRenderer`: a renderer without Blender, for tests of whatever comes before and after one.
 
 Its ids and depth are those of the software id buffer, so boxes, masks and visible pixels are what Cycles would give
-within a pixel at the edges; its colours are flat.
+within a pixel at the edges; its colors are flat.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import numpy as np
 from render.geometry.camera import Camera
 from render.geometry.display import display
 from render.geometry.marks import with_fixation
-from render.geometry.raster import Pose, compose, rasterise
+from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.solid import solid
 from render.model.errors import RenderError
 from render.model.passes import Passes
 from render.model.scene import Scene, SceneFrame, SceneView
 from scene_specs.language.stage import load_stage
 
-_GREY = 128
+_GRAY = 128
 
 
 class FakeRenderer:
-    """Paints every object's silhouette flat in its own colour over grey. Implements `render.model.passes.Renderer`.
+    """Paints every object's silhouette flat in its own color over gray. Implements `render.model.passes.Renderer`.
 
     seconds: how long an image takes at least. device: what it says it renders on. grow: bytes it keeps of each image,
     as a leak would. fail_on, crash_on, hang_on: ids of episodes that raise RenderError,
@@ -57,7 +57,7 @@ class FakeRenderer:
         return {"name": "fake", "version": "1", "device": self.device, "cpu": "any"}
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
-        """One view as Passes; ground and background are grey, with id 0 and no depth. Raises RenderError."""
+        """One view as Passes; ground and background are gray, with id 0 and no depth. Raises RenderError."""
         start = time.perf_counter()
         self._misbehave(scene.id)
         if self.grow:
@@ -67,7 +67,7 @@ class FakeRenderer:
         stage = load_stage(scene.stage)
         ground = stage.ground
         layers = [
-            rasterise(
+            rasterize(
                 solid(item.shape, item.outline), Pose(item.rotation_deg, item.scale, item.location), camera, ground
             )
             for item in frame.objects
@@ -75,7 +75,7 @@ class FakeRenderer:
         order, depth = compose(layers, width, height)
         indices = np.array([0, *(item.index for item in frame.objects)], dtype=np.uint16)
         colors = [display(np.array(item.color_linear, dtype=np.float32)) for item in frame.objects]
-        palette = np.array([[_GREY] * 3, *colors], dtype=np.uint8)
+        palette = np.array([[_GRAY] * 3, *colors], dtype=np.uint8)
         towards = np.where((order > 0)[:, :, None], -np.array(camera.forward, dtype=np.float32), np.float32(0))
         color = palette[order]
         if frame.background is not None:

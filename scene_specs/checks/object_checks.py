@@ -1,4 +1,4 @@
-"""What is wrong with single objects: shapes, colours, materials and sizes, given or to be drawn."""
+"""What is wrong with single objects: shapes, colors, materials and sizes, given or to be drawn."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def duplicates(names: Sequence[str], at: Path, what: str, fold: bool = False) ->
 
 
 def color_word(color: object, stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
-    """A colour that the stage has no name for."""
+    """A color that the stage has no name for."""
     if isinstance(color, str):
         yield from unknown(color, stage.color_names() if stage is not None else tuple(COLORS), (*at, "color"))
 

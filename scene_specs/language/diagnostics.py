@@ -71,7 +71,7 @@ _ALLOWED = {
     "color": f"a name ({', '.join(COLORS)}) or an sRGB triple of integers from 0 to 255, such as [240, 191, 29]",
     "material": 'a name, {"name": ...}, or {"blend": "<file>", "group": "<node group>"}',
     "size": f"a name ({', '.join(SIZES)}) or a scale in Blender units, above 0 and at most 100",
-    "location": "[x, y] on the ground or [x, y, z] of the centre, numbers from -10000 to 10000",
+    "location": "[x, y] on the ground or [x, y, z] of the center, numbers from -10000 to 10000",
     "rotation_deg": "degrees about Z, or three Euler angles XYZ in degrees",
     "count": "an integer from 0 to 100, or [fewest, most]",
     "look_at": "[x, y, z]",

@@ -15,7 +15,7 @@ from typing import NamedTuple
 PREFIX = "shapenet:"
 # The material of a model that keeps its own.
 ORIGINAL = "original"
-# Its own materials, all in the object's colour.
+# Its own materials, all in the object's color.
 PAINTED = "painted"
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}"

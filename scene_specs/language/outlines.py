@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 Point = tuple[float, float]
 
-# Enough for no pixel's centre to be missed: the chord of a circle of radius 200 leaves its arc by a thousandth.
+# Enough for no pixel's center to be missed: the chord of a circle of radius 200 leaves its arc by a thousandth.
 CIRCLE_CORNERS = 1024
 # What a shape that is given by its corners is called.
 POLYGON = "polygon"
@@ -58,8 +58,8 @@ def _meet(a: Point, b: Point, c: Point, d: Point) -> bool:
 
 
 def crossing(corners: Sequence[Point]) -> tuple[int, int] | None:
-    """Two edges, by the numbers of their first corners, that meet though they aren't neighbours, or that fold back on
-    each other; None for a simple polygon. An edge without length folds back on its neighbour.
+    """Two edges, by the numbers of their first corners, that meet though they aren't neighbors, or that fold back on
+    each other; None for a simple polygon. An edge without length folds back on its neighbor.
     """
     count = len(corners)
     for i in range(count):

@@ -60,7 +60,7 @@ class MaterialSpec(SpecModel):
 
     name: a built-in material. strength: of `emission`, linear radiance factor.
     blend, group: a .blend file below an asset root, and the shader node group in it; an input called
-    "Color" of the group, if there is one, takes the object's colour.
+    "Color" of the group, if there is one, takes the object's color.
     """
 
     name: str | None = None
@@ -89,9 +89,9 @@ class ObjectSpec(SpecModel):
     size: a name of the vocabulary or the scale (half the edge of the 2 x 2 x 2 mesh, of a model half its longest side;
         Blender units), of corners a factor, 1 where none is given. footprint: of flat shapes and prisms, the area of
         the outline instead, square Blender units.
-    location: [x, y] stands it on the ground, [x, y, z] is the place of its centre. place: a place of the stage instead.
+    location: [x, y] stands it on the ground, [x, y, z] is the place of its center. place: a place of the stage instead.
     rotation_deg: about Z, or Euler XYZ. view: from where it is seen, instead; on stages without ground.
-    color: a palette name, or an 8-bit sRGB triple. A model keeps its own colours and materials where neither color nor
+    color: a palette name, or an 8-bit sRGB triple. A model keeps its own colors and materials where neither color nor
         material is given.
     normalize: false makes `size` a factor on a model's own units instead.
     """
@@ -113,7 +113,7 @@ class PointerSpec(SpecModel):
     """A hand (or an arrow) that hovers over the ground and points at an object of the frame.
 
     target: name of the object. kind: what points. color, material: default the published yellow, (240, 191, 29) used as
-    linear colour, and rubber. size: scale of the mesh, default 0.6. location: [x, y] hovers at the published height,
+    linear color, and rubber. size: scale of the mesh, default 0.6. location: [x, y] hovers at the published height,
     [x, y, z] is the place of its origin; left out, the compiler finds one that sees the target and hides nothing of it.
     Its name in annotations is "pointer".
     """
@@ -147,7 +147,7 @@ class RandomObjectsSpec(SpecModel):
 
 
 class ConstraintSpec(SpecModel):
-    """Something the layout must fulfil. Exactly one kind a constraint.
+    """Something the layout must fulfill. Exactly one kind a constraint.
 
     relation, subject, of: the subject stands `relation` of `of`, seen from the camera, by more than `margin`
         (default: the stage's margin).
@@ -212,7 +212,7 @@ class LightSpec(SpecModel):
 
 
 class AreaSpec(SpecModel):
-    """Where centres may stand, Blender units."""
+    """Where centers may stand, Blender units."""
 
     x: Vector2
     y: Vector2
@@ -223,7 +223,7 @@ class FrameSpec(SpecModel):
 
     background: 8-bit sRGB of every pixel that shows no object, exactly; only on stages without ground. fixation:
     whether the stage's fixation cross is drawn over the picture. antialias: on flat stages, whether a pixel shows the
-    mean over its square rather than what lies at its centre.
+    mean over its square rather than what lies at its center.
     """
 
     name: Name | None = None

@@ -66,7 +66,7 @@ class StageGround(SpecModel):
 
     across: extent along the direction turned by -90 degrees about Z. mesh: the asset Cycles renders, made from
         these numbers.
-    albedo: grey of the diffuse surface.
+    albedo: gray of the diffuse surface.
     """
 
     direction: tuple[Finite, Finite]
@@ -93,10 +93,10 @@ class StagePlacement(SpecModel):
 
 
 class StagePointer(SpecModel):
-    """The published pointer. scale: of its mesh. height: of its origin. color: 8-bit, used as linear colour. material.
+    """The published pointer. scale: of its mesh. height: of its origin. color: 8-bit, used as linear color. material.
 
     center, side, gap: with a pointer and three free objects, each stands in a quadrant of a square of this side about
-    `center`, and `gap` stays free on each side of both centre lines; the pointer has the quadrant towards the camera
+    `center`, and `gap` stays free on each side of both center lines; the pointer has the quadrant towards the camera
     (+x, -y), objects 0, 1, 2 the left, back and right one.
     """
 
@@ -110,7 +110,7 @@ class StagePointer(SpecModel):
 
 
 class StagePlace(SpecModel):
-    """A named place for one object. location: of its centre. radius: of the sphere about it that fills the place; an
+    """A named place for one object. location: of its center. radius: of the sphere about it that fills the place; an
     object without a size of its own is scaled to it.
     """
 
@@ -148,9 +148,9 @@ class Stage(SpecModel):
     sampling: "content" takes Cycles' seed from what a picture shows instead of from the episode, so that pictures of
         the same things are the same picture, and are rendered once.
     pixels: "center" makes it flat: one unit is one pixel, x right and y down from the top left corner, z into the
-        picture; a pixel shows exactly what lies at its centre, or with `antialias` the mean over its square.
+        picture; a pixel shows exactly what lies at its center, or with `antialias` the mean over its square.
     layers: objects with two coordinates, and free ones, lie each this much nearer than the one before.
-    palette: colour names of this stage, true 8-bit sRGB, in place of the vocabulary's. sizes: so, too.
+    palette: color names of this stage, true 8-bit sRGB, in place of the vocabulary's. sizes: so, too.
     """
 
     name: str
@@ -172,11 +172,11 @@ class Stage(SpecModel):
     sizes: dict[str, Positive] | None = None
 
     def color_names(self) -> tuple[str, ...]:
-        """The colour names that are known here."""
+        """The color names that are known here."""
         return tuple(COLORS if self.palette is None else self.palette)
 
     def linear_of(self, name: str) -> tuple[float, float, float]:
-        """Linear RGB in [0, 1] of a colour name."""
+        """Linear RGB in [0, 1] of a color name."""
         return linear_of_name(name) if self.palette is None else linear_of_srgb(self.palette[name])
 
     def size_names(self) -> Mapping[str, float]:

@@ -1,8 +1,8 @@
 """The words of the CLEVR universe and what they stand for.
 
-Numbers are those of the published CLEVR and MEWL generators. `linear` colours: the published code divides the
-8-bit triple by 255 and hands it to Blender as *linear* colour, so a palette name is that; a triple in a spec
-is a true sRGB colour and is linearised.
+Numbers are those of the published CLEVR and MEWL generators. `linear` colors: the published code divides the
+8-bit triple by 255 and hands it to Blender as *linear* color, so a palette name is that; a triple in a spec
+is a true sRGB color and is linearized.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MATERIALS: tuple[str, ...] = ("rubber", "metal", "glass", "matte", "emission")
 RELATIONS: tuple[str, ...] = ("left", "right", "front", "behind")
 OPPOSITE: Mapping[str, str] = MappingProxyType({"left": "right", "right": "left", "front": "behind", "behind": "front"})
 
-# CLEVR-CoGenT: condition -> shape -> allowed colours (Johnson et al. 2017, section 4.7).
+# CLEVR-CoGenT: condition -> shape -> allowed colors (Johnson et al. 2017, section 4.7).
 _COGENT_1 = ("gray", "blue", "brown", "yellow")
 _COGENT_2 = ("red", "green", "purple", "cyan")
 COGENT: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(

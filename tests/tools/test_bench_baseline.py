@@ -30,7 +30,7 @@ def test_the_published_way_shows_what_clevr_512_shows() -> None:
             difference = np.abs(decode_png(theirs.png).astype(int) - ours.color)
             assert difference.max() <= 1 and (difference > 0).mean() < 0.01
             pixels = np.bincount(ours.ids.ravel(), minlength=len(scene.frames[0].objects) + 1)[1:]
-            # Theirs leaves out the pixels at edges, where colours mix; a mixture may look like a third object.
+            # Theirs leaves out the pixels at edges, where colors mix; a mixture may look like a third object.
             assert all(0.3 * mine <= seen <= mine + 5 for seen, mine in zip(theirs.visible, pixels, strict=True))
             assert set(theirs.seconds) == {"load", "sampling", "visibility"} and min(theirs.seconds.values()) > 0
     renderer.close()

@@ -53,10 +53,10 @@ def test_the_sheet_shows_every_model(library: Path, tmp_path: Path, monkeypatch:
     with Image.open(sheet) as image:
         assert image.size == (24 * check_shapenet.COLUMNS, 2 * 24)
         colors = [image.convert("RGB").getpixel((x, y)) for x, y in ((12, 12), (36, 12), (12, 36), (180, 12))]
-    red, grey, other, empty = colors
-    assert isinstance(red, tuple) and isinstance(grey, tuple) and isinstance(other, tuple)
+    red, gray, other, empty = colors
+    assert isinstance(red, tuple) and isinstance(gray, tuple) and isinstance(other, tuple)
     assert red[0] > 2 * red[1] and other[0] > 2 * other[1]
-    assert max(grey) - min(grey) < 20
+    assert max(gray) - min(gray) < 20
     assert empty == (128, 128, 128)
 
 

@@ -29,13 +29,13 @@ def test_pictures_stand_in_the_order_of_their_names(tmp_path: Path) -> None:
         done = run_sheet(str(tmp_path), str(sheet), "--columns", "2", "--scale", "2")
         assert done.returncode == 0, done.stderr
     pixels = np.asarray(Image.open(sheet).convert("RGB"))
-    centres = []
+    centers = []
     for color in COLORS:
         rows, columns = np.nonzero((pixels == color).all(axis=2))
         assert len(rows) == 80 * 60
-        centres.append((rows.mean(), columns.mean()))
-    assert centres[0][0] == centres[1][0] < centres[2][0]
-    assert centres[0][1] == centres[2][1] < centres[1][1]
+        centers.append((rows.mean(), columns.mean()))
+    assert centers[0][0] == centers[1][0] < centers[2][0]
+    assert centers[0][1] == centers[2][1] < centers[1][1]
 
 
 def test_empty_folder_is_an_error(tmp_path: Path) -> None:

@@ -56,10 +56,10 @@ def test_each_kind_is_shown_where_it_is(measured: Path) -> None:
         compiled = spot.scene.compiled(settings_for("draft", WIDTH, HEIGHT))
         frame = compiled.frames[0]
         ids = FakeRenderer().render(compiled, frame, frame.views[0]).ids
-        item = frame.objects[ids[spot.centre[1], spot.centre[0]] - 1]
+        item = frame.objects[ids[spot.center[1], spot.center[0]] - 1]
         assert kind == ("hand" if item.shape == "hand" else item.material.name)
     # The only edge on the floor is that of the dark part.
-    assert abs(found["shadow"].centre[0] - 30) <= quality_sheet._EDGE
+    assert abs(found["shadow"].center[0] - 30) <= quality_sheet._EDGE
 
 
 def test_the_sheet_has_a_row_a_kind_and_pixels_four_times_their_size(measured: Path) -> None:

@@ -1,6 +1,6 @@
 """How far a picture is from its reference: PSNR, SSIM, FLIP and the worst tile, all on display values.
 
-Both pictures are (H, W, 3) display values from 0 to 1 (the sRGB curve of linear colour, clipped), the reference first.
+Both pictures are (H, W, 3) display values from 0 to 1 (the sRGB curve of linear color, clipped), the reference first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TILE = 8
 # Of SSIM as published (Wang et al. 2004): a Gaussian window of 11 x 11, and what keeps its quotients from 0 / 0.
 _WINDOW = np.exp(-0.5 * (np.arange(-5, 6) / 1.5) ** 2)
 _C1, _C2 = 0.01**2, 0.03**2
-# Rec. 709 luma of display values; SSIM is defined on grey.
+# Rec. 709 luma of display values; SSIM is defined on gray.
 _LUMA = np.array([0.2126, 0.7152, 0.0722])
 
 

@@ -56,7 +56,7 @@ def read_png16(path: Path) -> NDArray[np.uint16]:
         chunks = list(_chunks(data))
         width, height, *kind = struct.unpack(">IIBBBBB", dict(chunks)[b"IHDR"])
         if kind != [16, 2, 0, 0, 0]:
-            raise wrong(f"bit depth {kind[0]}, colour type {kind[1]}, interlacing {kind[4]}")
+            raise wrong(f"bit depth {kind[0]}, color type {kind[1]}, interlacing {kind[4]}")
         raw = zlib.decompress(b"".join(part for name, part in chunks if name == b"IDAT"))
         rows = np.frombuffer(raw, np.uint8).reshape(height, 1 + width * _PIXEL)
     except (KeyError, ValueError, struct.error, zlib.error) as error:

@@ -3,8 +3,8 @@ twice.
 
 For each image the published scripts (CLEVR's, and MEWL's after it) open a base scene file, append each object from a
 file of its shape and each material from a file of its own, render 512 plain samples to an 8-bit PNG, then give every
-object a glowing material of a colour of its own, switch lights and ground off, render again with as many samples, and
-count the colours' pixels. Here the files are made of our own meshes and shader graphs, and the layout is given (theirs
+object a glowing material of a color of its own, switch lights and ground off, render again with as many samples, and
+count the colors' pixels. Here the files are made of our own meshes and shader graphs, and the layout is given (theirs
 is searched for by the same script, which is not counted), so that the picture is that of our profile `clevr-512`.
 
 `PublishedWay` runs it in a process of its own, since opening a file takes away all that another renderer holds.
@@ -177,7 +177,7 @@ def _shadeless(blender: Any, objects: list[Any]) -> None:
 
 
 def _counted(png: bytes, count: int) -> tuple[int, ...]:
-    """Pixels of each object's colour."""
+    """Pixels of each object's color."""
     red = decode_png(png)[..., 0].astype(int)
     return tuple(int(np.count_nonzero(abs(red - _level(number)) <= 1)) for number in range(1, count + 1))
 

@@ -1,6 +1,6 @@
 """The references: each scene in thousands of plain samples, as two halves with seeds of their own.
 
-A half is kept as linear colour in a work folder; when both are there, their mean is written as a 16-bit PNG of display
+A half is kept as linear color in a work folder; when both are there, their mean is written as a 16-bit PNG of display
 values, with a JSON file beside it that says what it is and how far it may be from the truth. The halves are
 independent, so their mean squared difference is four times that of their mean from the truth.
 """
@@ -51,7 +51,7 @@ def seed_of(scene: TestScene, half: int) -> int:
 
 
 def display16(linear: NDArray[np.float32]) -> NDArray[np.uint16]:
-    """The sRGB curve of linear colour, clipped, as 16 bits; same shape."""
+    """The sRGB curve of linear color, clipped, as 16 bits; same shape."""
     clipped = np.clip(linear.astype(np.float64), 0.0, 1.0)
     curve = np.where(clipped <= 0.0031308, 12.92 * clipped, 1.055 * clipped ** (1 / 2.4) - 0.055)
     steps: NDArray[np.uint16] = np.rint(curve * _UP).astype(np.uint16)
@@ -127,7 +127,7 @@ def _facts(folder: Path, scene: TestScene) -> dict[str, Any] | None:
 def make_half(
     renderer: TunedRenderer, scene: TestScene, half: int, samples: int, size: tuple[int, int], work: Path
 ) -> NDArray[np.float32]:
-    """One half in linear colour, (H, W, 3) float32; from the work folder where it lies there already."""
+    """One half in linear color, (H, W, 3) float32; from the work folder where it lies there already."""
     settings = settings_for(PROFILE, *size).model_copy(update={"samples": samples})
     key = hashlib.sha256(f"{scene.digest()} {settings.model_dump_json()} {renderer.info['bpy']}".encode()).hexdigest()
     path = work / f"{scene.name}.{half}.{key[:16]}.npy"

@@ -20,7 +20,7 @@ Hook = Callable[[Any, SceneFrame], Callable[[], None] | None]
 class TunedRenderer(CyclesRenderer):
     """A CyclesRenderer whose `tune` says what is otherwise until the next call of it.
 
-    linear: (H, W, 3) float32, linear colour of the picture rendered last, before the display's curve.
+    linear: (H, W, 3) float32, linear color of the picture rendered last, before the display's curve.
     """
 
     def __init__(self, device: str = "cpu", threads: int = 0) -> None:

@@ -14,7 +14,7 @@ LIBRARY = Path(__file__).resolve().parents[2] / "shapenet_mini"
 
 
 def build(folder: Path) -> None:
-    """Write all categories, `taxonomy.json` (ShapeNet's) and `catalogue.json` (what each model is) into `folder`."""
+    """Write all categories, `taxonomy.json` (ShapeNet's) and `catalog.json` (what each model is) into `folder`."""
     taxonomy, catalogue = [], []
     for category in sorted(CATEGORIES, key=lambda category: category.synset):
         rows = []

@@ -42,7 +42,7 @@ def park() -> Model:
 
 
 def stone() -> Model:
-    """A grey slab on two scrolled blocks, with a slab for a back, arched at its top."""
+    """A gray slab on two scrolled blocks, with a slab for a back, arched at its top."""
     model = Model("grey stone bench with an arched back")
     granite = Material("granite", (150, 152, 158), 0.1)
     dark = Material("dark_granite", (112, 114, 122), 0.1)

@@ -66,7 +66,7 @@ def pickup() -> Model:
 
 
 def van() -> Model:
-    """A rounded minibus in two colours with a row of windows."""
+    """A rounded minibus in two colors with a row of windows."""
     model = Model("turquoise and white minibus")
     aqua = paint("car_turquoise", 40, 186, 178)
     model.add(

@@ -1,6 +1,6 @@
 """The forms that the models are made of: rounded boxes, lathed, swept, lofted and extruded bodies, cushions.
 
-All lengths are metres, all angles degrees; every form is closed and has its outside out.
+All lengths are meters, all angles degrees; every form is closed and has its outside out.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def bar(path: Path, width: float, height: float, loop: bool = False) -> Mesh:
 
 
 def sweep(sections: Sequence[Sequence[tuple[float, float]]], path: Path, loop: bool = False) -> Mesh:
-    """Sections of (sideways, upward) points along a path; between two neighbours the surface is straight."""
+    """Sections of (sideways, upward) points along a path; between two neighbors the surface is straight."""
     points = np.asarray(path, dtype=np.float64)
     rings = []
     for point, (side, up), section in zip(points, frames(points, loop), sections, strict=True):
@@ -195,7 +195,7 @@ def turn_part(profile: Outline, start: float, end: float, steps: int = 12, at: P
 
 
 def extrude(outline: Outline, depth: float, axis: str = "z", at: Point = (0, 0, 0), bevel: float = 0) -> Mesh:
-    """An outline pulled `depth` along an axis, centred on `at`; concave outlines are welcome.
+    """An outline pulled `depth` along an axis, centered on `at`; concave outlines are welcome.
 
     The outline's points are (x, y) for axis z, (z, y) for axis x and (x, z) for axis y. `bevel` takes its edges off.
     """
@@ -221,7 +221,7 @@ def extrude(outline: Outline, depth: float, axis: str = "z", at: Point = (0, 0, 
 
 
 def _bands(pairs: Sequence[tuple[list[int], list[int]]]) -> list[Face]:
-    """Quads between neighbouring rings."""
+    """Quads between neighboring rings."""
     faces: list[Face] = []
     for lower, upper in pairs:
         for k in range(len(lower)):

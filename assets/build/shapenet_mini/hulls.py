@@ -88,7 +88,7 @@ class Hull:
 
 
 def sail(corners: Sequence[tuple[float, float, float]], belly: float, cells: int = 7, thick: float = 0.02) -> Mesh:
-    """A sail between four corners (two may be one point's neighbours), blown out along X or Z where it is flat.
+    """A sail between four corners (two may be one point's neighbors), blown out along X or Z where it is flat.
 
     corners: in order round the sail; belly: how far its middle is blown, along the normal of its corners.
     """

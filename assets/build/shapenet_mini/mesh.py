@@ -20,7 +20,7 @@ AXES = {"x": 0, "y": 1, "z": 2}
 class Mesh:
     """One or more closed surfaces, every face counter-clockwise seen from outside.
 
-    vertices: (V, 3) in metres, X right, Y up, the model's front towards -Z; faces: 3 or 4 indices each.
+    vertices: (V, 3) in meters, X right, Y up, the model's front towards -Z; faces: 3 or 4 indices each.
     """
 
     vertices: Floats
@@ -97,6 +97,6 @@ def triangles(mesh: Mesh) -> NDArray[np.int64]:
 
 
 def volume(mesh: Mesh) -> float:
-    """The enclosed volume in cubic metres; negative where the faces look inwards."""
+    """The enclosed volume in cubic meters; negative where the faces look inwards."""
     a, b, c = (mesh.vertices[corner] for corner in triangles(mesh).T)
     return float((a * np.cross(b, c)).sum()) / 6

@@ -1,4 +1,4 @@
-"""A model as its builder makes it: parts, each a mesh with a material, in metres."""
+"""A model as its builder makes it: parts, each a mesh with a material, in meters."""
 
 from __future__ import annotations
 

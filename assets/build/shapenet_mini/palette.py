@@ -1,4 +1,4 @@
-"""Materials that several models share. Anything a model should be told apart by has a colour of its own, made there."""
+"""Materials that several models share. Anything a model should be told apart by has a color of its own, made there."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def trawler() -> Model:
 
 
 def container() -> Model:
-    """A long hull with coloured boxes in rows and the bridge at the stern."""
+    """A long hull with colored boxes in rows and the bridge at the stern."""
     model = Model("green container ship")
     green = paint("ship_green", 22, 110, 76)
     hull = Hull(

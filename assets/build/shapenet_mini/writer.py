@@ -1,7 +1,7 @@
 """Writes models as ShapeNetCore v2 lays them out: `synset/model_id/models/model_normalized.obj`, `.mtl` and `.json`.
 
 As there, a model looks towards -Z with Y up, its vertices' mean is the origin and its bounding box has a diagonal of 1;
-the .json holds the mean (`centroid`) and the box (`min`, `max`) from before, here in metres.
+the .json holds the mean (`centroid`) and the box (`min`, `max`) from before, here in meters.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DECIMALS = 5
 
 @dataclass(frozen=True)
 class Normalisation:
-    """What turns metres into the file's units: (v - centroid) / diagonal."""
+    """What turns meters into the file's units: (v - centroid) / diagonal."""
 
     low: Floats
     high: Floats

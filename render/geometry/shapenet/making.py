@@ -18,7 +18,7 @@ from render.model.errors import AssetError
 
 # Part of every hash: another way to make a model of the same files is another model.
 VERSION = "diorama-model-1"
-_GREY = (0.5, 0.5, 0.5)
+_GRAY = (0.5, 0.5, 0.5)
 # Below this a material's `d` is taken for a diagnostic of its exporter: nobody models what can't be seen.
 _LEAST_ALPHA = 0.05
 
@@ -187,20 +187,20 @@ def _material(part: Part, index: int, keep: Keep, sources: Sources) -> ModelMate
     texture = None if part.image is None or part.uv is None else keep(part.image, index)
     if look.get("gltf"):
         factor = look["baseColorFactor"]
-        color = _GREY if factor is None else _triple([v / 255 for v in list(factor)[:3]], _GREY)
+        color = _GRAY if factor is None else _triple([v / 255 for v in list(factor)[:3]], _GRAY)
         alpha = 1.0 if factor is None or len(factor) < 4 else float(factor[3]) / 255
         rough, metal = _number(look["roughnessFactor"], 0.6), _number(look["metallicFactor"], 0.0)
         specular = 0.5
     else:
         # As Blender's own importer reads MTL, and with it the field's renderers: Kd is linear, Ns runs to 1000.
-        color = _triple(look.get("kd"), _GREY)
+        color = _triple(look.get("kd"), _GRAY)
         shine = min(max(_number(look.get("ns"), 40.0), 0.0), 1000.0)
         rough = _number(look.get("pr"), 1.0 - (shine / 1000.0) ** 0.5)
         metal = _number(look.get("pm"), 0.0)
-        specular = sum(_triple(look.get("ks"), _GREY)) / 3
+        specular = sum(_triple(look.get("ks"), _GRAY)) / 3
         alpha = _number(look.get("d"), 1.0 - _number(look.get("tr"), 0.0))
         if part.image is None and "map_kd" in look and max(color) < 0.02:
-            color = _GREY
+            color = _GRAY
     if alpha < _LEAST_ALPHA:
         sources.note(f"material {part.name!r} is wholly transparent; made opaque")
         alpha = 1.0
@@ -216,10 +216,10 @@ def _material(part: Part, index: int, keep: Keep, sources: Sources) -> ModelMate
 
 
 def _mean_color(vertices: NDArray[np.float64], faces: _Faces, materials: Sequence[ModelMaterial]) -> Vec:
-    """Mean of the materials' colours by area; a texture counts as grey."""
+    """Mean of the materials' colors by area; a texture counts as gray."""
     a, b, c = (vertices[faces.triangles[:, k]] for k in range(3))
     normal = np.cross(b - a, c - a)
     area = np.bincount(faces.slots, np.sqrt((normal * normal).sum(axis=1)), minlength=len(materials))
-    colors = np.array([_GREY if m.texture else m.color for m in materials])
+    colors = np.array([_GRAY if m.texture else m.color for m in materials])
     total = float(area.sum())
     return _vec([float((colors[:, k] * area).sum()) / total for k in range(3)])

@@ -14,7 +14,7 @@ Vec = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class ModelMaterial:
-    """color: linear RGB, 0-1. texture: an image file (.png or .jpg) in sRGB that stands for the colour, or None.
+    """color: linear RGB, 0-1. texture: an image file (.png or .jpg) in sRGB that stands for the color, or None.
 
     roughness, metallic, specular: as Blender's Principled BSDF means them. alpha: 1 is opaque.
     """

@@ -186,7 +186,7 @@ def _obj_parts(data: bytes, sources: Sources) -> Iterator[Part]:
     if "geometry" not in loaded:
         return
     if "\nusemtl" in text and not any(mesh["visual"] is not None for mesh in loaded["geometry"].values()):
-        sources.note("its materials are not defined; it is grey")
+        sources.note("its materials are not defined; it is gray")
     for mesh in loaded["geometry"].values():
         yield _part(mesh["vertices"], mesh["faces"], mesh["visual"])
 

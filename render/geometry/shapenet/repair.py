@@ -56,7 +56,7 @@ def live_faces(vertices: Floats, triangles: Indices) -> tuple[NDArray[np.bool_],
     return solid, solid & repeated
 
 
-def _neighbours(triangles: Indices) -> tuple[Indices, Indices, Indices]:
+def _neighbors(triangles: Indices) -> tuple[Indices, Indices, Indices]:
     """Pairs of faces that share an edge no third face has, and 1 where they run along it the same way (wrong)."""
     count = len(triangles)
     start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
@@ -95,12 +95,12 @@ def _pieces(count: int, left: Indices, right: Indices, same: Indices) -> Indices
 
 
 def oriented(vertices: Floats, triangles: Indices) -> tuple[Indices, int]:
-    """Faces turned to agree with their neighbours and to look outwards; and how many were turned.
+    """Faces turned to agree with their neighbors and to look outwards; and how many were turned.
 
     Pieces are faces joined by edges of exactly two faces. A piece looks outwards when the volume that its faces span
     with its own middle is positive: exact for closed pieces, a guess for open ones.
     """
-    left, right, same = _neighbours(triangles)
+    left, right, same = _neighbors(triangles)
     code = _pieces(len(triangles), left, right, same)
     turned = (code & 1).astype(bool)
     result = np.where(turned[:, None], triangles[:, ::-1], triangles)

@@ -133,7 +133,7 @@ class CyclesRenderer:
         target = pool[slot]
         target.data = data
         target.matrix_world = stages.object_matrix(item.rotation_deg, item.scale, item.location)
-        # Of a model's own materials, alpha says whether they take the object's colour.
+        # Of a model's own materials, alpha says whether they take the object's color.
         own = item.material.name in (ORIGINAL, PAINTED)
         target.color = (*item.color_linear, 0.0 if item.material.name == ORIGINAL else 1.0)
         target.pass_index = item.index

@@ -8,7 +8,7 @@ from render.geometry.glass import samples_of
 from render.model.scene import SceneFrame, SceneView, Settings
 from render.renderers.cycles.exr_passes import CRYPTOMATTE_LEVELS
 
-# Cycles takes a pixel's first sample at its centre; its filters are no narrower than a hundredth of a pixel.
+# Cycles takes a pixel's first sample at its center; its filters are no narrower than a hundredth of a pixel.
 _FILTERS = {None: ("BLACKMAN_HARRIS", 1.5), "center": ("BOX", 0.01), "mean": ("BOX", 1.0)}
 
 

@@ -79,8 +79,8 @@ def ground_object(stage: Stage) -> Any | None:
     nodes = material.node_tree.nodes
     nodes.clear()
     diffuse = nodes.new("ShaderNodeBsdfDiffuse")
-    grey = stage.ground.albedo
-    diffuse.inputs["Color"].default_value = (grey, grey, grey, 1.0)
+    gray = stage.ground.albedo
+    diffuse.inputs["Color"].default_value = (gray, gray, gray, 1.0)
     output = nodes.new("ShaderNodeOutputMaterial")
     material.node_tree.links.new(diffuse.outputs[0], output.inputs["Surface"])
     made = bpy.data.objects.new(name, mesh_data(stage.ground.mesh))

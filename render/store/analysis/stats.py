@@ -127,7 +127,7 @@ def gather(
 ) -> Stats:
     """The distributions of a store, or of what `where` holds for. progress is called with episodes done.
 
-    A colour or size without a name counts as "(no name)", a missing group as "-". Raises StoreError.
+    A color or size without a name counts as "(no name)", a missing group as "-". Raises StoreError.
     """
     stats = Stats(by, {}, {}, {}, _distributions())
     columns = [*_COLUMNS, *([by] if by is not None else [])]

@@ -1,4 +1,4 @@
-"""Whether an object store honours conditional PUT. One that ignores it loses commits, silently."""
+"""Whether an object store honors conditional PUT. One that ignores it loses commits, silently."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_conditional_put(url: str) -> None:
         _forget(server, key)
     raise StoreError(
         f"{url}: this server ignores If-None-Match on PUT, so two writers would overwrite each other's commits; "
-        "use one that honours it (AWS S3, Ceph, MinIO), or a local store and `render-store copy`"
+        "use one that honors it (AWS S3, Ceph, MinIO), or a local store and `render-store copy`"
     )
 
 

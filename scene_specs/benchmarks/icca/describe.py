@@ -14,7 +14,7 @@ from itertools import combinations
 
 from scene_specs.benchmarks.icca.picture import Atom, Picture, part_of, readings
 
-# What people name first: the type, then colour (Pechmann 1989; Dale and Reiter's order), then the rest.
+# What people name first: the type, then color (Pechmann 1989; Dale and Reiter's order), then the rest.
 PREFERENCE: tuple[str, ...] = (
     "part", "category", "shape", "color", "size", "material", "left", "front",
 )  # fmt: skip

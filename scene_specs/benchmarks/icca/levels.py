@@ -144,7 +144,7 @@ def apart(source: Source, rng: np.random.Generator) -> list[Picture]:
 
 
 def arranged(source: Source, rng: np.random.Generator, near: bool) -> list[Picture]:
-    """The same three things, which stand otherwise. near: two neighbours change places along each axis, or don't."""
+    """The same three things, which stand otherwise. near: two neighbors change places along each axis, or don't."""
     things = [_thing(source, rng) for _ in range(3)]
     base = [rng.permutation(3).tolist() for _ in AXES]
     if not near:

@@ -24,7 +24,7 @@ _STAR = {
 }
 # The word of a description -> what a spec calls it, where they differ.
 _SPEC_SHAPES: Mapping[str, Any] = MappingProxyType({"star": _STAR})
-# As bright as it looks in its colour would be dark beside lit things.
+# As bright as it looks in its color would be dark beside lit things.
 _SPEC_MATERIALS: Mapping[str, Any] = MappingProxyType({"glowing": {"name": "emission", "strength": 2.0}})
 _FOLDERS: Mapping[str, str] = MappingProxyType(
     {
@@ -32,7 +32,7 @@ _FOLDERS: Mapping[str, str] = MappingProxyType(
         "lamp": "lighting", "plane": "planes", "table": "tables",
     }
 )  # fmt: skip
-# Gray glass is black. What glows is lighter than its colour: gray is white, red and purple are pink, brown is orange.
+# Gray glass is black. What glows is lighter than its color: gray is white, red and purple are pink, brown is orange.
 _MISREAD = frozenset(
     frozenset(pair)
     for pair in (("gray", "glass"), *((color, "glowing") for color in ("gray", "red", "purple", "brown")))
@@ -166,7 +166,7 @@ def _quadrant_things(picture: Picture, context: str, seed: int, name: str) -> li
 
 
 def _constraints(picture: Picture) -> list[dict[str, Any]]:
-    """Neighbours in the order along each axis; the others follow, with the stage's margin between neighbours."""
+    """Neighbors in the order along each axis; the others follow, with the stage's margin between neighbors."""
     found = []
     for relation, _ in AXES:
         pairs = [(a, b) for name, a, b in picture.relations if name == relation]

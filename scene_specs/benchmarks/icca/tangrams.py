@@ -1,4 +1,4 @@
-"""Contexts of tangrams: things are parts, those that are said to be there are coloured, the others are black.
+"""Contexts of tangrams: things are parts, those that are said to be there are colored, the others are black.
 
 Hard: one tangram, of which each picture lacks another one of four parts; any two show all but one of each other's, and
 no single part names one. Medium: one tangram, each picture with one part of its own. Easy: four tangrams, no part alone
@@ -78,7 +78,7 @@ def _four(rng: np.random.Generator) -> _Shown:
 
 
 def _frame(item: Annotation, names: Sequence[str], k: int) -> dict[str, Any]:
-    """Part j of the description has colour j in all pictures; hidden ones are black."""
+    """Part j of the description has color j in all pictures; hidden ones are black."""
     parts = tuple(item.groups().items())
     example = Example(item, parts, tuple(range(len(parts))))
     color = {
@@ -93,7 +93,7 @@ def _frame(item: Annotation, names: Sequence[str], k: int) -> dict[str, Any]:
 
 
 def picture_of_pieces(truth: Mapping[str, Any], objects: Sequence[Mapping[str, Any]]) -> Picture:
-    """A picture from the annotations of its pieces: parts all of whose pieces have a colour. Raises ValueError."""
+    """A picture from the annotations of its pieces: parts all of whose pieces have a color. Raises ValueError."""
     color = {one["name"]: one["color"] for one in objects}
     shown = []
     for part in truth["parts"]:

@@ -1,4 +1,4 @@
-"""A wanted answer goes backwards through a graph, and becomes what the objects have to fulfil."""
+"""A wanted answer goes backwards through a graph, and becomes what the objects have to fulfill."""
 
 from __future__ import annotations
 

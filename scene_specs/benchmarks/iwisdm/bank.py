@@ -130,7 +130,7 @@ def contextual_decision(draws: Draws, delay: Span = (0, 2)) -> Session:
     """The place of a cue says which of two properties of a later object is judged.
 
     Mante, Sussillo, Shenoy and Newsome (2013), Context-dependent computation by recurrent dynamics in prefrontal
-    cortex, Nature 503, 78-84; category and side seen in place of motion and colour.
+    cortex, Nature 503, 78-84; category and side seen in place of motion and color.
     """
     last = _between(draws, delay) + 1
     cue = either(

@@ -24,7 +24,7 @@ class Session:
     objects: frame -> how many objects stand there, where it is not one (a search display).
     fillers: empty frames that show an object to be ignored.
     described: frame -> property by which its object is told from a second one, to be ignored.
-    related: (frame, other frame, property, whether equal), which the trial's display fulfils in any case.
+    related: (frame, other frame, property, whether equal), which the trial's display fulfills in any case.
     aims: task -> its answer, where the task's definition says it. shares: task -> probability of true, where not 0.5.
     """
 

@@ -1,4 +1,4 @@
-"""Objects that fulfil what a trial demands: a small constraint problem, searched at random within a bound.
+"""Objects that fulfill what a trial demands: a small constraint problem, searched at random within a bound.
 
 A variable is what can be drawn of an object on its own: its place, its model (category and identity together), its
 side; or the value of a constant. A relation compares properties of two variables, or one with a fixed value.
@@ -56,7 +56,7 @@ def side_of(name: str, frame: int, slot: int) -> Side:
 def solve(
     variables: Sequence[Variable], relations: Sequence[Relation], stimuli: Stimuli, draws: Draws
 ) -> Solution | None:
-    """A value for each variable, drawn at random among those that fulfil all relations; None if there are none.
+    """A value for each variable, drawn at random among those that fulfill all relations; None if there are none.
 
     None as well after 20,000 steps in one part, which no task of a few dozen objects has come near.
     """

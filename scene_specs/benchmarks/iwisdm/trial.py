@@ -15,7 +15,7 @@ from scene_specs.benchmarks.iwisdm.solve import Relation, Solution, Variable, ob
 from scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, Item, Stimuli
 from scene_specs.benchmarks.iwisdm.wording import instruction, numbers, question
 
-# Tries to fulfil what is wanted, each with other ways backwards through the joints.
+# Tries to fulfill what is wanted, each with other ways backwards through the joints.
 TRIES = 40
 
 
@@ -64,7 +64,7 @@ def make_trial(
             solution = solve(_variables(session), relations, stimuli, draws)
             if solution is not None:
                 return _trial(session, wanted, solution, draws)
-    raise refused("no objects fulfil what the trial shows", "fewer objects in one frame, or fewer fixed values")
+    raise refused("no objects fulfill what the trial shows", "fewer objects in one frame, or fewer fixed values")
 
 
 def _variables(session: Session) -> list[Variable]:
@@ -79,7 +79,7 @@ def _variables(session: Session) -> list[Variable]:
 def _relations(
     session: Session, wanted: Sequence[Wanted | None], stimuli: Stimuli, draws: Draws, options: Options
 ) -> list[Relation] | None:
-    """What objects must fulfil; None where this draw contradicts itself."""
+    """What objects must fulfill; None where this draw contradicts itself."""
     objects = slots(session)
     relations = [
         Relation(side_of("location", frame, slot), side_of("location", frame, other), False)

@@ -1,4 +1,4 @@
-"""What a model is shown: a description with its parts in an order, some of them said and coloured."""
+"""What a model is shown: a description with its parts in an order, some of them said and colored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.benchmarks.kilogram.wording import caption, hash_text
 from scene_specs.language.rng import generator
 
-# Part i of a sentence has colour i: the published list, CSS names. Their numbers are in the stage's palette.
+# Part i of a sentence has color i: the published list, CSS names. Their numbers are in the stage's palette.
 COLORS: tuple[str, ...] = (
     "coral", "gold", "lightskyblue", "lightpink", "mediumseagreen", "darkgrey", "lightgrey",
 )  # fmt: skip
@@ -23,7 +23,7 @@ RGB: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "lightgrey": (211, 211, 211),
     }
 )  # fmt: skip
-# Published name -> whether parts are said, whether parts are coloured. `aug` shows subsets of parts.
+# Published name -> whether parts are said, whether parts are colored. `aug` shows subsets of parts.
 CONDITIONS: Mapping[str, tuple[bool, bool]] = MappingProxyType(
     {
         "whole+black": (False, False), "part+black": (True, False),
@@ -70,7 +70,7 @@ class Example:
         return hash_text(self.annotation.whole, self.names if said else [])
 
     def colors(self, condition: str) -> tuple[str, ...]:
-        """Colour of each of the seven pieces: part i of the sentence has colour i, what is not shown is black."""
+        """Color of each of the seven pieces: part i of the sentence has color i, what is not shown is black."""
         by_piece = dict.fromkeys(PIECES, "black")
         if condition == AUG or CONDITIONS[condition][1]:
             for color, k in zip(COLORS, self.shown, strict=False):

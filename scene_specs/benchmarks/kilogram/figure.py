@@ -21,7 +21,7 @@ class Figure:
     view_box: tuple[float, float, float, float]
 
     def squared(self) -> tuple[float, float, float]:
-        """x, y and side of the square that padding makes of the view box: centred along its shorter side."""
+        """x, y and side of the square that padding makes of the view box: centered along its shorter side."""
         x, y, width, height = self.view_box
         side = max(width, height)
         return (x + (width - side) / 2, y + (height - side) / 2, side)

@@ -132,7 +132,7 @@ def _symmetric(rng: np.random.Generator, corners: float) -> _Lying | None:
     return lying
 
 
-def _centred(piece: int) -> Iterator[Polygon]:
+def _centered(piece: int) -> Iterator[Polygon]:
     """The looks of a piece that are their own mirror image, with the axis at x = 0."""
     for look in orientations(piece):
         low, high = spans(look)[0]
@@ -145,7 +145,7 @@ def _centred(piece: int) -> Iterator[Polygon]:
 
 
 def _on_axis(rng: np.random.Generator, lying: _Lying, piece: int) -> bool:
-    looks = list(_centred(piece))
+    looks = list(_centered(piece))
     if not lying.polygons:
         lying.add(piece, pick(rng, looks))
         return True

@@ -24,7 +24,7 @@ PATIENCE = 300
 
 
 def silhouette(tangram: Tangram, side: int = SIDE) -> Mask:
-    """(side, side) bool, row 0 on top: pixels whose centre a piece covers. The longer side fills it, centred."""
+    """(side, side) bool, row 0 on top: pixels whose center a piece covers. The longer side fills it, centered."""
     polygons = [np.array(polygon) for polygon in tangram.floats()]
     points = np.concatenate(polygons)
     low, high = points.min(axis=0), points.max(axis=0)

@@ -1,4 +1,4 @@
-"""Whether a KiloGram episode is what it says: pieces, colours and texts agree, and a game has one answer by its rules.
+"""Whether a KiloGram episode is what it says: pieces, colors and texts agree, and a game has one answer by its rules.
 
 Written from the rules alone, without the generator's code, and used for specs and for what was rendered.
 """
@@ -19,7 +19,7 @@ def find_contradiction(task: Mapping[str, Any], frames: Sequence[Mapping[str, An
     """Why an episode contradicts itself; "" if it does not.
 
     frames: each with `name`, `utterance`, `truth`, and `colors`, what each piece is seen in, by the names piece-1 to
-    piece-7: a colour's name, or what else there is to see.
+    piece-7: a color's name, or what else there is to see.
     """
     try:
         return next(_problems(task, frames), "")
@@ -52,7 +52,7 @@ def _frame_problems(frame: Mapping[str, Any], said: bool, colored: bool) -> Iter
     if colored:
         taken = [part["color"] for part in shown]
         if sorted(taken, key=COLORS.index) != list(COLORS[: len(shown)]):
-            yield f"its parts have the colours {', '.join(taken)}; expected {', '.join(COLORS[: len(shown)])}"
+            yield f"its parts have the colors {', '.join(taken)}; expected {', '.join(COLORS[: len(shown)])}"
             return
         for part in shown:
             expected |= dict.fromkeys(part["pieces"], part["color"])

@@ -1,1 +1,1 @@
-"""MALeViC (Pezzelle and Fernandez, EMNLP 2019): what "big" means among flat coloured shapes."""
+"""MALeViC (Pezzelle and Fernandez, EMNLP 2019): what "big" means among flat colored shapes."""

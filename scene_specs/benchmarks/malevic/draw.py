@@ -1,6 +1,6 @@
 """Drawing a scene for a class: what is in it first, many at once, then where it lies. Nothing is drawn as a picture.
 
-The law is the published one: number of objects uniform from 5 to 9, colours, classes, shapes and places independent and
+The law is the published one: number of objects uniform from 5 to 9, colors, classes, shapes and places independent and
 uniform, the whole scene given up where objects overlap or it has no query of the class. As what is in a scene does not
 depend on where it lies, scenes without the query are given up before any place is drawn.
 """
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 class Options:
     """static: k is 0.29 in every scene. areas: of circles. uniform_count: each number of objects as often, instead of
     as often as scenes of so many objects happen not to overlap. gap: least distance, in canvas units, of two objects of
-    one colour; less than 4.6 and they may run together in a picture of 224 x 224; 0 as published.
+    one color; less than 4.6 and they may run together in a picture of 224 x 224; 0 as published.
     """
 
     static: bool = False
@@ -54,7 +54,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class _Batch:
-    """count (S,); colour, size, shape (S, 9): numbers in their lists; there (S, 9): which objects there are."""
+    """count (S,); color, size, shape (S, 9): numbers in their lists; there (S, 9): which objects there are."""
 
     count: Ints
     color: Ints

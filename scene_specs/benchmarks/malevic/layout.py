@@ -42,7 +42,7 @@ def _outlines(areas: Areas) -> tuple[Floats, Floats, Floats]:
 
 
 def _circles(areas: Areas) -> Floats:
-    """(10, 3) x and y of the centre from the corner of the box, and radius."""
+    """(10, 3) x and y of the center from the corner of the box, and radius."""
     rows = []
     for radius in CLASSES:
         dx, dy, true_radius = circle_of(radius, areas)

@@ -1,6 +1,6 @@
 """MALeViC's data sets: how many items of which classes, which queries are allowed, and how sentences are worded.
 
-An item's class is (shape, colour, adjective, truth of the sentence); item n of a split has class n mod the number of
+An item's class is (shape, color, adjective, truth of the sentence); item n of a split has class n mod the number of
 classes, so that any run of so many items from a multiple of it is balanced.
 """
 
@@ -30,7 +30,7 @@ _COMPOSITIONAL = {"train": 8000, "val": 1000, "test-seen": 1000, "test-unseen": 
 
 
 class Class(NamedTuple):
-    """What an item asks: shape and colour of its object, adjective and truth of its sentence."""
+    """What an item asks: shape and color of its object, adjective and truth of its sentence."""
 
     shape: str
     color: str
@@ -103,7 +103,7 @@ def class_of(which: Set, split: str, number: int) -> tuple[Class, Class]:
     least = which.swapped[split != "train"]
     if not which.swapped[0]:
         return made, made
-    # Of each shape and answer the items are counted colour by colour, round after round.
+    # Of each shape and answer the items are counted color by color, round after round.
     rank = number // len(all_of) * len(COLORS) + list(COLORS).index(made.color)
     if rank >= least:
         return made, made

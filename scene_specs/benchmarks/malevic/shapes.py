@@ -1,7 +1,7 @@
 """MALeViC's shapes on the canvas of 1024 x 1024 units: exact areas in pixels, where they may lie, how a spec has them.
 
 A size class r is half a square's edge. Square (2r x 2r), rectangle (4r x r, upright or level) and triangle (right
-isosceles on a hypotenuse of 4r, pointing down or right) have the area 4 r^2; a circle has the pixels whose centres
+isosceles on a hypotenuse of 4r, pointing down or right) have the area 4 r^2; a circle has the pixels whose centers
 are nearer than r to its own, about pi r^2, in the published sets, or, with `areas` "true", 4 r^2 pixels as the others.
 """
 
@@ -23,8 +23,8 @@ COLORS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
 CLASSES = tuple(range(30, 121, 10))
 # Pixels of a circle of each class in the published sets; tests count them.
 _CIRCLES = (2809, 5013, 7825, 11277, 15361, 20069, 25433, 31397, 37969, 45213)
-# Of circles of 4 r^2 pixels: x and y of the centre within its pixel, and the radius. The search that found them
-# (tools/malevic_circles.py) takes the centre from which pixel 4 r^2 + 1 is farthest beyond pixel 4 r^2.
+# Of circles of 4 r^2 pixels: x and y of the center within its pixel, and the radius. The search that found them
+# (tools/malevic_circles.py) takes the center from which pixel 4 r^2 + 1 is farthest beyond pixel 4 r^2.
 _TRUE: Mapping[int, tuple[float, float, float]] = MappingProxyType(
     {
         30: (0.0, 0.0, 33.830447),
@@ -39,13 +39,13 @@ _TRUE: Mapping[int, tuple[float, float, float]] = MappingProxyType(
         120: (0.46875, 0.34375, 135.384962),
     }
 )
-# A diagonal through centres of pixels would leave it to rounding whose they are: triangles lie this much aside.
+# A diagonal through centers of pixels would leave it to rounding whose they are: triangles lie this much aside.
 _ASIDE = 0.25
 
 
 @dataclass(frozen=True)
 class Thing:
-    """An object. row, column: as published: a circle's centre, a rectangle's and a square's middle, a triangle's apex.
+    """An object. row, column: as published: a circle's center, a rectangle's and a square's middle, a triangle's apex.
 
     turned: the second of the two poses: a level rectangle, a triangle that points right. area: pixels on the canvas.
     """
@@ -85,13 +85,13 @@ def anchor(shape: str, radius: int, turned: bool, areas: Areas = "published") ->
 
 
 def circle_of(radius: int, areas: Areas) -> tuple[float, float, float]:
-    """Of a circle: x and y of its centre within its pixel, and its radius in canvas units."""
-    # Between the farthest pixel's centre that is in it, at r^2 - 1 at the most, and the nearest that is not, at r^2.
+    """Of a circle: x and y of its center within its pixel, and its radius in canvas units."""
+    # Between the farthest pixel's center that is in it, at r^2 - 1 at the most, and the nearest that is not, at r^2.
     return (0.5, 0.5, math.sqrt(radius * radius - 0.5)) if areas == "published" else _TRUE[radius]
 
 
 def placed(thing: Thing, areas: Areas = "published") -> dict[str, Any]:
-    """An object of a spec on the stage `flat`, without a name. That stage has the colours by these names."""
+    """An object of a spec on the stage `flat`, without a name. That stage has the colors by these names."""
     r, x, y = thing.radius, thing.column, thing.row
     turn, size = 0.0, float(r)
     if thing.shape == "circle":

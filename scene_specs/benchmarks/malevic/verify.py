@@ -58,7 +58,7 @@ def _unlike(item: Mapping[str, Any], seen: tuple[Any, Any, Any], areas: Areas, w
     if word != item["shape"]:
         return f"a {word} is shown, a {item['shape']} described"
     if color != item["color"]:
-        return f"its colour is shown as {color}, described as {item['color']}"
+        return f"its color is shown as {color}, described as {item['color']}"
     if area != item["area"]:
         return f"its area is stored as {item['area']}, its class {item['radius']} has {area}"
     if world == "3d":

@@ -74,7 +74,7 @@ def _frame(image: Image, name: str) -> dict[str, Any]:
     if image.pointed is not None:
         frame["pointer"] = {"target": _LETTERS[image.pointed]}
     if image.orders is not None:
-        # Neighbours are enough: with the stage's margin between them, all others follow.
+        # Neighbors are enough: with the stage's margin between them, all others follow.
         frame["constraints"] = [
             {"relation": first, "subject": _LETTERS[a], "of": _LETTERS[b]}
             for (first, _), order in zip(AXES, image.orders, strict=True)

@@ -51,7 +51,7 @@ def own_attributes(image: Mapping[str, Any]) -> list[str]:
 
 
 def find_named(image: Mapping[str, Any], color: str, shape: str) -> int | None:
-    """Index of the one object of this colour and shape; None if there is none or more than one."""
+    """Index of the one object of this color and shape; None if there is none or more than one."""
     found = [k for k, o in enumerate(image["objects"]) if (o["color"], o["shape"]) == (color, shape)]
     return found[0] if len(found) == 1 else None
 

@@ -1,4 +1,4 @@
-"""Task relation: three objects a picture, and a word for how one of two, named by colour and shape, stands."""
+"""Task relation: three objects a picture, and a word for how one of two, named by color and shape, stands."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_taxonomy_and_catalogue_say_what_is_there() -> None:
     catalogue = json.loads((ROOT / "catalogue.json").read_text("ascii"))["categories"]
     for entry in catalogue:
         ids = [model["id"] for model in entry["models"]]
-        # A model's place in the catalogue is its number in `shapenet:<category>/#n`.
+        # A model's place in the catalog is its number in `shapenet:<category>/#n`.
         assert ids == sorted(path.name for path in (ROOT / entry["synset"]).iterdir())
         for model in entry["models"]:
             assert model["id"] == model_id(entry["category"], model["name"])
@@ -159,7 +159,7 @@ def _number(text: str) -> float:
 
 @cache
 def surface(category: str, name: str) -> tuple[Floats, Floats]:
-    """Points (N, 3) spread evenly over all surfaces, in file units, and their 8-bit colours (N, 3)."""
+    """Points (N, 3) spread evenly over all surfaces, in file units, and their 8-bit colors (N, 3)."""
     written = read(folder_of(category, name))
     rng = np.random.default_rng(1)
     points, colors = [], []
@@ -177,7 +177,7 @@ def surface(category: str, name: str) -> tuple[Floats, Floats]:
 
 
 def look(category: str, name: str) -> Floats:
-    """Share of the surface in each of 6 x 6 x 6 colours."""
+    """Share of the surface in each of 6 x 6 x 6 colors."""
     _, colors = surface(category, name)
     counts, _ = np.histogramdd(colors, bins=(6, 6, 6), range=[(0, 256)] * 3)
     shares: Floats = counts.ravel() / counts.sum()

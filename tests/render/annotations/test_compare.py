@@ -31,7 +31,7 @@ def test_the_same_is_identical() -> None:
     assert found.as_dict()["images"][0]["psnr"] is None
 
 
-def test_another_colour_is_measured_and_its_truth_named() -> None:
+def test_another_color_is_measured_and_its_truth_named() -> None:
     red, blue = record(color="red"), record(color="blue")
     found = compare_records(red, blue)
     (image,) = found.images

@@ -104,7 +104,7 @@ def test_other_samples_are_told_and_compared_when_asked(store: str, tmp_path: Pa
         assert picture.width > 3 * 96
 
 
-def test_a_changed_colour_compares_with_figures_and_ends_with_one(store: str, tmp_path: Path) -> None:
+def test_a_changed_color_compares_with_figures_and_ends_with_one(store: str, tmp_path: Path) -> None:
     color = "cyan" if made().scene.frames[0].objects[0].color != "cyan" else "red"
     done = call(store, ID, "--set", f"frames[0].objects[a].color={color}", "--compare", "--out", tmp_path / "o", code=1)
     record = made().images[0].annotation.objects[0]

@@ -38,7 +38,7 @@ def test_stats_are_drawn_as_png_and_svg(store: str, tmp_path: Path) -> None:
     assert f"drawn: {png}" in call("stats", store, "--out", str(png)).output
     call("stats", store, "--by", "split", "--out", str(svg))
     with Image.open(png) as picture:
-        # Dots of the first colour: there are bars.
+        # Dots of the first color: there are bars.
         assert (0, 0x72, 0xB2) in {color for _, color in picture.convert("RGB").getcolors(1 << 20) or []}
     texts = [node.text for node in ElementTree.parse(svg).iter("{http://www.w3.org/2000/svg}text")]
     assert {"train", "val", "objects by shape", "cube"} <= set(texts)

@@ -1,4 +1,4 @@
-"""An independent reading of the rules: does a Scene fulfil its spec? Nothing of the compiler is called."""
+"""An independent reading of the rules: does a Scene fulfill its spec? Nothing of the compiler is called."""
 
 from __future__ import annotations
 

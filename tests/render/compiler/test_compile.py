@@ -1,4 +1,4 @@
-"""Any spec becomes a Scene that fulfils it, or a failure with a name; always the same one."""
+"""Any spec becomes a Scene that fulfills it, or a failure with a name; always the same one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def episode(*frames: dict[str, Any], seed: int = 1, name: str = "test/1") -> Epi
 
 @settings(max_examples=150)
 @given(episodes)
-def test_a_drawn_spec_becomes_a_scene_that_fulfils_it(spec: EpisodeSpec) -> None:
+def test_a_drawn_spec_becomes_a_scene_that_fulfills_it(spec: EpisodeSpec) -> None:
     try:
         scene = compile_episode(spec, STANDARD)
     except CompileError as error:

@@ -15,7 +15,7 @@ from render.api import compile_spec
 from render.compiler.footprint import clearance, difference
 from render.geometry.camera import Camera
 from render.geometry.orbit import seen_from
-from render.geometry.raster import Pose, rasterise
+from render.geometry.raster import Pose, rasterize
 from render.geometry.rotation import euler_matrix, matrix_euler, transform
 from render.geometry.shapenet import load_model
 from render.geometry.shapenet.repair import convex_hull
@@ -143,7 +143,7 @@ def test_framing_holds_the_object(framing: float, shape: str) -> None:
     item = frame.objects[0]
     for view in frame.views:
         camera = Camera.of(view.camera, 200, 200)
-        layer = rasterise(solid(item.shape), Pose(item.rotation_deg, item.scale, item.location), camera)
+        layer = rasterize(solid(item.shape), Pose(item.rotation_deg, item.scale, item.location), camera)
         assert not layer.truncated
         x, y, width, height = layer.box or (0, 0, 0, 0)
         assert max(100 - x, 100 - y, x + width - 100, y + height - 100) <= 100 * framing + 1

@@ -102,7 +102,7 @@ def test_free_objects_keep_clear_of_a_given_pointer() -> None:
 
 
 @pytest.mark.parametrize(("kind", "mesh"), [("hand", "hand"), ("hand-left", "hand_left"), ("arrow", "arrow")])
-def test_kinds_colours_and_materials(kind: str, mesh: str) -> None:
+def test_kinds_colors_and_materials(kind: str, mesh: str) -> None:
     pointer = {"target": "o0", "kind": kind, "color": [255, 0, 0], "material": "metal", "size": 0.5}
     scene = compiled(3, 2, pointer)
     hand, _ = hand_of(scene.frames[0])
@@ -110,7 +110,7 @@ def test_kinds_colours_and_materials(kind: str, mesh: str) -> None:
     assert f"mesh:{mesh}" in scene.assets
 
 
-def test_the_published_colour_is_used_as_linear() -> None:
+def test_the_published_color_is_used_as_linear() -> None:
     hand, _ = hand_of(compiled(3, 1, {"target": "o0"}).frames[0])
     assert hand.color_linear == pytest.approx((240 / 255, 191 / 255, 29 / 255), abs=1e-6)
     assert hand.material.name == "rubber"

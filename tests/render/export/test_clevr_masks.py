@@ -16,7 +16,7 @@ from pycocotools import mask as coco
 from render.cli.export import main
 from render.export.clevr_masks import export
 from render.export.protocol import ExportOptions, ExportReport
-from render.geometry.raster import Pose, compose, rasterise
+from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.solid import solid
 from render.model.errors import UsageError
 from scene_specs.language.stage import load_stage
@@ -53,7 +53,7 @@ def true_masks(one: dict[str, Any], location: tuple[float, float, float]) -> lis
     for item in one["objects"]:
         x, y, z = item["3d_coords"]
         pose = Pose((0.0, 0.0, math.degrees(item["rotation"])), SIZES[item["size"]], (x, y, z))
-        layers.append(rasterise(solid(item["shape"]), pose, camera, load_stage("clevr").ground))
+        layers.append(rasterize(solid(item["shape"]), pose, camera, load_stage("clevr").ground))
     order, _ = compose(layers, *SIZE)
     return [order == number for number in range(1, len(layers) + 1)]
 

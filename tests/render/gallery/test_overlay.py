@@ -27,6 +27,6 @@ def test_boxes_lie_on_the_objects_and_masks_are_tinted() -> None:
         assert np.array_equal(mask, image.passes.ids == item.index)
 
 
-def test_neighbours_have_different_colours() -> None:
-    colours = [np.array(color_of(k)) for k in range(1, 12)]
-    assert min(np.abs(a - b).sum() for k, a in enumerate(colours) for b in colours[k + 1 :]) > 30
+def test_neighbors_have_different_colors() -> None:
+    colors = [np.array(color_of(k)) for k in range(1, 12)]
+    assert min(np.abs(a - b).sum() for k, a in enumerate(colors) for b in colors[k + 1 :]) > 30

@@ -20,7 +20,7 @@ def mesh_of(vertices: Floats, triangles: NDArray[np.int32]) -> Mesh:
 
 
 def cast(mesh: Mesh, pose: Pose, camera: Camera, slack: float) -> Floats:
-    """Depth (H, W) along the camera's axis of the first surface at each pixel's centre, inf for none.
+    """Depth (H, W) along the camera's axis of the first surface at each pixel's center, inf for none.
 
     Moeller and Trumbore's test; slack widens (or, negative, shrinks) each triangle, in barycentric coordinates.
     """

@@ -8,7 +8,7 @@ import pytest
 from render.compiler import compile_episode
 from render.geometry.camera import Camera
 from render.geometry.glass import SHARES, glass_share, may_show_glass, samples_of
-from render.geometry.raster import Pose, compose, rasterise
+from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.solid import solid
 from render.model.profiles import settings_for
 from render.model.scene import Scene
@@ -46,7 +46,7 @@ def test_the_share_is_that_of_the_id_pass(size: float) -> None:
     scene = scene_of(thing("glass", size, 0.0, 0.0), thing("rubber", 0.35, 2.0, -2.0))
     frame = scene.frames[0]
     camera = Camera.of(frame.views[0].camera, 320, 240)
-    layers = [rasterise(solid(o.shape), Pose(o.rotation_deg, o.scale, o.location), camera) for o in frame.objects]
+    layers = [rasterize(solid(o.shape), Pose(o.rotation_deg, o.scale, o.location), camera) for o in frame.objects]
     ids, _ = compose(layers, 320, 240)
     assert share(scene) == pytest.approx(float(np.mean(ids == 1)), abs=0.004)
 
@@ -89,7 +89,7 @@ def test_parallel_rays_show_as_much_as_the_id_pass() -> None:
     lens = frame.views[0].camera.model_copy(update={"ortho_scale": 8.0})
     view = frame.views[0].model_copy(update={"camera": lens})
     item = frame.objects[0]
-    layer = rasterise(solid(item.shape), Pose(item.rotation_deg, item.scale, item.location), Camera.of(lens, 320, 240))
+    layer = rasterize(solid(item.shape), Pose(item.rotation_deg, item.scale, item.location), Camera.of(lens, 320, 240))
     assert glass_share(frame, view, scene.settings) == pytest.approx(layer.pixels / (320 * 240), abs=0.004)
 
 

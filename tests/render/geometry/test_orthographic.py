@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from render.geometry.camera import Camera
-from render.geometry.raster import Pose, compose, rasterise
+from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.rotation import transform
 from render.geometry.solid import Solid, solid
 from render.model.scene import SceneCamera
@@ -35,7 +35,7 @@ def pair(location: tuple[float, float, float]) -> tuple[Camera, Camera]:
 def test_as_from_very_far(shape: str, location: tuple[float, float, float]) -> None:
     near, far = pair(location)
     pose = Pose((20.0, 30.0, 40.0), 0.9, (0.1, 0.2, -0.1))
-    layers = [rasterise(solid(shape), pose, camera) for camera in (near, far)]
+    layers = [rasterize(solid(shape), pose, camera) for camera in (near, far)]
     depths = [compose([layer], SIDE, SIDE)[1] for layer in layers]
     masks = [np.isfinite(depth) for depth in depths]
     assert int((masks[0] != masks[1]).sum()) <= 3
@@ -55,7 +55,7 @@ def test_closed_and_open_meshes_look_alike(seed: int) -> None:
     body = solid("cylinder")
     opened = Solid(body.vertices, body.corners, body.planes, False, body.radius)
     pose = Pose((float(rng.uniform(0, 360)), 20.0, 70.0), 0.8, (0.0, 0.0, 0.0))
-    first, second = (rasterise(one, pose, near).depth for one in (body, opened))
+    first, second = (rasterize(one, pose, near).depth for one in (body, opened))
     np.testing.assert_allclose(first, second, atol=1e-9)
 
 
@@ -64,7 +64,7 @@ def test_points_behind_the_near_plane_are_not_seen() -> None:
         np.array([(-1.0, -8.95, -1.0), (1.0, -8.95, -1.0), (0.0, 5.0, 1.0)]), np.array([[0, 1, 2]], dtype="i4")
     )
     near, _ = pair((0.0, -9.0, 0.0))
-    layer = rasterise(Solid.of(mesh), Pose((0.0, 0.0, 0.0), 1.0, (0.0, 0.0, 0.0)), near)
+    layer = rasterize(Solid.of(mesh), Pose((0.0, 0.0, 0.0), 1.0, (0.0, 0.0, 0.0)), near)
     assert layer.truncated
     assert 0.1 <= layer.depth[layer.mask].min() < 0.5
 
@@ -74,7 +74,7 @@ def test_projection_meets_the_mask() -> None:
     pose = Pose((0.0, 0.0, 15.0), 0.5, (0.3, 0.1, 0.2))
     body = solid("cube")
     points = near.project(transform(np.stack(body.vertices, axis=1), pose.rotation_deg, pose.scale, pose.location))
-    box = rasterise(body, pose, near).box
+    box = rasterize(body, pose, near).box
     assert box is not None
     x, y, width, height = box
     assert abs(points[:, 0].min() - x) <= 1 and abs(points[:, 0].max() - (x + width)) <= 1

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from render.geometry import fill
 from render.geometry.camera import Camera
 from render.geometry.meshes import load_mesh
-from render.geometry.raster import Layer, Pose, compose, mask_box, rasterise
+from render.geometry.raster import Layer, Pose, compose, mask_box, rasterize
 from render.geometry.rotation import transform
 from render.geometry.solid import Solid, solid
 from render.model.scene import SceneCamera
@@ -50,7 +50,7 @@ def test_random_triangles_agree_with_the_ray_caster(seed: int, distance: float, 
     # Nearer than the mesh is large, so that triangles cross the near plane and stand behind the camera.
     camera = camera_at((distance * math.cos(angle), distance * math.sin(angle), 0.4), width, height, (0.1, 5.0))
     pose = Pose((20.0, 40.0, 60.0), 1.0, (0.1, 0.0, 0.0))
-    drawn = whole(rasterise(Solid.of(mesh), pose, camera), camera)
+    drawn = whole(rasterize(Solid.of(mesh), pose, camera), camera)
     assert_between(drawn, cast(mesh, pose, camera, -1e-7), cast(mesh, pose, camera, 1e-7))
 
 
@@ -65,7 +65,7 @@ def test_our_shapes_agree_with_the_ray_caster(
     """In view; cut by the image's border; around the camera."""
     camera = camera_at((2.5, -2.2, 1.9), 20, 15, clip)
     pose = Pose((0.0, 0.0, 33.0), 0.7, location)
-    drawn = whole(rasterise(solid(shape), pose, camera), camera)
+    drawn = whole(rasterize(solid(shape), pose, camera), camera)
     assert np.isfinite(drawn).any()
     assert_between(drawn, cast(load_mesh(shape), pose, camera, -1e-7), cast(load_mesh(shape), pose, camera, 1e-7))
 
@@ -74,12 +74,12 @@ def test_our_shapes_agree_with_the_ray_caster(
 @pytest.mark.parametrize("ortho_scale", [None, 4.0])
 def test_of_what_has_no_size_nothing_is_seen(scale: float, ortho_scale: float | None) -> None:
     camera = Camera.of(CLEVR.model_copy(update={"ortho_scale": ortho_scale}), 20, 15)
-    assert rasterise(solid("cube"), Pose((0.0, 0.0, 33.0), scale, (0.0, 0.0, 0.0)), camera).pixels == 0
+    assert rasterize(solid("cube"), Pose((0.0, 0.0, 33.0), scale, (0.0, 0.0, 0.0)), camera).pixels == 0
 
 
 def test_a_camera_inside_sees_the_inner_side() -> None:
     camera = camera_at((0.1, -0.1, 0.1), 16, 12, (0.01, 100.0))
-    layer = rasterise(solid("sphere"), Pose((0.0, 0.0, 0.0), 0.7, (0.0, 0.0, 0.0)), camera)
+    layer = rasterize(solid("sphere"), Pose((0.0, 0.0, 0.0), 0.7, (0.0, 0.0, 0.0)), camera)
     assert layer.pixels == 16 * 12
     assert layer.truncated
 
@@ -88,19 +88,19 @@ def test_a_camera_inside_sees_the_inner_side() -> None:
 @given(st.floats(-2.5, 2.5), st.floats(-2.5, 2.5), st.floats(0, 360), st.sampled_from(["cube", "sphere", "cylinder"]))
 def test_silhouettes_have_no_cracks(x: float, y: float, turn: float, shape: str) -> None:
     """Our shapes are convex: each row of a mask is one run."""
-    layer = rasterise(solid(shape), Pose((0.0, 0.0, turn), 0.7, (x, y, 0.7)), Camera.of(CLEVR, 320, 240))
+    layer = rasterize(solid(shape), Pose((0.0, 0.0, turn), 0.7, (x, y, 0.7)), Camera.of(CLEVR, 320, 240))
     for row in layer.mask:
         steps = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]]).astype(int)))
         assert len(steps) in (0, 2)
 
 
-def test_a_split_square_lies_on_pixel_centres_without_cracks_or_overlap() -> None:
-    """The diagonal runs exactly through pixel centres; both triangles own it."""
+def test_a_split_square_lies_on_pixel_centers_without_cracks_or_overlap() -> None:
+    """The diagonal runs exactly through pixel centers; both triangles own it."""
     corners = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
     mesh = mesh_of(corners, np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32))
     above = SceneCamera(location=(0, 0, 4), look_at=(0, 0, 0), lens=32, sensor_width=32, clip=(0.1, 100))
     camera = Camera.of(above, 16, 16)
-    layer = rasterise(Solid.of(mesh), Pose((0.0, 0.0, 0.0), 1.0, (0.0, 0.0, 0.0)), camera)
+    layer = rasterize(Solid.of(mesh), Pose((0.0, 0.0, 0.0), 1.0, (0.0, 0.0, 0.0)), camera)
     # 2 units at depth 4 with a focal length of 16 pixels: 8 pixels.
     assert layer.box == (4, 4, 8, 8)
     assert layer.pixels == 64
@@ -120,8 +120,8 @@ def test_open_meshes_show_both_sides() -> None:
     corners = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, 0.0]])
     camera = Camera.of(CLEVR, 64, 48)
     pose = Pose((0.0, 0.0, 0.0), 1.0, (0.0, 0.0, 0.5))
-    up = rasterise(Solid.of(mesh_of(corners, np.array([[0, 1, 2]], dtype=np.int32))), pose, camera)
-    down = rasterise(Solid.of(mesh_of(corners, np.array([[0, 2, 1]], dtype=np.int32))), pose, camera)
+    up = rasterize(Solid.of(mesh_of(corners, np.array([[0, 1, 2]], dtype=np.int32))), pose, camera)
+    down = rasterize(Solid.of(mesh_of(corners, np.array([[0, 2, 1]], dtype=np.int32))), pose, camera)
     assert up.pixels > 0
     assert np.array_equal(up.mask, down.mask)
 
@@ -131,7 +131,7 @@ def test_open_meshes_show_both_sides() -> None:
 def test_truncated_means_that_a_vertex_leaves_the_image(x: float, y: float, scale: float, turn: float) -> None:
     camera = Camera.of(CLEVR, 320, 240)
     pose = Pose((0.0, 0.0, turn), scale, (x, y, scale))
-    layer = rasterise(solid("cylinder"), pose, camera)
+    layer = rasterize(solid("cylinder"), pose, camera)
     pixel = camera.project(transform(load_mesh("cylinder").vertices, pose.rotation_deg, scale, pose.location))
     inside = (pixel[:, :2] >= 0).all() and (pixel[:, :2] <= (320, 240)).all() and (pixel[:, 2] >= 0.1).all()
     assert layer.truncated == (not inside)
@@ -147,30 +147,30 @@ def test_truncated_means_that_a_vertex_leaves_the_image(x: float, y: float, scal
 def test_pieces_do_not_change_the_picture(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
     camera = Camera.of(CLEVR, 640, 480)
     pose = Pose((10.0, 20.0, 30.0), 1.5, (3.0, -3.0, 1.5))
-    at_once = rasterise(solid(shape), pose, camera).depth
+    at_once = rasterize(solid(shape), pose, camera).depth
     monkeypatch.setattr(fill, "_CHUNK", 500)
     monkeypatch.setattr(fill, "_SMALL", 3)
-    assert np.array_equal(rasterise(solid(shape), pose, camera).depth, at_once)
+    assert np.array_equal(rasterize(solid(shape), pose, camera).depth, at_once)
 
 
 def test_the_ground_hides_what_lies_below_it() -> None:
     ground = load_stage("clevr").ground
     camera = Camera.of(CLEVR, 320, 240)
     shape, turn = solid("sphere"), (0.0, 0.0, 0.0)
-    half = rasterise(shape, Pose(turn, 0.7, (0.0, 0.0, 0.0)), camera, ground)
-    free = rasterise(shape, Pose(turn, 0.7, (0.0, 0.0, 0.0)), camera)
+    half = rasterize(shape, Pose(turn, 0.7, (0.0, 0.0, 0.0)), camera, ground)
+    free = rasterize(shape, Pose(turn, 0.7, (0.0, 0.0, 0.0)), camera)
     assert 0.4 * free.pixels < half.pixels < 0.9 * free.pixels
-    assert rasterise(shape, Pose(turn, 0.7, (0.0, 0.0, -2.0)), camera, ground).box is None
+    assert rasterize(shape, Pose(turn, 0.7, (0.0, 0.0, -2.0)), camera, ground).box is None
     high = Pose(turn, 0.7, (0.0, 0.0, 3.0))
-    assert np.array_equal(rasterise(shape, high, camera, ground).depth, rasterise(shape, high, camera).depth)
+    assert np.array_equal(rasterize(shape, high, camera, ground).depth, rasterize(shape, high, camera).depth)
     # A flat thing on z = 0 far behind, where the sheet stands 0.03 higher, is covered.
     flat = Solid.of(
         mesh_of(
             np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]), np.array([[0, 1, 2], [0, 2, 3]], np.int32)
         )
     )
-    assert rasterise(flat, Pose(turn, 0.3, (-4.0, 2.0, 0.0)), camera, ground).box is None
-    assert rasterise(flat, Pose(turn, 0.3, (-4.0, 2.0, 0.1)), camera, ground).box is not None
+    assert rasterize(flat, Pose(turn, 0.3, (-4.0, 2.0, 0.0)), camera, ground).box is None
+    assert rasterize(flat, Pose(turn, 0.3, (-4.0, 2.0, 0.1)), camera, ground).box is not None
 
 
 def test_compose_keeps_the_nearest() -> None:

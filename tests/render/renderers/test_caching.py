@@ -40,11 +40,11 @@ def test_each_picture_is_rendered_once_and_is_what_it_would_be() -> None:
         scene = scene_of(name)
         for found, usual in zip(rendered(reusing, scene), rendered(FakeRenderer(), scene), strict=True):
             assert same(found, usual)
-    # The chair, the black delay and the grey one; crosses are laid over them.
+    # The chair, the black delay and the gray one; crosses are laid over them.
     assert (reusing.misses, reusing.hits) == (3, 9)
 
 
-def test_other_settings_and_other_colours_are_other_pictures() -> None:
+def test_other_settings_and_other_colors_are_other_pictures() -> None:
     reusing = CachingRenderer(FakeRenderer())
     rendered(reusing, scene_of("one"))
     rendered(reusing, scene_of("one", size=(48, 48)))

@@ -60,8 +60,8 @@ def windowed_ssim(a: Picture, b: Picture) -> float:
 def test_ssim_is_its_definition() -> None:
     a, b = noise(3, 16, 18), noise(4, 16, 18)
     mixed = 0.7 * a + 0.3 * b
-    grey = [picture @ [0.2126, 0.7152, 0.0722] for picture in (a, mixed)]
-    assert ssim(a, mixed) == pytest.approx(windowed_ssim(*grey), abs=1e-9)
+    gray = [picture @ [0.2126, 0.7152, 0.0722] for picture in (a, mixed)]
+    assert ssim(a, mixed) == pytest.approx(windowed_ssim(*gray), abs=1e-9)
 
 
 def test_flip_grows_with_the_difference_up_to_black_beside_white() -> None:

@@ -2,7 +2,7 @@
 
 blend       path of the file below an asset root
 group       name of a shader node group with a shader output
-color       object colour; goes to the group's input called "Color", if it has one
+color       object color; goes to the group's input called "Color", if it has one
 
 Only the node group is taken from the file, scripts stay off, and the path was checked by the compiler.
 """

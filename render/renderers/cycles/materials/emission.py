@@ -1,7 +1,7 @@
-"""`emission`: a surface that glows in its colour and lights its surroundings.
+"""`emission`: a surface that glows in its color and lights its surroundings.
 
-color       object colour, linear RGB
-strength    factor on the radiance, 1 shows the colour exactly (above 0, default 1)
+color       object color, linear RGB
+strength    factor on the radiance, 1 shows the color exactly (above 0, default 1)
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`glass`: MEWL's coloured glass.
+"""`glass`: MEWL's colored glass.
 
-color       object colour, linear RGB
+color       object color, linear RGB
 
 Smooth refraction and reflection, IOR 1.1, Beckmann at roughness 0. Numbers of the published MEWL material.
 Solid in the id pass: what the eye sees through it is not.

@@ -1,6 +1,6 @@
 """`matte`: plain Lambertian paint, nothing that shines.
 
-color       object colour, linear RGB
+color       object color, linear RGB
 """
 
 from __future__ import annotations

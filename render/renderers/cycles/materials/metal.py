@@ -1,8 +1,8 @@
 """`metal`: CLEVR's brushed metal.
 
-color       object colour, linear RGB
+color       object color, linear RGB
 
-Two GGX lobes in the object's colour with anisotropy 0.25 (roughness 0.447 and 0.1), mixed 0.6 towards the sharper one.
+Two GGX lobes in the object's color with anisotropy 0.25 (roughness 0.447 and 0.1), mixed 0.6 towards the sharper one.
 The brush runs round the object's Z axis (Cycles' default tangent). Numbers of the published CLEVR material.
 """
 

@@ -1,6 +1,6 @@
 """`original` and `painted`: the materials that a model brings along.
 
-color       linear RGB, or a texture in sRGB; replaced by the object's colour where the object's alpha is 1 (`painted`)
+color       linear RGB, or a texture in sRGB; replaced by the object's color where the object's alpha is 1 (`painted`)
 roughness, metallic, specular, alpha    as Blender's Principled BSDF means them
 
 Both sides of a face look alike: models of the wild have faces of either direction.

@@ -1,4 +1,4 @@
-"""Building node trees by data-block access alone, and the colour every material takes from its object."""
+"""Building node trees by data-block access alone, and the color every material takes from its object."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import bpy
 
 
 class Tree:
-    """A material under construction: `add` makes a node, `link` joins sockets, `color` is the object's colour."""
+    """A material under construction: `add` makes a node, `link` joins sockets, `color` is the object's color."""
 
     def __init__(self, name: str) -> None:
         self.material: Any = bpy.data.materials.new(name)
@@ -20,12 +20,12 @@ class Tree:
 
     @property
     def color(self) -> Any:
-        """Socket with the object's own colour: one material serves every colour, so nothing is compiled anew."""
+        """Socket with the object's own color: one material serves every color, so nothing is compiled anew."""
         return self._info.outputs["Color"]
 
     @property
     def alpha(self) -> Any:
-        """Socket with the alpha of the object's colour, which is nothing's opacity but free for a material's use."""
+        """Socket with the alpha of the object's color, which is nothing's opacity but free for a material's use."""
         return self._info.outputs["Alpha"]
 
     def add(self, kind: str, **inputs: Any) -> Any:

@@ -1,6 +1,6 @@
 """`rubber`: CLEVR's matte plastic.
 
-color       object colour, linear RGB
+color       object color, linear RGB
 
 Diffuse under a soft sheen (Ashikhmin, roughness 0.6) by a Fresnel of IOR 1.7, under a broad white highlight (Beckmann,
 roughness 0.35^0.5, white 0.8) by a Fresnel of IOR 1.2. Numbers of the published CLEVR material.

@@ -57,7 +57,7 @@ def volume(model: Model) -> float:
 
 
 @pytest.mark.parametrize("case", RIGHT, ids=lambda case: case.name)
-def test_its_colours(case: Case, tmp_path: Path) -> None:
+def test_its_colors(case: Case, tmp_path: Path) -> None:
     model = loaded(case, tmp_path)
     area = area_of(model)
     looks = [material for slot, material in enumerate(model.materials) if area[slot] > 0]

@@ -100,7 +100,7 @@ def textured(name: str, library: str = "model_normalized.mtl") -> tuple[str, str
 
 @dataclass(frozen=True)
 class Case:
-    """expect: "right" (the picture of the whole model), "grey" (its shape, its colours lost), "green" (textured), or a
+    """expect: "right" (the picture of the whole model), "gray" (its shape, its colors lost), "green" (textured), or a
     text that the error must have. note: what must be among the model's notes.
     """
 

@@ -1,4 +1,4 @@
-"""The flat stage, rendered: areas are counts of pixels, colours are exact, ids are the colours'."""
+"""The flat stage, rendered: areas are counts of pixels, colors are exact, ids are the colors'."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ L_SHAPE = {"shape": {"polygon": [[0, 0], [30, 0], [30, 10], [10, 10], [10, 40], 
 
 
 @pytest.mark.parametrize("scale", [1, 3])
-def test_areas_places_and_colours_are_exact(renderer: CyclesRenderer, scale: int) -> None:
+def test_areas_places_and_colors_are_exact(renderer: CyclesRenderer, scale: int) -> None:
     passes = one(renderer, flat([SQUARE, {**L_SHAPE, "color": "yellow"}], scale=scale, background=[1, 77, 254]))
     expected = np.zeros((64, 96), dtype=np.uint16)
     expected[10:30, 10:30] = 1
@@ -101,13 +101,13 @@ def test_antialiased_pixels_are_means_over_their_squares(renderer: CyclesRendere
     scene = flat([square], antialias=True)
     settings = scene.settings.model_copy(update={"samples": 256})
     passes = one(renderer, scene.model_copy(update={"settings": settings}))
-    grey = passes.color[:, :, 0]
-    assert (grey[11:29, 12:29] == 255).all()
-    assert not grey[:10].any()
+    gray = passes.color[:, :, 0]
+    assert (gray[11:29, 12:29] == 255).all()
+    assert not gray[:10].any()
     # Half covered is 188 of 255 in sRGB, three quarters 225, a quarter 137.
-    assert abs(int(grey[20, 10]) - 188) <= 3
-    assert abs(int(grey[10, 20]) - 225) <= 3
-    assert abs(int(grey[30, 20]) - 137) <= 4
+    assert abs(int(gray[20, 10]) - 188) <= 3
+    assert abs(int(gray[10, 20]) - 225) <= 3
+    assert abs(int(gray[30, 20]) - 137) <= 4
     assert set(np.unique(passes.ids)) == {0, 1}
 
 
@@ -147,7 +147,7 @@ def test_circles_may_be_as_large_as_the_others(renderer: CyclesRenderer) -> None
 
 
 @pytest.mark.parametrize("size", [1024, 1478])
-def test_large_pictures_have_six_colours_and_the_areas_of_the_truth(renderer: CyclesRenderer, size: int) -> None:
+def test_large_pictures_have_six_colors_and_the_areas_of_the_truth(renderer: CyclesRenderer, size: int) -> None:
     scene, task = malevic("pos", 3, size)
     passes = one(renderer, scene)
     colored = int(passes.color.any(axis=2).sum())

@@ -120,7 +120,7 @@ def test_shading_follows_the_faces_and_not_the_files_normals(renderer: CyclesRen
         ({"material": "painted", "color": [10, 10, 250]}, lambda r, g, b: b > 1.5 * r),
     ],
 )
-def test_colours_and_materials_can_be_given(
+def test_colors_and_materials_can_be_given(
     item: dict[str, Any], check: Any, renderer: CyclesRenderer, reference: Any
 ) -> None:
     shape = f"shapenet:chairs/{'a' * 32}"

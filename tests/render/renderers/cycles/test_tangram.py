@@ -1,4 +1,4 @@
-"""Tangrams as Cycles renders them: colours, borders, frame, and pieces in the id pass; flat and on the table."""
+"""Tangrams as Cycles renders them: colors, borders, frame, and pieces in the id pass; flat and on the table."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def colors_of(passes: Passes) -> set[tuple[int, ...]]:
     return {tuple(map(int, color)) for color in np.unique(passes.color.reshape(-1, 3), axis=0)}
 
 
-def test_sharp_pictures_have_the_published_colours_and_no_other() -> None:
+def test_sharp_pictures_have_the_published_colors_and_no_other() -> None:
     sharp = Look(96, antialias=False)
     assert colors_of(picture("whole+black", sharp, (96, 96))) == {WHITE, RGB["black"]}
     annotation = DATA.annotations[TANGRAM][0]
@@ -66,7 +66,7 @@ def test_blended_pictures_are_blends_of_these() -> None:
     assert 0 < blended < 0.15
 
 
-def test_ids_are_the_pieces_whose_inside_a_pixels_centre_is() -> None:
+def test_ids_are_the_pieces_whose_inside_a_pixels_center_is() -> None:
     size = 120
     passes = picture("whole+black", Look(size, border=0.0, antialias=False), (size, size))
     x, y = np.meshgrid(np.arange(size) + 0.5, np.arange(size) + 0.5)
@@ -85,7 +85,7 @@ def test_ids_are_the_pieces_whose_inside_a_pixels_centre_is() -> None:
     assert ((passes.ids > 0) == (passes.color == 0).all(axis=2)).all()
 
 
-def test_the_figure_touches_both_ends_and_is_centred() -> None:
+def test_the_figure_touches_both_ends_and_is_centerd() -> None:
     there = picture("whole+black", Look(96, border=0.0, antialias=False), (96, 96)).ids > 0
     spans = [np.flatnonzero(there.any(axis=axis)) for axis in (0, 1)]
     longer, shorter = sorted(spans, key=lambda span: int(span[0] - span[-1]))
@@ -110,7 +110,7 @@ def test_a_border_is_as_wide_in_pixels_whatever_the_size(size: int) -> None:
     assert lost == pytest.approx(around - 3 * corners, rel=0.06)
 
 
-def test_on_the_table_every_piece_is_seen_and_has_its_colour() -> None:
+def test_on_the_table_every_piece_is_seen_and_has_its_color() -> None:
     look = Look(world="3d")
     passes = picture("part+color", look, (160, 120))
     assert {*np.unique(passes.ids).tolist()} == {0, *PIECES}
@@ -118,7 +118,7 @@ def test_on_the_table_every_piece_is_seen_and_has_its_colour() -> None:
         inside = passes.ids == piece
         assert inside.sum() > 30
         mean = passes.color[inside].astype(float).mean(axis=0)
-        # The strongest channel of a piece is its colour's, however the light falls.
+        # The strongest channel of a piece is its color's, however the light falls.
         strong, weak = int(np.argmax(item.color_linear)), int(np.argmin(item.color_linear))
         assert mean[strong] >= mean[weak]
     # What the compiler's own id buffer says of the same scene.

@@ -30,7 +30,7 @@ from tests.render.store.rendered import rendered
 
 
 def crowd(number: int) -> EpisodeRecord:
-    """An empty frame, a pointer, objects of any look; colours by name and by numbers."""
+    """An empty frame, a pointer, objects of any look; colors by name and by numbers."""
     frames: list[dict[str, Any]] = [
         {"random_objects": {"count": number % 5}, "utterance": "a b c"[: number % 6] or None},
         {"objects": [{"name": "a", "color": [1, 2, 3], "size": 0.5}, {"name": "b"}], "pointer": {"target": "a"}},
@@ -128,7 +128,7 @@ def test_bars_lose_nothing(kind: Any, counts: dict[int, int]) -> None:
     assert len({label for label, _ in shown}) == len(shown)
 
 
-def test_many_groups_share_the_last_colour(tmp_path: Path) -> None:
+def test_many_groups_share_the_last_color(tmp_path: Path) -> None:
     counter: Counter[Any] = Counter({"cube": 2})
     item = Distribution("shape", "objects by shape", "words", {f"g{k}": counter for k in range(20)})
     found = Stats("task", {f"g{k}": 1 for k in range(20)}, {}, {}, {"shape": item})

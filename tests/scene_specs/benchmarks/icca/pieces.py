@@ -64,7 +64,7 @@ def share(trials: Sequence[Trial], first: int, end: int) -> float:
 
 
 def write(out: Path, one: Game, size: tuple[int, int] = (16, 12)) -> Path:
-    """A game's folder, its images of a colour each."""
+    """A game's folder, its images of a color each."""
     files = {name: png(Image.new("RGB", size, (60 * k, 20, 200))) for k, name in enumerate(one.images)}
     truth = {"images": {name: {"picture": p.data()} for name, p in zip(one.images, one.pictures, strict=True)}}
     return write_game(out, one, files, table_text(one), truth)

@@ -242,7 +242,7 @@ def test_what_cannot_be_shown_or_said_is_refused() -> None:
         with pytest.raises(SpecError, match=problem):
             make_trial(session, [None], DEFAULT, Draws(1, "x", "y"))
     impossible = Session(1, (Placed(early, 0),), related=((0, 0, "location", False),))
-    with pytest.raises(SpecError, match="no objects fulfil"):
+    with pytest.raises(SpecError, match="no objects fulfill"):
         make_trial(impossible, [Wanted("top left")], DEFAULT, Draws(1, "x", "y"))
 
 

@@ -122,7 +122,7 @@ def test_four_conditions_are_the_same_games() -> None:
             assert colors == ({*COLORS[: len(truth["parts"])]} if colored else {"black"})
 
 
-def test_part_i_of_the_sentence_has_colour_i() -> None:
+def test_part_i_of_the_sentence_has_color_i() -> None:
     for items in DATA.annotations.values():
         example = whole_example(items[0], 0)
         colors = example.colors("part+color")
@@ -172,7 +172,7 @@ def test_specs_compile_as_they_are(look: Look) -> None:
 
 
 @pytest.mark.parametrize(("size", "margin"), [(224, 0.0), (384, 0.0), (100, 7.0)])
-def test_a_figure_spans_its_longer_side_and_is_centred(size: int, margin: float) -> None:
+def test_a_figure_spans_its_longer_side_and_is_centerd(size: int, margin: float) -> None:
     annotations = {name: items[:1] for name, items in DATA.annotations.items()}
     for spec in picture_specs(DATA, annotations, "all", "whole+black", Look(size, 0.0, margin), 0):
         corners = [

@@ -74,7 +74,7 @@ def test_what_is_written_is_read_again(number: int) -> None:
 
 
 @pytest.mark.parametrize("box", [(0.0, 0.0, 10.0, 4.0), (-3.0, 7.0, 4.0, 10.0), (5.0, 5.0, 6.0, 6.0)])
-def test_squaring_centres_the_shorter_side(box: tuple[float, float, float, float]) -> None:
+def test_squaring_centers_the_shorter_side(box: tuple[float, float, float, float]) -> None:
     x, y, width, height = box
     left, top, side = replace(FIGURE, view_box=box).squared()
     assert side == max(width, height)

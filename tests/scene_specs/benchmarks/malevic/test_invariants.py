@@ -44,7 +44,7 @@ def compared(task: dict[str, Any], thing: dict[str, Any]) -> list[int]:
 
 
 def painted(spec: dict[str, Any]) -> list[NDArray[np.bool_]]:
-    """Masks (1024, 1024) of the pixels whose centres lie in each object, as published shapes are described."""
+    """Masks (1024, 1024) of the pixels whose centers lie in each object, as published shapes are described."""
     y, x = np.mgrid[0:1024, 0:1024] + 0.5
     masks = []
     for thing in spec["task"]["objects"]:
@@ -58,7 +58,7 @@ def painted(spec: dict[str, Any]) -> list[NDArray[np.bool_]]:
             masks.append((abs(x - cx) < across) & (abs(y - cy) < down))
         else:
             along, away = (x - cx, y - cy) if thing["turned"] else (y - cy, x - cx)
-            # From the apex back; of the two diagonals one has the centres that lie on it.
+            # From the apex back; of the two diagonals one has the centers that lie on it.
             masks.append((along > -2 * r) & (along <= 0) & (away < -along) & (away >= along))
     return masks
 
@@ -224,7 +224,7 @@ def test_every_item_is_a_right_spec_and_proved() -> None:
         (("task", "k"), 0.9, "but the"),
         (("task", "objects", 0, "area"), 1, "its area"),
         (("frames", 0, "objects", 0, "size"), 31.0, "size"),
-        (("frames", 0, "objects", 0, "color"), "pink", "colour"),
+        (("frames", 0, "objects", 0, "color"), "pink", "color"),
         (("frames", 0, "objects", 0, "shape"), "cube", "a cube"),
         (("task", "vagueness"), "", "vagueness"),
     ],
@@ -263,7 +263,7 @@ def test_the_number_of_objects_is_biased_by_rejection_and_uniform_on_request() -
     assert all(share == pytest.approx(0.2, abs=0.08) for share in uniform["objects"].values())
 
 
-def test_objects_of_one_colour_keep_their_gap() -> None:
+def test_objects_of_one_color_keep_their_gap() -> None:
     for spec in everything()[::23]:
         masks = painted(spec)
         colors = [thing["color"] for thing in spec["task"]["objects"]]

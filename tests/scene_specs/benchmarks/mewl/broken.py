@@ -186,7 +186,7 @@ def _together(spec: Spec) -> Spec:
 
 
 def _two_things(spec: Spec) -> Spec | None:
-    """In the context of the answer's word the pointed object has also a colour for itself that no word is for."""
+    """In the context of the answer's word the pointed object has also a color for itself that no word is for."""
     if spec["task"]["words"][spec["task"]["answer"]] in VALUES["color"]:
         return None
     frame = next(f for f in spec["frames"] if f.get("utterance") == spec["task"]["answer"])

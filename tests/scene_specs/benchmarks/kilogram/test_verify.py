@@ -87,7 +87,7 @@ CHANGES: dict[str, tuple[Callable[[Spec], object], str]] = {
     "a tangram twice": (_same_tangram, "have the tangram"),
     "no truth": (lambda s: _frame(s).pop("truth"), "not the form"),
     "another condition": (lambda s: s["task"].update(name="part"), "found condition 'part'"),
-    "a part hidden": (lambda s: _frame(s)["truth"]["parts"][0].update(shown=False), "colours"),
+    "a part hidden": (lambda s: _frame(s)["truth"]["parts"][0].update(shown=False), "colors"),
 }
 
 
