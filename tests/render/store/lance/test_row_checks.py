@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from pycocotools import mask as coco
 
-from render.model import png
+from render.model import png as png_module
 from render.model.record import RLE, EpisodeRecord
 from render.store.lance.columns import RECORD_COLUMNS
 from render.store.lance.row_checks import measure, problems_of, runs
@@ -84,7 +84,7 @@ def test_pillows_bound_is_not_ours_and_ours_holds(monkeypatch: pytest.MonkeyPatc
     with monkeypatch.context() as patch:
         patch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
         assert problems_of(row(rendered())) == []
-    monkeypatch.setattr(png, "MOST_SIDE", 63)
+    monkeypatch.setattr(png_module, "MOST_SIDE", 63)
     said = "can't be decoded: it is 64x48, and a side has 63 pixels at most"
     assert problems_of(row(rendered())) == [f"image f0: {said}", f"image f1: {said}"]
 
