@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from render import __version__
     from render.api import RenderedImage, compile_spec, open_store, render_scene
 
 __all__ = ["RenderedImage", "__version__", "compile_spec", "open_store", "render_scene"]
@@ -35,8 +36,8 @@ def foreign_package() -> str:
         return ""
     return (
         f"the package `render` at {origin or 'unknown place'} is not Diorama's: another distribution called `render` "
-        "has replaced its files. Run `pip uninstall render` and then `pip install --force-reinstall --no-deps diorama`, "
-        "or install Diorama into an environment of its own"
+        "has replaced its files. Run `pip uninstall render`, then `pip install --force-reinstall --no-deps diorama`, or "
+        "install Diorama into an environment of its own"
     )
 
 
