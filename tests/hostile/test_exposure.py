@@ -1,0 +1,148 @@
+"""A run on a shared machine: what listens, listens on the loopback address; what it leaves is its owner's alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.traps import ROOT
+
+NOBODY = 65534
+
+
+def processes_of(session: int) -> list[int]:
+    """Processes of a session, by its leader's id."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(words[3]) == session or descends(int(entry.name), session):
+                found.append(int(entry.name))
+    return found
+
+
+def descends(process: int, ancestor: int) -> bool:
+    """Whether a process is a descendant; Ray's daemons begin sessions of their own."""
+    while process > 1:
+        if process == ancestor:
+            return True
+        try:
+            process = int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            return False
+    return False
+
+
+def listening(processes: list[int]) -> list[str]:
+    """Local addresses, as the kernel writes them, of the TCP sockets on which these processes listen."""
+    inodes = set()
+    for process in processes:
+        try:
+            links = [os.readlink(path) for path in Path(f"/proc/{process}/fd").iterdir()]
+        except OSError:
+            continue
+        inodes |= {link[8:-1] for link in links if link.startswith("socket:[")}
+    found = []
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and words[9] in inodes:
+                found.append(words[1].split(":")[0])
+    return found
+
+
+LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
+    """A run that is rendering, as (process, its home and temporary folder)."""
+    # Short: a socket's path has 107 characters at most.
+    home = Path(tmp_path_factory.mktemp("h"))
+    spec = [{"version": 1, "id": f"a/{k}", "frames": [{"objects": [{"shape": "cube"}]}]} for k in range(400)]
+    (home / "s.jsonl").write_text("".join(json.dumps(one) + "\n" for one in spec))
+    arguments = [str(home / "s.jsonl"), "--renderer", "tests.render.run.renderers:Slow", "--size", "16x16"]
+    arguments += ["--workers", "1", "--out", str(home / "o.lance"), "--profile", "draft"]
+    code = f"from tests.compatibility.commands import command; command('render-batch')({arguments!r})"
+    with (home / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], cwd=ROOT, stdout=log, stderr=log, start_new_session=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(home)},
+        )  # fmt: skip
+        try:
+            for _ in range(600):
+                if (home / "o.lance").exists() or process.poll() is not None:
+                    break
+                time.sleep(0.1)
+            time.sleep(2)
+            assert process.poll() is None, (home / "log").read_text()
+            yield process.pid, home
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def test_everything_listens_on_the_loopback_address_only(run: tuple[int, Path]) -> None:
+    addresses = listening(processes_of(run[0]))
+    assert addresses
+    assert set(addresses) <= LOOPBACK
+
+
+def open_files(processes: list[int]) -> list[Path]:
+    """Regular files and Unix sockets of these processes that lie in shared temporary folders or the home."""
+    found = set()
+    for process in processes:
+        try:
+            environment = Path(f"/proc/{process}/fd")
+            found |= {os.readlink(path) for path in environment.iterdir()}
+        except OSError:
+            continue
+    for line in Path("/proc/net/unix").read_text().splitlines()[1:]:
+        words = line.split()
+        if len(words) > 7 and "ray" in words[7] and words[7].startswith("/"):
+            found.add(words[7])
+    return [Path(path) for path in found if path.startswith("/") and Path(path).exists() and "/dev/" not in path[:5]]
+
+
+def reachable_by_others(path: Path) -> bool:
+    """Whether somebody else may come to a path: every folder above it lets others pass."""
+    return all(folder.stat().st_mode & stat.S_IXOTH for folder in path.parents)
+
+
+def test_what_it_keeps_open_is_out_of_reach_of_others(run: tuple[int, Path]) -> None:
+    leader, home = run
+    mine = [
+        path for path in open_files(processes_of(leader)) if "ray" in str(path) and "site-packages" not in str(path)
+    ]
+    assert mine
+    exposed = [
+        path for path in mine if reachable_by_others(path) and path.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH)
+    ]
+    assert exposed == []
+    for path in (home / ".ray").rglob("*") if (home / ".ray").exists() else ():
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_another_user_reads_and_writes_nothing_of_it(run: tuple[int, Path]) -> None:
+    leader, _ = run
+    paths = [str(path) for path in open_files(processes_of(leader)) if "ray" in str(path)]
+    paths = [path for path in paths if "site-packages" not in path and not path.startswith(str(run[1]))]
+    script = 'for path in "$@"; do if [ -r "$path" ] || [ -w "$path" ]; then echo "$path"; fi; done'
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, "sh", *paths], user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True,
+        text=True, timeout=60, check=True, cwd="/",
+    )  # fmt: skip
+    assert paths
+    assert done.stdout == ""

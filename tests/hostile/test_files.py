@@ -1,0 +1,103 @@
+"""Files that never end, files that are none, files that take for ever; and what must not be printed."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.traps import changed, make_store, run_bounded
+from tests.render.geometry.shapenet.trees import Tree, obj
+from tests.render.store.rendered import rendered
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (("render-specs", "check", "FILE"), "a.json"),
+        (("render-specs", "check", "FILE"), "a.jsonl"),
+        (("render-specs", "drawings", "FOLDER"), "page1-0.svg"),
+        (("render-specs", "kilogram", "--data", "FOLDER", "--count", "1"), "dense.json"),
+        (("render-specs", "import", "FILE"), "CLEVR_val_scenes.json"),
+        (("render-specs", "icca", "score", "FILE"), "played.jsonl"),
+        (("render-export", "FILE", "--format", "clevr-masks", "--out", "OUT"), "CLEVR_val_scenes.json"),
+        (("render-specs", "iwisdm", "--count", "1", "--config", "FILE"), "c.json"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["fifo", "sparse"])
+def test_a_pipe_or_a_huge_file_is_refused_at_once(
+    tmp_path: Path, arguments: tuple[str, ...], name: str, kind: str
+) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    path = folder / name
+    if kind == "fifo":
+        os.mkfifo(path)
+    else:
+        with path.open("wb") as stream:
+            stream.truncate(20 << 30)
+    if kind == "sparse" and name.endswith(".jsonl") and "check" in arguments:
+        pytest.skip("streamed line by line, and a line has a bound of its own") if False else None
+    words = [
+        word.replace("FILE", str(path)).replace("FOLDER", str(folder)).replace("OUT", str(tmp_path / "out"))
+        for word in arguments
+    ]
+    done = run_bounded(*words, seconds=30)
+    assert "Traceback" not in done.err, done.err
+    assert done.code == 2, (done.out, done.err)
+    assert done.peak < 1500
+
+
+def test_a_face_of_a_million_corners_is_an_error_of_the_model(tmp_path: Path) -> None:
+    face = "f " + "1 2 3 " * 1_000_000 + "\n"
+    tree = Tree(tmp_path / "lib", obj() + face).write()
+    (tmp_path / "s.json").write_text(
+        json.dumps({"version": 1, "id": "a", "frames": [{"objects": [{"shape": tree.shape}]}]})
+    )
+    done = run_bounded(
+        "render-batch", tmp_path / "s.json", "--dry-run", "--shapenet", tree.root, "--out", tmp_path / "x.lance",
+        env={"DIORAMA_CACHE": str(tmp_path / "cache")},
+    )  # fmt: skip
+    assert done.code == 2, done.err
+    assert "corners" in done.err
+    assert done.peak < 1500
+
+
+def test_passwords_in_an_endpoint_are_not_printed(tmp_path: Path) -> None:
+    done = run_bounded(
+        "render-store", "ls", "s3://bucket/x", seconds=120,
+        env={"AWS_ENDPOINT": "http://user:hunter2@127.0.0.1:9", "AWS_ALLOW_HTTP": "1", "AWS_ACCESS_KEY_ID": "k",
+             "AWS_SECRET_ACCESS_KEY": "s3cr3t", "AWS_REGION": "r"},
+    )  # fmt: skip
+    assert done.code != 0
+    assert "hunter2" not in done.out + done.err
+    assert "s3cr3t" not in done.out + done.err
+
+
+def test_a_gallery_does_not_publish_where_its_store_is(tmp_path: Path) -> None:
+    private = tmp_path / "home-of-somebody"
+    private.mkdir()
+    store, out = make_store(private), tmp_path / "gallery"
+    assert run_bounded("render-gallery", store, "--out", out).code == 0
+    for path in out.rglob("*"):
+        assert not path.is_file() or b"home-of-somebody" not in path.read_bytes(), path
+    # Made again in place, it is still known as the gallery of that store.
+    assert "now it becomes" not in run_bounded("render-gallery", store, "--out", out).err
+
+
+@pytest.mark.parametrize("format_name", ["folder", "coco", "clevr", "webdataset", "huggingface"])
+def test_one_bad_split_fails_one_episode(tmp_path: Path, format_name: str) -> None:
+    bad = rendered("demo/bad", 7)
+    scene = bad.scene.model_copy(update={"split": "../../etc"})
+    store = make_store(tmp_path, [rendered("demo/a", 1), changed(bad, scene=scene), rendered("demo/z", 2)])
+    done = run_bounded("render-export", store, "--format", format_name, "--out", tmp_path / "out")
+    assert "Traceback" not in done.err, done.err
+    assert done.code != 0
+    assert "demo/bad" in done.err
+    written = "".join(
+        path.read_bytes().decode("latin-1") + path.name for path in (tmp_path / "out").rglob("*") if path.is_file()
+    )
+    assert "demo/z" in written or "CLEVR_train_000001" in written, done.err
+    assert not (tmp_path.parent / "etc").exists()

@@ -1,0 +1,110 @@
+"""Symbolic links in output folders: nothing outside the folder that the user named is deleted or written."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from render.gallery.serve import server_of
+from render.run.status import Status, StatusFile, path_of
+from tests.compatibility.commands import run
+from tests.compatibility.contents import ABOUT, export_arguments, unpack
+from tests.compatibility.test_archive import ARCHIVES
+from tests.hostile.traps import Victim, make_store, make_victim, run_bounded
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Victim:
+    return make_victim(tmp_path / "victim")
+
+
+def replace_by_link(path: Path, target: Path) -> None:
+    """Put a link in the place of a file or folder."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(target)
+
+
+@pytest.mark.parametrize(
+    "place", ["episodes", "episodes/PREFIX", "episodes/PREFIX/KEY", "episodes/abc", "data", "static"]
+)
+def test_a_gallery_neither_deletes_nor_writes_through_links(tmp_path: Path, victim: Victim, place: str) -> None:
+    store, out, before = make_store(tmp_path), tmp_path / "gallery", victim.files()
+    assert run_bounded("render-gallery", store, "--out", out).code == 0
+    episode = next((out / "episodes").glob("*/*"))
+    path = out / place.replace("PREFIX", episode.parent.name).replace("KEY", episode.name)
+    replace_by_link(path, victim.folder)
+    # Another version of the store, so that something is removed and something is written.
+    assert run_bounded("render-store", "delete", store, "demo/a").code in (0, 2)
+    done = run_bounded("render-gallery", store, "--out", out, "--where", "episode_id = 'demo/b'")
+    assert victim.files() == before
+    assert done.code == 2, done.err
+    assert "link" in done.err
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("archive")
+    unpack(ARCHIVES[-1], folder)
+    return folder
+
+
+def test_no_export_writes_through_linked_folders(archive: Path, tmp_path: Path, victim: Victim) -> None:
+    """Each folder that an export makes is a link in turn; at most four of each format."""
+    before = victim.files()
+    for name, arguments in export_arguments(json.loads((archive / ABOUT).read_text()), archive):
+        run("render-export", *arguments, "--out", tmp_path / name)
+        made = sorted({path.parent for path in (tmp_path / name).rglob("*") if path.is_file()} - {tmp_path / name})
+        for number, folder in enumerate(made[:: max(1, len(made) // 4)]):
+            out = tmp_path / f"{name}-{number}"
+            replace_by_link(out / folder.relative_to(tmp_path / name), victim.folder)
+            with pytest.raises(AssertionError, match="link"):
+                run("render-export", *arguments, "--out", out)
+            assert victim.files() == before, folder
+
+
+def test_the_status_of_a_remote_store_is_private(
+    tmp_path: Path, victim: Victim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another user prepares the folder in the shared temporary directory, and a link under the name that will come."""
+    before = victim.files()
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    path = path_of("s3://bucket/store")
+    if path.is_relative_to(tmp_path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.chmod(0o777)
+        for name in (path.name, f"{path.name}.1"):
+            (path.parent / name).symlink_to(victim.folder / "precious.txt")
+        (path.parent / f"{path.name}.{os.getpid()}").symlink_to(victim.folder / "precious.txt")
+    StatusFile(Status("s3://bucket/store")).write()
+    assert victim.files() == before
+    for made in tmp_path.rglob("*"):
+        if not made.is_relative_to(victim.folder) and not made.is_symlink() and made.is_file():
+            assert made.stat().st_mode & 0o077 == 0, made
+
+
+def test_the_page_server_stays_inside_its_folder(tmp_path: Path, victim: Victim) -> None:
+    folder = tmp_path / "gallery"
+    folder.mkdir()
+    (folder / "index.html").write_text("page")
+    (folder / "outside").symlink_to(victim.folder)
+    with server_of(folder) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            for path, expected in (("/index.html", 200), ("/outside/precious.txt", 404)):
+                asking = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=10)
+                asking.request("GET", path, headers={"Host": "localhost"})
+                assert asking.getresponse().status == expected, path
+        finally:
+            server.shutdown()
