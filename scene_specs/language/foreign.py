@@ -1,0 +1,46 @@
+"""Files and texts of strangers: reading them ends, and printing them does nothing to a terminal."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+# Larger than any file that Diorama reads in one piece; a store's images are not read through here.
+MOST_BYTES = 1 << 30
+
+
+def read_foreign(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Read a regular file of at most `most` bytes. Raises OSError, also for a pipe, a device or a larger file.
+
+    The file is opened first and judged by what was opened, so nothing can be put into its place in between.
+    """
+    # A pipe that nobody writes to would otherwise hold the process when it is opened.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as stream:
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if state.st_size > most:
+            raise OSError(errno.EFBIG, f"larger than {most / 2**20:,.0f} MiB", str(path))
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"larger than {most / 2**20:,.0f} MiB", str(path))
+    return content
+
+
+def printable(text: str) -> str:
+    """The text with every character that a terminal may obey written as an escape; line breaks and tabs stay."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+def refuse_links(root: Path, path: Path) -> None:
+    """Raise OSError if a folder from `root` down to `path`, or `path` itself, is a symbolic link; `root` may be one."""
+    for part in (path, *path.parents):
+        if part == root:
+            return
+        if part.is_symlink():
+            raise OSError(errno.ELOOP, "is a symbolic link; nothing is written through it", str(part))
