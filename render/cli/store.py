@@ -115,8 +115,8 @@ def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
 
 
 def _store_facts(store: LanceReader) -> dict[str, Any]:
-    from render.store.lance.columns import SCHEMA_VERSION
-    from render.store.lance.copying import tally
+    from render.store.columns import SCHEMA_VERSION
+    from render.store.copying import tally
 
     versions = store.versions()
     size = store.bytes_on_disk()
@@ -207,7 +207,7 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
     from render.episode.output_files import check_writable
     from render.model.errors import StoreError, UsageError
     from render.store.lance import verify as looking
-    from render.store.lance.copying import write_specs
+    from render.store.copying import write_specs
 
     if mend and at is not None:
         raise UsageError("--repair changes the newest version; leave --at out")

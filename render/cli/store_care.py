@@ -146,7 +146,7 @@ def migrate(url: str) -> None:
     from render.store.lance.migrate import migrate as bring
 
     before = bring(url)
-    from render.store.lance.columns import SCHEMA_VERSION
+    from render.store.columns import SCHEMA_VERSION
 
     click.echo(f"{url}: schema version {before}, now {SCHEMA_VERSION}")
 

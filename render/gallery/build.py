@@ -29,7 +29,7 @@ from render.gallery.files import (
 )
 from render.gallery.index import write_index
 from render.model.errors import DioramaError, StoreError
-from render.store.lance.columns import KEY
+from render.store.columns import KEY
 from render.store.lance.location import is_remote
 from render.store.lance.reader import ID_BATCH_ROWS, LanceReader
 

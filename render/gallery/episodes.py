@@ -17,10 +17,10 @@ from render.gallery.script import script_call, to_json
 from render.gallery.thumbnail import thumbnail
 from render.model.errors import StoreError
 from render.store.episode_store import DamagedError
-from render.store.lance.columns import KEY, episode_schema
+from render.store.columns import KEY, episode_schema
 from render.store.lance.reader import LanceReader, ids_filter
-from render.store.lance.row_checks import problems_in, problems_of
-from render.store.lance.rows import record_of
+from render.store.row_checks import problems_in, problems_of
+from render.store.rows import record_of
 
 log = logging.getLogger(__name__)
 

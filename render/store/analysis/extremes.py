@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from render.store.lance.columns import KEY
+from render.store.columns import KEY
 from render.store.lance.reader import LanceReader
 
 _BATCH = 1024

@@ -11,7 +11,7 @@ from typing import Any
 from render.annotations.compare import compare_records, scene_changes
 from render.model.record import EpisodeRecord
 from render.store.episode_store import DamagedError
-from render.store.lance.columns import KEY
+from render.store.columns import KEY
 from render.store.lance.reader import ID_BATCH_ROWS, LanceReader
 from render.store.resume import difference
 

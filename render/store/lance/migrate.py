@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from render.store.lance.columns import SCHEMA_VERSION, VERSION_KEY, check_schema, episode_schema, schema_version
-from render.store.lance.translate_errors import translate_errors
+from render.store.columns import SCHEMA_VERSION, VERSION_KEY, check_schema, episode_schema, schema_version
+from render.store.lance.errors import translate_errors
 
 log = logging.getLogger(__name__)
 

@@ -12,10 +12,10 @@ from render.model.errors import StoreError, UsageError
 from render.store import open_or_create, open_store, peek
 from render.store.episode_store import DamagedError, PutResult
 from render.store.lance import fsync_commit as durable
-from render.store.lance.columns import VERSION_KEY, episode_schema
+from render.store.columns import VERSION_KEY, episode_schema
 from render.store.lance.compaction import repeated
 from render.store.lance.lance_store import LanceStore
-from render.store.lance.rows import table_of
+from render.store.rows import table_of
 from tests.factories import make_record
 
 

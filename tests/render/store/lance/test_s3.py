@@ -11,7 +11,7 @@ import pytest
 
 from render.model.errors import StoreError
 from render.store.lance.conditional_put import check_conditional_put
-from render.store.lance.copying import copy
+from render.store.copying import copy
 from render.store.lance.lance_store import LanceStore
 from render.store.lance.verify import verify
 from tests.render.store.rendered import rendered

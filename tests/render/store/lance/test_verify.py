@@ -13,11 +13,11 @@ from render.cli.common import atomic_writer
 from render.compiler.render_key import render_key_of
 from render.model.errors import StoreError
 from render.store.lance import verify as looking
-from render.store.lance.copying import write_specs
+from render.store.copying import write_specs
 from render.store.lance.lance_store import LanceStore
 from render.store.lance.opening import repair
 from render.store.lance.repair import delete_damaged
-from render.store.lance.rows import table_of
+from render.store.rows import table_of
 from render.store.lance.verify import verify
 from scene_specs.reading.source import SpecSource
 from tests.render.store.rendered import rendered

@@ -12,9 +12,9 @@ from pycocotools import mask as coco
 
 from render.model import png as png_module
 from render.model.record import RLE, EpisodeRecord
-from render.store.lance.columns import RECORD_COLUMNS
-from render.store.lance.row_checks import measure, problems_of, runs
-from render.store.lance.rows import row_of, table_of, text_digest
+from render.store.columns import RECORD_COLUMNS
+from render.store.row_checks import measure, problems_of, runs
+from render.store.rows import row_of, table_of, text_digest
 from tests.factories import png
 from tests.render.store.rendered import rendered
 

@@ -6,7 +6,7 @@ import pytest
 
 from render.model.errors import StoreError
 from render.store.lance.s3_errors import explain_s3_error
-from render.store.lance.translate_errors import translate_errors
+from render.store.lance.errors import translate_errors
 
 # As a Ceph gateway answers, in the text of Lance's error.
 TEXT = (
