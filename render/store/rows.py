@@ -42,7 +42,9 @@ def decode(parts: Sequence[bytes]) -> pa.Table:
         batches = [pa.ipc.read_record_batch(pa.py_buffer(part), schema) for part in parts]
         return pa.Table.from_batches(batches, schema=schema)
     except (pa.ArrowInvalid, OSError) as error:
-        raise StoreError(f"an encoded episode can't be read; was it encoded by another version of Diorama? {error}") from error
+        raise StoreError(
+            f"an encoded episode can't be read; was it encoded by another version of Diorama? {error}"
+        ) from error
 
 
 def row_of(record: EpisodeRecord) -> dict[str, Any]:
@@ -51,7 +53,9 @@ def row_of(record: EpisodeRecord) -> dict[str, Any]:
         row = {**_identity(record), **_task(record.scene.task), **_images(record), **_texts(record)}
         row["text_sha256"] = text_digest(row)
     except (ValueError, TypeError) as error:
-        raise StoreError(f"episode {record.episode_id}: can't be stored: {error}; no episode of its batch was stored") from error
+        raise StoreError(
+            f"episode {record.episode_id}: can't be stored: {error}; no episode of its batch was stored"
+        ) from error
     return row
 
 

@@ -208,7 +208,9 @@ def _duplicates(store: LanceReader) -> list[Damage]:
             for row in batch.to_pylist():
                 here = (row["attempt"] or 0, row["_rowid"])
                 if row[KEY] in best:
-                    found.append(Damage(row[KEY], ("stored more than once",), min(best[row[KEY]], here)[1], duplicate=True))
+                    found.append(
+                        Damage(row[KEY], ("stored more than once",), min(best[row[KEY]], here)[1], duplicate=True)
+                    )
                 best[row[KEY]] = max(best.get(row[KEY], here), here)
     except StoreError:
         # A file that can't be read is in the verdict already.

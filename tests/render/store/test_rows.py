@@ -10,8 +10,8 @@ from hypothesis import given
 
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord
-from render.store.episode_store import DamagedError
 from render.store.columns import RECORD_COLUMNS, episode_schema
+from render.store.episode_store import DamagedError
 from render.store.rows import record_of, row_of, table_of
 from tests.factories import make_job, make_record, records
 

@@ -22,7 +22,7 @@ from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.analysis import stats as stats_module
 from render.store.analysis.extremes import SCALES, extremes
-from render.store.analysis.stats import BINS, WHOLE, Distribution, Stats, gather
+from render.store.analysis.stats import ALL, BINS, Distribution, Stats, gather
 from render.store.analysis.store_diff import compare, diff
 from render.store.lance.lance_store import LanceStore
 from scene_specs.language.spec import EpisodeSpec
@@ -92,9 +92,9 @@ def test_distributions_are_those_of_the_records(
     monkeypatch.setattr(stats_module, "_BATCH", batch)
     done: list[int] = []
     found = gather(store, progress=done.append)
-    assert counts_of(found, WHOLE) == expected(records)
-    assert sum(done) == found.episodes[WHOLE] == len(records)
-    assert found.images[WHOLE] == sum(len(record.images) for record in records)
+    assert counts_of(found, ALL) == expected(records)
+    assert sum(done) == found.episodes[ALL] == len(records)
+    assert found.images[ALL] == sum(len(record.images) for record in records)
 
 
 def test_groups_are_counted_apart(store: LanceStore, records: list[EpisodeRecord]) -> None:
@@ -107,7 +107,7 @@ def test_groups_are_counted_apart(store: LanceStore, records: list[EpisodeRecord
 
 def test_a_condition_and_an_empty_store(store: LanceStore, records: list[EpisodeRecord], tmp_path: Path) -> None:
     some = gather(store, "task = 'task-1'")
-    assert counts_of(some, WHOLE) == expected([r for r in records if (r.scene.task or {}).get("name") == "task-1"])
+    assert counts_of(some, ALL) == expected([r for r in records if (r.scene.task or {}).get("name") == "task-1"])
     empty = gather(LanceStore.create(str(tmp_path / "e.lance"), fsync=False))
     assert empty.groups == [] and all(not item.counts for item in empty.distributions.values())
     save_charts(empty, "empty", tmp_path / "e.svg", True)

@@ -10,11 +10,10 @@ import pytest
 
 from render.model.errors import StoreError, UsageError
 from render.store import open_or_create, open_store, peek
-from render.store.episode_store import DamagedError, PutResult
-from render.store.lance import fsync_commit as durable
 from render.store.columns import VERSION_KEY, episode_schema
-from render.store.lance.compaction import repeated
-from render.store.lance.lance_store import LanceStore
+from render.store.episode_store import DamagedError, PutResult
+from render.store.lance import durability
+from render.store.lance.lance_store import LanceStore, repeated
 from render.store.rows import table_of
 from tests.factories import make_record
 
@@ -123,7 +122,7 @@ def test_compaction_happens_by_itself_only_after_many_commits(
 def test_compaction_finds_a_planted_duplicate(store: LanceStore) -> None:
     store.put([make_record("demo/0"), make_record("demo/1")])
     lance.write_dataset(table_of([make_record("demo/1")]), store.url, mode="append")
-    with pytest.raises(StoreError, match="1 episodes are there twice, demo/1 the first"):
+    with pytest.raises(StoreError, match="1 episode is stored twice, demo/1 the first"):
         store.compact()
 
 
@@ -212,7 +211,7 @@ def test_other_failures_are_not_tried_again(store: LanceStore, monkeypatch: pyte
 
 def test_every_file_of_a_commit_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: set[Path] = set()
-    monkeypatch.setattr(durable, "_sync", synced.add)
+    monkeypatch.setattr(durability, "_sync", synced.add)
     root = tmp_path / "s.lance"
 
     def new_files(before: set[Path]) -> set[Path]:

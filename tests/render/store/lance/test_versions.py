@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from render.model.errors import ConflictError, StoreError, UsageError
 from render.store import open_at
-from render.store.episode_store import PutResult
-from render.store.lance import versions
 from render.store.columns import VERSION_KEY, episode_schema
-from render.store.copying import condition, copy, tally
+from render.store.episode_store import PutResult, condition, copy, tally
+from render.store.lance import versions
 from render.store.lance.lance_store import LanceStore
 from render.store.lance.migrate import migrate
-from render.store.rows import encode, table_of
 from render.store.lance.versions import Change, Version, changes
+from render.store.rows import encode, table_of
 from tests.factories import make_record
 
 
