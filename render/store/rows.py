@@ -42,9 +42,7 @@ def decode(parts: Sequence[bytes]) -> pa.Table:
         batches = [pa.ipc.read_record_batch(pa.py_buffer(part), schema) for part in parts]
         return pa.Table.from_batches(batches, schema=schema)
     except (pa.ArrowInvalid, OSError) as error:
-        raise StoreError(
-            f"an encoded episode can't be read; was it encoded by another version of Diorama? {error}"
-        ) from error
+        raise StoreError(f"an encoded episode can't be read; did another Diorama encode it? {error}") from error
 
 
 def row_of(record: EpisodeRecord) -> dict[str, Any]:

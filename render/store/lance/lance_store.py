@@ -214,8 +214,9 @@ class LanceStore(LanceReader):
     def _check_unique(self) -> None:
         duplicates = repeated(key for key, _ in self.ids())
         if duplicates:
+            count = "1 episode is" if len(duplicates) == 1 else f"{len(duplicates)} episodes are"
             raise StoreError(
-                f"{self._url}: {len(duplicates)} episodes are stored twice, {duplicates[0]} the first; "
+                f"{self._url}: {count} stored twice, {duplicates[0]} the first; "
                 f"`render-store verify {self._url} --repair` keeps the newest of each"
             )
 

@@ -221,7 +221,7 @@ class LanceReader:
         return sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) if root.is_dir() else None
 
     def torch_dataset(self, **options: Any) -> Any:
-        """Return a torch Dataset of this version; see render.store.lance.torch_dataset for options. Raises StoreError."""
+        """Return a torch Dataset of this version; options as in render.store.lance.torch_dataset. Raises StoreError."""
         from render.store.lance.torch_dataset import torch_dataset
 
         return torch_dataset(partial(LanceReader.at_version, self._url, self.version), **options)

@@ -206,12 +206,11 @@ def _duplicates(store: LanceReader) -> list[Damage]:
     try:
         for batch in store.row_numbers([KEY, "attempt"], ID_BATCH_ROWS):
             for row in batch.to_pylist():
-                here = (row["attempt"] or 0, row["_rowid"])
-                if row[KEY] in best:
-                    found.append(
-                        Damage(row[KEY], ("stored more than once",), min(best[row[KEY]], here)[1], duplicate=True)
-                    )
-                best[row[KEY]] = max(best.get(row[KEY], here), here)
+                key, here = row[KEY], (row["attempt"] or 0, row["_rowid"])
+                if key in best:
+                    _, older = min(best[key], here)
+                    found.append(Damage(key, ("stored more than once",), older, duplicate=True))
+                best[key] = max(best.get(key, here), here)
     except StoreError:
         # A file that can't be read is in the verdict already.
         return found

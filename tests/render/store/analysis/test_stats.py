@@ -89,7 +89,7 @@ def counts_of(found: Stats, group: str) -> dict[str, Counter[Any]]:
 def test_distributions_are_those_of_the_records(
     store: LanceStore, records: list[EpisodeRecord], batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stats_module, "_BATCH", batch)
+    monkeypatch.setattr(stats_module, "BATCH_ROWS", batch)
     done: list[int] = []
     found = gather(store, progress=done.append)
     assert counts_of(found, ALL) == expected(records)

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from render.store.lance import versions
 from render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
 
@@ -51,7 +50,7 @@ def main(url: str, prefix: str, cycles: int) -> None:
             store._dataset.create_scalar_index("episode_id", "BTREE", replace=True)
         with phase("clean-up"):
             # Younger than a day: allowed only because nobody else writes here.
-            versions.clean_up(url, store._dataset, timedelta(0), least_age=timedelta(0))
+            store.clean_up(timedelta(0), least_age=timedelta(0))
 
 
 if __name__ == "__main__":

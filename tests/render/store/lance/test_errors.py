@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from render.store.lance.s3_errors import explain_s3_error
 
 from render.model.errors import StoreError
-from render.store.lance.errors import translate_errors
+from render.store.lance.errors import explain_s3_error, translate_errors
 
 # As a Ceph gateway answers, in the text of Lance's error.
 TEXT = (

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from render.model.errors import ConflictError, StoreError, UsageError
 from render.store import open_at
+from render.store.analysis.stats import tally
 from render.store.columns import VERSION_KEY, episode_schema
-from render.store.episode_store import PutResult, condition, copy, tally
-from render.store.lance import versions
+from render.store.copying import copy
+from render.store.episode_store import PutResult, condition
 from render.store.lance.lance_store import LanceStore
 from render.store.lance.migrate import migrate
 from render.store.lance.versions import Change, Version, changes
@@ -132,7 +133,7 @@ def test_clean_up_keeps_a_day_and_what_is_tagged(store: LanceStore) -> None:
     assert store.clean_up(timedelta(days=1)) == 0
     assert len(store.versions()) == 5
     # As if a day had passed; the only writer is this test.
-    freed = versions.clean_up(store.url, store._dataset, timedelta(0), least_age=timedelta(0))
+    freed = store.clean_up(timedelta(0), least_age=timedelta(0))
     assert freed > 0
     assert {version.number for version in store.versions()} == {3, store.version}
     assert open_at(store.url, "release").get("demo/0") == make_record("demo/0", attempt=2, seed=1)
@@ -193,7 +194,7 @@ class TestCopy:
         mine, theirs = make_record("demo/0", attempt=1, seed=1), make_record("demo/0", attempt=2, seed=2)
         store.put([mine, make_record("demo/1")])
         target.put([theirs])
-        with pytest.raises(ConflictError, match=r"1 episodes .* with other contents; nothing was copied:\n  demo/0"):
+        with pytest.raises(ConflictError, match=r"1 episode is .* with other contents; nothing was copied:\n  demo/0"):
             copy(store, target)
         assert target.count() == 1
         assert copy(store, target, differing="keep").kept == 1
