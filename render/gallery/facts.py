@@ -23,7 +23,7 @@ _CHECKS = (
     ("column ", "search columns"),
     ("images: ", "frames"),
     ("annotated objects", "frames"),
-    ("passes asked for", "frames"),
+    ("passes requested", "frames"),
     ("answer ", "answer"),
 )
 

@@ -39,28 +39,22 @@ class EpisodeReader(Protocol):
     @property
     def url(self) -> str:
         """Path or URL of the store."""
-        ...
 
     @property
     def version(self) -> int:
         """Number of the version that is read."""
-        ...
 
     def get(self, episode_id: str) -> EpisodeRecord:
         """Return one episode. Raises StoreError for an unknown id, DamagedError if it differs from what was put."""
-        ...
 
     def get_many(self, episode_ids: Sequence[str]) -> list[EpisodeRecord]:
         """Return episodes in the order of `episode_ids`, all in memory at once (seven images: half a megabyte)."""
-        ...
 
     def ids(self) -> Iterator[tuple[str, str]]:
         """Yield (episode id, job hash) of every episode, in any order."""
-        ...
 
     def job(self, episode_id: str) -> RenderKey:
         """Return the render key of an episode. Raises StoreError for an unknown id."""
-        ...
 
     def scan(
         self, columns: Sequence[str], where: str | None = None, batch_size: int = BATCH_ROWS
@@ -69,23 +63,18 @@ class EpisodeReader(Protocol):
 
         Raises UsageError for a filter that can't be parsed.
         """
-        ...
 
     def batches(self, columns: Sequence[str], where: str | None = None, batch_size: int = BATCH_ROWS) -> Iterator[Any]:
         """Yield the rows of `scan` as pyarrow.RecordBatch of at most `batch_size` rows."""
-        ...
 
     def count(self, where: str | None = None) -> int:
         """Return the number of episodes, or of those that match a SQL filter. Raises UsageError as `scan`."""
-        ...
 
     def exists(self, episode_id: str) -> bool:
         """Return whether an episode is stored."""
-        ...
 
     def close(self) -> None:
         """Release resources. Not needed to save data: a put is committed when it returns."""
-        ...
 
 
 class EpisodeStore(EpisodeReader, Protocol):
@@ -96,31 +85,24 @@ class EpisodeStore(EpisodeReader, Protocol):
 
     def put(self, records: Sequence[EpisodeRecord]) -> PutResult:
         """Commit episodes in one atomic step. Safe to repeat; of each id the latest attempt stays."""
-        ...
 
     def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
         """Commit records encoded by render.store.rows.encode, in this process or another; otherwise as `put`."""
-        ...
 
     def replace(self, records: Sequence[EpisodeRecord]) -> PutResult:
         """Commit episodes as `put`, but replace any stored attempt. Replaced episodes stay in the history."""
-        ...
 
     def delete(self, episode_ids: Sequence[str]) -> int:
         """Delete episodes and return how many were stored. They stay in the history."""
-        ...
 
     def compact(self) -> None:
         """Merge small files and update the index; run it when nobody writes. Raises StoreError for a duplicate id."""
-        ...
 
     def maybe_compact(self) -> bool:
         """Compact if enough was committed since the last compaction; return whether it did."""
-        ...
 
     def refresh(self) -> None:
         """Make commits of other writers visible."""
-        ...
 
 
 def is_remote(url: str) -> bool:

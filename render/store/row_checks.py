@@ -43,7 +43,7 @@ def _columns(row: Mapping[str, Any], record: EpisodeRecord) -> Iterator[str]:
     # As JSON, because NaN equals itself there.
     wrong = [name for name in names if _json(row.get(name)) != _json(wanted[name])]
     if wrong:
-        yield f"column {', '.join(wrong)}: not what the episode itself says"
+        yield f"column {', '.join(wrong)}: differs from the episode"
 
 
 def _json(value: Any) -> str:
@@ -69,7 +69,7 @@ def _against_scene(image: ImageRecord, frame: SceneFrame) -> Iterator[str]:
     if there != wanted:
         yield f"image {image.name}: annotated objects {_few(there)}, in the Scene {_few(wanted)}"
     if (image.extra is not None) != bool(frame.passes):
-        yield f"image {image.name}: passes asked for {list(frame.passes)}, stored: {image.extra is not None}"
+        yield f"image {image.name}: passes requested {list(frame.passes)}, stored: {image.extra is not None}"
 
 
 def _few(items: list[tuple[int, str]]) -> str:
@@ -82,7 +82,7 @@ def _images(record: EpisodeRecord) -> Iterator[str]:
     for image in record.images:
         at = f"image {image.name}"
         if (image.width, image.height) != (settings.width, settings.height):
-            yield f"{at}: says {image.width}x{image.height}, the Scene {settings.width}x{settings.height}"
+            yield f"{at}: size is {image.width}x{image.height}, in the Scene {settings.width}x{settings.height}"
         problem = _png_problem(image)
         if problem:
             yield f"{at}: {problem}"

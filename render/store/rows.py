@@ -174,7 +174,7 @@ def record_of(row: Mapping[str, Any]) -> EpisodeRecord:
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise DamagedError(f"episode {episode}: its row can't be read: {error}; {_ADVICE}") from error
     if record.digest() != row["sha256"]:
-        raise DamagedError(f"episode {episode}: its pictures don't match their SHA-256; {_ADVICE}")
+        raise DamagedError(f"episode {episode}: its images don't match their SHA-256; {_ADVICE}")
     return record
 
 

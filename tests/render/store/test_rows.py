@@ -43,7 +43,7 @@ def test_columns_for_searching() -> None:
     assert (row["benchmark"], row["task"], row["split"]) == ("demo", "colour", "train")
     assert (row["options"], row["answer"]) == (["supri", "ecle"], "ecle")
     assert row["utterances"] == ["word-0", None, "word-2"]
-    assert [picture["path"] for picture in row["images"]] == ["frame-0.png", "frame-1.png", "frame-2.png"]
+    assert [image["path"] for image in row["images"]] == ["frame-0.png", "frame-1.png", "frame-2.png"]
     assert [(o["image"], o["index"], o["bbox"]) for o in row["objects"]] == [
         (image, index, [2 + index, 3, 4, 4]) for image in range(3) for index in (1, 2)
     ]

@@ -22,10 +22,11 @@ from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.analysis import stats as stats_module
 from render.store.analysis.extremes import SCALES, extremes
-from render.store.analysis.stats import ALL, BINS, Distribution, Stats, gather
+from render.store.analysis.stats import ALL, BINS, Distribution, Stats, gather, tally
 from render.store.analysis.store_diff import compare, diff
 from render.store.lance.lance_store import LanceStore
 from scene_specs.language.spec import EpisodeSpec
+from tests.factories import make_record as random_record
 from tests.render.store.rendered import rendered
 
 
@@ -203,3 +204,10 @@ def test_one_pixel_is_found_and_a_damaged_row_is_named(tmp_path: Path) -> None:
     b.refresh()
     found = diff(a, b)
     assert [(one.episode, bool(one.problem)) for one in found.differing] == [("d/1", False), ("d/2", True)]
+
+
+def test_tally(tmp_path: Path) -> None:
+    store = put(tmp_path / "s.lance", random_record("demo/0"), random_record("demo/1", images=3))
+    facts = tally(store)
+    assert (facts["episodes"], facts["images"], facts["split"]) == (2, 5, {"train": 2})
+    assert facts["size"] == {"32x24": 2}

@@ -1,6 +1,6 @@
-"""A process of its own that goes through everything a store does, over and over, and says what it is at.
+"""A separate process that repeats every operation of a store and reports each phase.
 
-Lines: `begin PHASE`, `end PHASE SECONDS`, and `ack ID` for what was committed. It is made to be killed.
+Lines: `begin PHASE`, `end PHASE SECONDS`, and `ack ID` for what was committed. Tools kill it at any moment.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ PHASES = ("commit", "compaction", "index", "clean-up")
 BATCH = 16
 
 
-def say(line: str) -> None:
+def report(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
 
 @contextmanager
 def phase(name: str) -> Iterator[None]:
-    say(f"begin {name}")
+    report(f"begin {name}")
     start = time.monotonic()
     yield
-    say(f"end {name} {time.monotonic() - start:.4f}")
+    report(f"end {name} {time.monotonic() - start:.4f}")
 
 
 def main(url: str, prefix: str, cycles: int) -> None:
@@ -43,7 +43,7 @@ def main(url: str, prefix: str, cycles: int) -> None:
             with phase("commit"):
                 store.put(records)
             for name in names:
-                say(f"ack {name}")
+                report(f"ack {name}")
         with phase("compaction"):
             store.compact()
         with phase("index"):

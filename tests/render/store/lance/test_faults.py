@@ -1,4 +1,4 @@
-"""Disks that are full or can't be written: a clear error, nothing lost, and it goes on once there is room."""
+"""Full and read-only disks: a clear error, no lost data, and writing continues once there is room."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_full_disk(small_disk: Path) -> None:
     assert sorted(key for key, _ in opened.ids()) == sorted(acknowledged)
     assert [record.episode_id for record in opened.get_many(acknowledged)] == acknowledged
     subprocess.run(["mount", "-o", "remount,size=40m", str(small_disk)], check=True)
-    # The same object goes on, as a run does that waited.
+    # The same object continues, as in a run that waited.
     name = f"demo/{len(acknowledged)}"
     store.put([make_record(name)])
     assert LanceStore.open(store.url).exists(name)

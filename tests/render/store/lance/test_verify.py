@@ -1,4 +1,4 @@
-"""Ten stores that were damaged in ten ways, each named by opening or by verify."""
+"""Stores damaged in several ways: opening or verify reports each."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def store(tmp_path: Path) -> LanceStore:
 
 
 def flip(store: LanceStore, content: bytes, at: int = 40) -> None:
-    """One bit of the first place in the data files that holds `content`."""
+    """Flip one bit where the data files first hold `content`."""
     for file in sorted((Path(store.url) / "data").iterdir()):
         data = bytearray(file.read_bytes())
         place = data.find(content)
@@ -47,14 +47,14 @@ def fresh(store: LanceStore) -> LanceStore:
     return LanceStore.open(store.url)
 
 
-def test_a_whole_store(store: LanceStore) -> None:
+def test_an_intact_store(store: LanceStore) -> None:
     done: list[int] = []
     verdict = verify(store, progress=done.append)
     assert verdict.intact
     assert verdict.episodes == sum(done) == 6
 
 
-def test_several_processes_say_the_same(store: LanceStore) -> None:
+def test_several_processes_find_the_same(store: LanceStore) -> None:
     flip(store, rendered("demo/4", seed=4).images[1].png)
     alone, together = verify(fresh(store), workers=1), verify(fresh(store), workers=2)
     assert alone == together
@@ -75,7 +75,7 @@ def test_a_flipped_bit_in_a_picture(store: LanceStore) -> None:
     flip(store, rendered("demo/1", seed=1).images[0].png)
     (damage,) = verify(fresh(store)).damaged
     assert damage.episode_id == "demo/1"
-    assert damage.problems == ("its pictures don't match their SHA-256",)
+    assert damage.problems == ("its images don't match their SHA-256",)
 
 
 def test_a_flipped_bit_in_the_truth(store: LanceStore) -> None:
@@ -93,7 +93,7 @@ def test_a_row_with_holes(store: LanceStore) -> None:
 def test_a_search_column(store: LanceStore) -> None:
     lance.dataset(store.url).update({"split": "'test'"}, where="episode_id = 'demo/3'")
     (damage,) = verify(fresh(store)).damaged
-    assert str(damage) == "episode demo/3: column split: not what the episode itself says"
+    assert str(damage) == "episode demo/3: column split: differs from the episode"
 
 
 def test_a_planted_duplicate_and_its_repair(store: LanceStore) -> None:
@@ -106,7 +106,7 @@ def test_a_planted_duplicate_and_its_repair(store: LanceStore) -> None:
     assert fresh(store).count() == 6
 
 
-def test_damaged_rows_go_and_can_be_made_again(store: LanceStore, tmp_path: Path) -> None:
+def test_damaged_rows_are_deleted_and_can_be_rendered_again(store: LanceStore, tmp_path: Path) -> None:
     for number in (1, 4):
         flip(store, rendered(f"demo/{number}", seed=number).images[0].png)
     opened = fresh(store)
@@ -138,7 +138,7 @@ def test_a_cut_file_of_an_older_commit(store: LanceStore, caplog: pytest.LogCapt
 
 @pytest.mark.parametrize("size", [0, 1000])
 def test_a_commit_that_a_power_cut_tore(store: LanceStore, size: int) -> None:
-    """Acknowledged is what was synced: the newest commit may be named by its manifest and have no data."""
+    """Only synced commits are acknowledged: the manifest of the newest may exist without its data."""
     before = {path.name for path in (Path(store.url) / "data").iterdir()}
     store.put([rendered("torn/0")])
     (file,) = [path for path in (Path(store.url) / "data").iterdir() if path.name not in before]
@@ -181,7 +181,7 @@ def test_verify_reads_one_version(store: LanceStore) -> None:
     assert verify(reader).episodes == 6
 
 
-def test_episodes_made_from_a_scene_can_be_made_again(store: LanceStore, tmp_path: Path) -> None:
+def test_episodes_rendered_from_a_scene_can_be_rendered_again(store: LanceStore, tmp_path: Path) -> None:
     record = rendered("demo/7", seed=7)
     made = record.model_copy(update={"job": render_key_of(record.scene, record.scene.settings, "fake")})
     store.put([made])
