@@ -109,10 +109,10 @@ def _texts(record: EpisodeRecord) -> dict[str, Any]:
         "spec": to_json(record.job.spec),
         "job": to_json(record.job.model_dump()),
         "scene": to_json(record.scene.model_dump(mode="json")),
-        "annotations": _json_of_floats(annotations),
+        "annotations": finite_json(annotations),
         "relations": [to_json(image.annotation.relations) for image in record.images],
-        "provenance": _json_of_floats(provenance),
-        "seconds": _json_of_floats(provenance["seconds"]),
+        "provenance": finite_json(provenance),
+        "seconds": finite_json(provenance["seconds"]),
     }
 
 
@@ -121,7 +121,7 @@ def to_json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def _json_of_floats(value: Any) -> str:
+def finite_json(value: Any) -> str:
     """Return the JSON text of a typed model's data.
 
     JSON has no NaN or infinity: they become strings, which pydantic reads back as floats.
