@@ -145,15 +145,10 @@ def read_each(store: EpisodeReader, episode_ids: Sequence[str]) -> list[EpisodeR
     """Return episodes in the order of `episode_ids`, with the error in place of each damaged one."""
     try:
         return [*store.get_many(episode_ids)]
-    except DamagedError:
-        return [_record_or_error(store, episode_id) for episode_id in episode_ids]
-
-
-def _record_or_error(store: EpisodeReader, episode_id: str) -> EpisodeRecord | DamagedError:
-    try:
-        return store.get(episode_id)
     except DamagedError as error:
-        return error
+        if len(episode_ids) == 1:
+            return [error]
+        return [item for episode_id in episode_ids for item in read_each(store, [episode_id])]
 
 
 def short_columns(store: EpisodeReader, columns: Sequence[str], where: str | None = None) -> dict[str, tuple[Any, ...]]:

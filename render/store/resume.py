@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from render.model.errors import ConflictError
@@ -44,7 +45,6 @@ class Planner:
         self._store = store
         self._policy = policy
         self._stored = dict(store.ids()) if store is not None else {}
-        self._attempts: dict[str, int] | None = None
         self._explained = 0
 
     def decide(self, episode: EpisodeSpec | Scene, job: RenderKey, settings: Settings) -> Decision:
@@ -57,14 +57,13 @@ class Planner:
         if self._policy == "keep":
             return Decision("keep", episode, job, settings)
         if self._policy == "replace":
-            return Decision("replace", episode, job, settings, attempt=self._attempt(episode.id) + 1)
+            return Decision("replace", episode, job, settings, attempt=self._attempts.get(episode.id, 0) + 1)
         return Decision("conflict", episode, job, settings, differences=self._explain(episode.id, job))
 
-    def _attempt(self, episode_id: str) -> int:
-        if self._attempts is None:
-            assert self._store is not None
-            self._attempts = {key: attempt for key, (attempt,) in short_columns(self._store, ["attempt"]).items()}
-        return self._attempts.get(episode_id, 0)
+    @cached_property
+    def _attempts(self) -> dict[str, int]:
+        assert self._store is not None
+        return {key: attempt for key, (attempt,) in short_columns(self._store, ["attempt"]).items()}
 
     def _explain(self, episode_id: str, job: RenderKey) -> tuple[str, ...]:
         if self._explained >= _EXPLAINED:
@@ -80,11 +79,11 @@ class Planner:
         for decision in decisions[:_EXPLAINED]:
             shown = list(decision.differences[:_SHOWN_DIFFERENCES])
             if len(decision.differences) > len(shown):
-                shown.append(f"and {len(decision.differences) - len(shown)} more differences")
+                shown.append(f"and {len(decision.differences) - len(shown)} more")
             lines.append(f"episode {decision.episode.id} is stored already, but was made from something else:")
             lines += [f"  {line}" for line in shown]
         if len(decisions) > _EXPLAINED:
-            lines.append(f"and {len(decisions) - _EXPLAINED} more episodes")
+            lines.append(f"and {len(decisions) - _EXPLAINED} more")
         lines.append("pass --replace to render them again, --keep to keep the stored ones, or use another id or store")
         return ConflictError("\n".join(lines))
 

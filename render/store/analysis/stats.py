@@ -216,8 +216,5 @@ def tally(store: EpisodeReader, where: str | None = None) -> dict[str, Any]:
         row["size"] = f"{row['width']}x{row['height']}"
         for name, counter in counts.items():
             counter[str(row[name] if row[name] is not None else "-")] += 1
-    return {
-        "episodes": episodes,
-        "images": images,
-        **{name: dict(sorted(counter.items())) for name, counter in counts.items()},
-    }
+    groups = {name: dict(sorted(counter.items())) for name, counter in counts.items()}
+    return {"episodes": episodes, "images": images, **groups}
