@@ -36,8 +36,8 @@ def foreign_package() -> str:
         return ""
     return (
         f"the package `render` at {origin or 'unknown place'} is not Diorama's: another distribution called `render` "
-        "has replaced its files. Run `pip uninstall render`, then `pip install --force-reinstall --no-deps diorama`, or "
-        "install Diorama into an environment of its own"
+        "has replaced its files. Run `pip uninstall render`, then `pip install --force-reinstall --no-deps diorama`, "
+        "or install Diorama into an environment of its own"
     )
 
 
