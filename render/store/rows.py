@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from render.store.episode_store import DamagedError
 
 # Fields of a stored object that ObjectAnnotation has under the same name.
 _OBJECT_FIELDS = [field.name for field in OBJECT_TYPE if field.name in ObjectAnnotation.model_fields]
+# Decoded, an image of that many takes 12 MB.
+_HARMLESS_PIXELS = 1 << 22
 _ADVICE = "the store is damaged there: delete the episode and render it again"
 
 
@@ -175,7 +178,25 @@ def record_of(row: Mapping[str, Any]) -> EpisodeRecord:
         raise DamagedError(f"episode {episode}: its row can't be read: {error}; {_ADVICE}") from error
     if record.digest() != row["sha256"]:
         raise DamagedError(f"episode {episode}: its images don't match their SHA-256; {_ADVICE}")
+    if problem := _too_large(record):
+        raise DamagedError(f"episode {episode}: {problem}; {_ADVICE}")
     return record
+
+
+def _too_large(record: EpisodeRecord) -> str:
+    """Return which image or mask would take much more memory decoded than its Scene says; "" if none would.
+
+    The row may come from a stranger. Smaller deviations are found by `row_checks`, which names them one by one.
+    """
+    settings = record.scene.settings
+    most = max(settings.width * settings.height, _HARMLESS_PIXELS)
+    for image in record.images:
+        # A PNG begins with 8 bytes of signature and its IHDR chunk: length, name, width, height.
+        header = struct.unpack(">II", image.png[16:24]) if image.png[12:16] == b"IHDR" else (0, 0)
+        for width, height in (header, *(item.rle.size[::-1] for item in image.annotation.objects)):
+            if width * height > most:
+                return f"image {image.name}: found {width}x{height}; its Scene has {settings.width}x{settings.height}"
+    return ""
 
 
 def _rebuilt(row: Mapping[str, Any]) -> EpisodeRecord:

@@ -82,7 +82,8 @@ def run_bounded(
         env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
     )
     err, _, peak = done.stderr.decode("utf-8", "replace").rpartition("\npeak ")
-    return Finished(done.returncode, done.stdout.decode("utf-8", "replace"), err, float(peak or 0))
+    err += peak.partition("\n")[2]
+    return Finished(done.returncode, done.stdout.decode("utf-8", "replace"), err, float(peak.split()[0] if peak else 0))
 
 
 def changed(record: EpisodeRecord, **update: Any) -> EpisodeRecord:
