@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from render.annotations.annotate import encode_mask
-from render.export._pictures import Differs, compact_json, put_file
-from render.export.protocol import ExportOptions, ExportReport, output_lock
+from render.export.atomic_output import FileConflictError, compact_json, output_lock, put_file
+from render.export.protocol import ExportOptions, ExportReport
 from render.geometry.camera import Camera
 from render.geometry.raster import Pose, compose, mask_box, rasterize
 from render.geometry.solid import solid
@@ -66,7 +66,7 @@ def export(file: Path, out: Path, options: ExportOptions, progress: Callable[[in
             _append(partial, digest, lines)
             _join(partial, out / f"{name}.json", file, digest, options, report)
             partial.unlink()
-        except Differs as error:
+        except FileConflictError as error:
             report.differing.append(str(error))
         except OSError as error:
             raise StoreError(f"writing below {out} failed: {error}") from error
@@ -120,7 +120,7 @@ def _join(partial: Path, target: Path, file: Path, digest: str, options: ExportO
                 scenes.append(line.rstrip("\n"))
     info = {"source": file.name, "source_sha256": digest, "format_version": FORMAT_VERSION}
     text = f'{{"info": {compact_json(info)},\n"scenes": [\n' + ",\n".join(scenes) + "]}\n"
-    new = put_file(target, text.encode(), options)
+    new = put_file(target, text.encode(), options.overwrite)
     report.exported += len(scenes) if new else 0
     report.skipped += 0 if new else len(scenes)
 

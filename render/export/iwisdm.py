@@ -14,7 +14,6 @@ object in the order of `objects` its frame, box and mask (COCO).
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any
 
 from render.export._episode_folders import export_folders
 from render.export._iwisdm_truth import frames_of_record, measured_location, truth_of
+from render.export.atomic_output import indented_json
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
@@ -51,15 +51,15 @@ def _folder(episode_id: str) -> Path:
     return Path(split, name, f"trial{int(number)}")
 
 
-def files_of(record: EpisodeRecord, marks: Mapping[str, Any]) -> dict[str, bytes]:
+def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, bytes]:
     """Path -> content of a trial's folder. Raises SpecError for what is no iWISDM trial, or shows something else."""
     task = truth_of(record)
     info = info_file(record)
     files = {f"frames/epoch{number}.png": image.png for number, image in enumerate(record.images)}
     for number, question in enumerate(task["questions"]):
-        files[f"task{number}.json"] = _json(task_file(question))
-    files["annotations.json"] = _json(_annotations(record, task))
-    files["task_info.json"] = _json({**info, "diorama": dict(marks)})
+        files[f"task{number}.json"] = indented_json(task_file(question))
+    files["annotations.json"] = indented_json(_annotations(record, task))
+    files["task_info.json"] = indented_json({**info, "diorama": dict(identity)})
     return files
 
 
@@ -134,7 +134,3 @@ def task_file(question: Mapping[str, Any]) -> dict[str, Any]:
     operator = node(question["operator"])
     frames = 1 + max(int(when.removeprefix("last")) for when in whens.values())
     return {"n_frames": frames, "first_shareable": frames, "whens": whens, "operator": operator}
-
-
-def _json(value: Any) -> bytes:
-    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()

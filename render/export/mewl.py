@@ -11,7 +11,6 @@ more than the published one, `diorama`: which stored episode this is. A folder t
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -20,6 +19,7 @@ from typing import Any
 
 from render.export._episode_folders import export_folders
 from render.export._mewl_truth import standing, view_of_record
+from render.export.atomic_output import indented_json
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from render.model.scene import SceneFrame
@@ -49,7 +49,7 @@ def _folder(episode_id: str) -> Path:
     return Path(split, task, str(int(number)) if number.isdecimal() else number)
 
 
-def files_of(record: EpisodeRecord, marks: Mapping[str, Any]) -> dict[str, bytes]:
+def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, bytes]:
     """Name -> content of an episode's folder.
 
     Raises SpecError for what is no MEWL episode, ValueError for names that can't be files or are there twice.
@@ -68,8 +68,8 @@ def files_of(record: EpisodeRecord, marks: Mapping[str, Any]) -> dict[str, bytes
         if not _FILE.fullmatch(name) or f"{name}.png" in files:
             raise ValueError(f"image {image.name}: it can't be called {name!r} in MEWL's layout, or two are")
         files[f"{name}.png"] = image.png
-        files[f"{name}.json"] = _json(scene)
-    files["info.json"] = _json({**info_file(record, names, scenes), "diorama": dict(marks)})
+        files[f"{name}.json"] = indented_json(scene)
+    files["info.json"] = indented_json({**info_file(record, names, scenes), "diorama": dict(identity)})
     return files
 
 
@@ -168,7 +168,3 @@ def _all_objects(task: str, words: Mapping[str, Any], scenes: list[dict[str, Any
     if task == "number":
         return {f"#{k}": _look(item) for k, item in enumerate(listed)}
     return {item["name"]: _look(item) for item in listed if item["name"] is not None}
-
-
-def _json(value: Any) -> bytes:
-    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()

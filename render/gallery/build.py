@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from render.export.protocol import output_lock
+from render.export.atomic_output import output_lock
 from render.gallery.episodes import write_episodes
 from render.gallery.files import (
     FORMAT_VERSION,

@@ -118,6 +118,27 @@ def test_why_a_folder_is_not_locked(
 
 
 @pytest.mark.parametrize("name", FORMATS)
+def test_temporary_files_of_a_killed_export_are_removed(store: LanceStore, tmp_path: Path, name: str) -> None:
+    leftover = tmp_path / "out/images/.0.png.k3_x91ab.part"
+    leftover.parent.mkdir(parents=True)
+    leftover.write_bytes(b"half")
+    run(store, name, tmp_path / "out")
+    assert (unfinished(tmp_path / "out") == []) or name == "folder"
+
+
+@pytest.mark.parametrize(("name", "lists"), [("clevr", "scenes"), ("coco", "annotations")])
+def test_lists_that_cannot_be_written_are_an_error_of_the_export(
+    store: LanceStore, tmp_path: Path, name: str, lists: str
+) -> None:
+    run(store, name, tmp_path / "one")
+    (blocked, *_) = contents(tmp_path / "one" / lists)
+    (tmp_path / "out" / lists / blocked).mkdir(parents=True)
+    with pytest.raises(StoreError, match="writing the lists below"):
+        run(store, name, tmp_path / "out")
+    assert unfinished(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize("name", FORMATS)
 def test_an_empty_store(tmp_path: Path, name: str) -> None:
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     assert run(store, name, tmp_path / "out").error() is None
