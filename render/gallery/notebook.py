@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from render.gallery.overlay import color_of
-from render.gallery.text import printable
+from render.gallery.typography import printable
 
 if TYPE_CHECKING:
     from render.model.record import Box, EpisodeRecord, ImageRecord, ObjectAnnotation

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 from pycocotools import mask as coco
 
-from render.gallery.text import font
+from render.gallery.typography import font
 from render.model.record import RLE, Box, FrameAnnotation
 
 _TINT = 0.35

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.gallery import top_view_marks as marks
-from render.gallery.svg import Point, Svg
+from render.gallery.canvas import Point, Svg
 from render.gallery.top_view_ground import convex_hull, seen_at, seen_ground
 from render.gallery.top_view_marks import FAINT, INK, Map
 from render.geometry.camera import Camera, Vec, dot

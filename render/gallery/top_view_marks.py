@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from render.gallery.svg import Point, Svg
+from render.gallery.canvas import Point, Svg
 from render.geometry.camera import Camera, Vec, dot
 from render.geometry.display import display
 from render.geometry.pointing import pointing_ray
