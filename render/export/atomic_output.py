@@ -77,24 +77,24 @@ def remove_leftovers(out: Path) -> None:
 
 @contextmanager
 def output_lock(out: Path) -> Iterator[None]:
-    """Create the folder and lock it against other exports. Raises UsageError."""
+    """Create the folder and lock it against other exports and gallery builds. Raises UsageError."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
-        raise UsageError(f"--out {out}: can't be a folder to export to: {error.strerror or error}") from error
+        raise UsageError(f"--out {out}: can't be a folder for the output: {error.strerror or error}") from error
     try:
         try:
             # A lock on the folder itself leaves no file behind, and ends with the process.
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise UsageError(
-                f"--out {out}: another export is writing there; wait until it ends or pass another folder"
+                f"--out {out}: another export or gallery build is writing there; wait for it or pass another folder"
             ) from error
         except OSError as error:
-            # Some network file systems have no locks, and two exports to one folder would damage each other's files.
+            # Some network file systems have no locks, and two processes in one folder would damage each other's files.
             raise UsageError(
-                f"--out {out}: the folder can't be locked against other exports ({error.strerror or error}); export to "
+                f"--out {out}: the folder can't be locked ({error.strerror or error}); write to "
                 "a local disk and copy the files from there"
             ) from error
         yield
