@@ -40,11 +40,12 @@ def _number(value: float) -> str:
 class Svg:
     """A drawing of `width` x `height` pixels. Methods take SVG attributes, `stroke_width` for `stroke-width`."""
 
-    def __init__(self, width: float, height: float, title: str) -> None:
+    def __init__(self, width: float, height: float, title: str, background: str | None = "#ffffff") -> None:
         self.width, self.height = width, height
         self._parts: list[str] = []
         self._title = title
-        self.rect(0, 0, width, height, fill="#ffffff")
+        if background is not None:
+            self.rect(0, 0, width, height, fill=background)
 
     def add(self, tag: str, content: str | None = None, /, **attributes: object) -> None:
         """Add an element; numbers get two decimals. content: escaped markup."""
@@ -86,6 +87,10 @@ class Svg:
     def close_window(self) -> None:
         """End `open_window`."""
         self._parts.append("</svg>")
+
+    def elements(self) -> str:
+        """The elements that were added, for an <svg> of the caller's."""
+        return "".join(self._parts)
 
     def markup(self) -> str:
         """The drawing as a self-contained element."""
