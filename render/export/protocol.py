@@ -47,16 +47,17 @@ class ExportReport:
     def error(self) -> DioramaError | None:
         """The error that the command ends with, if any; all other episodes were exported."""
         if self.damaged or self.failed:
-            return StoreError(_listed(self.damaged + self.failed))
+            return StoreError(listed("not exported", self.damaged + self.failed))
         if self.differing:
             advice = "pass --overwrite to replace them, or another --out folder"
-            return ConflictError(f"{_listed(self.differing)}\n{advice}")
+            return ConflictError(f"{listed('not exported', self.differing)}\n{advice}")
         return None
 
 
-def _listed(lines: Sequence[str]) -> str:
+def listed(problem: str, lines: Sequence[str]) -> str:
+    """A message about several episodes, one per line; of many the first five. problem: "not exported"."""
     more = [f"  and {len(lines) - _MAX_LISTED} more"] if len(lines) > _MAX_LISTED else []
-    head = f"{len(lines)} episode{'' if len(lines) == 1 else 's'} not exported:"
+    head = f"{len(lines)} episode{'' if len(lines) == 1 else 's'} {problem}:"
     return "\n".join([head, *(f"  {line}" for line in lines[:_MAX_LISTED]), *more])
 
 

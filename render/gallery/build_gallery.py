@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from render.export.atomic_output import indented_json, output_lock, put_file
+from render.export.protocol import listed
 from render.gallery.episode_pages import write_episodes
 from render.gallery.gallery_files import FORMAT_VERSION, MARKER, ROWS, check_target, key_of, read_rows, stale_folders
 from render.gallery.search_index import write_index
@@ -27,7 +28,6 @@ from render.store.lance.reader import ID_BATCH_ROWS, LanceReader
 log = logging.getLogger(__name__)
 
 _COLUMNS = (KEY, "attempt", "sha256", "text_sha256")
-_MAX_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,7 @@ class GalleryReport:
 
     def error(self) -> DioramaError | None:
         """The error that the command ends with, if any; the gallery is complete and lists damaged episodes, too."""
-        if not self.damaged:
-            return None
-        count = len(self.damaged)
-        more = [f"and {count - _MAX_LISTED} more"] if count > _MAX_LISTED else []
-        head = f"{count} episode{'' if count == 1 else 's'} can't be shown:"
-        return StoreError("\n  ".join([head, *self.damaged[:_MAX_LISTED], *more]))
+        return StoreError(listed("can't be shown", self.damaged)) if self.damaged else None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON data."""
