@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from render.export._image_files import split_of
 from render.export.atomic_output import output_lock, remove_leftovers
@@ -186,14 +185,3 @@ def _write(
     except OSError as error:
         raise StoreError(f"{path}: writing failed: {error}") from error
     report.exported += samples
-
-
-def facts_by_split(files: dict[str, WrittenShard]) -> dict[str, Any]:
-    """Split -> samples, bytes and files."""
-    found: dict[str, dict[str, int]] = {}
-    for written in files.values():
-        facts = found.setdefault(written.split, {"samples": 0, "bytes": 0, "files": 0})
-        facts["samples"] += written.samples
-        facts["bytes"] += written.size
-        facts["files"] += 1
-    return found

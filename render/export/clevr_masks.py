@@ -132,31 +132,30 @@ def _masks_of(scene: Any, source: Foreign) -> dict[str, Any]:
     frame = frame_of(scene, source)
     if frame is None:
         return {"problem": "; ".join(str(diagnostic) for diagnostic in source.diagnostics)}
-    recovery, problem = _camera(scene, frame)
-    if recovery is None:
-        return {"problem": f"{source.place()}: {problem}"}
+    try:
+        recovery = _recover_camera(scene, frame)
+    except ValueError as error:
+        return {"problem": f"{source.place()}: {error}"}
     head = {key: scene[key] for key in ("image_index", "image_filename", "split") if key in scene}
     camera = {key: getattr(recovery, key) for key in ("location", "size", "depth_residual", "pixel_residual")}
     return {**head, "camera": camera, "objects": list(_objects(frame, recovery))}
 
 
-def _camera(scene: dict[str, Any], frame: FrameSpec) -> tuple[Recovery | None, str]:
+def _recover_camera(scene: dict[str, Any], frame: FrameSpec) -> Recovery:
+    """Raises ValueError."""
     stage = load_stage(STAGE).camera
     pixels = [item.get("pixel_coords") for item in scene["objects"]]
     if len(pixels) < 3:
-        return None, f"{len(pixels)} object{'' if len(pixels) == 1 else 's'}; finding the camera takes at least 3"
+        raise ValueError(f"{len(pixels)} object{'' if len(pixels) == 1 else 's'}; finding the camera takes at least 3")
     if frame.pointer is not None or not all(map(_is_pixel, pixels)):
-        return None, "it has a pointer, or an object without pixel_coords [x, y, depth]"
+        raise ValueError("it has a pointer, or an object without pixel_coords [x, y, depth]")
     points = np.array([item.location for item in frame.objects], dtype=np.float64)
-    found = recover(
-        points, np.array(pixels, dtype=np.float64), stage.location, stage.lens / stage.sensor_width, SIZES_OF_IMAGES
-    )
-    if found is None:
-        return None, "its pixel_coords match no camera that looks at the origin"
-    if not found.consistent:
-        off = f"off by {found.depth_residual:.2g} in depth and {found.pixel_residual:.2g} pixels"
-        return None, f"its pixel_coords match no camera that looks at the origin ({off})"
-    return found, ""
+    focal = stage.lens / stage.sensor_width
+    found = recover(points, np.array(pixels, dtype=np.float64), stage.location, focal, SIZES_OF_IMAGES)
+    if found is None or not found.consistent:
+        off = f" (off by {found.depth_residual:.2g} in depth and {found.pixel_residual:.2g} pixels)" if found else ""
+        raise ValueError(f"its pixel_coords match no camera that looks at the origin{off}")
+    return found
 
 
 def _is_pixel(value: Any) -> bool:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards, facts_by_split
+from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
@@ -83,11 +83,16 @@ def _finish(store: EpisodeReader, out: Path, options: ExportOptions, files: dict
 
 
 def _card(store: EpisodeReader, options: ExportOptions, files: dict[str, WrittenShard]) -> str:
-    splits = {_split_name(split): facts for split, facts in facts_by_split(files).items()}
-    total = sum(facts["samples"] for facts in splits.values())
+    splits: dict[str, list[WrittenShard]] = {}
+    for shard in files.values():
+        splits.setdefault(_split_name(shard.split), []).append(shard)
+    rows = [
+        (name, sum(shard.samples for shard in shards), len(shards), f"{sum(shard.size for shard in shards) / 1e6:.1f}")
+        for name, shards in splits.items()
+    ]
+    total = sum(shard.samples for shard in files.values())
     size = next((name for most, name in _SIZES if total < most), "n>1M")
     data_files = "".join(f"  - split: {name}\n    path: data/{name}-*.parquet\n" for name in splits)
-    rows = [(name, facts["samples"], facts["files"], f"{facts['bytes'] / 1e6:.1f}") for name, facts in splits.items()]
     card = _CARD.format(size=size, data_files=data_files)
     card += markdown_table(("split", "episodes", "files", "MB"), rows)
     for title, counter in _figures(store, options).items():

@@ -92,21 +92,17 @@ def iter_valid_records(
         chunk = episode_ids[start : start + _CHUNK]
         try:
             yield from store.get_many(chunk)
+            continue
         except StoreError:
-            yield from _one_by_one(store, chunk, report, progress)
-
-
-def _one_by_one(
-    store: EpisodeReader, episode_ids: Sequence[str], report: ExportReport, progress: Callable[[int], None]
-) -> Iterator[EpisodeRecord]:
-    for episode_id in episode_ids:
-        try:
-            record = store.get(episode_id)
-        except StoreError as error:
-            report.damaged.append(str(error))
-            progress(1)
-        else:
-            yield record
+            pass
+        for episode_id in chunk:
+            try:
+                record = store.get(episode_id)
+            except StoreError as error:
+                report.damaged.append(str(error))
+                progress(1)
+            else:
+                yield record
 
 
 def write_records(
@@ -129,7 +125,7 @@ def write_records(
         except (SpecError, ValueError) as error:
             report.failed.append(f"episode {record.episode_id}: {error}")
         except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
-            report.failed.append(f"episode {record.episode_id}: {error.filename} is in the way")
+            report.failed.append(f"episode {record.episode_id}: {error.filename2 or error.filename} is in the way")
         except OSError as error:
             raise StoreError(f"episode {record.episode_id}: writing below {out} failed: {error}") from error
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 from xml.sax.saxutils import escape, quoteattr
 
 from PIL import Image, ImageDraw
@@ -15,22 +14,6 @@ Point = tuple[float, float]
 # Letters and edges of a bitmap stay sharp on dense screens.
 _BITMAP_SCALE = 2
 _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
-
-
-class Canvas(Protocol):
-    """What `Svg` and `Bitmap` have in common."""
-
-    def rect(self, x: float, y: float, width: float, height: float, *, fill: str) -> None:
-        """Draw a filled rectangle."""
-        ...
-
-    def line(self, start: Point, end: Point, *, stroke: str) -> None:
-        """Draw a thin line."""
-        ...
-
-    def text(self, at: Point, text: str, size: float = 12, *, fill: str, text_anchor: str = "start") -> None:
-        """Draw one line of text."""
-        ...
 
 
 def _number(value: float) -> str:
@@ -130,3 +113,7 @@ class Bitmap:
     def save(self, path: Path) -> None:
         """Write a PNG."""
         self._picture.save(path, format="PNG")
+
+
+# Both draw rectangles, lines and text.
+Canvas = Svg | Bitmap

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from render.gallery.canvas import Bitmap, Canvas, Point, Svg
 from render.gallery.typography import fitting, font
@@ -64,7 +63,7 @@ def save_charts(stats: Stats, title: str, path: Path, svg: bool) -> None:
     groups = shown_groups(stats)
     columns = min(_BAR_COLUMNS, max(len(shown), 1))
     width, height = columns * _BAR_WIDTH, _BAR_HEAD + math.ceil(len(shown) / columns) * _BAR_HEIGHT
-    page: Any = Svg(width, height, title) if svg else Bitmap(width, height)
+    page: Canvas = Svg(width, height, title) if svg else Bitmap(width, height)
     _bars_head(page, stats, title, groups, width)
     for number, item in enumerate(shown):
         at = (number % columns * _BAR_WIDTH, _BAR_HEAD + number // columns * _BAR_HEIGHT)

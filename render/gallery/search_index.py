@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
@@ -29,17 +30,11 @@ VALUES = ("id", "key", "images", "objects", "visible", "seconds", "created")
 _SITE = resources.files("render.gallery") / "site"
 
 
-class _Numbers:
-    """Numbers words from 0 in the order of their first use."""
-
-    def __init__(self) -> None:
-        self._of: dict[str, int] = {}
-
-    def of(self, word: str) -> int:
-        return self._of.setdefault(word, len(self._of))
-
-    def words(self) -> list[str]:
-        return list(self._of)
+def _numbering() -> defaultdict[str, int]:
+    """Word -> number, counted from 0 in the order of first use."""
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    return numbers
 
 
 def write_index(out: Path, rows: Sequence[str], facts: dict[str, Any]) -> None:
@@ -74,8 +69,8 @@ def _page(static: dict[str, bytes], data: Sequence[str], facts: dict[str, Any]) 
 
 def _scripts(rows: Sequence[str], facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """(file name, content): the columns, the texts, and last `gallery.js`, which lists what the numbers stand for."""
-    words = {name: _Numbers() for name in (*WORDS, *SETS, "things")}
-    sets = {name: _Numbers() for name in SETS}
+    words = {name: _numbering() for name in (*WORDS, *SETS, "things")}
+    sets = {name: _numbering() for name in SETS}
     damaged: dict[str, list[str]] = {}
     texts = []
     for number, start in enumerate(range(0, len(rows), _ROWS_PER_FILE)):
@@ -84,15 +79,15 @@ def _scripts(rows: Sequence[str], facts: dict[str, Any]) -> Iterator[tuple[str, 
         yield f"index-{number:04}.js", script_call("Gallery.data.columns", number, _columns(chunk, words, sets))
         found = {
             "text": [row["text"] for row in chunk],
-            "things": [[words["things"].of(text) for text in row["things"]] for row in chunk],
+            "things": [[words["things"][text] for text in row["things"]] for row in chunk],
         }
         texts.append(f"text-{number:04}.js")
         yield texts[-1], script_call("Gallery.data.texts", number, found)
     head = {
         **facts,
         "episodes": len(rows),
-        "words": {name: numbers.words() for name, numbers in words.items()},
-        "sets": {name: [json.loads(words) for words in numbers.words()] for name, numbers in sets.items()},
+        "words": {name: list(numbers) for name, numbers in words.items()},
+        "sets": {name: [json.loads(words) for words in numbers] for name, numbers in sets.items()},
         "texts": texts,
         "palette": dict(COLORS),
         "damaged": damaged,
@@ -101,11 +96,11 @@ def _scripts(rows: Sequence[str], facts: dict[str, Any]) -> Iterator[tuple[str, 
 
 
 def _columns(
-    chunk: Sequence[dict[str, Any]], words: dict[str, _Numbers], sets: dict[str, _Numbers]
+    chunk: Sequence[dict[str, Any]], words: dict[str, defaultdict[str, int]], sets: dict[str, defaultdict[str, int]]
 ) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {name: [row[name] for row in chunk] for name in VALUES}
     for name in WORDS:
-        columns[name] = [-1 if row[name] is None else words[name].of(row[name]) for row in chunk]
+        columns[name] = [-1 if row[name] is None else words[name][row[name]] for row in chunk]
     for name in SETS:
-        columns[name] = [sets[name].of(json.dumps([words[name].of(word) for word in row[name]])) for row in chunk]
+        columns[name] = [sets[name][json.dumps([words[name][word] for word in row[name]])] for row in chunk]
     return columns
