@@ -108,9 +108,7 @@ def bars(item: Distribution) -> list[tuple[str, list[Key]]]:
 def _bars_head(page: Canvas, stats: Stats, title: str, groups: Sequence[str], width: float) -> None:
     page.text((14, 24), fitting(title, width - 28, font(17)), 17, fill=_INK)
     total = [sum(counts.values()) for counts in (stats.episodes, stats.images, stats.objects)]
-    text = (
-        f"{total[0]:,} episodes, {total[1]:,} images, {total[2]:,} objects; bars are shares of each group, in per cent"
-    )
+    text = f"{total[0]:,} episodes, {total[1]:,} images, {total[2]:,} objects; bars show percentages of each group"
     page.text((14, 43), text, 12, fill=_FAINT)
     if stats.by is None:
         return

@@ -8,7 +8,7 @@ from PIL import Image
 
 from render.gallery.tile_grid import Tile, tile_grid
 
-# The difference image shows one level of 255 as this many.
+# Factor of the difference image.
 AMPLIFY = 16
 _MIN_WIDTH = 240
 

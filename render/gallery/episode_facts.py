@@ -13,8 +13,9 @@ from render.gallery.overlay import color_of
 from render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
 
 _MAX_NAMED = 8
+# Captions name the visible fraction of objects below this one.
 _HALF = 0.5
-# A browser reads the index of 40,000 episodes at once, so the text of each is limited.
+# Characters. A browser reads the index of 40,000 episodes at once.
 _MAX_TEXT = 2000
 _UNNAMED_COLOR = "other"
 # Part of a line of render.store.lance.row_checks -> the check that failed.
@@ -25,7 +26,7 @@ _CHECKS = (
     ("column ", "search columns"),
     ("images: ", "frames"),
     ("annotated objects", "frames"),
-    ("passes asked for", "frames"),
+    ("passes requested", "frames"),
     ("answer ", "answer"),
 )
 

@@ -53,7 +53,7 @@ def scene_html(scene: Scene) -> str:
             frame.name,
             item.name,
             item.shape,
-            item.color or "given",
+            item.color or "custom",
             item.material.name,
             f"{item.scale:g}",
             ", ".join(f"{value:.2f}" for value in item.location),
@@ -123,7 +123,7 @@ def _boxes(image: ImageRecord) -> str:
 def _object_row(image: str, item: ObjectAnnotation) -> tuple[str, ...]:
     box = ", ".join(map(str, item.bbox)) if item.bbox is not None else "not visible"
     size = item.size or f"{item.scale:g}"
-    look = (item.shape, item.color or "given", item.material, size)
+    look = (item.shape, item.color or "custom", item.material, size)
     return (image, item.name, *look, box, f"{item.visible_fraction:.0%}")
 
 

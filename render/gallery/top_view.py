@@ -61,7 +61,7 @@ def top_view(scene: Scene) -> str:
     width = columns * step[0] + _GAP
     legend = textwrap.wrap(_legend(stage), int((width - 2 * _GAP) / _LETTER_WIDTH))
     height = rows * step[1] + _HEAD + _LEGEND_LINE * len(legend)
-    page = Svg(width, height, f"Plan of {scene.id}")
+    page = Svg(width, height, f"Top view of {scene.id}")
     more = f" (first {_MAX_FRAMES} of {len(scene.frames)} frames)" if len(scene.frames) > _MAX_FRAMES else ""
     page.text((_GAP, 24), f"{scene.id}{more}", 17, fill=INK)
     for number, frame in enumerate(frames):
@@ -175,13 +175,13 @@ def _legend(stage: Stage) -> str:
     rules = stage.placement
     if stage.ground is None:
         return (
-            "Seen along the first camera. Blue: what its picture shows. "
+            "Seen along the first camera. Blue: what its image shows. "
             + (f"Dashed: the places of stage {stage.name!r}. " if stage.places else "")
             + "Line in an object: its X axis."
         )
     return (
-        f"From above; the camera looks up the page. Blue: what the picture shows of the ground z = 0. Dashed frame: "
-        f"where stage {stage.name!r} places objects. Line in an object: its X axis. Dotted circles may not overlap "
-        f"(min_distance {rules.min_distance:g}), nor may the spans on the rails beside a panel (axis_margin "
-        f"{rules.axis_margin:g}), where the stage's own rules hold."
+        "Seen from above; the camera looks up the page. Blue: the part of the ground z = 0 that the image shows. Dashed "
+        f"frame: where stage {stage.name!r} places objects. Line in an object: its X axis. Where the stage's own rules "
+        f"apply, dotted circles (min_distance {rules.min_distance:g}) and the spans on the rails at the edges "
+        f"(axis_margin {rules.axis_margin:g}) do not overlap."
     )
