@@ -54,7 +54,7 @@ def main(
     if port and not serve:
         raise click.UsageError("--port is for --serve")
     from render.gallery.build_gallery import GalleryOptions, build
-    from render.store.lance.copying import condition
+    from render.store.episode_store import condition
 
     store = open_one(url, at)
     options = GalleryOptions(condition(where, splits=splits), limit, at, workers)

@@ -21,9 +21,7 @@ from render.gallery.episode_pages import write_episodes
 from render.gallery.gallery_files import FORMAT_VERSION, MARKER, ROWS, check_target, key_of, read_rows, stale_folders
 from render.gallery.search_index import write_index
 from render.model.errors import DioramaError, StoreError
-from render.store.lance.columns import KEY
-from render.store.lance.location import is_remote
-from render.store.lance.reader import ID_BATCH_ROWS, LanceReader
+from render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, is_remote
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +73,7 @@ class GalleryReport:
 
 
 def build(
-    store: LanceReader, out: Path, options: GalleryOptions, progress: Callable[[int], None] = lambda done: None
+    store: EpisodeReader, out: Path, options: GalleryOptions, progress: Callable[[int], None] = lambda done: None
 ) -> GalleryReport:
     """Build or update the gallery of a store in the folder `out`; unchanged episodes are not written again.
 
@@ -97,7 +95,7 @@ def build(
 
 
 def _build(
-    store: LanceReader, out: Path, options: GalleryOptions, progress: Callable[[int], None], report: GalleryReport
+    store: EpisodeReader, out: Path, options: GalleryOptions, progress: Callable[[int], None], report: GalleryReport
 ) -> None:
     wanted = _wanted(store, options)
     facts = _facts(store, options)
@@ -131,7 +129,7 @@ def _build(
         shutil.rmtree(path)
 
 
-def _facts(store: LanceReader, options: GalleryOptions) -> dict[str, Any]:
+def _facts(store: EpisodeReader, options: GalleryOptions) -> dict[str, Any]:
     """What the pages show about the gallery."""
     facts = {"title": Path(store.url.rstrip("/")).name, "store": store.url, "version": store.version}
     return {**facts, "at": options.at, "where": options.where, "limit": options.limit}
@@ -164,7 +162,7 @@ def _add_row(row: str, rows: dict[str, str], damaged: dict[str, str], report: Ga
     report.damaged.append(f"episode {facts['id']}: {'; '.join(facts['problems'])}")
 
 
-def _wanted(store: LanceReader, options: GalleryOptions) -> dict[str, str]:
+def _wanted(store: EpisodeReader, options: GalleryOptions) -> dict[str, str]:
     """Id -> key, sorted by id; of the latest attempt if an id is stored twice."""
     found: dict[str, tuple[int, str]] = {}
     for row in store.scan(_COLUMNS, options.where, ID_BATCH_ROWS):

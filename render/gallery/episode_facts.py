@@ -18,7 +18,7 @@ _HALF = 0.5
 # Characters. A browser reads the index of 40,000 episodes at once.
 _MAX_TEXT = 2000
 _UNNAMED_COLOR = "other"
-# Part of a line of render.store.lance.row_checks -> the check that failed.
+# Part of a line of render.store.row_checks -> the check that failed.
 _CHECKS = (
     (": object ", "boxes and masks"),
     ("SHA-256", "stored bytes"),
@@ -32,7 +32,7 @@ _CHECKS = (
 
 
 def check_of(problem: str) -> str:
-    """The short name of the check that reported a problem (render.store.lance.row_checks.problems_of)."""
+    """The short name of the check that reported a problem (render.store.row_checks.problems_of)."""
     return next((name for mark, name in _CHECKS if mark in problem), "pictures")
 
 

@@ -13,14 +13,14 @@ from typing import Any
 
 from render.export.atomic_output import put_folder
 from render.gallery.episode_facts import damaged_search_row, page_data, search_row
-from render.gallery.gallery_files import folder_of, key_of, script_call, to_json
+from render.gallery.gallery_files import folder_of, key_of, script_call
 from render.gallery.thumbnail import thumbnail
 from render.model.errors import StoreError
-from render.store.episode_store import DamagedError
-from render.store.lance.columns import KEY, episode_schema
-from render.store.lance.reader import LanceReader, ids_filter
-from render.store.lance.row_checks import problems_in, problems_of
-from render.store.lance.rows import record_of
+from render.store import open_at
+from render.store.columns import episode_schema
+from render.store.episode_store import KEY, DamagedError, EpisodeReader, ids_filter
+from render.store.row_checks import problems_in, problems_of
+from render.store.rows import finite_json, record_of
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ _MIN_FOR_PROCESSES = 256
 
 
 def write_episodes(
-    store: LanceReader, out: Path, todo: Sequence[tuple[str, str]], workers: int | None
+    store: EpisodeReader, out: Path, todo: Sequence[tuple[str, str]], workers: int | None
 ) -> Iterator[list[str]]:
     """Write the episodes in `todo`, (id, key) pairs, below `out`; yield their search rows as JSON, batch by batch.
 
@@ -57,12 +57,12 @@ def write_episodes(
         pool.shutdown(cancel_futures=True)
 
 
-_worker_store: LanceReader | None = None
+_worker_store: EpisodeReader | None = None
 
 
 def _open_store(url: str, version: int) -> None:
     global _worker_store
-    _worker_store = LanceReader.at_version(url, version)
+    _worker_store = open_at(url, version)
 
 
 def _worker_batch(out: str, batch: Sequence[tuple[str, str]]) -> list[str]:
@@ -70,7 +70,7 @@ def _worker_batch(out: str, batch: Sequence[tuple[str, str]]) -> list[str]:
     return _write_batch(_worker_store, Path(out), batch)
 
 
-def _write_batch(store: LanceReader, out: Path, batch: Sequence[tuple[str, str]]) -> list[str]:
+def _write_batch(store: EpisodeReader, out: Path, batch: Sequence[tuple[str, str]]) -> list[str]:
     """Write the folders of a batch of (id, key) pairs and return their search rows as JSON, in the same order.
 
     An episode that can't be read gets a row with an empty key and no folder.
@@ -83,7 +83,7 @@ def _write_batch(store: LanceReader, out: Path, batch: Sequence[tuple[str, str]]
     except StoreError as error:
         if len(batch) == 1:
             problem = str(error).removeprefix(f"{store.url}: ")
-            return [to_json(damaged_search_row(batch[0][0], {}, [f"can't be read: {problem}"]))]
+            return [finite_json(damaged_search_row(batch[0][0], {}, [f"can't be read: {problem}"]))]
         log.debug("reading %d episodes at once failed (%s); reading them one by one", len(batch), error)
         for episode, key in batch:
             if episode not in rows:
@@ -100,7 +100,7 @@ def _write_episode(out: Path, row: dict[str, Any], keys: dict[str, str], rows: d
     try:
         record = record_of(row)
     except DamagedError:
-        rows[episode] = to_json(damaged_search_row(episode, row, problems_of(row)))
+        rows[episode] = finite_json(damaged_search_row(episode, row, problems_of(row)))
         return
     problems = problems_in(row, record)
     names = [f"{number}.png" for number in range(len(record.images))]
@@ -108,4 +108,4 @@ def _write_episode(out: Path, row: dict[str, Any], keys: dict[str, str], rows: d
     page = script_call("Gallery.data.episode", key, page_data(record, names, problems))
     thumb = thumbnail([image.png for image in record.images])
     put_folder(folder_of(out, key), {**files, "thumbnail.webp": thumb, "page.js": page.encode()})
-    rows[episode] = to_json(search_row(key, record, problems))
+    rows[episode] = finite_json(search_row(key, record, problems))

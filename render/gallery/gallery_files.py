@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from render.model.errors import UsageError
+from render.store.rows import finite_json
 
 FORMAT_VERSION = 1
 MARKER = "gallery.json"
@@ -82,24 +82,6 @@ def script_call(function: str, *values: Any) -> str:
 
 
 def _literal(value: Any) -> str:
-    text = to_json(value).replace("\\", "\\\\").replace("'", "\\'")
+    text = finite_json(value).replace("\\", "\\\\").replace("'", "\\'")
     text = _ESCAPED.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
     return f"JSON.parse('{text}')"
-
-
-def to_json(value: Any) -> str:
-    """Compact JSON of plain data, on one line."""
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except ValueError:
-        return json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value

@@ -180,8 +180,8 @@ def _legend(stage: Stage) -> str:
             + "Line in an object: its X axis."
         )
     return (
-        "Seen from above; the camera looks up the page. Blue: the part of the ground z = 0 that the image shows. Dashed "
-        f"frame: where stage {stage.name!r} places objects. Line in an object: its X axis. Where the stage's own rules "
+        "Seen from above; the camera looks up the page. Blue: the part of the ground z = 0 that the image shows. "
+        f"Dashed: where stage {stage.name!r} places objects. Line in an object: its X axis. Where the stage's rules "
         f"apply, dotted circles (min_distance {rules.min_distance:g}) and the spans on the rails at the edges "
         f"(axis_margin {rules.axis_margin:g}) do not overlap."
     )
