@@ -54,6 +54,7 @@ class StreamedJson:
         self._path = path
         self._lists: dict[str, IO[bytes]] = {}
         for name in lists:
+            # SIM115: the stack closes the file.
             self._lists[name] = stack.enter_context(tempfile.TemporaryFile(dir=path.parent))  # noqa: SIM115
 
     def add(self, name: str, item: Any, key: str | None = None) -> None:
@@ -64,20 +65,20 @@ class StreamedJson:
     def save(self) -> None:
         """Write the file atomically. Raises OSError."""
         with atomic_path(self._path) as temporary, temporary.open("wb") as out:
-            for part in self.parts(self._lists):
+            for part in self.parts():
                 if isinstance(part, bytes):
                     out.write(part)
                 else:
                     part.seek(0)
                     shutil.copyfileobj(part, out)
 
-    def parts(self, lists: dict[str, IO[bytes]]) -> Iterator[bytes | IO[bytes]]:
+    def parts(self) -> Iterator[bytes | IO[bytes]]:
         """The content of the file: bytes, and the files of the lists."""
         before = "{"
         for key, value in self.facts.items():
             yield f"{before}{json.dumps(key)}: {compact_json(value)}".encode()
             before = ",\n"
-        for name, items in lists.items():
+        for name, items in self._lists.items():
             yield f"{before}{json.dumps(name)}: [\n".encode()
             yield items
             yield b"]"

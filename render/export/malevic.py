@@ -31,8 +31,8 @@ def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Ca
 class _Entries(StreamedJson):
     """A JSON object with one entry per line."""
 
-    def parts(self, lists: dict[str, IO[bytes]]) -> Iterator[bytes | IO[bytes]]:
-        (entries,) = lists.values()
+    def parts(self) -> Iterator[bytes | IO[bytes]]:
+        (entries,) = self._lists.values()
         yield from (b"{\n", entries, b"\n}\n") if entries.tell() else (b"{}\n",)
 
 
