@@ -11,9 +11,8 @@ from pycocotools import mask as coco
 
 from render.geometry.camera import Camera, Vec, dot
 from render.geometry.pointing import pointing_ray
-from render.geometry.raster import Pose, mask_box, rasterize
+from render.geometry.raster import mask_box, object_layer
 from render.geometry.rotation import Matrix, euler_matrix, matrix_quaternion, multiply
-from render.geometry.solid import solid
 from render.model.errors import RenderError
 from render.model.passes import Passes
 from render.model.record import (
@@ -108,8 +107,7 @@ def object_annotation(
     """One object in one image."""
     mask = passes.ids == item.index
     visible = int(np.count_nonzero(mask))
-    pose = Pose(item.rotation_deg, item.scale, item.location)
-    alone = rasterize(solid(item.shape, item.outline), pose, camera, ground)
+    alone = object_layer(item, camera, ground)
     pixels = alone.pixels
     turn = euler_matrix(
         (math.radians(item.rotation_deg[0]), math.radians(item.rotation_deg[1]), math.radians(item.rotation_deg[2]))

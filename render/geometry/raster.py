@@ -18,7 +18,8 @@ from render.geometry.camera import Camera, Vec
 from render.geometry.fill import Corners, fill
 from render.geometry.ground import height, height_at
 from render.geometry.rotation import euler_matrix
-from render.geometry.solid import Solid
+from render.geometry.solid import Solid, solid
+from render.model.scene import SceneObject
 from scene_specs.language.stage import StageGround
 
 Floats = NDArray[np.float64]
@@ -178,6 +179,12 @@ def rasterize(body: Solid, pose: Pose, camera: Camera, ground: StageGround | Non
     if ground is not None:
         _hide_below_ground(layer, body, pose, camera, ground)
     return layer
+
+
+def object_layer(item: SceneObject, camera: Camera, ground: StageGround | None = None) -> Layer:
+    """An object of a Scene alone in the image; see `rasterize`. Raises AssetError."""
+    pose = Pose(item.rotation_deg, item.scale, item.location)
+    return rasterize(solid(item.shape, item.outline), pose, camera, ground)
 
 
 def _hide_below_ground(layer: Layer, body: Solid, pose: Pose, camera: Camera, ground: StageGround) -> None:

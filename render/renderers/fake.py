@@ -16,8 +16,7 @@ import numpy as np
 from render.geometry.camera import Camera
 from render.geometry.display import display
 from render.geometry.marks import with_fixation
-from render.geometry.raster import Pose, compose, rasterize
-from render.geometry.solid import solid
+from render.geometry.raster import compose, object_layer
 from render.model.errors import RenderError
 from render.model.passes import Passes
 from render.model.scene import Scene, SceneFrame, SceneView
@@ -65,14 +64,7 @@ class FakeRenderer:
         width, height = scene.settings.width, scene.settings.height
         camera = Camera.of(view.camera, width, height)
         stage = load_stage(scene.stage)
-        ground = stage.ground
-        layers = [
-            rasterize(
-                solid(item.shape, item.outline), Pose(item.rotation_deg, item.scale, item.location), camera, ground
-            )
-            for item in frame.objects
-        ]
-        order, depth = compose(layers, width, height)
+        order, depth = compose([object_layer(item, camera, stage.ground) for item in frame.objects], width, height)
         indices = np.array([0, *(item.index for item in frame.objects)], dtype=np.uint16)
         colors = [display(np.array(item.color_linear, dtype=np.float32)) for item in frame.objects]
         palette = np.array([[_GRAY] * 3, *colors], dtype=np.uint8)
