@@ -8,8 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from render.compiler.attributes import Item, rounded, rounded3
-from render.compiler.looks import Fail
+from render.compiler.attributes import Fail, Item, rounded, rounded3
 from render.compiler.rng import Keys
 from render.geometry.camera import Camera
 from render.geometry.orbit import direction, distance

@@ -9,9 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from render.compiler.attributes import Item
-from render.compiler.candidates import Floats, Ground2
 from render.compiler.constraints import Rules
-from render.compiler.placement import Search
+from render.compiler.placement import Floats, Ground2, Search
 from render.compiler.pointer import Placer, placer_of, quadrants
 from render.compiler.rng import Keys
 from render.compiler.visibility import VisibilityCounter, frame_planes

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
-from render.compiler.attributes import Item, material_of, rounded, rounded3
-from render.compiler.candidates import Bools, Floats, Ground2
+from render.compiler.attributes import Fail, Item, material_of, rounded, rounded3
 from render.compiler.constraints import Rules
-from render.compiler.looks import Fail
+from render.compiler.placement import Floats, Ground2
 from render.compiler.visibility import VisibilityCounter, frame_planes
 from render.geometry.pointing import pointing_ray
 from render.geometry.raster import Pose, compose, rasterize
@@ -134,7 +134,7 @@ class Placer:
         turn = turn_towards(x, y, locations[self.target])
         return replace(self.item, location=(x + 0.0, y + 0.0, z), rotation_deg=(0.0, 0.0, turn))
 
-    def _verdicts(self, x: Floats, y: Floats, locations: Sequence[Vec]) -> list[tuple[str, Bools]]:
+    def _verdicts(self, x: Floats, y: Floats, locations: Sequence[Vec]) -> list[tuple[str, NDArray[np.bool_]]]:
         """The rules that need no picture, for all candidates at once."""
         apart = np.ones(len(x), dtype=bool)
         clear = np.ones(len(x), dtype=bool)
