@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import Any
 
 from render.compiler import compile_episode
-from render.compiler.attributes import rounded3
 from render.episode.json_edit import REMOVED, Step, changed, hinted, parse_assignment, parse_path
 from render.episode.pin_layout import pin_layout
 from render.episode.request import EpisodeRequest
+from render.geometry.rotation import rounded3
 from render.model.errors import SpecError, UsageError
 from render.model.scene import Scene
 from scene_specs.language.spec import EpisodeSpec

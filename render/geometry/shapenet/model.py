@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from render.geometry.rotation import Vec, rounded3
 from render.geometry.shapenet.library import Library
 from render.geometry.shapenet.reading import Part, Sources, read_parts
 from render.geometry.shapenet.repair import convex_hull, live_faces, oriented, weld
 from render.model.errors import AssetError
 
 Floats = NDArray[np.float64]
-Vec = tuple[float, float, float]
 
 # Part of every digest: a change of this code that changes models changes the version.
 VERSION = "diorama-model-1"
@@ -124,8 +124,8 @@ def make_model(name: str, sources: Sources, library: Library, store: StoreTextur
         uv=faces.uv,
         slots=faces.slots,
         materials=materials,
-        lower=_vec(vertices.min(axis=0)),
-        upper=_vec(vertices.max(axis=0)),
+        lower=rounded3(vertices.min(axis=0), 7),
+        upper=rounded3(vertices.max(axis=0), 7),
         hull=convex_hull(flat),
         radius=round(float(np.sqrt((vertices * vertices).sum(axis=1).max())), 6),
         ground_radius=round(float(np.sqrt((flat * flat).sum(axis=1).max())), 6),
@@ -134,11 +134,6 @@ def make_model(name: str, sources: Sources, library: Library, store: StoreTextur
         notes=tuple(sources.notes),
         files=_states(sources),
     )
-
-
-def _vec(values: Sequence[float] | NDArray[np.float64]) -> Vec:
-    x, y, z = (round(float(v), 7) + 0.0 for v in values)
-    return (x, y, z)
 
 
 def _states(sources: Sources) -> tuple[FileState, ...]:
@@ -285,4 +280,4 @@ def _mean_color(vertices: NDArray[np.float64], faces: _Faces, materials: Sequenc
     area = np.bincount(faces.slots, np.sqrt((normal * normal).sum(axis=1)), minlength=len(materials))
     colors = np.array([_GRAY if m.texture else m.color for m in materials])
     total = float(area.sum())
-    return _vec([float((colors[:, k] * area).sum()) / total for k in range(3)])
+    return rounded3([float((colors[:, k] * area).sum()) / total for k in range(3)], 7)
