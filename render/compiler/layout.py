@@ -91,7 +91,7 @@ def _check_demands(rules: Rules, fail: Failure) -> None:
             cycle = [
                 d.label for d in rules.demands if d.axis == axis and {rules.names[d.low], rules.names[d.high]} <= wrong
             ]
-            raise fail(f"relations that contradict each other: {'; '.join(cycle)}")
+            raise fail(f"relations contradict each other: {'; '.join(cycle)}")
 
 
 def _floors(rules: Rules, given: Sequence[tuple[int, Vec]], visibility: VisibilityCounter) -> list[int]:
@@ -139,7 +139,7 @@ def _search(
                 if counts[row]:
                     refused[label] = refused.get(label, 0) + int(counts[row])
         tried += size
-    raise fail(f"no layout of {len(items)} objects in {limit} layouts of {search.tries} tries an object", refused)
+    raise fail(f"no layout of {len(items)} objects in {limit} layouts with {search.tries} tries per object", refused)
 
 
 def lay_out(
@@ -159,7 +159,7 @@ def lay_out(
     _check_demands(rules, fail)
     broken = [*_broken_pairs(rules, given, ground), *_broken_visibility(rules, items, given, visibility)]
     if broken:
-        raise fail(f"the given places break what the frame states: {'; '.join(broken)}")
+        raise fail(f"the specified locations break constraints of the frame: {'; '.join(broken)}")
     grounds = [ground] * len(items)
     pointer_ground = ground
     areas = quadrants(frame, items, stage.pointer)
@@ -189,4 +189,4 @@ def _fixed_layout(
         pointer = placer.place(locations, floors, refused)
         if pointer is not None:
             return Layout(locations, restart, refused, pointer)
-    raise fail("no place for the pointer beside the given objects", refused)
+    raise fail("no location for the pointer among the specified objects", refused)

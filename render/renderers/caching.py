@@ -1,7 +1,7 @@
-"""Pictures of the same things are rendered once in a worker: a renderer that remembers, within a bound of memory.
+"""A renderer that renders equal images once per worker, with a limit on memory.
 
-Only on stages whose sampling goes by content: there the same things have the same seed, so what is remembered is what
-would be rendered, bit for bit.
+Only on stages with `"sampling": "content"`: there equal content has equal seeds, so a cached image is identical to the
+one that would be rendered, bit for bit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from render.model.passes import Passes, Renderer
 from render.model.scene import Scene, SceneFrame, SceneView
 from scene_specs.language.stage import load_stage
 
-# Bytes, compressed; a picture of iWISDM's size takes some 60 KB.
+# Compressed bytes; an image of iWISDM's size takes about 60 KB.
 MOST_BYTES = 256 << 20
 
 
@@ -46,7 +46,7 @@ def _unpack(packed: dict[str, Any]) -> Passes:
 
 
 class CachingRenderer:
-    """A renderer (see render.model.passes.Renderer) around another. hits, misses: pictures reused and rendered."""
+    """Caches another renderer (see render.model.passes.Renderer). hits, misses: images reused and rendered."""
 
     def __init__(self, renderer: Renderer, most_bytes: int = MOST_BYTES) -> None:
         self._inner, self._most = renderer, most_bytes
@@ -56,11 +56,11 @@ class CachingRenderer:
 
     @property
     def info(self) -> dict[str, str]:
-        """As the renderer's."""
+        """The info of the wrapped renderer."""
         return self._inner.info
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
-        """One view. The fixation cross is laid over a picture that is kept without it."""
+        """Render or reuse one view. Images are cached without fixation cross, which is added afterwards."""
         stage = load_stage(scene.stage)
         if stage.sampling != "content":
             return self._inner.render(scene, frame, view)
@@ -89,7 +89,7 @@ class CachingRenderer:
             self._bytes -= self._kept.popitem(last=False)[1][0]
 
     def close(self) -> None:
-        """As the renderer's; forgets everything."""
+        """Empty the cache and close the wrapped renderer."""
         self._kept.clear()
         self._bytes = 0
         self._inner.close()

@@ -53,7 +53,7 @@ def test_given_places_are_obeyed_without_checks() -> None:
 )
 def test_a_stated_constraint_that_given_places_break_is_named(constraint: dict[str, Any], named: str) -> None:
     objects = [{"name": "a", "location": [-1, -1], "size": "large"}, {"name": "b", "location": [1, 0], "size": "large"}]
-    with pytest.raises(CompileError, match="given places break") as caught:
+    with pytest.raises(CompileError, match="specified locations break") as caught:
         compiled(objects=objects, constraints=[constraint])
     assert named in caught.value.problem
     assert caught.value.broke == {}
