@@ -48,69 +48,50 @@ def _bounds(items: Sequence[Item], look_at: Vec | None, default: Vec) -> tuple[V
     return middle, max((math.dist(place, middle) + reach for place, reach in bodies), default=1.0)
 
 
-def _scene_camera(purpose: str, fail: Fail, **numbers: Any) -> SceneCamera:
-    """A camera with these fields. Raises the error that `fail` returns for invalid numbers."""
-    if numbers["location"] == numbers["look_at"]:
-        raise fail(f"{purpose}: its location is the point that it looks at, {list(numbers['look_at'])}")
-    try:
-        return SceneCamera(**numbers)
-    except ValidationError as error:
-        issues = form_issues(error, SceneCamera, numbers)
-        raise fail(
-            f"{purpose}: " + "; ".join(f"{path_text(issue.path)}: {issue.problem}" for issue in issues)
-        ) from error
-
-
-def _orbit(spec: CameraSpec, stage: Stage, items: Sequence[Item], purpose: str, fail: Fail) -> SceneCamera:
-    """A camera at a yaw and elevation about the objects, at the specified distance or where they fill `framing`."""
+def _orbit(spec: CameraSpec, stage: Stage, items: Sequence[Item]) -> dict[str, Any]:
+    """Fields of a camera at a yaw and elevation about the objects, at its distance or where they fill `framing`."""
     base = stage.camera
     away = [a - b for a, b in zip(base.location, base.look_at, strict=True)]
     flat = math.hypot(away[0], away[1])
     yaw = math.degrees(math.atan2(away[0], -away[1])) if spec.yaw_deg is None else spec.yaw_deg
     elevation = math.degrees(math.atan2(away[2], flat)) if spec.elevation_deg is None else spec.elevation_deg
-    middle, radius = _bounds(items, spec.look_at, base.look_at)
+    center, radius = _bounds(items, spec.look_at, base.look_at)
     lens, sensor = spec.lens or base.lens, spec.sensor_width or base.sensor_width
     framing = spec.framing or base.framing or _FRAMING
     longer, shorter = max(stage.size), min(stage.size)
-    off, ortho = spec.distance or 0.0, base.ortho_scale
+    away_by, ortho = spec.distance or 0.0, base.ortho_scale
     if ortho is not None and spec.distance is None:
         ortho = rounded(2 * radius / framing * longer / shorter)
     if spec.distance is None:
-        off = radius + math.dist(base.location, base.look_at) if ortho else 0.0
-        off = off or distance(radius, framing, sensor / lens / 2 * shorter / longer)
-    towards = direction(yaw, elevation)
-    place = rounded3([m + off * t for m, t in zip(middle, towards, strict=True)])
+        away_by = radius + math.dist(base.location, base.look_at) if ortho else 0.0
+        away_by = away_by or distance(radius, framing, sensor / lens / 2 * shorter / longer)
+    location = rounded3([m + away_by * t for m, t in zip(center, direction(yaw, elevation), strict=True)])
     near, far = base.clip
     # A model of any size can fill the image, so the clip range scales with the distance.
-    clip = (rounded(min(near, max(off - radius, 0.0) / 2 or near)), rounded(max(far, 2 * (off + radius))))
-    return _scene_camera(
-        purpose,
-        fail,
-        location=place,
-        look_at=rounded3(middle),
-        lens=rounded(lens),
-        sensor_width=rounded(sensor),
-        clip=clip,
-        ortho_scale=ortho,
-    )
+    clip = (rounded(min(near, max(away_by - radius, 0.0) / 2 or near)), rounded(max(far, 2 * (away_by + radius))))
+    return {"location": location, "look_at": rounded3(center), "clip": clip, "ortho_scale": ortho}
 
 
 def _camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys: Keys, purpose: str, fail: Fail) -> SceneCamera:
+    """One camera. Raises the error that `fail` returns for invalid numbers."""
     base = stage.camera
     if _orbits(spec, stage):
-        return _orbit(spec, stage, items, purpose, fail)
-    default = base.jitter if spec.location is None else 0.0
-    location = _jittered(spec.location or base.location, default if spec.jitter is None else spec.jitter, keys, purpose)
-    return _scene_camera(
-        purpose,
-        fail,
-        location=location,
-        look_at=rounded3(spec.look_at or base.look_at),
-        lens=rounded(spec.lens or base.lens),
-        sensor_width=rounded(spec.sensor_width or base.sensor_width),
-        clip=base.clip,
-        ortho_scale=base.ortho_scale,
-    )
+        fields = _orbit(spec, stage, items)
+    else:
+        default = base.jitter if spec.location is None else 0.0
+        jitter = default if spec.jitter is None else spec.jitter
+        location = _jittered(spec.location or base.location, jitter, keys, purpose)
+        look_at = rounded3(spec.look_at or base.look_at)
+        fields = {"location": location, "look_at": look_at, "clip": base.clip, "ortho_scale": base.ortho_scale}
+    fields |= {"lens": rounded(spec.lens or base.lens), "sensor_width": rounded(spec.sensor_width or base.sensor_width)}
+    if fields["location"] == fields["look_at"]:
+        raise fail(f"{purpose}: its location is the point that it looks at, {list(fields['look_at'])}")
+    try:
+        return SceneCamera(**fields)
+    except ValidationError as error:
+        issues = form_issues(error, SceneCamera, fields)
+        problems = "; ".join(f"{path_text(issue.path)}: {issue.problem}" for issue in issues)
+        raise fail(f"{purpose}: {problems}") from error
 
 
 def draw_views(frame: FrameSpec, stage: Stage, items: Sequence[Item], keys: Keys, fail: Fail) -> tuple[SceneView, ...]:

@@ -24,25 +24,22 @@ MOST_BYTES = 256 << 20
 
 
 def _pack(passes: Passes) -> dict[str, Any]:
-    packed: dict[str, Any] = {}
-    for item in dataclasses.fields(passes):
-        value = getattr(passes, item.name)
-        if isinstance(value, np.ndarray):
-            packed[item.name] = (zlib.compress(value.tobytes(), 1), value.dtype, value.shape)
-        else:
-            packed[item.name] = value
-    return packed
+    """The fields of passes, with each array as (compressed bytes, dtype, shape)."""
+    return {
+        name: (zlib.compress(value.tobytes(), 1), value.dtype, value.shape) if isinstance(value, np.ndarray) else value
+        for name, value in vars(passes).items()
+    }
 
 
 def _unpack(packed: dict[str, Any]) -> Passes:
-    fields: dict[str, Any] = {"seconds": {}}
-    for name, value in packed.items():
-        if isinstance(value, tuple):
-            data, dtype, shape = value
-            fields[name] = np.frombuffer(zlib.decompress(data), dtype).reshape(shape)
-        elif name != "seconds":
-            fields[name] = value
-    return Passes(**fields)
+    """Passes from the result of `_pack`, without the seconds of their render."""
+    fields = {
+        name: np.frombuffer(zlib.decompress(value[0]), value[1]).reshape(value[2])
+        if isinstance(value, tuple)
+        else value
+        for name, value in packed.items()
+    }
+    return Passes(**{**fields, "seconds": {}})
 
 
 class CachingRenderer:

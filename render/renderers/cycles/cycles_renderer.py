@@ -191,7 +191,7 @@ class CyclesRenderer:
         return with_fixation(color, fixation) if frame.fixation and fixation is not None else color
 
     def save_blend(self, path: Path, frame: SceneFrame) -> None:
-        """Save the scene of the last rendered view to a .blend file, objects named as in the frame. Raises RenderError."""
+        """Save the scene of the last rendered view as .blend, with the frame's object names. Raises RenderError."""
         pool = self._blender.pool
         for target, item in zip(pool, frame.objects, strict=False):
             target.name = item.name
