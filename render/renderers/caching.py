@@ -33,7 +33,7 @@ def _pack(passes: Passes) -> dict[str, Any]:
 
 def _unpack(packed: dict[str, Any]) -> Passes:
     """Passes from the result of `_pack`, without the seconds of their render."""
-    fields = {
+    fields: dict[str, Any] = {
         name: np.frombuffer(zlib.decompress(value[0]), value[1]).reshape(value[2])
         if isinstance(value, tuple)
         else value
