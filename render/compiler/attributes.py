@@ -179,11 +179,11 @@ def _turn(spec: ObjectSpec, drawn: float, eye: Camera) -> Vec:
     """Euler XYZ in degrees: as specified, as seen in a view, or sampled about Z."""
     if spec.view is not None:
         return seen_from(spec.view.yaw_deg, spec.view.elevation_deg, eye)
-    given = spec.rotation_deg
-    if given is None and isinstance(spec.shape, OutlineSpec) and spec.shape.polygon is not None:
+    rotation = spec.rotation_deg
+    if rotation is None and isinstance(spec.shape, OutlineSpec) and spec.shape.polygon is not None:
         # Its corners define its orientation.
         return (0.0, 0.0, 0.0)
-    return (0.0, 0.0, drawn) if given is None else given if isinstance(given, tuple) else (0.0, 0.0, given)
+    return (0.0, 0.0, drawn) if rotation is None else rotation if isinstance(rotation, tuple) else (0.0, 0.0, rotation)
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,6 @@ def picture_key(scene: Scene, frame: SceneFrame, view: SceneView) -> str:
         "camera": view.camera.model_dump(mode="json"),
         "settings": scene.settings.model_dump(mode="json"),
         "stage": scene.stage,
-        "assets": {name: made for name, made in scene.assets.items() if not is_model(name) or name in here},
+        "assets": {name: digest for name, digest in scene.assets.items() if not is_model(name) or name in here},
     }
     return hashlib.sha256(_text(parts)).hexdigest()

@@ -42,12 +42,8 @@ class Layout:
     pointer: Item | None = None
 
 
-def _given(items: Sequence[Item]) -> list[tuple[int, Vec]]:
-    return [(k, item.location) for k, item in enumerate(items) if item.location is not None]
-
-
-def _broken_pairs(rules: Rules, given: Sequence[tuple[int, Vec]], ground: Ground2) -> Iterator[str]:
-    place = {k: (x, y) for k, (x, y, _) in given}
+def _broken_pairs(rules: Rules, fixed: Sequence[tuple[int, Vec]], ground: Ground2) -> Iterator[str]:
+    place = {k: (x, y) for k, (x, y, _) in fixed}
 
     def along(axis: int, k: int) -> float:
         return float(ground.along(axis, np.float64(place[k][0]), np.float64(place[k][1])))  # type: ignore[arg-type]
@@ -70,15 +66,15 @@ def _broken_pairs(rules: Rules, given: Sequence[tuple[int, Vec]], ground: Ground
 
 
 def _broken_visibility(
-    rules: Rules, items: Sequence[Item], given: Sequence[tuple[int, Vec]], visibility: VisibilityCounter
+    rules: Rules, items: Sequence[Item], fixed: Sequence[tuple[int, Vec]], visibility: VisibilityCounter
 ) -> Iterator[str]:
     if rules.frame_stated:
-        for k, (x, y, z) in given:
+        for k, (x, y, z) in fixed:
             if any(a * x + b * y + c < 0 for a, b, c in frame_planes(items[k], z, visibility.camera).tolist()):
                 yield f"in_frame of {rules.names[k]}"
-    if any(rules.visible_stated[k] and rules.visible[k] for k, _ in given):
+    if any(rules.visible_stated[k] and rules.visible[k] for k, _ in fixed):
         # Other objects will hide more of them, so these alone must leave enough visible.
-        for k, pixels in visibility.visible(given).items():
+        for k, pixels in visibility.visible(fixed).items():
             if rules.visible_stated[k] and pixels < rules.visible[k]:
                 yield f"{rules.visible_label(k)}: {pixels} visible"
 
@@ -94,16 +90,16 @@ def _check_demands(rules: Rules, fail: Failure) -> None:
             raise fail(f"relations contradict each other: {'; '.join(cycle)}")
 
 
-def _floors(rules: Rules, given: Sequence[tuple[int, Vec]], visibility: VisibilityCounter) -> list[int]:
+def _floors(rules: Rules, fixed: Sequence[tuple[int, Vec]], visibility: VisibilityCounter) -> list[int]:
     """Minimum visible pixels of each object.
 
     An object with a specified location, without its own constraint, may show less than the stage's minimum if other
     specified objects hide it. The objects that the layout places may not hide more.
     """
     floors = list(rules.visible)
-    unstated = [k for k, _ in given if floors[k] and not rules.visible_stated[k]]
+    unstated = [k for k, _ in fixed if floors[k] and not rules.visible_stated[k]]
     if unstated:
-        shown = visibility.visible(given)
+        shown = visibility.visible(fixed)
         for k in unstated:
             floors[k] = min(floors[k], shown[k])
     return floors
@@ -155,9 +151,9 @@ def lay_out(
     right, front = directions["right"], directions["front"]
     ground = Ground2(area.x, area.y, (right[0], right[1]), (front[0], front[1]))
     visibility = VisibilityCounter(items, camera, stage.ground)
-    given = _given(items)
+    fixed = [(k, item.location) for k, item in enumerate(items) if item.location is not None]
     _check_demands(rules, fail)
-    broken = [*_broken_pairs(rules, given, ground), *_broken_visibility(rules, items, given, visibility)]
+    broken = [*_broken_pairs(rules, fixed, ground), *_broken_visibility(rules, items, fixed, visibility)]
     if broken:
         raise fail(f"the specified locations break constraints of the frame: {'; '.join(broken)}")
     grounds = [ground] * len(items)
@@ -172,10 +168,10 @@ def lay_out(
         placer = placer_of(
             frame.pointer, stage.pointer, rules.names, pointer_ground, rules, visibility, tries, draws, fail
         )
-    if len(given) == len(items):
-        return _fixed_layout(tuple(place for _, place in given), placer, stage, _floors(rules, given, visibility), fail)
+    if len(fixed) == len(items):
+        return _fixed_layout(tuple(place for _, place in fixed), placer, stage, _floors(rules, fixed, visibility), fail)
     search = Search(items, rules, grounds, visibility, stage.placement.tries)
-    return _search(search, stage, keys, _floors(rules, given, visibility), placer, fail)
+    return _search(search, stage, keys, _floors(rules, fixed, visibility), placer, fail)
 
 
 def _fixed_layout(

@@ -138,7 +138,7 @@ class Search:
         self.items, self.rules, self.grounds, self.visibility, self.tries = items, rules, grounds, visibility, tries
         self.least = (rules.least(0), rules.least(1))
         free = [k for k, item in enumerate(items) if item.location is None]
-        self.given = [k for k, item in enumerate(items) if item.location is not None]
+        self.fixed = [k for k, item in enumerate(items) if item.location is not None]
         self.order = placing_order(rules, self.least, free)
         self.planes = (
             {k: frame_planes(items[k], items[k].height, visibility.camera) for k in free} if rules.in_frame else {}
@@ -148,13 +148,13 @@ class Search:
         """Layouts from uniform numbers u (B, open objects, tries, 2): x, y (B, n, 2), success (B,), and rejections."""
         size = len(u)
         places = np.zeros((size, len(self.items), 2))
-        for k in self.given:
+        for k in self.fixed:
             location = self.items[k].location
             assert location is not None
             places[:, k] = location[:2]
         alive = np.ones(size, dtype=bool)
         tally = Tally(size)
-        placed = list(self.given)
+        placed = list(self.fixed)
         for step, k in enumerate(self.order):
             live = np.flatnonzero(alive)
             if not len(live):

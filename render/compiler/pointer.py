@@ -106,11 +106,11 @@ class Placer:
 
     def place(self, locations: Sequence[Vec], floors: Sequence[int], refused: dict[str, int]) -> Item | None:
         """The pointer with location and rotation, or None; counts rejections in `refused`."""
-        given = self.item.location
-        if given is not None and self.rules.fixed.all():
-            return self.turned(*given, locations)
-        if given is not None:
-            x, y, z = np.array([given[0]]), np.array([given[1]]), given[2]
+        location = self.item.location
+        if location is not None and self.rules.fixed.all():
+            return self.turned(*location, locations)
+        if location is not None:
+            x, y, z = np.array([location[0]]), np.array([location[1]]), location[2]
         else:
             u, (west, east), (south, north) = self.generator.random((self.tries, 2)), self.ground.x, self.ground.y
             x, y = np.round(west + u[:, 0] * (east - west), 6), np.round(south + u[:, 1] * (north - south), 6)

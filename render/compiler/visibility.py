@@ -52,17 +52,17 @@ class VisibilityCounter:
     items: Sequence[Item]
     camera: Camera
     ground: StageGround | None
-    _given: dict[int, Layer] = field(default_factory=dict)
+    _fixed: dict[int, Layer] = field(default_factory=dict)
 
     def layer(self, index: int, location: Vec) -> Layer:
         """The object alone at a location."""
         item = self.items[index]
-        if item.location is not None and index in self._given:
-            return self._given[index]
+        if item.location is not None and index in self._fixed:
+            return self._fixed[index]
         pose = Pose(item.rotation_deg, item.scale, location)
         layer = rasterize(solid(item.shape, item.outline), pose, self.camera, self.ground)
         if item.location is not None:
-            self._given[index] = layer
+            self._fixed[index] = layer
         return layer
 
     def visible(self, places: Sequence[tuple[int, Vec]]) -> dict[int, int]:

@@ -88,7 +88,7 @@ class Stand:
 
     ground_radius: of its footprint, a disc about the origin. hull: convex outline of the footprint, counter-clockwise,
     where one is known. radius: of the sphere about the origin that contains it. unit: half its longest side in its own
-    units; None for shapes that are no models.
+    units; None for other shapes than models.
     """
 
     height: float
