@@ -43,7 +43,7 @@ def resolve_blend(name: str, asset_roots: Sequence[Path] = ()) -> Path:
             return path
     if outside:
         raise AssetError(f"asset {name!r} lies outside the asset roots; name its folder as a root (roots: {listed})")
-    raise AssetError(f"asset {name!r} is not there; looked in: {listed}")
+    raise AssetError(f"asset {name!r}: file not found; looked in: {listed}")
 
 
 @lru_cache(maxsize=256)

@@ -199,6 +199,6 @@ def placer_of(
     if stage is None:
         raise fail("this stage has no pointer")
     if spec.target not in names:
-        raise fail(f"the pointer's target {spec.target!r} is not there; there are: {', '.join(names)}")
+        raise fail(f"unknown pointer target {spec.target!r}; there are: {', '.join(names)}")
     item = pointer_item(spec, stage)
     return Placer(item, list(names).index(spec.target), ground, rules, visibility, tries, stage.height, generator)
