@@ -11,10 +11,8 @@ from click.testing import CliRunner, Result
 
 from render.cli.batch import main as batch
 from render.cli.episode import main as episode
-from render.model.errors import UsageError
 from render.model.passes import Passes
 from render.model.scene import Scene, SceneFrame, SceneView
-from render.renderers.factory import make_renderer
 from render.renderers.fake import FakeRenderer
 from render.store import open_store
 
@@ -62,26 +60,3 @@ def test_a_renderer_of_another_package_renders_its_stored_episodes_again(store: 
     replaced = open_store(store).get("a")
     assert replaced.job.renderer == RENDERER and replaced.provenance.attempt == 2
     assert call(store, "a", "--renderer", RENDERER, "--out", tmp_path / "last").stdout.splitlines()[1] == "identical"
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        (
-            "cycle",
-            r"unknown renderer 'cycle'; there are: cycles, fake, or package.module:Class \(did you mean 'cycles'",
-        ),
-        ("tests.nowhere", "unknown renderer 'tests.nowhere'"),
-        (":Negative", "unknown renderer ':Negative'"),
-        ("tests.nowhere:Negative", "can't import Negative from module tests.nowhere: .*No module named"),
-        ("render.renderers.fake:Real", "can't import Real from module render.renderers.fake: .*no attribute 'Real'"),
-    ],
-)
-def test_an_unknown_renderer_is_an_error_that_names_it(name: str, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        make_renderer(name)
-
-
-def test_a_name_gives_a_renderer() -> None:
-    assert isinstance(make_renderer("fake"), FakeRenderer)
-    assert type(make_renderer(RENDERER)).__name__ == "Negative"
