@@ -10,18 +10,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from render.annotations import annotate
 from render.compiler import compile_episode
-from render.compiler.assets import resolve_blend
 from render.model.errors import UsageError
 from render.model.passes import Passes, Renderer
 from render.model.profiles import DEFAULT_PROFILE, changed, settings_for
 from render.model.record import FrameAnnotation
 from render.model.scene import MOST_SIDE, Scene
+from render.renderers.factory import make_renderer
 from render.store import open_store
 from scene_specs.checks.semantics import check_spec
 from scene_specs.language.spec import EpisodeSpec
@@ -83,9 +82,7 @@ def render_scene(
     """
     own = renderer is None
     if renderer is None:
-        from render.renderers.cycles.cycles_renderer import CyclesRenderer
-
-        renderer = CyclesRenderer(device, threads, partial(resolve_blend, asset_roots=tuple(asset_roots)))
+        renderer = make_renderer("cycles", device, threads, asset_roots)
     try:
         images = []
         for frame in scene.frames:

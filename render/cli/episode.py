@@ -54,10 +54,9 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @shapenet_option
 @click.option(
     "--renderer",
-    type=click.Choice(["cycles", "fake"]),
     default="cycles",
     show_default=True,
-    help="fake: flat colors, no Blender.",
+    help="cycles, fake (flat colors, no Blender), or package.module:Class.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
 @verbose_option

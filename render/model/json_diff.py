@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from scene_specs.language import diagnostics
+
 # Stands for a value that one side does not have; null is a value.
 MISSING: Final = object()
 
@@ -32,9 +34,6 @@ def _text(value: Any) -> str:
     return "" if value is MISSING else json.dumps(value, sort_keys=True)
 
 
-def preview_json(value: Any, limit: int = 60) -> str:
-    """A value in at most `limit` characters; `nothing` for one that is not there."""
-    if value is MISSING:
-        return "nothing"
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+def preview_json(value: Any) -> str:
+    """A short form of a value as JSON; `nothing` for a missing one."""
+    return "nothing" if value is MISSING else diagnostics.preview_json(value)

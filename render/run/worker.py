@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
 import pickle
@@ -12,9 +11,7 @@ import socket
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +19,12 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
 from render.episode.make_record import Episode, make_record
-from render.model.errors import DeviceError, DioramaError
+from render.model.errors import DeviceError, DioramaError, RenderError, UsageError
 from render.model.passes import Renderer
 from render.model.record import RenderKey
 from render.model.scene import Settings
+from render.renderers.factory import make_renderer
+from render.renderers.fake import FakeRenderer
 from render.run import limits as memory
 from render.run.worker_plan import WorkerPlan
 
@@ -89,19 +88,15 @@ def pack(episode: Episode, job: RenderKey, settings: Settings, attempt: int) -> 
     return pickle.dumps((episode, job, settings, attempt), protocol=5)
 
 
-def make_renderer(name: str, plan: WorkerPlan, find: Callable[[str], Path]) -> Renderer:
-    """The renderer called cycles or fake, or `package.module:Class` (called without arguments)."""
-    if name == "cycles":
-        from render.renderers.cycles.cycles_renderer import CyclesRenderer
-
-        return CyclesRenderer(plan.device, plan.threads, find)
-    if name == "fake":
-        from render.renderers.fake import FakeRenderer
-
-        return FakeRenderer(device="none" if plan.card is None else f"{plan.device.upper()} fake card {_visible()}")
-    module, _, attribute = name.partition(":")
-    made: Renderer = getattr(importlib.import_module(module), attribute)()
-    return made
+def _new_renderer(name: str, plan: WorkerPlan, asset_roots: tuple[Path, ...]) -> Renderer:
+    """The renderer of a worker; a fake one on a GPU slot reports a card."""
+    if name == "fake" and plan.card is not None:
+        return FakeRenderer(device=f"{plan.device.upper()} fake card {_visible()}")
+    try:
+        return make_renderer(name, plan.device, plan.threads, asset_roots)
+    except UsageError as error:
+        # A worker that does not start ends a run with exit code 1, whatever the cause.
+        raise RenderError(str(error)) from error
 
 
 def _visible() -> str:
@@ -162,13 +157,11 @@ class Worker:
         os.environ[LAST_WORDS] = said
         if self._limit:
             memory.guard(self._limit, Path(said))
-        from render.compiler.assets import resolve_blend
         from render.geometry.shapenet import choose_library
         from render.renderers.caching import CachingRenderer
 
         choose_library(self._library)
-        find = partial(resolve_blend, asset_roots=self._asset_roots)
-        self._renderer = CachingRenderer(make_renderer(self._name, self._plan, find))
+        self._renderer = CachingRenderer(_new_renderer(self._name, self._plan, self._asset_roots))
         device = self._renderer.info.get("device", "")
         return Ready(device, socket.gethostname(), os.getpid(), cores, memory.resident(), self._limit, said)
 

@@ -6,10 +6,10 @@ from functools import lru_cache
 from importlib import metadata
 
 from scene_specs.language.outlines import FLAT_SHAPES
-from scene_specs.language.vocabulary import MATERIALS, SHAPES
+from scene_specs.language.vocabulary import MATERIALS, SHAPES, TRANSMITTING
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _added(group: str) -> tuple[str, ...]:
     return tuple(sorted(point.name for point in metadata.entry_points(group=group)))
 
@@ -22,3 +22,12 @@ def shapes() -> tuple[str, ...]:
 def materials() -> tuple[str, ...]:
     """Materials: the vocabulary's, then those of entry points of group `diorama.materials`."""
     return tuple(dict.fromkeys((*MATERIALS, *_added("diorama.materials"))))
+
+
+def transmits(material: str) -> bool:
+    """Whether light passes through a material, so that images of it need more samples.
+
+    Built-in materials are listed in the vocabulary, those of packages by entry points of group
+    `diorama.transmitting_materials`. Only the names are read: nothing is imported.
+    """
+    return material in (TRANSMITTING if material in MATERIALS else _added("diorama.transmitting_materials"))

@@ -32,6 +32,8 @@ SIZES: Mapping[str, float] = MappingProxyType({"large": 0.7, "small": 0.35})
 CLEVR_MATERIALS: tuple[str, ...] = ("rubber", "metal")
 MEWL_MATERIALS: tuple[str, ...] = ("rubber", "metal", "glass")
 MATERIALS: tuple[str, ...] = ("rubber", "metal", "glass", "matte", "emission")
+# Materials that light passes through.
+TRANSMITTING: tuple[str, ...] = ("glass",)
 
 RELATIONS: tuple[str, ...] = ("left", "right", "front", "behind")
 OPPOSITE: Mapping[str, str] = MappingProxyType({"left": "right", "right": "left", "front": "behind", "behind": "front"})

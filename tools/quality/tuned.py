@@ -81,6 +81,6 @@ class TunedRenderer(CyclesRenderer):
             raise UsageError(f"Blender's {place} has no property {name!r} of value {value!r}: {error}") from error
         return lambda: setattr(owner, name, before)
 
-    def _finished(self, exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:  # type: ignore[override]
+    def _final_color(self, exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:  # type: ignore[override]
         self.linear = exr.stack("Combined", "RGB")
-        return CyclesRenderer._finished(exr, scene, frame)
+        return CyclesRenderer._final_color(exr, scene, frame)

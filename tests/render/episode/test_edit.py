@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import render
+from render.episode.edit import change_scene
 from render.episode.json_edit import REMOVED, parse_assignment
-from render.episode.scene_edit import change_scene
 from render.model.errors import DioramaError, SpecError
 from render.model.scene import Scene
 

@@ -1,9 +1,8 @@
-"""A stored episode replaced by a new making of it, in one commit; what was there stays in the store's history."""
+"""Replace a stored episode by a new record in one commit; the store's history keeps the old one."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from render.model.errors import ConflictError
 from render.model.record import EpisodeRecord
@@ -12,10 +11,7 @@ from render.store import open_store
 
 @dataclass(frozen=True)
 class Replaced:
-    """before: the store's version that has the episode as it was; now: the one that has the new making.
-
-    Both are the same where there was nothing to replace.
-    """
+    """before: the store version with the old record. now: the version with the new one; equal if nothing changed."""
 
     store: str
     episode: str
@@ -23,38 +19,33 @@ class Replaced:
     now: int
 
     def lines(self) -> list[str]:
-        """For people, with the commands that show the old one and bring it back."""
+        """The report, with the commands that show the old record and restore it."""
         if self.now == self.before:
-            return [f"nothing to replace: {self.store} has the very same"]
+            return [f"nothing to replace: {self.store} has the same record"]
         return [
-            f"replaced in {self.store}, now version {self.now}; as it was it stays in version {self.before}:",
+            f"replaced in {self.store}, now version {self.now}; version {self.before} keeps the old record:",
             f"  to look:       render-store get {self.store} {self.episode} --at {self.before} --out before",
             f"  to go back:    render-store copy {self.store} {self.store} --at {self.before} --id {self.episode} "
             "--differing replace",
         ]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
-
 
 def replace_stored(url: str, stored: EpisodeRecord, record: EpisodeRecord) -> Replaced:
-    """Commit `record` in place of `stored`, one attempt on; nothing is written where both are the same.
+    """Commit `record` in place of `stored` with the next attempt number; write nothing if both are the same.
 
-    Raises ConflictError if the store has another making by now, StoreError.
+    Raises ConflictError if another writer has replaced the episode since `stored` was read, StoreError.
     """
     store = open_store(url)
     same = record.job.hash() == stored.job.hash() and record.truth == stored.truth
     if same and record.digest() == stored.digest():
         return Replaced(url, stored.episode_id, store.version, store.version)
-    now = store.get(stored.episode_id)
-    if (now.digest(), now.job.hash()) != (stored.digest(), stored.job.hash()):
+    current = store.get(stored.episode_id)
+    if (current.digest(), current.job.hash()) != (stored.digest(), stored.job.hash()):
         raise ConflictError(
             f"{url}: episode {stored.episode_id} was replaced by another writer meanwhile; nothing was committed; "
-            "look at what is there now and start again"
+            "look at the stored episode and run the command again"
         )
     before = store.version
-    attempt = stored.provenance.attempt + 1
-    provenance = record.provenance.model_copy(update={"attempt": attempt})
+    provenance = record.provenance.model_copy(update={"attempt": stored.provenance.attempt + 1})
     store.replace([record.model_copy(update={"provenance": provenance})])
     return Replaced(url, stored.episode_id, before, store.version)
