@@ -33,7 +33,7 @@ from tools.quality import references, report, results
 from tools.quality.candidates import Candidate, candidates
 from tools.quality.equal import Comparison, compare
 from tools.quality.measure import measure
-from tools.quality.published import PROFILE, PublishedWay
+from tools.quality.published import PROFILE, PublishedRenderer
 from tools.quality.scenes import TestScene, scenes
 from tools.quality.tuned import TunedRenderer
 
@@ -79,7 +79,7 @@ class Bench:
         """Measure and keep all pairs."""
         first = self.scenes[0].compiled(settings_for(PROFILE, *self.options.size))
         threads = self.options.threads
-        with closing(TunedRenderer("cpu", threads)) as own, PublishedWay(first, threads) as published:
+        with closing(TunedRenderer("cpu", threads)) as own, PublishedRenderer(first, threads) as published:
             # The first image of a process costs more than those after it.
             measure(own, self.scenes[0].spec, Candidate(name="warm", base="draft"), (64, 48))
             few = settings_for(PROFILE, 64, 48).model_copy(update={"samples": 1})
@@ -91,7 +91,7 @@ class Bench:
                 results.keep(self.options.results, name_of(contender), scene.name, key, measured)
 
     def _measure(
-        self, contender: Contender, scene: TestScene, published: PublishedWay, own: TunedRenderer
+        self, contender: Contender, scene: TestScene, published: PublishedRenderer, own: TunedRenderer
     ) -> results.Measured:
         if isinstance(contender, Candidate):
             return measure(own, scene.spec, contender, self.options.size)

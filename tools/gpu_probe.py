@@ -34,7 +34,7 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-def material(bpy: Any, name: str, **inputs: Any) -> Any:
+def create_material(bpy: Any, name: str, **inputs: Any) -> Any:
     """Create a Principled material."""
     made = bpy.data.materials.new(name)
     made.use_nodes = True
@@ -43,7 +43,7 @@ def material(bpy: Any, name: str, **inputs: Any) -> Any:
     return made
 
 
-def mesh(bpy: Any, shape: str) -> Any:
+def create_mesh(bpy: Any, shape: str) -> Any:
     """Create a mesh in a 2 x 2 x 2 box."""
     import bmesh  # type: ignore[import-not-found]
 
@@ -59,7 +59,7 @@ def mesh(bpy: Any, shape: str) -> Any:
     return data
 
 
-def aimed(bpy: Any, data: Any, place: tuple[float, float, float]) -> Any:
+def create_aimed(bpy: Any, data: Any, place: tuple[float, float, float]) -> Any:
     """Create an object at a location, aimed at the origin."""
     from mathutils import Vector
 
@@ -69,27 +69,27 @@ def aimed(bpy: Any, data: Any, place: tuple[float, float, float]) -> Any:
     return made
 
 
-def scene_of(args: Namespace) -> Any:
+def build_scene(args: Namespace) -> Any:
     """Build a CLEVR-like scene: ground, three lights, a rubber, a metal and a glass object."""
     import bpy
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
-    objects = [bpy.data.objects.new("ground", mesh(bpy, "ground"))]
+    objects = [bpy.data.objects.new("ground", create_mesh(bpy, "ground"))]
     objects[0].scale, objects[0].location = (30, 30, 0.01), (0, 0, -0.01)
     looks: list[dict[str, Any]] = [{"Roughness": 0.6}, {"Metallic": 1.0, "Roughness": 0.2}]
     looks.append({"Transmission_Weight": 1.0, "Roughness": 0.0, "IOR": 1.1})
     for k, (shape, place, scale) in enumerate(SHAPES):
-        made = bpy.data.objects.new(shape, mesh(bpy, shape))
+        made = bpy.data.objects.new(shape, create_mesh(bpy, shape))
         made.location, made.scale, made.pass_index = place, (scale,) * 3, k + 1
         color = ((0.68, 0.14, 0.14, 1), (0.16, 0.29, 0.84, 1), (0.11, 0.41, 0.08, 1))[k]
-        made.data.materials.append(material(bpy, shape, Base_Color=color, **looks[k]))
+        made.data.materials.append(create_material(bpy, shape, Base_Color=color, **looks[k]))
         objects.append(made)
     for place, energy in LIGHTS:
         light = bpy.data.lights.new("light", "AREA")
         light.energy, light.size = energy, 0.7
-        objects.append(aimed(bpy, light, place))
-    scene.camera = aimed(bpy, bpy.data.cameras.new("camera"), (7.48, -6.5, 5.34))
+        objects.append(create_aimed(bpy, light, place))
+    scene.camera = create_aimed(bpy, bpy.data.cameras.new("camera"), (7.48, -6.5, 5.34))
     scene.camera.data.lens, scene.camera.data.sensor_width = 35, 32
     for item in (*objects, scene.camera):
         scene.collection.objects.link(item)
@@ -103,7 +103,7 @@ def scene_of(args: Namespace) -> Any:
     return scene
 
 
-def use(scene: Any, kind: str, denoiser: str) -> list[str]:
+def enable_devices(scene: Any, kind: str, denoiser: str) -> list[str]:
     """Switch on all devices of a kind and return their names."""
     import bpy
 
@@ -188,8 +188,8 @@ def card_memory() -> float:
 
 def work(args: Namespace, folder: Path) -> None:
     """Render as a process of a throughput test: once to warm up, then, after a line on stdin, the timed images."""
-    scene, file = scene_of(args), folder / f"{os.getpid()}.exr"
-    use(scene, *args.work)
+    scene, file = build_scene(args), folder / f"{os.getpid()}.exr"
+    enable_devices(scene, *args.work)
     render(scene, 0, file)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
@@ -234,18 +234,18 @@ def pictures(scene: Any, kind: str, folder: Path, cpu: Planes | None) -> Planes:
         say(f"{kind}, another seed, the measure of what noise does: {compare(first, planes(folder / '1.exr'))}")
         return first
     say(f"{kind} and CPU: {compare(first, cpu)}")
-    use(scene, kind, "GPU")
+    enable_devices(scene, kind, "GPU")
     say(f"{kind}, denoiser on the card: first in {render(scene, 1, folder / '1.exr'):.2f} s")
     say(f"{kind}, denoised on the card and on the CPU: {compare(planes(folder / '1.exr'), first)}")
     return first
 
 
-def look(args: Namespace, folder: Path) -> None:
+def probe(args: Namespace, folder: Path) -> None:
     """Print the findings in order."""
-    scene = scene_of(args)
+    scene = build_scene(args)
     shown: dict[str, Planes] = {}
     for kind in ("CPU", *[k for k in args.kinds if k != "CPU"]):
-        names = use(scene, kind, "CPU")
+        names = enable_devices(scene, kind, "CPU")
         say(f"{kind}: {', '.join(names) or 'nothing found'}")
         try:
             if names:
@@ -276,7 +276,7 @@ def main(options: Namespace) -> None:
     os.environ.setdefault("OPTIX_CACHE_PATH", str(cache / "optix"))
     disk = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=disk) as folder:
-        (work if options.work else look)(options, Path(folder))
+        (work if options.work else probe)(options, Path(folder))
     if not options.work and cache.is_dir():
         size = sum(file.stat().st_size for file in cache.rglob("*") if file.is_file())
         say(f"kernels kept in {cache}: {size / 1e6:.0f} MB")

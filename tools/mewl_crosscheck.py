@@ -32,10 +32,10 @@ Spec = dict[str, Any]
 Judgment = tuple[bool, str]
 OUTCOMES = (
     "both accept",
-    "both refuse",
+    "both reject",
     "only the first accepts",
     "only brute force accepts",
-    "so, but by exclusion only",
+    "by exclusion only",
 )
 
 

@@ -11,7 +11,7 @@ import pytest
 from render.model.png import decode_png
 from render.model.profiles import settings_for
 from tools.__main__ import main as run_tool
-from tools.quality.published import PublishedWay
+from tools.quality.published import PublishedRenderer
 from tools.quality.scenes import scenes
 from tools.quality.tuned import TunedRenderer
 
@@ -23,7 +23,7 @@ def test_the_published_way_shows_what_clevr_512_shows() -> None:
     settings = settings_for("clevr-512", 64, 48).model_copy(update={"samples": 16})
     chosen = [each.compiled(settings) for each in scenes() if each.name.startswith(("09-pragmatic", "12-crowd"))]
     renderer = TunedRenderer("cpu", 1)
-    with PublishedWay(chosen[0], 1) as way:
+    with PublishedRenderer(chosen[0], 1) as way:
         for scene in chosen:
             theirs = way.render(scene)
             ours = renderer.render(scene, scene.frames[0], scene.frames[0].views[0])

@@ -53,7 +53,7 @@ class Candidate(SpecModel):
         try:
             return Settings.model_validate({**base.model_dump(), "profile": self.name, **self.settings})
         except ValidationError as error:
-            raise UsageError(f"candidate {self.name!r}: settings: {_first(error)}") from error
+            raise UsageError(f"candidate {self.name!r}: settings: {_first_problem(error)}") from error
 
     def hook_function(self) -> Hook | None:
         """Import and return the hook. Raises UsageError."""
@@ -93,7 +93,7 @@ def candidates(names: Sequence[str]) -> list[Candidate]:
     """
     found: list[Candidate] = []
     for name in names:
-        found += _tries(Path(name)) if name.endswith(".json") else [Candidate(name=name, base=name)]
+        found += _load_tries(Path(name)) if name.endswith(".json") else [Candidate(name=name, base=name)]
     for candidate in found:
         candidate.at(320, 240)
         candidate.hook_function()
@@ -103,7 +103,7 @@ def candidates(names: Sequence[str]) -> list[Candidate]:
     return found
 
 
-def _tries(path: Path) -> list[Candidate]:
+def _load_tries(path: Path) -> list[Candidate]:
     try:
         data = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -113,11 +113,11 @@ def _tries(path: Path) -> list[Candidate]:
         try:
             found.append(Candidate.model_validate(item))
         except ValidationError as error:
-            raise UsageError(f"{path}: candidate {k}: {_first(error)}") from error
+            raise UsageError(f"{path}: candidate {k}: {_first_problem(error)}") from error
     return found
 
 
-def _first(error: ValidationError) -> str:
+def _first_problem(error: ValidationError) -> str:
     """Return the first diagnostic on one line: location and message."""
     diagnostic = error.errors()[0]
     return f"{'.'.join(map(str, diagnostic['loc']))}: {diagnostic['msg']}, found {diagnostic['input']!r}"

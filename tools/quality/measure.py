@@ -28,7 +28,7 @@ def truth_of(annotation: FrameAnnotation) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def divided(total: float, plain: float, denoised: float, samples: int, denoise: bool) -> dict[str, float]:
+def divide_seconds(total: float, plain: float, denoised: float, samples: int, denoise: bool) -> dict[str, float]:
     """Divide the seconds of one render into sampling, denoising and the rest.
 
     total: all samples and, if `denoise`, the denoiser. plain, denoised: one sample, without and with the denoiser.
@@ -73,7 +73,7 @@ def measure(
         denoised = _one_sample(renderer, scene, settings, denoise=True, repeat=repeat) if settings.denoise else plain
         frame = scene.frames[0]
         samples = samples_of(settings, frame, frame.views[0])
-        seconds |= divided(seconds["render"], plain, denoised, samples, settings.denoise)
+        seconds |= divide_seconds(seconds["render"], plain, denoised, samples, settings.denoise)
     image = records[0].images[0]
     full = hashlib.sha256(image.annotation.model_dump_json().encode()).hexdigest()
     rounded = {step: round(value, 5) for step, value in seconds.items()}

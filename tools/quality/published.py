@@ -6,7 +6,7 @@ an emissive material in its own color, switch lights and ground off, render agai
 pixels of each color. Here the files hold our own meshes and shader graphs, and the layout is given (the published
 script searches for it, which is not counted), so that the image is that of our profile `clevr-512`.
 
-`PublishedWay` runs it in a separate process, since opening a file deletes everything that another renderer holds.
+`PublishedRenderer` runs it in a separate process, since opening a file deletes everything that another renderer holds.
 """
 
 from __future__ import annotations
@@ -87,18 +87,18 @@ def render_published(folder: Path, scene: Scene, threads: int = 0) -> Published:
     """
     frame = scene.frames[0]
     start, cpu = time.perf_counter(), time.process_time()
-    blender = _loaded(folder, scene, frame, threads)
-    objects = [_appended(folder, blender, item) for item in frame.objects]
+    blender = _open_scene(folder, scene, frame, threads)
+    objects = [_append(folder, blender, item) for item in frame.objects]
     loaded = time.perf_counter()
     png = _render(blender, folder / "image.png")
     rendered = time.perf_counter()
-    _shadeless(blender, objects)
-    visible = _counted(_render(blender, folder / "visibility.png"), len(objects))
+    _make_emissive(blender, objects)
+    visible = _count_pixels(_render(blender, folder / "visibility.png"), len(objects))
     seconds = {"load": loaded - start, "sampling": rendered - loaded, "visibility": time.perf_counter() - rendered}
     return Published(seconds, time.process_time() - cpu, png, visible=visible)
 
 
-def _loaded(folder: Path, scene: Scene, frame: SceneFrame, threads: int) -> Any:
+def _open_scene(folder: Path, scene: Scene, frame: SceneFrame, threads: int) -> Any:
     """Open the base scene, place its camera and lights, and set it up to write a PNG."""
     with captured():
         bpy.ops.wm.open_mainfile(filepath=str(folder / _BASE), load_ui=False, use_scripts=False)
@@ -118,7 +118,7 @@ def _loaded(folder: Path, scene: Scene, frame: SceneFrame, threads: int) -> Any:
     return blender
 
 
-def _appended(folder: Path, blender: Any, item: SceneObject) -> Any:
+def _append(folder: Path, blender: Any, item: SceneObject) -> Any:
     """Append one object from the file of its shape, with a material from the material's file."""
     with bpy.data.libraries.load(str(folder / f"{item.shape}.blend"), link=False) as (_, wanted):
         wanted.objects = [f"shape {item.shape}"]
@@ -146,12 +146,12 @@ def _render(blender: Any, path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _level(number: int) -> int:
+def _red_level(number: int) -> int:
     """Return an object's red level in the visibility image; levels are far apart, so that mixtures at edges differ."""
     return 20 * number
 
 
-def _shadeless(blender: Any, objects: list[Any]) -> None:
+def _make_emissive(blender: Any, objects: list[Any]) -> None:
     """Give every object an emissive red of its own level; remove lights and ground."""
     for item in list(blender.collection.objects):
         if item.type in ("LIGHT", "MESH") and item not in objects:
@@ -162,18 +162,18 @@ def _shadeless(blender: Any, objects: list[Any]) -> None:
         tree = material.node_tree
         tree.nodes.clear()
         glow = tree.nodes.new("ShaderNodeEmission")
-        glow.inputs["Color"].default_value = (*linear_of_srgb((_level(number), 0, 0)), 1.0)
+        glow.inputs["Color"].default_value = (*linear_of_srgb((_red_level(number), 0, 0)), 1.0)
         tree.links.new(glow.outputs[0], tree.nodes.new("ShaderNodeOutputMaterial").inputs["Surface"])
         item.material_slots[0].material = material
 
 
-def _counted(png: bytes, count: int) -> tuple[int, ...]:
+def _count_pixels(png: bytes, count: int) -> tuple[int, ...]:
     """Return the number of pixels of each object's level."""
     red = decode_png(png)[..., 0].astype(int)
-    return tuple(int(np.count_nonzero(abs(red - _level(number)) <= 1)) for number in range(1, count + 1))
+    return tuple(int(np.count_nonzero(abs(red - _red_level(number)) <= 1)) for number in range(1, count + 1))
 
 
-class PublishedWay(AbstractContextManager["PublishedWay"]):
+class PublishedRenderer(AbstractContextManager["PublishedRenderer"]):
     """A process that renders like the published scripts, one image after another; a context manager.
 
     timeout_s: how long one image may take before it counts as hanging.

@@ -17,7 +17,7 @@ from render.annotations.encode import encode_png
 from render.model.errors import AssetError, UsageError
 from render.model.profiles import settings_for
 from tools.quality import references, report, results
-from tools.quality.measure import divided
+from tools.quality.measure import divide_seconds
 from tools.quality.metrics import errors
 from tools.quality.plot import Point, front, svg
 from tools.quality.png16 import write_png16
@@ -191,14 +191,14 @@ def test_sixteen_bits_of_the_display_curve() -> None:
 
 @given(*[st.floats(0, 10)] * 3, st.integers(1, 512), st.booleans())
 def test_the_parts_of_a_render_add_up(whole: float, plain: float, denoised: float, samples: int, denoise: bool) -> None:
-    parts = divided(whole, plain, denoised, samples, denoise)
+    parts = divide_seconds(whole, plain, denoised, samples, denoise)
     assert sum(parts.values()) == pytest.approx(whole)
     assert min(parts.values()) >= -1e-12
 
 
 def test_the_parts_of_a_render_are_found() -> None:
     # A sample takes 0.1, the denoiser 0.4, everything else 0.05.
-    parts = divided(24 * 0.1 + 0.4 + 0.05, 0.15, 0.55, 24, True)
+    parts = divide_seconds(24 * 0.1 + 0.4 + 0.05, 0.15, 0.55, 24, True)
     assert parts == pytest.approx({"sampling": 2.4, "denoising": 0.4, "render": 0.05})
 
 
