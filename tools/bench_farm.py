@@ -48,7 +48,7 @@ class Sleeper(Worker):
     def render(self, task: bytes) -> Answer:
         """Answer a task; see `Worker.render`."""
         from render.episode.make_record import make_record
-        from render.store.lance.rows import encode
+        from render.store.rows import encode
 
         start = time.perf_counter()
         episode, job, settings, attempt = pickle.loads(task)
