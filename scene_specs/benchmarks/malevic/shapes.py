@@ -23,8 +23,8 @@ COLORS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
 CLASSES = tuple(range(30, 121, 10))
 # Pixels of a circle of each class in the published sets; tests count them.
 _CIRCLES = (2809, 5013, 7825, 11277, 15361, 20069, 25433, 31397, 37969, 45213)
-# Of circles of 4 r^2 pixels: x and y of the center within its pixel, and the radius. The search that found them
-# (tools/malevic_circles.py) takes the center from which pixel 4 r^2 + 1 is farthest beyond pixel 4 r^2.
+# Of circles of 4 r^2 pixels: x and y of the center within its pixel, and the radius. A search on a grid of 1/32 pixel
+# found the center from which pixel 4 r^2 + 1 is farthest beyond pixel 4 r^2; the radius is halfway between the two.
 _TRUE: Mapping[int, tuple[float, float, float]] = MappingProxyType(
     {
         30: (0.0, 0.0, 33.830447),

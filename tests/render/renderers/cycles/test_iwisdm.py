@@ -14,7 +14,7 @@ from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from scene_specs.benchmarks.iwisdm.bank import TASKS
 from scene_specs.benchmarks.iwisdm.generate import bank_sessions, trial_specs
 from scene_specs.benchmarks.iwisdm.setup import Setup
-from tools.iwisdm_check import picture_faults
+from tools.iwisdm_check import picture_problems
 
 SIDE = 64
 
@@ -42,4 +42,4 @@ def test_pictures_of_a_trial(
         shown = [one["location"] for one in spec["task"]["objects"] if one["frame"] == number]
         spaces = [(int(place.endswith("right")), int(place.startswith("bottom"))) for place in shown]
         assert image.passes.color.shape == (SIDE, SIDE, 3)
-        assert picture_faults(image.passes.color, spaces, answer == "null") == []
+        assert picture_problems(image.passes.color, spaces, answer == "null") == []
