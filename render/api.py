@@ -19,13 +19,12 @@ from render.compiler import compile_episode
 from render.compiler.assets import resolve_blend
 from render.model.errors import UsageError
 from render.model.passes import Passes, Renderer
-from render.model.profiles import DEFAULT_PROFILE, changed, settings_for
+from render.model.profiles import episode_settings
 from render.model.record import FrameAnnotation
 from render.model.scene import MOST_SIDE, Scene
 from render.store import open_store
 from scene_specs.checks.semantics import check_spec
 from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import stage_of
 from scene_specs.reading.source import parse_episode
 
 __all__ = ["RenderedImage", "compile_spec", "open_store", "render_scene"]
@@ -61,10 +60,10 @@ def compile_spec(
         episode: EpisodeSpec | Scene = spec
     else:
         episode = parse_episode(spec if isinstance(spec, str) else json.dumps(dict(spec)))
+    settings = episode_settings(episode, profile, size)
     if isinstance(episode, Scene):
-        return episode.model_copy(update={"settings": changed(episode.settings, profile, size)})
-    width, height = size or stage_of(episode).size
-    return compile_episode(episode, settings_for(profile or DEFAULT_PROFILE, width, height), asset_roots)
+        return episode.model_copy(update={"settings": settings})
+    return compile_episode(episode, settings, asset_roots)
 
 
 def render_scene(

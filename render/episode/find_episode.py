@@ -11,13 +11,12 @@ from render.episode.apply_edits import apply_edits
 from render.episode.output_files import changed_settings, only_frames
 from render.episode.request import EpisodeRequest, check
 from render.model.errors import DioramaError, SpecError, UsageError
-from render.model.profiles import DEFAULT_PROFILE, settings_for
+from render.model.profiles import episode_settings
 from render.model.record import EpisodeRecord
 from render.model.scene import Scene
 from render.store import open_at, open_store
 from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import stage_of
 from scene_specs.reading.source import SpecSource, parse_episode
 
 # Ids that a wrong one is likened to.
@@ -137,7 +136,4 @@ def _from_spec(request: EpisodeRequest) -> ResolvedRequest:
 def _compiled(episode: EpisodeSpec | Scene, request: EpisodeRequest) -> Scene:
     if isinstance(episode, Scene):
         return changed_settings(episode, request.profile, request.size)
-    width, height = request.size or stage_of(episode).size
-    return compile_episode(
-        episode, settings_for(request.profile or DEFAULT_PROFILE, width, height), request.asset_roots
-    )
+    return compile_episode(episode, episode_settings(episode, request.profile, request.size), request.asset_roots)

@@ -22,7 +22,7 @@ from render.gallery.overlay import overlay
 from render.model.errors import UsageError
 from render.model.passes import Passes
 from render.model.png import decode_png
-from render.model.profiles import changed
+from render.model.profiles import episode_settings
 from render.model.record import EpisodeRecord, ImageRecord
 from render.model.scene import Scene, SceneFrame, SceneView
 from scene_specs.language.spec import EpisodeSpec
@@ -30,7 +30,7 @@ from scene_specs.language.spec import EpisodeSpec
 
 def changed_settings(scene: Scene, profile: str | None, size: tuple[int, int] | None) -> Scene:
     """The same Scene, sampled otherwise: nothing in it moves. Raises UsageError for an unknown profile."""
-    settings = changed(scene.settings, profile, size)
+    settings = episode_settings(scene, profile, size)
     return scene if settings == scene.settings else scene.model_copy(update={"settings": settings})
 
 
