@@ -7,12 +7,17 @@ Quaternions are w, x, y, z. The camera frame is OpenCV's: x right, y down, z for
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from render.model.notebook import html_of
+from render.model.png import decode_png
 from render.model.scene import Scene
 
 Box = tuple[int, int, int, int]
@@ -22,6 +27,7 @@ Row3 = tuple[Vector3, Vector3, Vector3]
 Row4 = tuple[Quaternion, Quaternion, Quaternion, Quaternion]
 
 
+# Annotations and RenderKeys are hashed: a new field follows the rule at SpecModel in scene_specs/language/spec.py.
 class RecordModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -126,8 +132,6 @@ class ImageRecord(RecordModel):
 
     def color(self) -> NDArray[np.uint8]:
         """Decode the PNG: (height, width, 3) uint8. Raises OSError or ValueError if it is damaged."""
-        from render.model.png import decode_png
-
         return decode_png(self.png)
 
 
@@ -159,11 +163,19 @@ class RenderKey(RecordModel):
     renderer: str
 
     def hash(self) -> str:
-        """SHA-256 over the canonical JSON, hexadecimal."""
-        import json
+        """Return the SHA-256 over the canonical JSON, hexadecimal; computed once."""
+        return self._hash
 
+    @cached_property
+    def _hash(self) -> str:
         text = json.dumps(self.model_dump(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> RenderKey:
+        """Copy as pydantic does; a changed copy computes its own hash."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("_hash", None)
+        return copied
 
 
 class EpisodeRecord(RecordModel):
@@ -200,8 +212,6 @@ class EpisodeRecord(RecordModel):
             ],
         }
 
-    def _repr_html_(self) -> str:
-        """For notebooks: the pictures with boxes, and a table of the objects."""
-        from render.gallery.notebook import record_html
-
-        return record_html(self)
+    def _repr_html_(self) -> str | None:
+        """Show the images with boxes and a table of the objects in a notebook."""
+        return html_of(self)

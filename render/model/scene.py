@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from render.model.notebook import html_of
 from scene_specs.language.spec import Byte, EpisodeId, Name, OutlineSpec, Pass, Seed, SpecModel, Vector3
 
 Color = tuple[float, float, float]
@@ -20,6 +21,7 @@ MOST_SIDE = 16384
 _LEAST = 1e-6
 
 
+# Settings are part of every job hash: a new field follows the rule at SpecModel in scene_specs/language/spec.py.
 class Settings(SpecModel):
     """How a Scene is sampled; the data of a profile, and the size of the image.
 
@@ -174,8 +176,6 @@ class Scene(SpecModel):
         """Canonical JSON: the same Scene gives the same bytes."""
         return self.model_dump_json()
 
-    def _repr_html_(self) -> str:
-        """For notebooks: the top view, and a table of the objects."""
-        from render.gallery.notebook import scene_html
-
-        return scene_html(self)
+    def _repr_html_(self) -> str | None:
+        """Show the top view and a table of the objects in a notebook."""
+        return html_of(self)
