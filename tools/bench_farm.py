@@ -116,7 +116,6 @@ def run(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     options = RunOptions(device="cpu", workers=arguments.workers, renderer="fake")
     start = time.perf_counter()
     batch = Batch(Request([str(specs)], store, size=(64, 48)), options)
-    batch.check()
     batch.plan()
     planned = time.perf_counter() - start
     real: Any = open_or_create(store) if arguments.store else NullStore()

@@ -13,7 +13,7 @@ from render.model.errors import UsageError
 from scene_specs.language.vocabulary import MATERIALS
 
 # Our own code counts through IDENTITY_VERSION.
-_OWN_PACKAGES = ("render", "scene_specs", "assets")
+_OWN_PACKAGES = ("render", "scene_specs", "assets", "diorama")
 _CODE_SUFFIXES = (".py", ".so", ".pyd")
 
 

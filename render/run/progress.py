@@ -1,10 +1,8 @@
-"""Progress for people: a tqdm line on a terminal, nothing elsewhere."""
+"""Progress on a terminal, as a tqdm line, and in the status file."""
 
 from __future__ import annotations
 
 import sys
-import time
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from render.run.status import StatusFile
@@ -14,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """Episodes with rate and ETA on standard error; images a second, failures and workers behind it.
+    """Shows episodes with rate and ETA on standard error, and images per second, failures and workers after them.
 
-    Quiet when standard error is no terminal. tqdm is imported only where a line is drawn.
-    status: file that is kept up to date for `--status`, on any kind of terminal.
+    Nothing is shown if standard error is not a terminal; tqdm is imported only if a line is drawn.
+    status: file to keep up to date for `--status`, on any kind of terminal.
     """
 
     def __init__(self, total: int, what: str = "rendering", status: StatusFile | None = None) -> None:
@@ -33,7 +31,7 @@ class Progress:
             self._bar = tqdm(total=total, desc=what, unit="ep", dynamic_ncols=True, smoothing=0.1)
 
     def advance(self, episodes: int, images: int = 0, failed: int = 0) -> None:
-        """So many more are done."""
+        """Count episodes, images and failures that are done since the last call."""
         self._images += images
         self._failed += failed
         if self._bar is None:
@@ -48,34 +46,22 @@ class Progress:
         self._bar.update(episodes)
 
     def tick(self, summary: Summary, workers: int, state: str) -> None:
-        """About once a second: what is committed, how many workers are up, and the state (see render.run.status)."""
+        """Show what is committed, how many workers are up, and the state (see render.run.status); once per second."""
         self._workers, self._state = workers, state
         if self._bar is not None:
             self.advance(0)
             self._bar.refresh()
         if self._status is not None and (self._status.due() or state != self._status.status.state):
-            self._write(summary, state)
-
-    def _write(self, summary: Summary, state: str) -> None:
-        assert self._status is not None
-        status = self._status.status
-        status.done, status.failed, status.images = summary.rendered, len(summary.failed), summary.images
-        status.workers, status.state = self._workers, state
-        elapsed = time.time() - status.started
-        status.rate = summary.images / elapsed if elapsed > 0 else 0.0
-        self._status.write()
+            self._status.update(summary, workers, state)
 
     def end(self, summary: Summary) -> None:
-        """The run is over, however it ended."""
+        """Write the last status of a run."""
         if self._status is not None:
-            self._workers = 0
-            self._write(summary, "ended")
+            self._status.update(summary, 0, "ended")
 
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()

@@ -1,4 +1,4 @@
-"""What goes into a run, episode by episode, and what a run tells while it goes on."""
+"""The tasks of a run, and the protocol through which it reports progress."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from render.run.worker import Failure
 
 @dataclass
 class Task:
-    """One episode on its way. tries: how many workers it has been given to, but for those lost with their node.
+    """One episode to render. tries: number of workers that received it, except those lost with their node.
 
-    doubts: how often its worker was lost so, or could not be reached.
+    unreachable_count: how often its worker was lost with its node, or could not be reached. ref: Ray's, of its answer.
+    started: when its worker began with it, seconds of the monotonic clock.
     """
 
     episode: Episode
@@ -34,38 +35,38 @@ class Task:
 
     @property
     def rendered_with(self) -> Settings:
-        """A Scene's own settings; a spec has none."""
+        """Its settings; of a Scene its own."""
         return self.episode.settings if isinstance(self.episode, Scene) else self.settings
 
     @cached_property
     def samples(self) -> int:
-        """The most samples a pixel that one of its pictures may take."""
+        """Maximum number of samples per pixel of any of its images."""
         settings = self.rendered_with
         glass = settings.glass_samples > settings.samples and may_show_glass(self.episode)
         return settings.glass_samples if glass else settings.samples
 
     @property
     def images(self) -> int:
-        """How many pictures it will give."""
+        """Number of images that it will have."""
         if isinstance(self.episode, Scene):
             return sum(len(frame.views) for frame in self.episode.frames)
         return sum(len(frame.views or (None,)) for frame in self.episode.frames)
 
 
 class ProgressBar(Protocol):
-    """What a run tells about itself while it goes on."""
+    """Receives the progress of a run."""
 
     def advance(self, episodes: int, images: int, failed: int) -> None:
-        """So many more are done."""
+        """Count what is done since the last call."""
         ...
 
     def tick(self, summary: Summary, workers: int, state: str) -> None:
-        """About once a second: what is committed, how many workers are up; state: running, paused or stopping."""
+        """Called about once per second. workers: that are up. state: running, paused or stopping."""
         ...
 
 
 class Feed:
-    """Tasks one by one, those that came back first. Holds one of the stream ahead. A Failure is of what can be none."""
+    """Tasks one by one, returned ones first; reads the stream one ahead. A Failure is an episode that cannot be one."""
 
     def __init__(self, tasks: Iterable[Task | Failure]) -> None:
         self._tasks = iter(tasks)
@@ -73,7 +74,7 @@ class Feed:
 
     @property
     def more(self) -> bool:
-        """Whether there is another."""
+        """Whether there is another task."""
         if not self._back:
             task = next(self._tasks, None)
             if task is None:
@@ -82,9 +83,9 @@ class Feed:
         return True
 
     def take(self) -> Task | Failure | None:
-        """The next, None after the last."""
+        """Return the next task, None after the last."""
         return self._back.popleft() if self.more else None
 
     def put_back(self, task: Task) -> None:
-        """For another worker."""
+        """Return a task for another worker."""
         self._back.append(task)

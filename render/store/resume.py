@@ -47,6 +47,10 @@ class Planner:
         self._attempts: dict[str, int] | None = None
         self._explained = 0
 
+    def stored(self, episode_id: str) -> str | None:
+        """Return the job hash that an id is stored with, None if it is not stored."""
+        return self._stored.get(episode_id)
+
     def decide(self, episode: EpisodeSpec | Scene, job: RenderKey, settings: Settings) -> Decision:
         """What becomes of an episode. Raises StoreError where the store can't be read."""
         stored = self._stored.get(episode.id)
@@ -75,8 +79,9 @@ class Planner:
         return tuple(difference(self._store.job(episode_id), job))
 
     @staticmethod
-    def conflict(decisions: Sequence[Decision]) -> ConflictError:
-        """The error that names conflicting episodes and what differs."""
+    def conflict(decisions: Sequence[Decision], count: int = 0) -> ConflictError:
+        """The error that names conflicting episodes and what differs. decisions: all, or the first of `count`."""
+        count = max(count, len(decisions))
         lines = []
         for decision in decisions[:_EXPLAINED]:
             preview_json = list(decision.differences[:_SHOWN_DIFFERENCES])
@@ -84,8 +89,8 @@ class Planner:
                 preview_json.append(f"and {len(decision.differences) - len(preview_json)} more differences")
             lines.append(f"episode {decision.episode.id} is stored already, but was made from something else:")
             lines += [f"  {line}" for line in preview_json]
-        if len(decisions) > _EXPLAINED:
-            lines.append(f"and {len(decisions) - _EXPLAINED} more episodes")
+        if count > _EXPLAINED:
+            lines.append(f"and {count - _EXPLAINED} more episodes")
         lines.append("give --replace to render them again, --keep to leave them as they are, or another id or store")
         return ConflictError("\n".join(lines))
 

@@ -43,7 +43,6 @@ def planned(farm: Farm, *names: str, **options: Any) -> Batch:
     specs = Path(farm.write(*names)).rename(farm.folder / "late.jsonl")
     made = RunOptions(**{"device": "cpu", "workers": 1, "renderer": "fake", **options})
     batch = Batch(Request([str(specs)], farm.store, size=(32, 24)), made)
-    batch.check()
     batch.plan()
     return batch
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from render.model.errors import UsageError
-from render.run.options import RunOptions, parse_bytes, timeout_of
+from render.run.limits import timeout_of
+from render.run.options import RunOptions, parse_bytes
 
 
 def test_time_outs_grow_with_the_work() -> None:
