@@ -39,8 +39,8 @@ def _plugins() -> dict[str, metadata.EntryPoint]:
     """Map `<kind>:<name>` to its entry point, without names of Diorama's own, which no package can replace."""
     folder = package_assets()
     own = {f"material:{name}" for name in MATERIALS}
-    own |= {f"shape:{path.stem}" for path in (folder / "meshes").glob("*.npz")}
-    own |= {f"stage:{path.stem}" for path in (folder / "stages").glob("*.json")}
+    own |= {f"shape:{path.stem}" for path in sorted((folder / "meshes").glob("*.npz"))}
+    own |= {f"stage:{path.stem}" for path in sorted((folder / "stages").glob("*.json"))}
     found: dict[str, metadata.EntryPoint] = {}
     for kind in ("material", "shape", "stage"):
         for point in metadata.entry_points(group=f"diorama.{kind}s"):
@@ -63,7 +63,7 @@ def _renderer_identity(module: str) -> str:
 def _identity(module: str, owner: str) -> str:
     try:
         digest = hashlib.sha256()
-        for name, path in sorted(_code_files(module, bool(owner))):
+        for name, path in _code_files(module, bool(owner)):
             digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     except OSError as error:
         raise UsageError(f"plug-in {module}: its code can't be read: {error}") from error
@@ -86,6 +86,6 @@ def _code_files(module: str, installed: bool) -> list[tuple[str, Path]]:
     return [
         (path.relative_to(folder).as_posix(), path)
         for folder in folders
-        for path in folder.rglob("*")
+        for path in sorted(folder.rglob("*"))
         if path.suffix in _CODE_SUFFIXES
     ]

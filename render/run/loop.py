@@ -272,6 +272,11 @@ class RenderLoop:
                 )
 
     def _close_summary(self, seconds: float) -> None:
-        pool = self._pool
-        peaks = [pool.peaks[number] for number in sorted(pool.peaks)]
-        self.summary.add(seconds, self._committer.seconds, pool.replaced, peaks, list(pool.devices))
+        """Add this part of the run; a run has several parts if Ray was started again."""
+        summary, pool = self.summary, self._pool
+        summary.seconds += seconds
+        if summary.rendered:
+            summary.add_seconds({"commit": self._committer.seconds})
+        summary.replaced_why.update(pool.replaced)
+        summary.memory_peaks += [pool.peaks[number] for number in sorted(pool.peaks)]
+        summary.devices = list(summary.device_images) or list(pool.devices)

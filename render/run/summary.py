@@ -13,8 +13,8 @@ _SHOWN_FAILURES = 50
 _WHY = {
     "died": "died",
     "hung": "hung",
-    "memory": "exceeded their memory limit",
-    "node": "were on a lost node",
+    "memory": "exceeded the memory limit",
+    "node": "lost with the node",
     "unreachable": "could not be reached",
 }
 
@@ -67,21 +67,6 @@ class Summary:
         for step, seconds in steps.items():
             self.steps[step] = self.steps.get(step, 0.0) + seconds
 
-    def add(
-        self, seconds: float, committing: float, replaced: Mapping[str, int], peaks: list[int], devices: list[str]
-    ) -> None:
-        """Add a finished part of the run; a run has several if Ray was started again.
-
-        seconds: of the part; committing: of these in commits. replaced: workers by reason. peaks: bytes per worker.
-        devices: that workers reported at their start, for a run that rendered nothing.
-        """
-        self.seconds += seconds
-        if self.rendered:
-            self.add_seconds({"commit": committing})
-        self.replaced_why.update(replaced)
-        self.memory_peaks += peaks
-        self.devices = list(self.device_images) or devices
-
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for `--json`."""
         data = vars(self) | {
@@ -98,20 +83,22 @@ class Summary:
     def lines(self) -> list[str]:
         """Return the closing lines as text."""
         rate = f", {self.images / self.seconds:.2f} images/s" if self.images and self.seconds else ""
-        text = [f"rendered {self.rendered} episodes ({self.images} images) in {self.seconds:.1f} s{rate}"]
+        episodes, images = _counted(self.rendered, "episode"), _counted(self.images, "image")
+        text = [f"rendered {episodes} ({images}) in {self.seconds:.1f} s{rate}"]
         text += [f"  on {device}{self._episodes_on(device)}" for device in self.devices]
         if self.skipped:
             text.append(f"skipped {self.skipped} already in the store")
         if self.kept:
-            text.append(f"kept {self.kept} stored episodes that differ from the request (--keep)")
+            text.append(f"kept {_counted(self.kept, 'stored episode')} that differ from the request (--keep)")
         if self.replaced:
-            text.append(f"replaced {self.replaced} stored episodes (--replace)")
+            text.append(f"replaced {_counted(self.replaced, 'stored episode')} (--replace)")
         if self.would_replace:
-            text.append(f"would replace {self.would_replace} stored episodes (--replace)")
+            text.append(f"would replace {_counted(self.would_replace, 'stored episode')} (--replace)")
         text += self._worker_lines() + self._step_lines()
         if self.left:
-            why = f" after {len(self.failed)} failures" if self.stopped == "failures" else ""
-            text.append(f"stopped{why} with {self.left} episodes left; run the same command again to continue")
+            why = f" after {_counted(len(self.failed), 'failure')}" if self.stopped == "failures" else ""
+            left = _counted(self.left, "episode")
+            text.append(f"stopped{why} with {left} left; run the same command again to continue")
         text += [f"failed: {failure.message.splitlines()[0]}" for failure in self.failed[:_SHOWN_FAILURES]]
         more = len(self.failed) - _SHOWN_FAILURES
         if more > 0:
@@ -120,7 +107,7 @@ class Summary:
 
     def _episodes_on(self, device: str) -> str:
         count = self.device_images[device]
-        return f" ({count} episodes)" if count and len(self.devices) > 1 else ""
+        return f" ({_counted(count, 'episode')})" if count and len(self.devices) > 1 else ""
 
     def _worker_lines(self) -> list[str]:
         lines = []
@@ -130,8 +117,8 @@ class Summary:
             )
         if self.replaced_workers:
             why = ", ".join(f"{count} {_WHY[kind]}" for kind, count in self.replaced_why.items())
-            tried = f"; retried {self.retried} episodes" if self.retried else ""
-            lines.append(f"replaced {self.replaced_workers} workers: {why}{tried}")
+            tried = f"; retried {_counted(self.retried, 'episode')}" if self.retried else ""
+            lines.append(f"replaced {_counted(self.replaced_workers, 'worker')}: {why}{tried}")
         if self.memory_peaks:
             peaks = sorted((peak >> 20 for peak in self.memory_peaks), reverse=True)
             shown = ", ".join(map(str, peaks[:8])) + (", ..." if len(peaks) > 8 else "")
@@ -148,3 +135,7 @@ class Summary:
             each, share = 1000 * seconds / self.images, seconds / total
             lines.append(f"  {step:10}{seconds:10.1f}{each:14.1f}{share:8.0%}")
         return lines
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
