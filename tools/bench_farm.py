@@ -31,8 +31,7 @@ from render.run.limits import resident
 from render.run.local_ray import ray_nodes
 from render.run.loop import RenderLoop
 from render.run.options import RunOptions
-from render.run.task_feed import Task
-from render.run.worker import Answer, Done, Worker
+from render.run.worker import Answer, Done, Task, Worker
 from render.run.worker_plan import plan_workers
 from render.store import open_or_create
 from render.store.episode_store import PutResult

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from render.compiler import compile_episode
 from render.compiler.render_key import render_key_of
@@ -17,22 +16,22 @@ from render.episode.make_record import Episode
 from render.model.errors import AssetError, CompileError, Diagnostic, DioramaError, SpecError
 from render.model.profiles import episode_settings
 from render.model.scene import Scene
+from render.run.commit import conflict_failure
 from render.run.events import EventLog
 from render.run.gpus import find_cards
+from render.run.interrupt import Interrupts
+from render.run.local_ray import ray_nodes
+from render.run.loop import RenderLoop
 from render.run.options import RunOptions
-from render.run.progress import Progress
-from render.run.status import Status, StatusFile
+from render.run.pool import RayLostError
+from render.run.status import Progress, Status, StatusFile
 from render.run.summary import Summary
-from render.run.worker import Failure
+from render.run.worker import Failure, Task
 from render.run.worker_plan import cards_wanted, plan_workers
 from render.store import open_or_create, peek
 from render.store.episode_store import EpisodeStore
 from render.store.resume import Decision, Planner
 from scene_specs.reading.source import SpecSource
-
-if TYPE_CHECKING:
-    from render.run.interrupt import Interrupts
-    from render.run.task_feed import Task
 
 log = logging.getLogger(__name__)
 
@@ -181,8 +180,6 @@ class Batch:
         """Render and commit the episodes that `plan` found missing. Raises DeviceError, StoreError."""
         if not self.todo:
             return self.summary
-        from render.run.interrupt import Interrupts
-
         options = self.options
         status = StatusFile(Status(self.request.store, total=self.todo))
         with (
@@ -205,10 +202,6 @@ class Batch:
         self, store: EpisodeStore, events: EventLog, interrupts: Interrupts, progress: Progress
     ) -> None:
         """Render what is missing; if the Ray of this machine dies on the way, start another."""
-        from render.run.local_ray import ray_nodes
-        from render.run.loop import RenderLoop
-        from render.run.pool import RayLostError
-
         options = self.options
         for restart in range(_RAY_RESTARTS + 1):
             try:
@@ -228,9 +221,6 @@ class Batch:
 
         Another run may have stored or deleted episodes since `plan`, so each is decided again.
         """
-        from render.run.commit import conflict_failure
-        from render.run.task_feed import Task
-
         failed = {failure.episode_id for failure in self.summary.failed}
         for decision in self.decisions(store):
             name = decision.episode.id

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Protocol
 
 import ray
 from ray.exceptions import RayError
@@ -18,9 +20,8 @@ from render.run.limits import KERNEL_SECONDS, timeout_of
 from render.run.options import RunOptions
 from render.run.pool import Pool, Slot, how_lost
 from render.run.summary import Summary
-from render.run.task_feed import Feed, ProgressBar, Task
 from render.run.tuner import Tuner, tune, tuner_for
-from render.run.worker import Done, Failure, Worker, pack
+from render.run.worker import Answer, Done, Failure, Task, Worker, pack
 from render.run.worker_plan import WorkerPlan
 from render.store.episode_store import EpisodeStore
 
@@ -37,6 +38,44 @@ _FETCH_SECONDS = 60.0
 _LONGEST_MESSAGE = 4000
 # An episode whose worker could not be reached this often is blamed for it.
 _MOST_UNREACHABLE = 3
+
+
+class ProgressBar(Protocol):
+    """Receives the progress of a run."""
+
+    def advance(self, episodes: int, images: int, failed: int) -> None:
+        """Count what is done since the last call."""
+        ...
+
+    def tick(self, summary: Summary, workers: int, state: str) -> None:
+        """Called about once per second. workers: that are up. state: running, paused or stopping."""
+        ...
+
+
+class Feed:
+    """Tasks one by one, returned ones first; reads the stream one ahead. A Failure is an episode that cannot be one."""
+
+    def __init__(self, tasks: Iterable[Task | Failure]) -> None:
+        self._tasks = iter(tasks)
+        self._back: deque[Task | Failure] = deque()
+
+    @property
+    def more(self) -> bool:
+        """Whether there is another task."""
+        if not self._back:
+            task = next(self._tasks, None)
+            if task is None:
+                return False
+            self._back.append(task)
+        return True
+
+    def take(self) -> Task | Failure | None:
+        """Return the next task, None after the last."""
+        return self._back.popleft() if self.more else None
+
+    def put_back(self, task: Task) -> None:
+        """Return a task for another worker."""
+        self._back.append(task)
 
 
 class RenderLoop:
@@ -57,7 +96,6 @@ class RenderLoop:
         self._events = events or EventLog(None)
         self._pool = Pool(options, self._events, worker)
         self._committer = Committer(store, options.commit_every, options.store_wait, self._store_trouble)
-        self._stopping = ""
         self._depth = 1
         self._tuner: Tuner | None = None
         self._images = 0
@@ -92,7 +130,7 @@ class RenderLoop:
             self._stop("interrupt")
         self._fill()
         busy = any(slot.in_flight for slot in self._pool.slots)
-        if not busy and (self._stopping or not self._feed.more):
+        if not busy and (self.summary.stopped or not self._feed.more):
             return False
         self._collect()
         self._replace_hung()
@@ -106,13 +144,13 @@ class RenderLoop:
 
     def _stop(self, why: str) -> None:
         """Start no further episodes; `why` is `interrupt` or `failures`."""
-        if not self._stopping:
-            self._stopping = self.summary.stopped = why
+        if not self.summary.stopped:
+            self.summary.stopped = why
             self._committer.hurry.set()
 
     def _fill(self) -> None:
         """Send every worker an episode, then every worker a second one, so that the last episodes spread evenly."""
-        if self._stopping or self._committer.full:
+        if self.summary.stopped or self._committer.full:
             return
         for depth in range(1, self._depth + 1):
             for slot in self._pool.slots:
@@ -126,13 +164,13 @@ class RenderLoop:
         """Return the next task, None if there is none or the run stops; count failures in between."""
         while isinstance(found := self._feed.take(), Failure):
             self._failed(found, 1)
-            if self._stopping:
+            if self.summary.stopped:
                 return None
         return found
 
     def _send(self, slot: Slot, task: Task) -> None:
         task.tries += 1
-        task.ref = slot.actor.render.remote(pack(task.episode, task.job, task.settings, task.attempt))
+        task.ref = slot.actor.render.remote(pack(task))
         if not slot.in_flight:
             task.started = time.monotonic()
         slot.in_flight.append(task)
@@ -163,21 +201,22 @@ class RenderLoop:
             if slot.in_flight:
                 slot.in_flight[0].started = now
             self._pool.answered(slot, answer.memory)
-            self._take(answer.result, slot.number, task.tries, answer.memory)
+            self._take(slot, task, answer)
 
-    def _take(self, result: Done | Failure, worker: int | None, tries: int, memory: int = 0) -> None:
-        if isinstance(result, Failure):
-            if result.kind == DeviceError.__name__:
-                raise DeviceError(result.message)
-            self._failed(result, 1)
+    def _take(self, slot: Slot, task: Task, answer: Answer) -> None:
+        done = answer.result
+        if isinstance(done, Failure):
+            if done.kind == DeviceError.__name__:
+                raise DeviceError(done.message)
+            self._failed(done, 1)
             return
-        self._committer.add(result)
-        self._images += result.images
-        self.summary.add_seconds(result.seconds)
-        self.summary.device_images[result.device] += 1
-        self._progress.advance(1, result.images, 0)
-        facts = {"worker": worker, "images": result.images, "tries": tries, "seconds": result.seconds}
-        self._events.write("episode-done", episode=result.episode_id, memory=memory, **facts)
+        self._committer.add(done)
+        self._images += done.images
+        self.summary.add_seconds(done.seconds)
+        self.summary.device_images[done.device] += 1
+        self._progress.advance(1, done.images, 0)
+        facts = {"images": done.images, "tries": task.tries, "seconds": done.seconds, "memory": answer.memory}
+        self._events.write("episode-done", episode=done.episode_id, worker=slot.number, **facts)
 
     def _failed(self, failure: Failure, episodes: int) -> None:
         """Count a failure. episodes: 1, or 0 if the progress bar has counted the episode as rendered before."""
@@ -220,7 +259,7 @@ class RenderLoop:
         name, output = culprit.episode.id, f"; last output: {tail}" if tail else ""
         if culprit.tries > self._options.retries:
             message = f"episode {name}: given up after {culprit.tries} tries: {reason}{output}"
-            self._take(Failure(name, "WorkerLost", message), None, culprit.tries)
+            self._failed(Failure(name, "WorkerLost", message), 1)
             return
         log.warning("episode %s: %s%s; retrying it on another worker", name, reason, output)
         self.summary.retried += 1
@@ -252,9 +291,9 @@ class RenderLoop:
 
     def _tick(self, now: float) -> None:
         """Once per second: report progress, tune the number of workers, announce kernel compilation."""
-        state = "stopping" if self._stopping else "paused" if self._committer.full else "running"
+        state = "stopping" if self.summary.stopped else "paused" if self._committer.full else "running"
         self._progress.tick(self.summary, self._pool.alive, state)
-        if self._tuner is not None and not self._stopping:
+        if self._tuner is not None and not self.summary.stopped:
             chosen = tune(self._pool, self._tuner, now, self._images)
             if chosen is not None:
                 self.summary.workers_per_gpu = chosen

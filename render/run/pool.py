@@ -7,7 +7,7 @@ import socket
 import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ray
 from ray.exceptions import ActorUnavailableError, GetTimeoutError, OutOfMemoryError, RayError
@@ -17,11 +17,8 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from render.model.errors import AssetError, DeviceError, RenderError, UsageError
 from render.run.events import EventLog
 from render.run.options import RunOptions
-from render.run.worker import Failure, Ready, Worker, start_actor, stderr_tail
+from render.run.worker import Failure, Ready, Task, Worker, start_actor, stderr_tail
 from render.run.worker_plan import WorkerPlan
-
-if TYPE_CHECKING:
-    from render.run.task_feed import Task
 
 log = logging.getLogger(__name__)
 

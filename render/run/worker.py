@@ -1,4 +1,4 @@
-"""The worker: a process with one warm renderer, as a Ray actor; and the messages that it sends to the run."""
+"""The worker, a process with one warm renderer as a Ray actor, and what it and the run send each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,12 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, Place
 
 from render.compiler.assets import resolve_blend
 from render.episode.make_record import Episode, make_record
+from render.geometry.glass import may_show_glass
 from render.geometry.shapenet import choose_library
 from render.model.errors import DeviceError, DioramaError
 from render.model.passes import Renderer
 from render.model.record import RenderKey
-from render.model.scene import Settings
+from render.model.scene import Scene, Settings
 from render.renderers.caching import CachingRenderer
 from render.run import limits as memory
 from render.run.worker_plan import WorkerPlan
@@ -41,6 +42,43 @@ _CUDA_CACHE_BYTES = 4 * 2**30
 _STALE_SECONDS = 86400.0
 _LONGEST_OUTPUT = 1_000_000
 _CRASH = re.compile(r"^.*(?:\*\*\* SIG|Fatal Python error|\*\*\* Aborted).*$", re.MULTILINE)
+
+
+@dataclass
+class Task:
+    """One episode to render. tries: number of workers that received it, except those lost with their node.
+
+    unreachable_count: how often its worker was lost with its node, or could not be reached. ref: Ray's, of its answer.
+    started: when its worker began with it, seconds of the monotonic clock.
+    """
+
+    episode: Episode
+    job: RenderKey
+    settings: Settings
+    attempt: int = 1
+    tries: int = 0
+    unreachable_count: int = 0
+    ref: Any = None
+    started: float = 0.0
+
+    @property
+    def rendered_with(self) -> Settings:
+        """Its settings; of a Scene its own."""
+        return self.episode.settings if isinstance(self.episode, Scene) else self.settings
+
+    @cached_property
+    def samples(self) -> int:
+        """Maximum number of samples per pixel of any of its images."""
+        settings = self.rendered_with
+        glass = settings.glass_samples > settings.samples and may_show_glass(self.episode)
+        return settings.glass_samples if glass else settings.samples
+
+    @property
+    def images(self) -> int:
+        """Number of images that it will have."""
+        if isinstance(self.episode, Scene):
+            return sum(len(frame.views) for frame in self.episode.frames)
+        return sum(len(frame.views or (None,)) for frame in self.episode.frames)
 
 
 @dataclass(frozen=True)
@@ -97,9 +135,9 @@ class Ready:
     output_file: str
 
 
-def pack(episode: Episode, job: RenderKey, settings: Settings, attempt: int) -> bytes:
+def pack(task: Task) -> bytes:
     """Pickle what a worker receives; doing it here costs half of what Ray's own pickling does."""
-    return pickle.dumps((episode, job, settings, attempt), protocol=5)
+    return pickle.dumps((task.episode, task.job, task.settings, task.attempt), protocol=5)
 
 
 def make_renderer(name: str, plan: WorkerPlan, find: Callable[[str], Path]) -> Renderer:
