@@ -78,35 +78,25 @@ def cards_wanted(options: RunOptions, found: int, where: str = "") -> int:
     """
     if options.gpus and options.device == "cpu":
         raise UsageError(f"--gpus {options.gpus} and --device cpu exclude each other; leave one out")
-    if options.gpus and options.workers:
-        raise UsageError(
-            f"--gpus {options.gpus} and --workers {options.workers} (CPU) exclude each other; "
-            "--workers-per-gpu sets how many workers share a GPU"
-        )
-    _refuse_unused(options, found, where)
-    if options.gpus and options.gpus > found:
-        raise DeviceError(_too_few(options.gpus, found, where or _place(options)))
+    seen = where or f"{_gpus(found)} on {_place(options)}"
     if options.gpus:
-        return options.gpus
-    if options.device in ("cuda", "optix"):
-        if not found:
-            seen = where or f"no GPU on {_place(options)}"
-            raise DeviceError(f"--device {options.device}: {seen}; check with nvidia-smi, or use --device cpu")
-        return found
-    return found if options.device == "auto" and options.workers is None else 0
-
-
-def _refuse_unused(options: RunOptions, found: int, where: str) -> None:
-    """Raise UsageError for an option for the other kind of device, which would be ignored silently."""
-    if options.gpus:
-        cards, why = True, f"--gpus {options.gpus}"
+        wanted, why = options.gpus, f"--gpus {options.gpus}"
     elif options.device != "auto":
-        cards, why = options.device != "cpu", f"--device {options.device}"
+        wanted, why = 0 if options.device == "cpu" else max(1, found), f"--device {options.device}"
     elif options.workers is not None:
-        cards, why = False, f"--workers {options.workers} selects the CPU"
+        wanted, why = 0, f"--workers {options.workers} selects the CPU"
     else:
-        seen = where or f"{_gpus(found)} on {_place(options)}"
-        cards, why = found > 0, f"--device auto: {seen}"
+        wanted, why = found, f"--device auto: {seen}"
+    _check_unused(options, wanted > 0, why)
+    if wanted > found and options.gpus:
+        raise DeviceError(_too_few(wanted, found, where or _place(options)))
+    if wanted > found:
+        raise DeviceError(f"--device {options.device}: {seen}; check with nvidia-smi, or use --device cpu")
+    return wanted
+
+
+def _check_unused(options: RunOptions, cards: bool, why: str) -> None:
+    """Raise UsageError for an option for the other kind of device, which would be ignored silently."""
     if not cards and options.workers_per_gpu is not None:
         raise UsageError(
             f"--workers-per-gpu {options.workers_per_gpu} is for GPUs, and this run is on the CPU ({why}); leave it "
@@ -130,9 +120,8 @@ def _gpus(count: int) -> str:
 
 def _too_few(wanted: int, found: int, where: str) -> str:
     todo = f"Use --gpus {found}, or " if found else "Check with nvidia-smi, or use --device cpu, or "
-    return (
-        f"--gpus {wanted}: {_gpus(found)} found ({where}). {todo}--device auto without --gpus to use what is available."
-    )
+    found_text = f"--gpus {wanted}: {_gpus(found)} found ({where})."
+    return f"{found_text} {todo}--device auto without --gpus to use what is available."
 
 
 def _cards(nodes: Sequence[Node], wanted: int) -> list[tuple[Node, int]]:

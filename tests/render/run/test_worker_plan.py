@@ -95,7 +95,7 @@ def test_a_named_device_is_never_replaced_by_another() -> None:
         plan_workers(RunOptions(device="optix"), here(2), 10)
     with pytest.raises(UsageError, match="exclude"):
         plan_workers(RunOptions(device="cpu", gpus=1), here(2, 1), 10)
-    with pytest.raises(UsageError, match="exclude"):
+    with pytest.raises(UsageError, match="--workers 2 is for CPU workers"):
         plan_workers(RunOptions(workers=2, gpus=1), here(2, 1), 10)
 
 
