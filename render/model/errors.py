@@ -38,7 +38,7 @@ class UsageError(DioramaError):
 
 
 class ConflictError(UsageError):
-    """An episode id that is stored already but was made from another spec, profile, size, asset or version."""
+    """An episode id is stored already, made from another spec, profile, size, asset, plug-in or version."""
 
 
 class AssetError(DioramaError):

@@ -41,6 +41,7 @@ def episode_settings(
     return settings_for(profile or DEFAULT_PROFILE, width, height)
 
 
+@lru_cache(maxsize=64)
 def settings_for(profile: str, width: int, height: int) -> Settings:
     """Return the settings of a profile at an image size in pixels. Raises UsageError for an unknown profile."""
     known = profiles()

@@ -163,7 +163,7 @@ class Batch:
 
     def dry_run(self) -> Summary:
         """Compile what would be rendered. The summary names the episodes for which no layout is found."""
-        with Progress(self.todo, "compiling") as progress:
+        with closing(Progress(self.todo, "compiling")) as progress:
             for decision in self.decisions(peek(self.request.store)):
                 if decision.kind not in ("render", "replace"):
                     continue
@@ -186,7 +186,7 @@ class Batch:
             closing(open_or_create(self.request.store)) as store,
             closing(EventLog(options.json_log)) as events,
             Interrupts() as interrupts,
-            Progress(self.todo, status=status) as progress,
+            closing(Progress(self.todo, status=status)) as progress,
         ):
             try:
                 self._render_with_ray(store, events, interrupts, progress)

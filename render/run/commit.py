@@ -110,18 +110,14 @@ class Committer:
 
     def _serve(self) -> None:
         while (group := self._work.get()) is not None:
-            start = time.monotonic()
             try:
+                start = time.monotonic()
                 outcome = self._commit(group)
-            except BaseException as error:  # raised again in the run's thread
-                self._done.put(error)
-                return
-            self.last_seconds = round(time.monotonic() - start, 4)
-            self.seconds += self.last_seconds
-            self._done.put(outcome)
-            try:
+                self.last_seconds = round(time.monotonic() - start, 4)
+                self.seconds += self.last_seconds
+                self._done.put(outcome)
                 self._store.maybe_compact()
-            except BaseException as error:
+            except BaseException as error:  # raised again in the run's thread
                 self._done.put(error)
                 return
 

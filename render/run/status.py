@@ -155,10 +155,8 @@ class Progress:
         if self._status is not None:
             self._status.update(summary, 0, "ended")
 
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Leave the line as it is on the terminal."""
         if self._bar is not None:
             self._bar.close()
 

@@ -187,7 +187,7 @@ class Worker:
     ) -> None:
         self._name, self._plan, self._asset_roots = renderer, plan, asset_roots
         self._library = library
-        self._limit = limit or memory.share_of_machine(plan.sharers)
+        self._limit = limit or memory.share_of_machine(plan.workers_on_node)
         self._renderer: Renderer | None = None
         self._device_checked = False
 

@@ -26,29 +26,29 @@ class Node:
 class WorkerPlan:
     """One worker.
 
-    device: as CyclesRenderer takes it. threads: of its renderer. slot, of: its index among the `of` workers, or GPUs,
-    that share the node's cores. node: Ray's id, "" for the only node. card: index of its GPU on the node, None for a
-    CPU. gpu_share: share of that GPU.
+    device: as CyclesRenderer takes it. threads: of its renderer. index, count: its index among the `count` workers, or
+    GPUs, that share the node's cores. node: Ray's id, "" for the only node. card: index of its GPU on the node, None
+    for a CPU. gpu_share: share of that GPU.
     """
 
     device: str
     threads: int
-    slot: int
-    of: int
+    index: int
+    count: int
     node: str = ""
     card: int | None = None
     gpu_share: float = 0.0
 
     @property
-    def sharers(self) -> int:
+    def workers_on_node(self) -> int:
         """Maximum number of workers on this node, including this one."""
-        return self.of * (round(1 / self.gpu_share) if self.gpu_share else 1)
+        return self.count * (round(1 / self.gpu_share) if self.gpu_share else 1)
 
     def pinned(self, available: Sequence[int]) -> tuple[int, ...]:
         """Return the cores that the worker is pinned to, out of those available on its node."""
         if self.card is not None:
-            return tuple(available[self.slot :: self.of]) or (available[self.slot % len(available)],)
-        first = self.slot * self.threads
+            return tuple(available[self.index :: self.count]) or (available[self.index % len(available)],)
+        first = self.index * self.threads
         return tuple(dict.fromkeys(available[(first + k) % len(available)] for k in range(self.threads)))
 
 
@@ -152,5 +152,5 @@ def _cpu_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> l
     plans = []
     for node, workers in counts.items():
         threads = options.threads or max(1, node.cores // max(1, workers))
-        plans += [WorkerPlan("cpu", threads, slot, workers, node.id) for slot in range(workers)]
+        plans += [WorkerPlan("cpu", threads, index, workers, node.id) for index in range(workers)]
     return plans
