@@ -193,23 +193,27 @@ class Pool:
 
     def refresh(self) -> None:
         """Of the workers that have nothing to do, replace the draining ones and remove the leaving ones."""
-        for slot in [slot for slot in self.slots if not slot.in_flight and slot.info is not None]:
+        idle = [slot for slot in self.slots if slot.info is not None and not slot.in_flight]
+        for slot in (slot for slot in idle if slot.leaving or slot.draining):
+            reason = "no longer needed" if slot.leaving else f"grew to {self.peaks[slot.number] >> 20} MiB"
+            self._events.write("worker-down", worker=slot.number, reason=reason)
+            self._end([slot])
             if slot.leaving:
-                self._end(slot, "no longer needed")
                 self.slots.remove(slot)
-            elif slot.draining:
-                self._end(slot, f"grew to {self.peaks[slot.number] >> 20} MiB")
+            else:
                 self.replaced["memory"] += 1
                 self._launch(slot)
 
-    def _end(self, slot: Slot, reason: str) -> None:
-        """Close a worker that has nothing to do."""
-        self._events.write("worker-down", worker=slot.number, reason=reason)
+    def _end(self, slots: list[Slot]) -> None:
+        """End workers; those that are up and have nothing to do first release what they hold."""
+        closing = [slot.actor.close.remote() for slot in slots if slot.info is not None and not slot.in_flight]
         try:
-            ray.get(slot.actor.close.remote(), timeout=_CLOSE_SECONDS)
-        except (RayError, TimeoutError) as error:
-            log.debug("%s: %s", slot.where, first_line(error))
-        ray.kill(slot.actor)
+            if closing:
+                ray.wait(closing, num_returns=len(closing), timeout=_CLOSE_SECONDS)
+        except RayError as error:
+            log.debug("closing: %s", first_line(error))
+        for slot in slots:
+            ray.kill(slot.actor)
 
     def lose(self, slot: Slot, kind: str, reason: str) -> tuple[str, bool]:
         """Replace a worker that died or hung. Returns the end of its output, and whether its node is lost."""
@@ -258,15 +262,8 @@ class Pool:
             return ""
 
     def close(self) -> None:
-        """End all workers; those that have nothing to do first release what they hold."""
-        idle = [slot.actor.close.remote() for slot in self.slots if slot.info is not None and not slot.in_flight]
-        if idle:
-            try:
-                ray.wait(idle, num_returns=len(idle), timeout=_CLOSE_SECONDS)
-            except RayError as error:
-                log.debug("closing: %s", first_line(error))
-        for slot in self.slots:
-            ray.kill(slot.actor)
+        """End all workers and give their GPUs back to Ray."""
+        self._end(self.slots)
         for group in self._groups.values():
             remove_placement_group(group)
         self.slots = []

@@ -30,7 +30,7 @@ from render.model.passes import Renderer
 from render.model.record import RenderKey
 from render.model.scene import Scene, Settings
 from render.renderers.caching import CachingRenderer
-from render.run import limits as memory
+from render.run import limits
 from render.run.worker_plan import WorkerPlan
 from render.store.lance.rows import encode
 
@@ -187,7 +187,7 @@ class Worker:
     ) -> None:
         self._name, self._plan, self._asset_roots = renderer, plan, asset_roots
         self._library = library
-        self._limit = limit or memory.share_of_machine(plan.workers_on_node)
+        self._limit = limit or limits.share_of_machine(plan.workers_on_node)
         self._renderer: Renderer | None = None
         self._device_checked = False
 
@@ -210,12 +210,12 @@ class Worker:
         os.close(handle)
         os.environ[OUTPUT_FILE] = output_file
         if self._limit:
-            memory.guard(self._limit, Path(output_file))
+            limits.guard(self._limit, Path(output_file))
         choose_library(self._library)
         find = partial(resolve_blend, asset_roots=self._asset_roots)
         self._renderer = CachingRenderer(make_renderer(self._name, self._plan, find))
         device = self._renderer.info.get("device", "")
-        return Ready(device, socket.gethostname(), os.getpid(), cores, memory.resident(), self._limit, output_file)
+        return Ready(device, socket.gethostname(), os.getpid(), cores, limits.resident(), self._limit, output_file)
 
     def render(self, task: bytes) -> Answer:
         """Render one episode. task: see `pack`."""
@@ -224,7 +224,7 @@ class Worker:
             result: Done | Failure = self._render(episode, job, settings, attempt)
         except Exception as error:
             result = Failure.of(error, episode.id)
-        return Answer(result, memory.resident())
+        return Answer(result, limits.resident())
 
     def _render(self, episode: Episode, job: RenderKey, settings: Settings, attempt: int) -> Done:
         assert self._renderer is not None, "call start first"
