@@ -71,7 +71,7 @@ def main(
             raise click.UsageError(f"--format {name} reads a file: name it, and leave --split, --where and --at out")
         report = _from_file(Path(source), out, options)
     else:
-        from render.store.lance.copying import condition
+        from render.store.episode_store import condition
 
         options = replace(options, where=condition(where, splits=splits))
         report = _from_store(export, source or os.environ.get("DIORAMA_STORE") or "diorama.lance", at, out, options)

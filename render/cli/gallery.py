@@ -13,7 +13,7 @@ from render.cli.common import DioramaCommand, verbose_option
 from render.cli.store_parts import AT, JSON, STORE, WHERE, bar, open_one
 
 if TYPE_CHECKING:
-    from render.gallery.build import GalleryReport
+    from render.gallery.build_gallery import GalleryReport
 
 
 @click.command(cls=DioramaCommand)
@@ -53,8 +53,8 @@ def main(
     """
     if port and not serve:
         raise click.UsageError("--port is for --serve")
-    from render.gallery.build import GalleryOptions, build
-    from render.store.lance.copying import condition
+    from render.gallery.build_gallery import GalleryOptions, build
+    from render.store.episode_store import condition
 
     store = open_one(url, at)
     options = GalleryOptions(condition(where, splits=splits), limit, at, workers)

@@ -176,7 +176,7 @@ _TITLES = {
 
 def plot_of(rows: Sequence[Row]) -> str:
     """The scores as SVG."""
-    from render.gallery.lines import Panel, line_chart
+    from render.gallery.charts import Panel, line_chart
 
     panels = []
     for measure in MEASURES:

@@ -39,9 +39,9 @@ def main() -> None:
 @click.argument("url", metavar="STORE")
 def create(url: str) -> None:
     """Make an empty store. (render-batch makes one by itself.)"""
-    from render.store.lance.lance_store import LanceStore
+    from render.store import create_store
 
-    LanceStore.create(url).close()
+    create_store(url).close()
     click.echo(f"made {url}")
 
 
@@ -61,7 +61,7 @@ def ls(
     url: str, where: str | None, limit: int | None, sort: str | None, reverse: bool, at: str | None, as_json: bool
 ) -> None:
     """List episodes, by id or by what is extreme in them."""
-    from render.store.lance.reader import ID_BATCH_ROWS, ids_filter
+    from render.store.episode_store import ID_BATCH_ROWS, ids_filter
 
     store = open_one(url, at)
     if sort is not None:
@@ -115,8 +115,8 @@ def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
 
 
 def _store_facts(store: LanceReader) -> dict[str, Any]:
-    from render.store.lance.columns import SCHEMA_VERSION
-    from render.store.lance.copying import tally
+    from render.store.analysis.stats import tally
+    from render.store.columns import SCHEMA_VERSION
 
     versions = store.versions()
     size = store.bytes_on_disk()
@@ -177,7 +177,7 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
     from render.export.folder import export
     from render.export.protocol import ExportOptions
     from render.model.errors import StoreError
-    from render.store.lance.reader import ids_filter
+    from render.store.episode_store import ids_filter
 
     store = open_one(url, at)
     missing = [episode for episode in episodes if not store.exists(episode)]
@@ -207,7 +207,7 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
     from render.episode.output_files import check_writable
     from render.model.errors import StoreError, UsageError
     from render.store.lance import verify as looking
-    from render.store.lance.copying import write_specs
+    from render.store.lance.verify import write_specs
 
     if mend and at is not None:
         raise UsageError("--repair changes the newest version; leave --at out")
@@ -216,7 +216,7 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
     store = open_one(url, at)
     with bar(store.count(), " episodes") as progress:
         verdict = looking.verify(store, workers, progress)
-    lost = [damage for damage in verdict.damaged if not damage.twice]
+    lost = [damage for damage in verdict.damaged if not damage.duplicate]
     if mend and lost and specs_out is None:
         raise UsageError(f"{len(lost)} damaged episodes would be taken out; give --specs-out FILE to keep their specs")
     _tell(url, verdict, as_json)
@@ -225,11 +225,11 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
             log.info("to make them again: render-batch %s --out %s %s", file, url, options)
         _tell_unkept([damage.episode_id or f"row {damage.row}" for damage in lost if damage.spec is None], specs_out)
     if mend and verdict.damaged:
-        from render.store.lance.lance_store import LanceStore
-        from render.store.lance.repair import delete_damaged
+        from render.store import open_store
+        from render.store.lance.verify import delete_damaged
 
-        log.info("took out %d rows", delete_damaged(LanceStore.open(url), verdict))
-    if not verdict.whole:
+        log.info("took out %d rows", delete_damaged(open_store(url), verdict))
+    if not verdict.intact:
         rows = len(verdict.damaged) + len(verdict.unreadable)
         now = "were damaged and are taken out" if mend and not verdict.unreadable else "are damaged"
         raise StoreError(f"{url}: {rows} of {verdict.episodes} rows {now}")
@@ -246,7 +246,7 @@ def _tell(url: str, verdict: Verdict, as_json: bool) -> None:
     more = len(verdict.unreadable) + len(verdict.damaged) - _SHOWN_DAMAGE
     if more > 0:
         log.error("and %d more (--json lists all)", more)
-    if verdict.whole:
+    if verdict.intact:
         click.echo(f"{url}: {verdict.episodes} episodes, all whole")
 
 

@@ -25,9 +25,9 @@ _MOST_DAYS = 36500
 )
 def compact(url: str, drop_older_than: float | None) -> None:
     """Merge small files and bring the index up to date; for a quiet moment. Old versions stay unless told otherwise."""
-    from render.store.lance.lance_store import LanceStore
+    from render.store import open_store
 
-    store = LanceStore.open(url)
+    store = open_store(url)
     before = len(store.fragments())
     store.compact()
     click.echo(f"{before} files are now {len(store.fragments())}")
@@ -43,9 +43,9 @@ def compact(url: str, drop_older_than: float | None) -> None:
 @JSON
 def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: bool) -> None:
     """Give a version the NAME of a release, or list the names there are. Tagged versions are never dropped."""
-    from render.store.lance.lance_store import LanceStore
+    from render.store import open_store
 
-    store = LanceStore.open(url)
+    store = open_store(url)
     if name is None:
         tags = store.tags()
         if as_json:
@@ -116,11 +116,11 @@ def copy(
     Episodes that are there already and alike are skipped, so it can be stopped and run again.
     """
     from render.model.errors import StoreError
-    from render.store.lance import copying
-    from render.store.lance.lance_store import LanceStore
+    from render.store import copying, open_or_create
+    from render.store.episode_store import condition as combine
 
-    opened, into = open_one(source, at), LanceStore.open_or_create(target)
-    condition = copying.condition(where, ids, benchmark, splits)
+    opened, into = open_one(source, at), open_or_create(target)
+    condition = combine(where, ids, benchmark, splits)
     with bar(opened.count(condition), " episodes") as progress:
         done = copying.copy(opened, into, condition, differing, progress)
     click.echo(f"copied {done.copied}, replaced {done.replaced}, kept {done.kept}, {done.same} were there already")
@@ -134,9 +134,9 @@ def copy(
 @click.argument("episodes", nargs=-1, required=True)
 def delete(url: str, episodes: tuple[str, ...]) -> None:
     """Take EPISODES out. They stay in older versions until those are dropped."""
-    from render.store.lance.lance_store import LanceStore
+    from render.store import open_store
 
-    click.echo(f"deleted {LanceStore.open(url).delete(episodes)} of {len(episodes)} episodes")
+    click.echo(f"deleted {open_store(url).delete(episodes)} of {len(episodes)} episodes")
 
 
 @click.command()
@@ -146,7 +146,7 @@ def migrate(url: str) -> None:
     from render.store.lance.migrate import migrate as bring
 
     before = bring(url)
-    from render.store.lance.columns import SCHEMA_VERSION
+    from render.store.columns import SCHEMA_VERSION
 
     click.echo(f"{url}: schema version {before}, now {SCHEMA_VERSION}")
 
@@ -155,9 +155,9 @@ def migrate(url: str) -> None:
 @STORE
 def repair(url: str) -> None:
     """After a power cut: go back behind a commit that was cut short. Nothing acknowledged is lost, nothing deleted."""
-    from render.store.lance.opening import repair as go_back
+    from render.store.lance.durability import roll_back
 
-    aside = go_back(url)
+    aside = roll_back(url)
     click.echo(f"set aside version {', '.join(map(str, aside))}" if aside else "the newest version is whole")
 
 

@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 
 from render.model.errors import ConflictError, StoreError
 from render.run.worker import Done, Failure
-from render.store.episode_store import EpisodeStore
-from render.store.lance.reader import ids_filter
-from render.store.lance.rows import decode
+from render.store.episode_store import EpisodeStore, ids_filter
+from render.store.rows import decode
 
 log = logging.getLogger(__name__)
 

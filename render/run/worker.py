@@ -32,7 +32,7 @@ from render.model.scene import Scene, Settings
 from render.renderers.caching import CachingRenderer
 from render.run import limits
 from render.run.worker_plan import WorkerPlan
-from render.store.lance.rows import encode
+from render.store.rows import encode
 
 log = logging.getLogger(__name__)
 
@@ -101,7 +101,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Done:
-    """A rendered episode. row: as the store takes it (render.store.lance.rows.encode). seconds: step -> seconds.
+    """A rendered episode. row: as the store takes it (render.store.rows.encode). seconds: step -> seconds.
 
     attempt: greater than 1 if it replaces a stored episode.
     """

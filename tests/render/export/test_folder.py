@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from render.export.atomic_output import output_lock
 from render.export.folder import export
-from render.export.protocol import ExportOptions, ExportReport, output_lock
+from render.export.protocol import ExportOptions, ExportReport
 from render.model.errors import ConflictError, StoreError, UsageError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import DamagedError, EpisodeStore
@@ -161,7 +162,7 @@ class Odd:
 
     def get(self, name: str) -> EpisodeRecord:
         if name in self._damaged:
-            raise DamagedError(f"episode {name}: its pictures don't match")
+            raise DamagedError(f"episode {name}: its images don't match")
         return self._inner.get(name)
 
 

@@ -184,7 +184,7 @@ def test_others_are_named(tmp_path: Path) -> None:
     store.put([made(spec), made({**spec, "id": "demo/a"})])
     report = run(store, tmp_path / "out")
     assert report.exported == 0
-    assert "no iWISDM trial" in " ".join(report.failed)
+    assert "not an iWISDM trial" in " ".join(report.failed)
     assert "found benchmark None" in " ".join(report.failed)
     assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
 

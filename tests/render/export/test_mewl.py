@@ -150,7 +150,7 @@ def test_what_is_there_is_left_and_what_differs_is_named(folder: Path, tmp_path:
     store.put([rendered("shape"), factories.make_record("demo/1")])
     report = run(store, tmp_path / "out")
     assert report.exported == 1
-    assert report.failed == ["episode demo/1: no MEWL episode: expected an id mewl/<split>/<task>/<number>"]
+    assert report.failed == ["episode demo/1: not a MEWL episode: expected an id mewl/<split>/<task>/<number>"]
     before = {path.name: path.read_bytes() for path in (tmp_path / "out/val/shape/7").iterdir()}
     again = run(store, tmp_path / "out")
     assert (again.exported, again.skipped) == (0, 1)

@@ -248,6 +248,6 @@ def test_planning_holds_few_episodes(
 
     monkeypatch.setattr(Planner, "conflict", conflict)
     batch = Batch(Request([specs], str(tmp_path / "out.lance"), profile="draft", size=(64, 48)), RunOptions())
-    with pytest.raises(ConflictError, match="and 15 more episodes"):
+    with pytest.raises(ConflictError, match="and 15 more"):
         batch.plan()
     assert 5 <= held[0] <= 7

@@ -21,7 +21,7 @@ from render.run.summary import Summary
 from render.run.worker import Done, Failure, Task
 from render.store import open_or_create, open_store
 from render.store.lance.lance_store import LanceStore
-from render.store.lance.rows import encode
+from render.store.rows import encode
 from tests.factories import make_job, make_record, make_spec
 from tests.render.run.conftest import Farm
 

@@ -1,7 +1,7 @@
-"""The index of a gallery: rows of facts turned into columns, in script files of a few thousand episodes each.
+"""The index of a gallery: facts of episodes as columns, in script files of a few thousand episodes each.
 
-What repeats (a task, a set of colors) is a number in a column and written out once. Texts to search through are in
-files of their own, which a page loads when somebody searches.
+Repeated values (a task, a set of colors) are numbers in a column and listed once. Searchable texts have their own
+files, which the page loads at the first search.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
@@ -17,35 +18,29 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from render import __version__
-from render.gallery.files import write_file
-from render.gallery.script import script_call
+from render.export.atomic_output import put_file
+from render.gallery.gallery_files import script_call
 from scene_specs.language.vocabulary import COLORS
 
-_ROWS_A_FILE = 4096
-# Column -> what is written: one of few words, a set of few words, or the value itself.
+_ROWS_PER_FILE = 4096
+# Columns with one word, with a set of words, and with plain values.
 WORDS = ("benchmark", "task", "split", "profile", "stage")
 SETS = ("shape", "color", "material", "checks")
 VALUES = ("id", "key", "images", "objects", "visible", "seconds", "created")
 _SITE = resources.files("render.gallery") / "site"
 
 
-class _Numbers:
-    """Numbers words from 0, in the order they come in."""
-
-    def __init__(self) -> None:
-        self._of: dict[str, int] = {}
-
-    def of(self, word: str) -> int:
-        return self._of.setdefault(word, len(self._of))
-
-    def words(self) -> list[str]:
-        return list(self._of)
+def _numbering() -> defaultdict[str, int]:
+    """Word -> number, counted from 0 in the order of first use."""
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    return numbers
 
 
 def write_index(out: Path, rows: Sequence[str], facts: dict[str, Any]) -> None:
-    """Write the page of a gallery and its index; then take the index away that was there before.
+    """Write the page of a gallery and its index, then delete the previous index.
 
-    rows: as JSON (render.gallery.facts), in the order they shall be listed. facts: of the gallery, for its heading.
+    rows: JSON (render.gallery.episode_facts) in the order of the list. facts: of the gallery, for its heading.
     """
     files = dict(_scripts(rows, facts))
     digest = hashlib.sha256()
@@ -53,12 +48,12 @@ def write_index(out: Path, rows: Sequence[str], facts: dict[str, Any]) -> None:
         digest.update(f"{name}\0{files[name]}\0".encode())
     folder = f"data/{digest.hexdigest()[:12]}"
     for name, text in files.items():
-        write_file(out / folder / name, text.encode())
+        put_file(out / folder / name, text.encode(), overwrite=True)
     static = {item.name: item.read_bytes() for item in _SITE.iterdir() if item.name.endswith((".js", ".css", ".svg"))}
     for name, content in static.items():
-        write_file(out / "static" / name, content)
+        put_file(out / "static" / name, content, overwrite=True)
     listed = [f"{folder}/{name}" for name in files if not name.startswith("text-")]
-    write_file(out / "index.html", _page(static, listed, facts).encode())
+    put_file(out / "index.html", _page(static, listed, facts).encode(), overwrite=True)
     for old in (out / "data").iterdir():
         if old.is_dir() and old.name != folder.removeprefix("data/"):
             shutil.rmtree(old)
@@ -67,32 +62,32 @@ def write_index(out: Path, rows: Sequence[str], facts: dict[str, Any]) -> None:
 def _page(static: dict[str, bytes], data: Sequence[str], facts: dict[str, Any]) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((_SITE / "index.html.j2").read_text("utf-8"))
-    # A browser that has the program of an older gallery here must ask for the new one.
+    # A browser that has cached the scripts of an older gallery must load the new ones.
     marks = {name: hashlib.sha256(content).hexdigest()[:8] for name, content in static.items()}
     return template.render(title=facts["title"], static=marks, data=data, version=__version__)
 
 
 def _scripts(rows: Sequence[str], facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """(file name, content): the columns, the texts, and last `gallery.js`, which says what the numbers mean."""
-    words = {name: _Numbers() for name in (*WORDS, *SETS, "things")}
-    sets = {name: _Numbers() for name in SETS}
+    """(file name, content): the columns, the texts, and last `gallery.js`, which lists what the numbers stand for."""
+    words = {name: _numbering() for name in (*WORDS, *SETS, "things")}
+    sets = {name: _numbering() for name in SETS}
     damaged: dict[str, list[str]] = {}
     texts = []
-    for number, start in enumerate(range(0, len(rows), _ROWS_A_FILE)):
-        chunk = [json.loads(row) for row in rows[start : start + _ROWS_A_FILE]]
+    for number, start in enumerate(range(0, len(rows), _ROWS_PER_FILE)):
+        chunk = [json.loads(row) for row in rows[start : start + _ROWS_PER_FILE]]
         damaged.update({row["id"]: row["problems"] for row in chunk if "problems" in row})
         yield f"index-{number:04}.js", script_call("Gallery.data.columns", number, _columns(chunk, words, sets))
         found = {
             "text": [row["text"] for row in chunk],
-            "things": [[words["things"].of(thing) for thing in row["things"]] for row in chunk],
+            "things": [[words["things"][text] for text in row["things"]] for row in chunk],
         }
         texts.append(f"text-{number:04}.js")
         yield texts[-1], script_call("Gallery.data.texts", number, found)
     head = {
         **facts,
         "episodes": len(rows),
-        "words": {name: numbers.words() for name, numbers in words.items()},
-        "sets": {name: [json.loads(one) for one in numbers.words()] for name, numbers in sets.items()},
+        "words": {name: list(numbers) for name, numbers in words.items()},
+        "sets": {name: [json.loads(words) for words in numbers] for name, numbers in sets.items()},
         "texts": texts,
         "palette": dict(COLORS),
         "damaged": damaged,
@@ -101,11 +96,11 @@ def _scripts(rows: Sequence[str], facts: dict[str, Any]) -> Iterator[tuple[str, 
 
 
 def _columns(
-    chunk: Sequence[dict[str, Any]], words: dict[str, _Numbers], sets: dict[str, _Numbers]
+    chunk: Sequence[dict[str, Any]], words: dict[str, defaultdict[str, int]], sets: dict[str, defaultdict[str, int]]
 ) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {name: [row[name] for row in chunk] for name in VALUES}
     for name in WORDS:
-        columns[name] = [-1 if row[name] is None else words[name].of(row[name]) for row in chunk]
+        columns[name] = [-1 if row[name] is None else words[name][row[name]] for row in chunk]
     for name in SETS:
-        columns[name] = [sets[name].of(json.dumps([words[name].of(word) for word in row[name]])) for row in chunk]
+        columns[name] = [sets[name][json.dumps([words[name][word] for word in row[name]])] for row in chunk]
     return columns

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from render.gallery import episodes
-from render.gallery.build import GalleryOptions, GalleryReport, build
-from render.gallery.files import folder_of, read_rows
+from render.gallery import episode_pages
+from render.gallery.build_gallery import GalleryOptions, GalleryReport, build
+from render.gallery.gallery_files import folder_of, read_rows
 from render.model.errors import StoreError, UsageError
 from render.store.lance.lance_store import LanceStore
 from tests import factories
@@ -102,7 +102,7 @@ def test_stopped_half_way_it_goes_on(store: LanceStore, tmp_path: Path, monkeypa
     build(store, out, ONE)
     page = (out / "index.html").read_bytes()
     store.replace([rendered(f"demo/{number}", seed=20 + number) for number in range(3)])
-    monkeypatch.setattr(episodes, "_UNIT", 1)
+    monkeypatch.setattr(episode_pages, "_BATCH", 1)
     made = []
 
     def stopped(done: int) -> None:
@@ -141,7 +141,7 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(episodes, "write_folder", full)
+    monkeypatch.setattr(episode_pages, "put_folder", full)
     with pytest.raises(StoreError, match=r"writing the gallery below .*g failed: .*No space left"):
         build(store, tmp_path / "g", ONE)
 
@@ -172,7 +172,7 @@ def test_another_store_takes_a_gallery_over_and_says_so(
 def test_damage_is_named_listed_and_no_obstacle(tmp_path: Path) -> None:
     store = odd_store(tmp_path / "odd.lance", many=0)
     report = build(store, tmp_path / "g", ONE)
-    assert report.damaged == ["episode demo/damaged: its pictures don't match their SHA-256"]
+    assert report.damaged == ["episode demo/damaged: its images don't match their SHA-256"]
     error = report.error()
     assert isinstance(error, StoreError)
     assert "demo/damaged" in str(error)
@@ -203,8 +203,8 @@ def _dies(*_: object) -> None:
 def test_a_process_that_dies_is_a_clear_error(
     store: LanceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(episodes, "_make_here", _dies)
-    with pytest.raises(StoreError, match=r"died, as for lack of memory; .* fewer --workers"):
+    monkeypatch.setattr(episode_pages, "_worker_batch", _dies)
+    with pytest.raises(StoreError, match=r"died, possibly for lack of memory; .* fewer --workers"):
         build(store, tmp_path / "g", GalleryOptions(workers=2))
     monkeypatch.undo()
     assert build(store, tmp_path / "g", ONE).built == 3

@@ -11,14 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from render.gallery.captions import caption, description
-from render.gallery.facts import check_of, page_of, row_of
-from render.gallery.script import script_call
+from render.gallery.episode_facts import caption, check_of, description, page_data, search_row
+from render.gallery.gallery_files import script_call
 from render.gallery.thumbnail import SIZE, grid_of, thumbnail
 from render.model.record import EpisodeRecord
 from tests import factories
 from tests.render.gallery.stores import HIDING, POINTING, rendered
-from tests.render.gallery.test_build import script_data
+from tests.render.gallery.test_build_gallery import script_data
 
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -69,22 +68,22 @@ def test_a_caption_of_what_is_out_of_sight() -> None:
 
 
 def test_facts_leave_the_pointer_out_and_find_the_least_visible() -> None:
-    row = row_of("k" * 20, rendered(POINTING), [])
+    row = search_row("k" * 20, rendered(POINTING), [])
     assert row["shape"] == ["cube", "cylinder", "sphere"]
     assert row["objects"] == 3
     assert "small blue metal sphere" in row["things"]
     assert row["text"] == "blicket · Which word is the blue one? · dax"
     hiding = rendered(HIDING)
     least = min(item.visible_fraction for item in hiding.images[0].annotation.objects)
-    assert row_of("k", hiding, [])["visible"] == pytest.approx(least, abs=1e-4)
+    assert search_row("k", hiding, [])["visible"] == pytest.approx(least, abs=1e-4)
 
 
 @given(factories.records())
 def test_any_record_has_facts_and_a_page(record: EpisodeRecord) -> None:
-    row = row_of("k" * 20, record, ["image a: object b: wrong"])
+    row = search_row("k" * 20, record, ["image a: object b: wrong"])
     assert row["checks"] == ["boxes and masks"]
     files = [f"{number}.png" for number in range(len(record.images))]
-    text = script_call("take", row, page_of(record, files, []))
+    text = script_call("take", row, page_data(record, files, []))
     assert [one["id"] for one in script_data(text)] == [record.episode_id] * 2
     json.dumps(row)
 
@@ -92,12 +91,12 @@ def test_any_record_has_facts_and_a_page(record: EpisodeRecord) -> None:
 @pytest.mark.parametrize(
     ("problem", "check"),
     [
-        ("its pictures don't match their SHA-256", "stored bytes"),
+        ("its images don't match their SHA-256", "stored bytes"),
         ("image f0: object a: mask can't be read: it ends inside a number", "boxes and masks"),
         ("image f0: can't be decoded: broken PNG", "pictures"),
         ("images: missing ['a'], not in the Scene [], or twice or in another order", "frames"),
         ("answer 'x' is not among the 2 options", "answer"),
-        ("column task: not what the episode itself says", "search columns"),
+        ("column task: differs from the episode", "search columns"),
     ],
 )
 def test_checks_have_names(problem: str, check: str) -> None:
