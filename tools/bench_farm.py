@@ -29,8 +29,7 @@ from render.run.limits import resident
 from render.run.local_ray import ray_nodes
 from render.run.loop import RenderLoop
 from render.run.options import RunOptions
-from render.run.task_feed import Task
-from render.run.worker import Answer, Done, Worker
+from render.run.worker import Answer, Done, Task, Worker
 from render.run.worker_plan import plan_workers
 from render.store import open_or_create
 from render.store.episode_store import PutResult
@@ -106,7 +105,6 @@ def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
     options = RunOptions(device="cpu", workers=arguments.workers, renderer="fake")
     start = time.perf_counter()
     batch = Batch(Request([str(specs)], store, size=(64, 48)), options)
-    batch.check()
     batch.plan()
     planned = time.perf_counter() - start
     real: Any = open_or_create(store) if arguments.store else NullStore()

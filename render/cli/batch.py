@@ -211,8 +211,7 @@ def main(
     )
     if not dry_run:
         batch.check_devices()
-    batch.check()
-    summary = batch.plan()
+    batch.plan()
     summary = batch.dry_run() if dry_run else batch.render()
     if as_json:
         import json

@@ -141,17 +141,10 @@ def _all_right(source: SpecSource) -> None:
 
 def _resolved(episode: Any, profile: str | None, size: tuple[int, int] | None, asset_roots: tuple[Path, ...]) -> str:
     from render.compiler import compile_episode
-    from render.model.profiles import DEFAULT_PROFILE, settings_for
+    from render.model.profiles import episode_settings
     from render.model.scene import Scene
-    from scene_specs.language.stage import stage_of
 
-    if isinstance(episode, Scene) and profile is None:
-        own = episode.settings
-        width, height = size or (own.width, own.height)
-        settings = own.model_copy(update={"width": width, "height": height})
-    else:
-        width, height = size or stage_of(episode).size
-        settings = settings_for(profile or DEFAULT_PROFILE, width, height)
+    settings = episode_settings(episode, profile, size)
     if isinstance(episode, Scene):
         # As render-batch does: a Scene is rendered at the size and profile asked for, and nothing else of it changes.
         episode = episode.model_copy(update={"settings": settings})

@@ -11,13 +11,12 @@ from render.compiler import compile_episode
 from render.episode.edit import apply_edits
 from render.episode.request import EpisodeRequest, check_options
 from render.model.errors import DioramaError, SpecError, UsageError
-from render.model.profiles import DEFAULT_PROFILE, changed, settings_for
+from render.model.profiles import episode_settings
 from render.model.record import EpisodeRecord
 from render.model.scene import Scene
 from render.store import open_at, open_store
 from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import stage_of
 from scene_specs.reading.source import SpecSource, parse_episode
 
 # The largest store whose ids are searched for the one nearest to a wrong id.
@@ -96,7 +95,7 @@ def _source_of(stored: EpisodeRecord) -> EpisodeSpec | Scene:
 
 def _with_settings(scene: Scene, request: EpisodeRequest) -> Scene:
     """The same Scene with the requested profile and size; nothing in it moves. Raises UsageError."""
-    return scene.model_copy(update={"settings": changed(scene.settings, request.profile, request.size)})
+    return scene.model_copy(update={"settings": episode_settings(scene, request.profile, request.size)})
 
 
 def _with_samples(scene: Scene, samples: int | None) -> Scene:
@@ -135,7 +134,7 @@ def _from_spec(request: EpisodeRequest) -> ResolvedRequest:
     if isinstance(episode, Scene):
         scene = _with_settings(episode, request)
     else:
-        settings = settings_for(request.profile or DEFAULT_PROFILE, *(request.size or stage_of(episode).size))
+        settings = episode_settings(episode, request.profile, request.size)
         scene = compile_episode(episode, settings, request.asset_roots)
     scene = _with_samples(scene, request.samples)
     spec = episode if isinstance(episode, EpisodeSpec) else None

@@ -1,4 +1,4 @@
-"""Where two JSON values differ."""
+"""Differences between two JSON values."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from scene_specs.language import diagnostics
 
-# Stands for a value that one side does not have; null is a value.
+# Stands for a value that one side lacks; null is a value.
 MISSING: Final = object()
 
 
 def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """(path, old, new) of every leaf in which they differ, such as `frames[0].objects[0].color`; keys in order.
+    """Yield (path, old, new) for every leaf that differs, such as `frames[0].objects[0].color`, with sorted keys.
 
-    As JSON text has it: 1, 1.0 and true differ, though Python's == calls them equal.
+    Values are compared as JSON text: 1, 1.0 and true differ, although they are equal in Python.
     """
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):

@@ -1,7 +1,7 @@
-"""`Scene`: an episode with every number filled in. Compiling a Scene gives the same Scene.
+"""`Scene`: an episode with every number filled in. Compiling a Scene returns it unchanged.
 
-A Scene is stored with its images, so a re-render needs nothing that was drawn at random. As JSON it is told from a
-spec by its key `scene_version`, and can be given wherever a spec can.
+A Scene is stored with its images, so a re-render samples nothing. In JSON its key `scene_version` distinguishes it from
+a spec, and it can be used wherever a spec can.
 """
 
 from __future__ import annotations
@@ -11,22 +11,24 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from render.model.notebook import html_of
 from scene_specs.language.spec import Byte, EpisodeId, Name, OutlineSpec, Pass, Seed, SpecModel, Vector3
 
 Color = tuple[float, float, float]
-# Pixels of a picture's side at most, here and wherever a picture is read; `--size` allows as much.
+# Maximum width and height of an image in pixels, for rendering, reading and `--size`.
 MOST_SIDE = 16384
-# A Scene's numbers have six decimals: no camera that was compiled has less.
+# The numbers of a Scene have six decimals, so no compiled camera has a smaller one.
 _LEAST = 1e-6
 
 
+# Settings are part of every job hash: a new field follows the rule at SpecModel in scene_specs/language/spec.py.
 class Settings(SpecModel):
-    """How a Scene is sampled; the data of a profile, and the size of the image.
+    """Sampling settings: the data of a profile, and the image size in pixels.
 
-    samples: a pixel. glass_samples: a pixel, where glass fills the picture (render.geometry.glass); 0 is `samples`.
-    prefilter, denoising_quality: of the denoiser (OpenImageDenoise). bounces: (total, diffuse, glossy, transmission).
-    min_light_bounces: from which bounce on paths may end by chance (Russian roulette). adaptive_threshold: 0 is off.
-    light_tree, caustics, filter_glossy: as Cycles names them. Defaults: as it was before there was the field.
+    samples: per pixel. glass_samples: per pixel of an image that is full of glass (render.geometry.glass); 0 means
+    `samples`. prefilter, denoising_quality: of the denoiser (OpenImageDenoise). bounces: (total, diffuse, glossy,
+    transmission). min_light_bounces: bounce at which Russian roulette starts. adaptive_threshold: 0 is off.
+    light_tree, caustics, filter_glossy: as Cycles names them. A default is the behavior before the field existed.
     """
 
     profile: str
@@ -61,9 +63,9 @@ class SceneObject(SpecModel):
 
     color_linear: linear RGB, 0-1. size: the name in the spec, None for a number. scale: half the edge of the 2 x
         2 x 2 mesh.
-    location: of the mesh's origin. rotation_deg: Euler XYZ. Of a model, `shape` is `shapenet:<folder>/<id>`, its mesh's
-        longest side is 2, and its own materials are called "original", or "painted" in the object's color.
-    outline: of prisms and of what is given by corners, which is called "polygon"; units of `scale`.
+    location: of the mesh's origin. rotation_deg: Euler XYZ. The `shape` of a model is `shapenet:<folder>/<id>`; the
+        longest side of its mesh is 2, and its own materials are called "original", or "painted" in the object's color.
+    outline: of prisms and of shapes specified by corners, which are called "polygon"; units of `scale`.
     """
 
     index: Annotated[int, Field(ge=1, le=32767)]
@@ -80,7 +82,7 @@ class SceneObject(SpecModel):
 
 
 class SceneLight(SpecModel):
-    """As StageLight, after jitter; area lights are aimed at look_at, suns turned by Euler XYZ radians."""
+    """A StageLight after jitter; area lights are aimed at look_at, suns are rotated by Euler XYZ radians."""
 
     name: str
     kind: Literal["area", "sun"]
@@ -93,9 +95,9 @@ class SceneLight(SpecModel):
 
 
 class SceneCamera(SpecModel):
-    """Aimed at look_at with Z up. lens, sensor_width in mm (along the longer side), clip in Blender units.
+    """A camera aimed at look_at with Z up. lens, sensor_width: mm, along the longer side. clip: Blender units.
 
-    ortho_scale: makes it orthographic, Blender units along the longer side of the image; None is perspective.
+    ortho_scale: of an orthographic camera, Blender units along the longer side of the image; None for perspective.
     """
 
     location: Vector3
@@ -107,7 +109,7 @@ class SceneCamera(SpecModel):
 
     @model_validator(mode="after")
     def _looks_somewhere(self) -> SceneCamera:
-        # Points that were compiled differ by a whole decimal; what was written by hand may be too near to divide by.
+        # Compiled points differ by at least one decimal; points written by hand may be too close to divide by.
         if math.dist(self.location, self.look_at) < _LEAST / 2:
             raise ValueError(
                 f"found {list(self.location)} for both location and look_at; allowed: two different points"
@@ -123,20 +125,18 @@ class SceneView(SpecModel):
 
 
 class ScenePointer(SpecModel):
-    """Which object of the frame is the pointer (by index; it stands last in `objects`), and what it points at, by
-    name.
-    """
+    """index: of the object that is the pointer, the last in `objects`. target: name of the object it points at."""
 
     index: Annotated[int, Field(ge=1, le=32767)]
     target: Name
 
 
 class SceneFrame(SpecModel):
-    """One layout and the views of it. seed: Cycles' own, for every view. truth, utterance: carried.
+    """One layout and its views. seed: of Cycles, for every view. truth, utterance: carried, never interpreted.
 
-    background: 8-bit sRGB of what shows no object; None leaves it to the stage's ground and a black world.
-    fixation: whether the stage's cross is drawn over the pictures. pixels: of flat stages, "center" shows in a pixel
-    what lies at its center, "mean" the mean over its square; both without the profile's filter and denoiser.
+    background: 8-bit sRGB where no object is visible; None for the stage's ground and a black world.
+    fixation: whether the stage's cross is drawn over the images. pixels: on flat stages, "center" samples a pixel at
+    its center, "mean" averages over its square; neither uses the profile's filter and denoiser.
     """
 
     name: Name
@@ -153,12 +153,12 @@ class SceneFrame(SpecModel):
     pixels: Literal["center", "mean"] | None = None
 
     def image_name(self, view: SceneView) -> str:
-        """`<frame>`, or `<frame>.<view>` where the view has a name."""
+        """Return `<frame>`, or `<frame>.<view>` if the view has a name."""
         return self.name if view.name is None else f"{self.name}.{view.name}"
 
 
 class Scene(SpecModel):
-    """A compiled episode. assets: name -> SHA-256 of every mesh, stage and .blend file it needs."""
+    """A compiled episode. assets: name -> SHA-256 of every mesh, model, stage and .blend file that it needs."""
 
     scene_version: Literal[1]
     id: EpisodeId
@@ -171,11 +171,9 @@ class Scene(SpecModel):
     task: dict[str, Any] | None = None
 
     def to_json(self) -> str:
-        """Canonical JSON: the same Scene gives the same bytes."""
+        """Return canonical JSON: equal Scenes have equal bytes."""
         return self.model_dump_json()
 
-    def _repr_html_(self) -> str:
-        """For notebooks: the top view, and a table of the objects."""
-        from render.gallery.notebook import scene_html
-
-        return scene_html(self)
+    def _repr_html_(self) -> str | None:
+        """Show the top view and a table of the objects in a notebook."""
+        return html_of(self)

@@ -38,6 +38,9 @@ Side = Annotated[int, Field(ge=1, le=10_000, strict=True)]
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 
 
+# Dumps of these models are hashed into the identity of every stored episode. Give a new field a default that keeps the
+# old meaning, and `Field(exclude_if=...)` that leaves it out of a dump at that default; never rename or remove a field.
+# tests/compatibility/test_field_names.py checks this.
 class SpecModel(BaseModel):
     """Strict and immutable: an unknown key is an error, never a silent nothing."""
 

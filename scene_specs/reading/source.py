@@ -49,23 +49,36 @@ class SpecSource:
         self._states: dict[str, tuple[int, int]] = {}
         self._checked = False
 
-    def check(self) -> tuple[list[Diagnostic], int]:
-        """All diagnostics of all files, in their order, and the number of episodes without one."""
+    def check_each(self) -> Iterator[Item | Diagnostic]:
+        """Yield every diagnostic of every file and every episode that has none, in their order.
+
+        Passes after this one do not check the episodes again.
+        """
         files, diagnostics = find_files(self._names, self._standard)
+        yield from diagnostics
         ids = _Ids(files)
-        count = 0
         for number, file in enumerate(files):
             state = _state(file)
             for document in documents(file):
-                found = _read(document, meaning=True)[1]
+                episode, found = _read(document, meaning=True)
                 # Also where the episode is wrong: its id may be taken all the same.
                 if isinstance(document, Document) and (name := _id_of(document.value)):
                     found += ids.add(name, number, document)
-                diagnostics += found
-                count += not found
+                yield from found
+                if isinstance(document, Document) and not found:
+                    yield Item(document.file, document.line, episode)
             if state is not None:
                 self._states[file.name] = state
         self._checked = True
+
+    def check(self) -> tuple[list[Diagnostic], int]:
+        """All diagnostics of all files, in their order, and the number of episodes without one."""
+        diagnostics, count = [], 0
+        for found in self.check_each():
+            if isinstance(found, Diagnostic):
+                diagnostics.append(found)
+            else:
+                count += 1
         return diagnostics, count
 
     def __iter__(self) -> Iterator[Item]:

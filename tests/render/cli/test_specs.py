@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 from render.cli.common import DioramaCommand, atomic_writer, report
 from render.cli.specs import main
 from render.model.errors import DeviceError, Diagnostic, SpecError, StoreError, UsageError
+from render.model.profiles import settings_for
 from render.model.scene import Scene
 from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
 from scene_specs.language.spec import EpisodeSpec
@@ -113,6 +114,17 @@ def test_resolve_writes_scenes_that_resolve_to_themselves(tmp_path: Path) -> Non
     assert (scene.settings.width, scene.settings.height, scene.settings.profile) == (640, 480, "draft")
     assert run("resolve", first, "--out", second).exit_code == 0
     assert first.read_bytes() == second.read_bytes()
+
+
+def test_resolve_changes_the_profile_of_a_scene_and_keeps_its_size(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(episode(seed=3)))
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    assert run("resolve", tmp_path / "a.json", "--size", "64x48", "--out", first).exit_code == 0
+    result = run("resolve", first, "--profile", "draft", "--out", second)
+    assert result.exit_code == 0, result.exception
+    before, after = (Scene.model_validate_json(path.read_text()) for path in (first, second))
+    assert after.settings == settings_for("draft", 64, 48)
+    assert after.model_copy(update={"settings": before.settings}) == before
 
 
 def test_resolve_names_what_has_no_layout_and_does_the_others(tmp_path: Path) -> None:

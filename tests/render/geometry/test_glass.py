@@ -14,7 +14,7 @@ from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.solid import solid
 from render.model.profiles import settings_for
 from render.model.scene import Scene
-from render.run.task_feed import Task
+from render.run.worker import Task
 from scene_specs.language import registry
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import parse_episode

@@ -18,8 +18,7 @@ from render.run.commit import Committer
 from render.run.local_ray import local_ray
 from render.run.options import RunOptions
 from render.run.summary import Summary
-from render.run.task_feed import Task
-from render.run.worker import Done, Failure
+from render.run.worker import Done, Failure, Task
 from render.store import open_or_create, open_store
 from render.store.lance.lance_store import LanceStore
 from render.store.rows import encode
@@ -43,7 +42,6 @@ def planned(farm: Farm, *names: str, **options: Any) -> Batch:
     specs = Path(farm.write(*names)).rename(farm.folder / "late.jsonl")
     made = RunOptions(**{"device": "cpu", "workers": 1, "renderer": "fake", **options})
     batch = Batch(Request([str(specs)], farm.store, size=(32, 24)), made)
-    batch.check()
     batch.plan()
     return batch
 
