@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Any
 
 from scene_specs.checks.layout_checks import layout_issues
 from scene_specs.checks.object_checks import (
@@ -26,6 +25,7 @@ from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, previ
 from scene_specs.language.errors import SpecError
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
 from scene_specs.language.registry import materials
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import (
     CameraSpec,
     ConstraintSpec,
@@ -42,7 +42,7 @@ _KINDS = ("relation", "min_visible_pixels", "min_distance", "axis_margin", "in_f
 _BELONGS = {"subject": "relation", "of": "relation", "margin": "relation", "objects": "min_visible_pixels"}
 
 
-def issues_of(episode: Any) -> list[PathDiagnostic]:
+def issues_of(episode: EpisodeSpec | Scene) -> list[PathDiagnostic]:
     """What is wrong with an EpisodeSpec, or a Scene, whose form is right."""
     return spec_issues(episode) if isinstance(episode, EpisodeSpec) else list(_scene_issues(episode))
 
@@ -207,7 +207,7 @@ def _light_issues(lights: Sequence[LightSpec], stage: Stage | None, at: Path) ->
                     yield PathDiagnostic((*at, index, key), f"found a {key} for a sun; allowed: only for area lights")
 
 
-def _scene_issues(scene: Any) -> Iterator[PathDiagnostic]:
+def _scene_issues(scene: Scene) -> Iterator[PathDiagnostic]:
     """A compiled Scene given as input: names, instance ids and words."""
     yield from duplicates([frame.name for frame in scene.frames], ("frames",), "a frame", fold=True)
     for number, frame in enumerate(scene.frames):

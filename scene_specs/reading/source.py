@@ -14,11 +14,12 @@ from os import PathLike
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from scene_specs.checks.semantics import issues_of
 from scene_specs.language.diagnostics import PathDiagnostic, form_issues, path_text, preview_json
 from scene_specs.language.errors import Diagnostic, SpecError
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.documents import Document, SpecFile, StdinSpool, document_of, documents, find_files
 from scene_specs.reading.located_json import scan
@@ -159,8 +160,8 @@ def _validate(value: Any, text: str, meaning: bool) -> tuple[Any, list[PathDiagn
     """A parsed value, and the text of it, as a model; or the issues."""
     if not isinstance(value, dict) or ("version" not in value and _foreign(value)):
         return None, [_no_episode(value)]
-    model = _model_of(value)
-    key = "version" if model is EpisodeSpec else "scene_version"
+    model: type[EpisodeSpec | Scene]
+    model, key = (Scene, "scene_version") if "scene_version" in value else (EpisodeSpec, "version")
     # For pydantic true and 1.0 equal the literal 1.
     odd = (
         [PathDiagnostic((key,), f"found {preview_json(value[key])}; allowed: 1")]
@@ -175,15 +176,6 @@ def _validate(value: Any, text: str, meaning: bool) -> tuple[Any, list[PathDiagn
         issues += [issue for issue in odd if all(issue.path != other.path for other in issues)]
         return None, issues + (issues_of_rest(value, issues) if meaning and model is EpisodeSpec else [])
     return episode, odd or (issues_of(episode) if meaning else [])
-
-
-def _model_of(value: dict[str, Any]) -> type[BaseModel]:
-    if "scene_version" not in value:
-        return EpisodeSpec
-    # Scenes belong to the renderer, which stands on specs; it is there whenever one is read.
-    from render.model.scene import Scene
-
-    return Scene
 
 
 def _foreign(value: dict[str, Any]) -> bool:

@@ -90,7 +90,7 @@ def _masks(item: Annotation) -> tuple[int, ...]:
 
 @lru_cache(maxsize=1 << 18)
 def _matching(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """Return the most pieces in common under a one-to-one matching of parts, by dynamic programming over matched sets."""
+    """Return the most pieces in common of a one-to-one matching of parts, by a table over matched sets."""
     best = {0: 0}
     for part in one:
         made = dict(best)
