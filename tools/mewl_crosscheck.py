@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from scene_specs.benchmarks.mewl.verify import prove
+from scene_specs.benchmarks.mewl.verify import verify_view
 from scene_specs.benchmarks.mewl.view import learner_view
 from scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.mewl.brute_force import VALUES, brute_force
@@ -100,7 +100,7 @@ DAMAGES: Mapping[str, Callable[[Spec, random.Random], None]] = {
 def first_prover(spec: Spec) -> Judgment:
     """Accepted, and why not."""
     try:
-        verdict = prove(learner_view(spec), spec["task"]["answer"])
+        verdict = verify_view(learner_view(spec), spec["task"]["answer"])
     except SpecError as error:
         return False, str(error)
     return verdict.ok, verdict.reason or "accepted"

@@ -18,11 +18,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from render.export._malevic_truth import annotation, question, task_of
 from render.export._pictures import JsonLists, compact_json, put_file, split_of, write_each
 from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records, output_lock
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
+from scene_specs.benchmarks.malevic.published import annotation, question
+from scene_specs.benchmarks.malevic.verify import task_of
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:

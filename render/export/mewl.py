@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from render.export._episode_folders import export_folders
-from render.export._mewl_truth import standing, view_of_record
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from render.model.scene import SceneFrame
 from render.store.episode_store import EpisodeReader
 from scene_specs.benchmarks.mewl.things import THING_NUMBER, THINGS, TYPES
+from scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
 
 FORMAT_VERSION = 1
 HAND = ["arrow", "yellow", "rubber", "small"]
@@ -93,7 +93,7 @@ def _names(items: list[ObjectAnnotation], frame: SceneFrame) -> list[str | None]
 def scene_file(image: ImageRecord, frame: SceneFrame) -> dict[str, Any]:
     """The scene file of one picture, as JSON data. Raises ValueError for an object of no known color or size."""
     annotation = image.annotation
-    items = standing(annotation)
+    items = without_pointer(annotation.objects, annotation.pointer)
     names = _names(items, frame)
     known = {item.name: name for item, name in zip(items, names, strict=True) if name is not None}
     objects = [_object(item, name) for item, name in zip(items, names, strict=True)]

@@ -3,38 +3,25 @@
 from __future__ import annotations
 
 from scene_specs.language.scene import (
-    MOST_SIDE as MOST_SIDE,
+    MOST_SIDE,
+    Color,
+    Scene,
+    SceneCamera,
+    SceneFrame,
+    SceneLight,
+    SceneMaterial,
+    SceneObject,
+    ScenePointer,
+    SceneView,
+    Settings,
 )
-from scene_specs.language.scene import (
-    Color as Color,
-)
-from scene_specs.language.scene import (
-    Scene as Scene,
-)
-from scene_specs.language.scene import (
-    SceneCamera as SceneCamera,
-)
-from scene_specs.language.scene import (
-    SceneFrame as SceneFrame,
-)
-from scene_specs.language.scene import (
-    SceneLight as SceneLight,
-)
-from scene_specs.language.scene import (
-    SceneMaterial as SceneMaterial,
-)
-from scene_specs.language.scene import (
-    SceneObject as SceneObject,
-)
-from scene_specs.language.scene import (
-    ScenePointer as ScenePointer,
-)
-from scene_specs.language.scene import (
-    SceneView as SceneView,
-)
-from scene_specs.language.scene import (
-    Settings as Settings,
-)
+
+# fmt: off
+__all__ = [
+    "MOST_SIDE", "Color", "Scene", "SceneCamera", "SceneFrame", "SceneLight", "SceneMaterial", "SceneObject",
+    "ScenePointer", "SceneView", "Settings",
+]
+# fmt: on
 
 
 def _notebook_html(scene: Scene) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from pycocotools import mask as coco
 
 
 class RenderedMask(Protocol):
@@ -130,3 +131,8 @@ class RenderedEpisode(Protocol):
     def scene(self) -> RenderedScene: ...
     @property
     def images(self) -> Sequence[RenderedImage]: ...
+
+
+def mask_of(item: RenderedObject) -> NDArray[np.bool_]:
+    """Return the visible pixels of an object, (height, width) bool."""
+    return coco.decode({"size": list(item.rle.size), "counts": item.rle.counts.encode()}).astype(bool)  # type: ignore[no-any-return]

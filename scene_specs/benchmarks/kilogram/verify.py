@@ -8,11 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from scene_specs.benchmarks.kilogram.emit import TABLE_RGB
 from scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB
 from scene_specs.benchmarks.kilogram.games import SIZE
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.benchmarks.kilogram.wording import caption
+from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, RenderedObject, mask_of
+from scene_specs.language.stage import load_stage
+from scene_specs.language.vocabulary import linear_of_srgb
+
+
+def verify_spec(data: dict[str, Any]) -> str:
+    """Return why a spec, as JSON data, contradicts itself; "" if it does not."""
+    return find_contradiction(data["task"], frames_of(data))
 
 
 def find_contradiction(task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]]) -> str:
@@ -102,3 +112,34 @@ def frames_of(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
             colors[item.get("name")] = names.get(tuple(color), str(color)) if isinstance(color, list) else color
         made.append({key: frame.get(key) for key in ("name", "utterance", "truth")} | {"colors": colors})
     return made
+
+
+def _shown(item: RenderedObject, image: RenderedImage) -> str:
+    """The color of most of a piece's pixels, by its name where it is one of KiloGram's."""
+    if not item.visible_pixels:
+        return "nowhere to be seen"
+    colors, counts = np.unique(image.color()[mask_of(item)], axis=0, return_counts=True)
+    most = tuple(map(int, colors[int(counts.argmax())]))
+    return next((name for name, rgb in RGB.items() if rgb == most), f"{most}")
+
+
+def _painted(item: RenderedObject) -> str:
+    """The color that a piece on the table was painted in: light decides what its pixels are."""
+    if not item.visible_pixels:
+        return "nowhere to be seen"
+    for name, rgb in TABLE_RGB.items():
+        if np.allclose(item.color_linear, linear_of_srgb(rgb), atol=1e-5):
+            return name
+    return f"{item.color_linear}"
+
+
+def verify_record(episode: RenderedEpisode) -> str:
+    """Why a rendered episode contradicts itself, judged by its pixels where the stage is flat; "" if it does not."""
+    flat = load_stage(episode.scene.stage).pixels == "center"
+    images = {image.frame: image for image in episode.images}
+    frames = []
+    for frame in episode.scene.frames:
+        image = images[frame.name]
+        colors = {item.name: _shown(item, image) if flat else _painted(item) for item in image.annotation.objects}
+        frames.append({"name": frame.name, "utterance": frame.utterance, "truth": frame.truth, "colors": colors})
+    return find_contradiction(episode.scene.task or {}, frames)

@@ -8,12 +8,15 @@ from typing import Any
 
 from scene_specs.benchmarks.malevic.labels import K_MEAN, is_big, threshold
 from scene_specs.benchmarks.malevic.sets import SETS, Set
-from scene_specs.benchmarks.malevic.shapes import CLASSES, Areas, area_of, circle_of
+from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, Areas, area_of, circle_of
 from scene_specs.benchmarks.malevic.table import footprint
+from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, mask_of
 from scene_specs.language.errors import Diagnostic, SpecError
 
 # Of what a spec states as an area on the table; the next class is 16 % larger at the least.
 _NEAR = 1e-3
+# In narrower images, in pixels, an object has too few pixels to tell its size class.
+LEAST_WIDTH = 224
 
 
 def is_malevic(task: Mapping[str, Any] | None) -> bool:
@@ -21,15 +24,25 @@ def is_malevic(task: Mapping[str, Any] | None) -> bool:
     return (task or {}).get("benchmark") == "malevic"
 
 
-def find_contradiction(spec: Mapping[str, Any]) -> str:
+def task_of(episode: RenderedEpisode) -> Mapping[str, Any]:
+    """An episode's task. Raises ValueError for what is no MALeViC item, or has other than one picture."""
+    task = episode.scene.task
+    if task is None or not is_malevic(task) or task.get("name") not in SETS:
+        raise ValueError("not a MALeViC item: its task does not name a set of that benchmark")
+    if len(episode.images) != 1:
+        raise ValueError(f"a MALeViC item has one picture, this one has {len(episode.images)}")
+    return task
+
+
+def verify_spec(data: Mapping[str, Any]) -> str:
     """Why an item's answer, labels or areas are not what its objects give; "" if they are. spec: JSON data.
 
     Raises SpecError for an item that lacks what has to be read.
     """
     try:
-        task = spec["task"]
+        task = data["task"]
         which, objects = SETS[task["name"]], task["objects"]
-        shown = [(item["shape"], item["size"], item["color"]) for item in spec["frames"][0]["objects"]]
+        shown = [(item["shape"], item["size"], item["color"]) for item in data["frames"][0]["objects"]]
         asked, adjective, k = objects[task["asked"]], task["adjective"], float(task["k"])
         if len(shown) != len(objects):
             return f"{len(shown)} objects are shown, {len(objects)} described"
@@ -40,7 +53,7 @@ def find_contradiction(spec: Mapping[str, Any]) -> str:
         answer = "yes" if label == adjective else "no"
     except (KeyError, IndexError, TypeError, ValueError) as error:
         problem = f"not a MALeViC item: {type(error).__name__}: {error}"
-        raise SpecError([Diagnostic("", 0, str(spec.get("id", "")), "task", problem)]) from error
+        raise SpecError([Diagnostic("", 0, str(data.get("id", "")), "task", problem)]) from error
     if answer != task["answer"]:
         return f"the stored answer is {task['answer']!r}, but the {asked['color']} {asked['shape']} is {label}"
     if vagueness != task["vagueness"]:
@@ -79,3 +92,51 @@ def _word(which: Set, objects: list[Mapping[str, Any]], asked: Mapping[str, Any]
     areas = [item["area"] for item in objects if not which.by_set or item["shape"] == asked["shape"]]
     here, there = (is_big(asked["area"], threshold(areas, value)) for value in (k, K_MEAN))
     return "big" if here else "small", "same" if here == there else "different"
+
+
+def verify_record(episode: RenderedEpisode) -> str:
+    """Why a rendered item's answer, labels or objects are not those that its picture shows; "" if they are.
+
+    Judged by what the Scene holds, and where edges are not blended by pixels, too: each object's mask has its color
+    throughout, as many pixels as its class has (pictures of `LEAST_WIDTH` or wider), and all else is black. Raises
+    SpecError.
+    """
+    try:
+        task = task_of(episode)
+    except ValueError as error:
+        raise SpecError([Diagnostic("", 0, episode.episode_id, "task", str(error))]) from error
+    shown = [
+        {
+            "shape": {"outline": item.shape} if task.get("world") == "3d" else item.shape,
+            "size": item.scale,
+            "color": item.color,
+        }
+        for item in episode.scene.frames[0].objects
+    ]
+    if reason := verify_spec({"id": episode.episode_id, "task": task, "frames": [{"objects": shown}]}):
+        return reason
+    image = episode.images[0]
+    hidden = [item.name for item in image.annotation.objects if item.visible_pixels == 0]
+    if hidden:
+        return f"nothing is seen of {', '.join(hidden)}"
+    return _unlike_pixels(image, task) if episode.scene.frames[0].pixels == "center" else ""
+
+
+def _unlike_pixels(image: RenderedImage, task: Mapping[str, Any]) -> str:
+    """Where the pixels of a flat picture are not those of the described objects; "" if nowhere."""
+    pixels = image.color()
+    rest = pixels.any(axis=2)
+    for item, told in zip(image.annotation.objects, task["objects"], strict=True):
+        mask = mask_of(item)
+        rest &= ~mask
+        if not (pixels[mask] == COLORS[told["color"]]).all():
+            return f"{item.name}: not all of its pixels are {told['color']}"
+        radius = _class_of(int(mask.sum()) * (CANVAS / pixels.shape[1]) ** 2, told["shape"], task["areas"])
+        if pixels.shape[1] >= LEAST_WIDTH and radius != told["radius"]:
+            return f"{item.name}: its {int(mask.sum())} pixels are those of class {radius}, told as {told['radius']}"
+    return f"{int(rest.sum())} pixels of no object are not black" if rest.any() else ""
+
+
+def _class_of(area: float, shape: str, areas: Areas) -> int:
+    """The size class whose area is nearest, by ratio."""
+    return min(CLASSES, key=lambda radius: abs(math.log(area / area_of(shape, radius, areas))))

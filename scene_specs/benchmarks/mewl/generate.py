@@ -14,7 +14,7 @@ import numpy as np
 from scene_specs.benchmarks.mewl import attribute, bootstrap, combination, composite, number, pragmatic, relation
 from scene_specs.benchmarks.mewl.draft import Draft, spec_of
 from scene_specs.benchmarks.mewl.lexicons import lexicons
-from scene_specs.benchmarks.mewl.verify import prove
+from scene_specs.benchmarks.mewl.verify import verify_view
 from scene_specs.benchmarks.mewl.view import learner_view
 from scene_specs.benchmarks.mewl.words import SPLITS, draw_words
 from scene_specs.language.errors import Diagnostic, SpecError
@@ -95,7 +95,7 @@ def _good(spec: dict[str, Any]) -> bool:
     view = learner_view(spec)
     if len(list(islice(lexicons(view), 2))) != 1:
         return False
-    verdict = prove(view, spec["task"]["answer"], spec["task"]["words"])
+    verdict = verify_view(view, spec["task"]["answer"], spec["task"]["words"])
     if not verdict.ok:
         raise RuntimeError(f"episode {spec['id']}: {verdict.reason}")
     return True

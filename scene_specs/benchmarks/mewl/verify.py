@@ -8,6 +8,8 @@ from typing import Any
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
 from scene_specs.benchmarks.mewl.lexicons import Lexicon, lexicons, own_attributes, possible, relation_claim, things_of
+from scene_specs.benchmarks.mewl.view import learner_view, view_of_record
+from scene_specs.benchmarks.rendered import RenderedEpisode
 from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 # More readings than this are no episode for a learner; counting on would take hours.
@@ -25,7 +27,30 @@ class Verdict:
     lexicons: tuple[dict[str, Any], ...] = ()
 
 
-def prove(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None = None) -> Verdict:
+def verify_spec(data: dict[str, Any]) -> str:
+    """Return why the stored answer or words of a spec, as JSON data, are wrong; "" if they are right.
+
+    Raises SpecError if the spec is not a MEWL episode.
+    """
+    task = data.get("task") or {}
+    return verify_view(learner_view(data), task.get("answer", ""), _stored_words(task)).reason
+
+
+def verify_record(episode: RenderedEpisode) -> str:
+    """Return why the stored answer or words contradict the measured truth of the images; "" if they do not.
+
+    Raises SpecError if the record is not a MEWL episode.
+    """
+    task = episode.scene.task or {}
+    return verify_view(view_of_record(episode), task.get("answer", ""), _stored_words(task)).reason
+
+
+def _stored_words(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the map from words to meanings; the importer stores the published one as `lexicon`."""
+    return task.get("words") or task.get("lexicon")
+
+
+def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None = None) -> Verdict:
     """Judge what a learner sees (scene_specs.benchmarks.mewl.view) and the stored answer.
 
     words: the stored map; where it is given, it must be one of the lexicons that fit.

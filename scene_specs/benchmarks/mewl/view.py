@@ -22,15 +22,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS
 from scene_specs.benchmarks.mewl.things import TYPES, VALUES
+from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, RenderedObject, RenderedPointer
 from scene_specs.language.errors import Diagnostic, SpecError
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import OPPOSITE
 
 View = dict[str, Any]
+_Object = TypeVar("_Object", bound=RenderedObject)
 NAMES: tuple[str, ...] = (
     "shape", "color", "material", "object", "composite", "relation", "bootstrap", "number", "pragmatic",
 )  # fmt: skip
@@ -64,6 +66,44 @@ def with_images(task: Mapping[str, Any], images: list[dict[str, Any]], episode: 
         raise _wrong(episode, diagnostics)
     query = {**images[-1], "utterance": None}
     return {"task": task["name"], "images": [*images[:-1], query], "options": list(task["options"])}
+
+
+def without_pointer(objects: Sequence[_Object], pointer: RenderedPointer | None) -> list[_Object]:
+    """Return the objects of an image without the pointer, which takes part in no relation."""
+    return [item for item in objects if pointer is None or item.name != pointer.name]
+
+
+def view_of_record(episode: RenderedEpisode) -> View:
+    """Return the view of a rendered episode: visible objects, measured relations, the pointed object.
+
+    An object counts as visible if it has at least half the pixels that the stage requires. Raises SpecError if the
+    episode is not a MEWL episode.
+    """
+    stage = load_stage(episode.scene.stage)
+    utterances = {frame.name: frame.utterance for frame in episode.scene.frames}
+    images = []
+    for image in episode.images:
+        share = image.width * image.height / (stage.size[0] * stage.size[1])
+        least = 0.5 * stage.placement.min_visible_pixels * share
+        images.append({"utterance": utterances.get(image.frame), **_visible(image, least)})
+    return with_images(episode.scene.task or {}, images, episode.episode_id)
+
+
+def _visible(image: RenderedImage, least: float) -> dict[str, Any]:
+    """Return what an image shows of its objects with `least` visible pixels or more."""
+    truth = image.annotation
+    items = [item for item in without_pointer(truth.objects, truth.pointer) if item.visible_pixels >= least]
+    at = {item.name: k for k, item in enumerate(items)}
+    relations = [
+        [relation, at[subject], at[of]]
+        for relation, table in truth.relations.items()
+        for of, subjects in table.items()
+        for subject in subjects
+        if subject in at and of in at
+    ]
+    objects = [{"shape": o.shape, "color": o.color, "material": o.material, "size": o.size} for o in items]
+    pointed = at.get(truth.pointer.target) if truth.pointer is not None else None
+    return {"objects": objects, "relations": relations, "open": [], "pointed": pointed}
 
 
 def _wrong(episode: str, diagnostics: list[tuple[str, str]]) -> SpecError:

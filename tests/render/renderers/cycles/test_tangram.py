@@ -10,7 +10,6 @@ import pytest
 
 from render.compiler import compile_episode
 from render.episode.make_record import make_record
-from render.export._kilogram_truth import verify_record
 from render.model.passes import Passes
 from render.model.profiles import settings_for
 from render.model.scene import Scene
@@ -21,6 +20,7 @@ from scene_specs.benchmarks.kilogram.emit import Look, picture_specs
 from scene_specs.benchmarks.kilogram.examples import RGB
 from scene_specs.benchmarks.kilogram.figure import area
 from scene_specs.benchmarks.kilogram.pieces import PIECES
+from scene_specs.benchmarks.kilogram.verify import verify_record
 from scene_specs.reading.source import parse_episode
 from tests import factories
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from scene_specs.benchmarks.mewl.things import THINGS, TYPES
-from scene_specs.benchmarks.mewl.verify import Verdict, prove
+from scene_specs.benchmarks.mewl.verify import Verdict, verify_view
 from scene_specs.benchmarks.mewl.view import learner_view
 from scene_specs.language.errors import SpecError
 from scene_specs.language.spec import EpisodeSpec
@@ -19,7 +19,7 @@ BROKEN = all_broken()
 
 
 def proved(spec: dict[str, Any]) -> Verdict:
-    return prove(learner_view(spec), spec["task"]["answer"], spec["task"]["words"])
+    return verify_view(learner_view(spec), spec["task"]["answer"], spec["task"]["words"])
 
 
 def test_there_are_a_hundred_broken_episodes() -> None:
@@ -45,7 +45,7 @@ def test_what_is_generated_is_accepted_also_from_the_model(task: str) -> None:
         spec = episode(task, number)
         view = learner_view(spec)
         assert view == learner_view(EpisodeSpec.model_validate(spec))
-        verdict = prove(view, spec["task"]["answer"])
+        verdict = verify_view(view, spec["task"]["answer"])
         assert verdict.ok
         assert {w: m for w, m in verdict.lexicons[0].items() if w in spec["task"]["words"]} == spec["task"]["words"]
 
@@ -160,4 +160,4 @@ def test_a_verdict_depends_on_no_order(
             }
         )
     shuffled = {**view, "images": images, "options": [view["options"][k] for k in options]}
-    assert prove(shuffled, answer).ok == prove(view, answer).ok == good
+    assert verify_view(shuffled, answer).ok == verify_view(view, answer).ok == good

@@ -1,7 +1,4 @@
-"""MALeViC's truth as its published files word it: annotations and questions, every value of an annotation a string.
-
-And whether it is that of the picture that was rendered, for `render-specs check --prove --store`.
-"""
+"""Entries of MALeViC's published question and annotation files; every value of an annotation is a string."""
 
 from __future__ import annotations
 
@@ -9,29 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from pycocotools import mask as coco
-
-from render.model.png import decode_png
-from render.model.record import EpisodeRecord, ImageRecord
 from scene_specs.benchmarks.malevic.labels import Label, label_of
 from scene_specs.benchmarks.malevic.sets import SETS, Set
-from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, Areas, Thing, area_of
-from scene_specs.benchmarks.malevic.verify import find_contradiction, is_malevic
-from scene_specs.language.errors import Diagnostic, SpecError
+from scene_specs.benchmarks.malevic.shapes import Thing
 
 Strings = dict[str, str]
-# Narrower pictures, in pixels, have too few of an object to tell its class.
-LEAST_WIDTH = 224
-
-
-def task_of(record: EpisodeRecord) -> Mapping[str, Any]:
-    """An episode's task. Raises ValueError for what is no MALeViC item, or has other than one picture."""
-    task = record.scene.task
-    if task is None or not is_malevic(task) or task.get("name") not in SETS:
-        raise ValueError("not a MALeViC item: its task does not name a set of that benchmark")
-    if len(record.images) != 1:
-        raise ValueError(f"a MALeViC item has one picture, this one has {len(record.images)}")
-    return task
 
 
 def things_of(task: Mapping[str, Any]) -> list[Thing]:
@@ -129,51 +108,3 @@ def _captions(which: Set, item: Strings, pair: Mapping[str, Any], k: float) -> d
         true |= {"prob_RH_R_true": item["prob"], "dist_from_thresh": away, "dist_from_thresh:": away, **rest}
         false |= {"prob_RH_R_false": _decimals(1 - float(item["prob"])), "dist_from_thresh": away, **rest}
     return {"captions": [true, false]}
-
-
-def verify_record(record: EpisodeRecord) -> str:
-    """Why a rendered item's answer, labels or objects are not those that its picture shows; "" if they are.
-
-    Judged by what the Scene holds, and where edges are not blended by pixels, too: each object's mask has its color
-    throughout, as many pixels as its class has (pictures of `LEAST_WIDTH` or wider), and all else is black. Raises
-    SpecError.
-    """
-    try:
-        task = task_of(record)
-    except ValueError as error:
-        raise SpecError([Diagnostic("", 0, record.episode_id, "task", str(error))]) from error
-    shown = [
-        {
-            "shape": {"outline": item.shape} if task.get("world") == "3d" else item.shape,
-            "size": item.scale,
-            "color": item.color,
-        }
-        for item in record.scene.frames[0].objects
-    ]
-    if reason := find_contradiction({"id": record.episode_id, "task": task, "frames": [{"objects": shown}]}):
-        return reason
-    image = record.images[0]
-    hidden = [item.name for item in image.annotation.objects if item.visible_pixels == 0]
-    if hidden:
-        return f"nothing is seen of {', '.join(hidden)}"
-    return _unlike_pixels(image, task) if record.scene.frames[0].pixels == "center" else ""
-
-
-def _unlike_pixels(image: ImageRecord, task: Mapping[str, Any]) -> str:
-    """Where the pixels of a flat picture are not those of the described objects; "" if nowhere."""
-    pixels = decode_png(image.png)
-    rest = pixels.any(axis=2)
-    for item, told in zip(image.annotation.objects, task["objects"], strict=True):
-        mask = coco.decode({"size": list(item.rle.size), "counts": item.rle.counts.encode()}).astype(bool)
-        rest &= ~mask
-        if not (pixels[mask] == COLORS[told["color"]]).all():
-            return f"{item.name}: not all of its pixels are {told['color']}"
-        radius = _class_of(int(mask.sum()) * (CANVAS / pixels.shape[1]) ** 2, told["shape"], task["areas"])
-        if pixels.shape[1] >= LEAST_WIDTH and radius != told["radius"]:
-            return f"{item.name}: its {int(mask.sum())} pixels are those of class {radius}, told as {told['radius']}"
-    return f"{int(rest.sum())} pixels of no object are not black" if rest.any() else ""
-
-
-def _class_of(area: float, shape: str, areas: Areas) -> int:
-    """The size class whose area is nearest, by ratio."""
-    return min(CLASSES, key=lambda radius: abs(math.log(area / area_of(shape, radius, areas))))
