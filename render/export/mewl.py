@@ -23,7 +23,7 @@ from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from render.model.scene import SceneFrame
 from render.store.episode_store import EpisodeReader
-from scene_specs.benchmarks.mewl.things import THING_NUMBER, THINGS, TYPES
+from scene_specs.benchmarks.mewl.objects import OBJECT_NUMBER, OBJECTS, TYPES
 from scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
 
 FORMAT_VERSION = 1
@@ -79,7 +79,7 @@ def _image_name(task: str, frame: SceneFrame, scene: Mapping[str, Any]) -> str:
     if task not in ("shape", "color", "material"):
         return said
     item = scene["objects"][0]
-    return f"{said} #{THING_NUMBER[(item['shape'], item['color'], item['material'], item['size'])]}"
+    return f"{said} #{OBJECT_NUMBER[(item['shape'], item['color'], item['material'], item['size'])]}"
 
 
 def _names(items: list[ObjectAnnotation], frame: SceneFrame) -> list[str | None]:
@@ -163,7 +163,7 @@ def _all_objects(task: str, words: Mapping[str, Any], scenes: list[dict[str, Any
         return {word: list(thing) for word, thing in words.items()}
     if task in ("shape", "color", "material"):
         at, named = TYPES.index(task), {value: word for word, value in words.items()}
-        return {f"{named[thing[at]]} #{k}": list(thing) for k, thing in enumerate(THINGS) if thing[at] in named}
+        return {f"{named[thing[at]]} #{k}": list(thing) for k, thing in enumerate(OBJECTS) if thing[at] in named}
     listed = [item for scene in scenes for item in scene["objects"] if item["shape"] != HAND[0]]
     if task == "number":
         return {f"#{k}": _look(item) for k, item in enumerate(listed)}

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
-from scene_specs.benchmarks.mewl.things import TYPES, Thing
+from scene_specs.benchmarks.mewl.objects import TYPES, Object
 from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 Meaning = Any
@@ -28,7 +28,7 @@ class Lexicon:
     types: tuple[str, ...] = ()
 
 
-def things_of(image: Mapping[str, Any]) -> list[Thing]:
+def objects_of(image: Mapping[str, Any]) -> list[Object]:
     """The objects of an image as (shape, color, material, size)."""
     return [(o["shape"], o["color"], o["material"], o["size"]) for o in image["objects"]]
 
@@ -43,11 +43,11 @@ def possible(image: Mapping[str, Any], relation: str, subject: int, of: int) -> 
 
 def own_attributes(image: Mapping[str, Any]) -> list[str]:
     """The attributes that only the pointed object has."""
-    things = things_of(image)
+    objects = objects_of(image)
     if image["pointed"] is None:
         return []
-    others = [thing for k, thing in enumerate(things) if k != image["pointed"]]
-    return [value for at, value in enumerate(things[image["pointed"]]) if all(o[at] != value for o in others)]
+    others = [item for k, item in enumerate(objects) if k != image["pointed"]]
+    return [value for at, value in enumerate(objects[image["pointed"]]) if all(o[at] != value for o in others)]
 
 
 def find_named(image: Mapping[str, Any], color: str, shape: str) -> int | None:
@@ -142,18 +142,18 @@ def relation_claim(image: Mapping[str, Any], text: str) -> tuple[int, str, int] 
 def _object(images: Images) -> Iterator[Lexicon]:
     """A word and its object are in the same contexts, so both are sorted by those, and matched within a sort."""
     words: dict[str, list[int]] = {}
-    things: dict[Thing, list[int]] = {}
+    objects: dict[Object, list[int]] = {}
     for number, image in enumerate(images):
-        said, seen = image["utterance"].split(" and "), things_of(image)
+        said, seen = image["utterance"].split(" and "), objects_of(image)
         if len({*said}) != len(said) or len({*seen}) != len(seen) or len(said) != len(seen):
             return
         for word in said:
             words.setdefault(word, []).append(number)
-        for thing in seen:
-            things.setdefault(thing, []).append(number)
-    where = sorted({tuple(at) for at in [*words.values(), *things.values()]})
+        for item in seen:
+            objects.setdefault(item, []).append(number)
+    where = sorted({tuple(at) for at in [*words.values(), *objects.values()]})
     sorts = [
-        ([w for w, at in words.items() if tuple(at) == one], [list(t) for t, at in things.items() if tuple(at) == one])
+        ([w for w, at in words.items() if tuple(at) == one], [list(t) for t, at in objects.items() if tuple(at) == one])
         for one in where
     ]
     if any(len(named) != len(seen) for named, seen in sorts):
@@ -180,19 +180,19 @@ def _bootstrap(images: Images) -> Iterator[Lexicon]:
         parts = image["utterance"].split(" ")
         if len(parts) != 3 or parts[1] not in OPPOSITE or parts[0] == parts[2]:
             return
-        things = things_of(image)
+        objects = objects_of(image)
         pairs = [
-            (things[a], things[b])
-            for a, b in permutations(range(len(things)), 2)
-            if things[a] != things[b] and possible(image, parts[1], a, b) is not False
+            (objects[a], objects[b])
+            for a, b in permutations(range(len(objects)), 2)
+            if objects[a] != objects[b] and possible(image, parts[1], a, b) is not False
         ]
         cases.append((parts[0], parts[2], list(dict.fromkeys(pairs))))
     yield from (Lexicon({w: list(t) for w, t in means.items()}) for means in _matched(cases, {}))
 
 
 def _matched(
-    cases: list[tuple[str, str, list[tuple[Thing, Thing]]]], taken: dict[str, Thing]
-) -> Iterator[dict[str, Thing]]:
+    cases: list[tuple[str, str, list[tuple[Object, Object]]]], taken: dict[str, Object]
+) -> Iterator[dict[str, Object]]:
     """Every way to give two words a case the objects of one of its pairs; the case with fewest ways left goes first."""
     if not cases:
         yield taken
@@ -204,12 +204,12 @@ def _matched(
         yield from _matched(rest, {**taken, cases[at][0]: a, cases[at][1]: b})
 
 
-def _fits(taken: Mapping[str, Thing], words: tuple[str, str], pair: tuple[Thing, Thing]) -> bool:
-    for word, thing in zip(words, pair, strict=True):
+def _fits(taken: Mapping[str, Object], words: tuple[str, str], pair: tuple[Object, Object]) -> bool:
+    for word, item in zip(words, pair, strict=True):
         if word in taken:
-            if taken[word] != thing:
+            if taken[word] != item:
                 return False
-        elif thing in taken.values():
+        elif item in taken.values():
             return False
     return True
 

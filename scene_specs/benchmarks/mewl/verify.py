@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
-from scene_specs.benchmarks.mewl.lexicons import Lexicon, lexicons, own_attributes, possible, relation_claim, things_of
+from scene_specs.benchmarks.mewl.lexicons import Lexicon, lexicons, objects_of, own_attributes, possible, relation_claim
 from scene_specs.benchmarks.mewl.view import learner_view, view_of_record
 from scene_specs.benchmarks.rendered import RenderedEpisode
 from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
@@ -143,8 +143,8 @@ def _fresh_meanings(view: Mapping[str, Any], lexicon: Lexicon, word: str) -> lis
         return [relation for relation in RELATIONS if relation not in taken]
     found: list[Any] = []
     if task in ("object", "bootstrap"):
-        shown = [thing for image in view["images"][:CONTEXTS] for thing in things_of(image)]
-        found = [list(thing) for thing in dict.fromkeys(things_of(query)) if thing not in shown]
+        shown = [item for image in view["images"][:CONTEXTS] for item in objects_of(image)]
+        found = [list(item) for item in dict.fromkeys(objects_of(query)) if item not in shown]
     elif task == "number":
         found = [len(query["objects"])]
     elif task == "pragmatic":
@@ -166,21 +166,21 @@ def _true(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any], o
     if task == "relation":
         claim = relation_claim(query, option)
         return claim is not None and possible(query, means[claim[1]], claim[0], claim[2])
-    things = [list(thing) for thing in things_of(query)]
+    objects = [list(item) for item in objects_of(query)]
     if task == "object":
         meant = [means[word] for word in option.split(" and ")]
-        return len(meant) == len(things) and all(meant.count(thing) == 1 for thing in things)
+        return len(meant) == len(objects) and all(meant.count(item) == 1 for item in objects)
     parts = option.split(" ")
     if task == "bootstrap":
-        if len(parts) != 3 or parts[1] not in OPPOSITE or not all(means[word] in things for word in parts[::2]):
+        if len(parts) != 3 or parts[1] not in OPPOSITE or not all(means[word] in objects for word in parts[::2]):
             return False
-        a, b = things.index(means[parts[0]]), things.index(means[parts[2]])
+        a, b = objects.index(means[parts[0]]), objects.index(means[parts[2]])
         return a != b and possible(query, parts[1], a, b)
     if task == "number":
-        return means[option] == len(things) if len(parts) == 1 else False
+        return means[option] == len(objects) if len(parts) == 1 else False
     if task == "pragmatic":
         return len(parts) == 1 and means[option] in own_attributes(query)
-    if len(parts) != len(lexicon.types) or len(things) != 1:
+    if len(parts) != len(lexicon.types) or len(objects) != 1:
         return False
     return all(query["objects"][0][kind] == means[word] for word, kind in zip(parts, lexicon.types, strict=True))
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from scene_specs.benchmarks.mewl.things import THINGS, TYPES
+from scene_specs.benchmarks.mewl.objects import OBJECTS, TYPES
 from scene_specs.benchmarks.mewl.verify import Verdict, verify_view
 from scene_specs.benchmarks.mewl.view import learner_view
 from scene_specs.language.errors import SpecError
@@ -105,7 +105,7 @@ def test_more_new_words_than_meanings_left() -> None:
 
 def test_more_readings_than_anybody_counts_are_refused_at_once() -> None:
     spec = episode("object", 1)
-    things = THINGS[:20]
+    things = OBJECTS[:20]
     for frame in spec["frames"][:6]:
         frame["utterance"] = " and ".join(f"w{k}" for k in range(20))
         frame["objects"] = [dict(zip(TYPES, thing, strict=True)) for thing in things]
