@@ -15,7 +15,7 @@ from render.geometry.camera import Camera
 from render.geometry.orbit import direction, distance
 from render.geometry.rotation import Vec
 from render.model.scene import SceneCamera, SceneLight, SceneView
-from scene_specs.language.diagnostics import form_issues, path_text
+from scene_specs.language.diagnostics import form_diagnostics, path_text
 from scene_specs.language.spec import CameraSpec, FrameSpec, LightSpec
 from scene_specs.language.stage import Stage, StageLight
 
@@ -56,7 +56,7 @@ def _made(purpose: str, fail: Fail, **numbers: Any) -> SceneCamera:
     try:
         return SceneCamera(**numbers)
     except ValidationError as error:
-        issues = form_issues(error, SceneCamera, numbers)
+        issues = form_diagnostics(error, SceneCamera, numbers)
         raise fail(f"{purpose}: " + "; ".join(f"{path_text(one.path)}: {one.problem}" for one in issues)) from error
 
 

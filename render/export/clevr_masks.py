@@ -32,7 +32,7 @@ from render.model.errors import StoreError, UsageError
 from render.model.scene import SceneCamera
 from scene_specs.importing.camera import Recovery, recover
 from scene_specs.importing.clevr import published_scenes
-from scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, Foreign, frame_of
+from scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, SourceFile, frame_of
 from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import SIZES
@@ -59,7 +59,7 @@ def export(file: Path, out: Path, options: ExportOptions, progress: Callable[[in
                 if options.limit is not None and number >= options.limit:
                     break
                 if number >= done:
-                    lines.append(compact_json(_one(scene, Foreign(str(file), at=at))))
+                    lines.append(compact_json(_one(scene, SourceFile(str(file), at=at))))
                     if len(lines) >= _FLUSH:
                         _append(partial, digest, lines)
                     progress(1)
@@ -125,7 +125,7 @@ def _join(partial: Path, target: Path, file: Path, digest: str, options: ExportO
     report.skipped += 0 if new else len(scenes)
 
 
-def _one(scene: Any, source: Foreign) -> dict[str, Any]:
+def _one(scene: Any, source: SourceFile) -> dict[str, Any]:
     """One scene with boxes and masks; `problem` instead where it can't be done."""
     source.camera = "nominal"
     frame = frame_of(scene, source)
@@ -133,7 +133,7 @@ def _one(scene: Any, source: Foreign) -> dict[str, Any]:
         return {"problem": "; ".join(str(diagnostic) for diagnostic in source.diagnostics)}
     found, problem = _camera(scene, frame)
     if found is None:
-        return {"problem": f"{source.place()}: {problem}"}
+        return {"problem": f"{source.location()}: {problem}"}
     head = {key: scene[key] for key in ("image_index", "image_filename", "split") if key in scene}
     camera = {
         "location": found.location,

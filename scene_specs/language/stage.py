@@ -6,7 +6,6 @@ path of such a file.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -16,6 +15,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.errors import DioramaError
 from scene_specs.language.spec import AreaSpec, Byte, EpisodeSpec, Finite, NotNegative, Positive, SpecModel, Vector3
 from scene_specs.language.vocabulary import COLORS, SIZES, linear_of_name, linear_of_srgb
@@ -198,9 +198,8 @@ def load_stage(name: str) -> Stage:
     """The stage called `name`. Raises StageError."""
     paths = stage_paths()
     if name not in paths:
-        near = difflib.get_close_matches(name, paths, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise StageError(f"unknown stage {name!r}; there are: {', '.join(sorted(paths))}{hint}")
+        problem = f"unknown stage {name!r}; there are: {', '.join(sorted(paths))}"
+        raise StageError("; ".join(filter(None, (problem, did_you_mean(name, paths)))))
     try:
         return Stage.model_validate_json(paths[name].read_bytes())
     except (OSError, ValueError) as error:

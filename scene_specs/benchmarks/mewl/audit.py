@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import permutations
 from types import MappingProxyType
 from typing import Any
 
+from scene_specs.benchmarks.chi_square import equal_frequencies
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
 from scene_specs.benchmarks.mewl.objects import TYPES, VALUES
 from scene_specs.benchmarks.mewl.tasks import ATTRIBUTES, COMPOSITE_TYPES
@@ -160,37 +161,3 @@ def tables(rows: list[dict[str, Any]]) -> str:
     p = [[row["task"], *(f"{row['p'][name]:.3f}" if name in row["p"] else "" for name in tested)] for row in rows]
     head = ["task", "episodes", "chance", *names, "remark"]
     return f"{markdown_table(head, shares)}\n{markdown_table(['task', *tested], p)}"
-
-
-def equal_frequencies(counts: Sequence[int]) -> float:
-    """Return the p-value of Pearson's chi-square test of equal frequencies.
-
-    1 for fewer than two classes.
-    """
-    total, classes = sum(counts), len(counts)
-    if classes < 2 or total == 0:
-        return 1.0
-    expected = total / classes
-    return tail(sum((count - expected) ** 2 for count in counts) / expected, classes - 1)
-
-
-def tail(statistic: float, freedom: int) -> float:
-    """Return P(chi-square with `freedom` degrees of freedom >= statistic), by its finite series.
-
-    Source: Abramowitz & Stegun 26.4.
-    """
-    if statistic <= 0:
-        return 1.0
-    half = statistic / 2
-    if freedom % 2 == 0:
-        term = total = math.exp(-half)
-        for k in range(1, freedom // 2):
-            term *= half / k
-            total += term
-        return min(total, 1.0)
-    total = math.erfc(math.sqrt(half))
-    term = math.exp(-half) * math.sqrt(half) * 2 / math.sqrt(math.pi)
-    for k in range(1, freedom // 2 + 1):
-        total += term
-        term *= half / (k + 0.5)
-    return min(total, 1.0)
