@@ -24,7 +24,7 @@ PATIENCE = 300
 
 
 def silhouette(tangram: Tangram, side: int = SIDE) -> Mask:
-    """Return the pixels whose center a piece covers, (side, side) bool, row 0 on top; the longer side fills the mask."""
+    """Return the pixels whose center a piece covers, (side, side) bool, row 0 on top; the longer side fills it."""
     polygons = [np.array(polygon) for polygon in tangram.floats()]
     points = np.concatenate(polygons)
     low, high = points.min(axis=0), points.max(axis=0)
