@@ -22,7 +22,7 @@ def folder() -> Path:
 
 
 def tangram_data(tangrams: Sequence[Tangram]) -> dict[str, Any]:
-    """Return the file, as JSON data; a corner is [a, b, c, d] with x = (a + b sqrt 2) / 4, y = (c + d sqrt 2) / 4 legs."""
+    """Return the file as JSON data. A corner is [a, b, c, d]: x = (a + b sqrt 2) / 4, y = (c + d sqrt 2) / 4 legs."""
     return {
         "version": FORMAT_VERSION,
         "tangrams": {
