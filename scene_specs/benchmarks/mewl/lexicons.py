@@ -1,7 +1,7 @@
-"""All lexicons that fit the contexts of an episode: what each word may mean, under the rules of its task.
+"""All lexicons that fit the contexts of an episode: possible meanings of each word under the rules of its task.
 
-No two words mean the same. Meanings are JSON values: an attribute's value, a count, a relation, or an object as a list
-[shape, color, material, size].
+No two words have the same meaning. Meanings are JSON values: an attribute's value, a count, a relation, or an object as
+a list [shape, color, material, size].
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Images = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Lexicon:
-    """means: word -> meaning, for the words of the contexts. types: of the attributes named, by position."""
+    """A lexicon. means: word -> meaning, for the words of the contexts. types: attribute of each position."""
 
     means: dict[str, Meaning]
     types: tuple[str, ...] = ()
 
 
 def objects_of(image: Mapping[str, Any]) -> list[Object]:
-    """The objects of an image as (shape, color, material, size)."""
+    """Return the objects of an image as (shape, color, material, size)."""
     return [(o["shape"], o["color"], o["material"], o["size"]) for o in image["objects"]]
 
 
 def possible(image: Mapping[str, Any], relation: str, subject: int, of: int) -> bool | None:
-    """Whether the subject stands so of the other; None where the view leaves it open."""
+    """Return whether `subject` stands in the relation to `of`, None if the view leaves it open."""
     if [relation, subject, of] in image["relations"]:
         return True
     axis = 0 if relation in ("left", "right") else 1
@@ -42,7 +42,7 @@ def possible(image: Mapping[str, Any], relation: str, subject: int, of: int) -> 
 
 
 def own_attributes(image: Mapping[str, Any]) -> list[str]:
-    """The attributes that only the pointed object has."""
+    """Return the attribute values that only the pointed object has."""
     objects = objects_of(image)
     if image["pointed"] is None:
         return []
@@ -51,18 +51,18 @@ def own_attributes(image: Mapping[str, Any]) -> list[str]:
 
 
 def find_named(image: Mapping[str, Any], color: str, shape: str) -> int | None:
-    """Index of the one object of this color and shape; None if there is none or more than one."""
+    """Return the index of the only object of this color and shape, None if there is none or more than one."""
     found = [k for k, o in enumerate(image["objects"]) if (o["color"], o["shape"]) == (color, shape)]
     return found[0] if len(found) == 1 else None
 
 
 def lexicons(view: Mapping[str, Any], contexts: int = CONTEXTS) -> Iterator[Lexicon]:
-    """Every lexicon that fits the first `contexts` contexts, each once, in a fixed order."""
+    """Yield every lexicon that fits the first `contexts` contexts, once, in a fixed order."""
     return KNOWN[view["task"]](view["images"][:contexts])
 
 
 def _distinct(may: Mapping[str, list[Meaning]]) -> Iterator[dict[str, Meaning]]:
-    """Every choice of one meaning a word in which no two words mean the same."""
+    """Yield every choice of one meaning per word in which all meanings differ."""
     words = sorted(may, key=lambda word: len(may[word]))
 
     def more(at: int, taken: dict[str, Meaning]) -> Iterator[dict[str, Meaning]]:
@@ -77,7 +77,7 @@ def _distinct(may: Mapping[str, list[Meaning]]) -> Iterator[dict[str, Meaning]]:
 
 
 def _narrowed(cases: list[tuple[str, list[Meaning]]]) -> dict[str, list[Meaning]]:
-    """Word -> the meanings that all its uses allow."""
+    """Return word -> meanings that all its uses allow."""
     may: dict[str, list[Meaning]] = {}
     for word, meanings in cases:
         may[word] = [m for m in may.get(word, meanings) if m in meanings]
@@ -93,15 +93,15 @@ def _attribute(images: Images) -> Iterator[Lexicon]:
 
 
 def _composite(images: Images) -> Iterator[Lexicon]:
-    said = [image["utterance"].split(" ") for image in images]
-    if any(len(words) != 2 or len(image["objects"]) != 1 for words, image in zip(said, images, strict=True)):
+    spoken = [image["utterance"].split(" ") for image in images]
+    if any(len(words) != 2 or len(image["objects"]) != 1 for words, image in zip(spoken, images, strict=True)):
         return
-    if {words[0] for words in said} & {words[1] for words in said}:
+    if {words[0] for words in spoken} & {words[1] for words in spoken}:
         return
     for kinds in permutations(("shape", "color", "material"), 2):
         cases = [
             (word, [image["objects"][0][kind]])
-            for words, image in zip(said, images, strict=True)
+            for words, image in zip(spoken, images, strict=True)
             for word, kind in zip(words, kinds, strict=True)
         ]
         yield from (Lexicon(means, kinds) for means in _distinct(_narrowed(cases)))
@@ -131,7 +131,7 @@ def _relation(images: Images) -> Iterator[Lexicon]:
 
 
 def relation_claim(image: Mapping[str, Any], text: str) -> tuple[int, str, int] | None:
-    """Subject, word and the other object of `cyan cube WORD red sphere`; None if it doesn't speak of this image."""
+    """Parse `cyan cube WORD red sphere` as subject, word and other object; None if it does not describe this image."""
     parts = text.split(" ")
     if len(parts) != 5:
         return None
@@ -140,33 +140,36 @@ def relation_claim(image: Mapping[str, Any], text: str) -> tuple[int, str, int] 
 
 
 def _object(images: Images) -> Iterator[Lexicon]:
-    """A word and its object are in the same contexts, so both are sorted by those, and matched within a sort."""
+    """A word and its object occur in the same contexts, so both are grouped by contexts and matched within groups."""
     words: dict[str, list[int]] = {}
     objects: dict[Object, list[int]] = {}
     for number, image in enumerate(images):
-        said, seen = image["utterance"].split(" and "), objects_of(image)
-        if len({*said}) != len(said) or len({*seen}) != len(seen) or len(said) != len(seen):
+        spoken, seen = image["utterance"].split(" and "), objects_of(image)
+        if len({*spoken}) != len(spoken) or len({*seen}) != len(seen) or len(spoken) != len(seen):
             return
-        for word in said:
+        for word in spoken:
             words.setdefault(word, []).append(number)
         for item in seen:
             objects.setdefault(item, []).append(number)
-    where = sorted({tuple(at) for at in [*words.values(), *objects.values()]})
-    sorts = [
-        ([w for w, at in words.items() if tuple(at) == one], [list(t) for t, at in objects.items() if tuple(at) == one])
-        for one in where
+    places = sorted({tuple(at) for at in [*words.values(), *objects.values()]})
+    groups = [
+        (
+            [w for w, at in words.items() if tuple(at) == where],
+            [list(t) for t, at in objects.items() if tuple(at) == where],
+        )
+        for where in places
     ]
-    if any(len(named) != len(seen) for named, seen in sorts):
+    if any(len(named) != len(seen) for named, seen in groups):
         return
-    for choice in _orders([seen for _, seen in sorts]):
+    for choice in _orders([seen for _, seen in groups]):
         means = {
-            w: t for (named, _), order in zip(sorts, choice, strict=True) for w, t in zip(named, order, strict=True)
+            w: t for (named, _), order in zip(groups, choice, strict=True) for w, t in zip(named, order, strict=True)
         }
         yield Lexicon(means)
 
 
 def _orders(groups: list[list[Meaning]]) -> Iterator[tuple[tuple[Meaning, ...], ...]]:
-    """Every order of each group; one at a time, because ten objects that are always together have millions."""
+    """Yield every order of each group lazily: ten objects that always occur together have millions."""
     if not groups:
         yield ()
         return
@@ -193,7 +196,7 @@ def _bootstrap(images: Images) -> Iterator[Lexicon]:
 def _matched(
     cases: list[tuple[str, str, list[tuple[Object, Object]]]], taken: dict[str, Object]
 ) -> Iterator[dict[str, Object]]:
-    """Every way to give two words a case the objects of one of its pairs; the case with fewest ways left goes first."""
+    """Yield every assignment of each case's two words to one of its pairs; the most constrained case goes first."""
     if not cases:
         yield taken
         return

@@ -1,4 +1,4 @@
-"""The proof that an episode can be solved: every lexicon that fits the contexts picks one option, the stored answer."""
+"""Verification of MEWL episodes: every lexicon that fits the contexts selects one option, the stored answer."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from scene_specs.benchmarks.mewl.view import learner_view, view_of_record
 from scene_specs.benchmarks.rendered import RenderedEpisode
 from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
-# More readings than this are no episode for a learner; counting on would take hours.
+# Episodes with more lexicons are not learnable, and enumeration would take hours.
 MOST_LEXICONS = 20_000
-# What a word means that none of the query's objects is: something else.
+# Meaning of a word that applies to no object of the query.
 _ELSE = object()
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """reason: why it is refused, "" if it is accepted. lexicons: up to two that show it, word -> meaning."""
+    """The result of verification. reason: why it failed, "" if `ok`. lexicons: up to two examples, word -> meaning."""
 
     ok: bool
     reason: str = ""
@@ -51,9 +51,9 @@ def _stored_words(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None = None) -> Verdict:
-    """Judge what a learner sees (scene_specs.benchmarks.mewl.view) and the stored answer.
+    """Verify the stored answer against what a learner sees (scene_specs.benchmarks.mewl.view).
 
-    words: the stored map; where it is given, it must be one of the lexicons that fit.
+    words: the stored map from words to meanings; if given, it must be one of the lexicons that fit.
     """
     options = view["options"]
     twice = next((option for option in options if options.count(option) > 1), None)
@@ -66,7 +66,7 @@ def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] |
     for number, (lexicon, means) in enumerate(_readings(view)):
         if number == MOST_LEXICONS:
             return Verdict(False, f"more than {MOST_LEXICONS} lexicons fit the contexts")
-        stored = stored or _is(words, lexicon.means)
+        stored = stored or _matches(words, lexicon.means)
         picks, unsure = _picks(view, lexicon, means)
         if unsure:
             return Verdict(False, _open_question(unsure), (_shown(means),))
@@ -87,15 +87,17 @@ def _agreed(
     if len(picks) > 1:
         return Verdict(False, f"{len(picks)} options are true of the query: {_listed(picks)}", shown)
     if not picks:
-        return Verdict(False, f"no option is true of the query, if {_said(means)}", shown)
+        return Verdict(False, f"no option is true of the query, if {_in_words(means)}", shown)
     if picks != [answer]:
-        return Verdict(False, f"the stored answer is {answer!r}, but {picks[0]!r} is true, if {_said(means)}", shown)
+        return Verdict(
+            False, f"the stored answer is {answer!r}, but {picks[0]!r} is true, if {_in_words(means)}", shown
+        )
     if not stored:
-        return Verdict(False, f"the stored words do not fit the contexts, which say that {_said(means)}", shown)
+        return Verdict(False, f"the stored words do not fit the contexts, which say that {_in_words(means)}", shown)
     return Verdict(True, "", shown)
 
 
-def _is(words: Mapping[str, Any] | None, means: Mapping[str, Any]) -> bool:
+def _matches(words: Mapping[str, Any] | None, means: Mapping[str, Any]) -> bool:
     return words is not None and all(
         (list(words[w]) if isinstance(words[w], tuple) else words[w]) == m if w in words else False
         for w, m in means.items()
@@ -103,7 +105,7 @@ def _is(words: Mapping[str, Any] | None, means: Mapping[str, Any]) -> bool:
 
 
 def _readings(view: Mapping[str, Any]) -> Iterator[tuple[Lexicon, dict[str, Any]]]:
-    """Each lexicon with each way to give the words that only options use a meaning too."""
+    """Yield each lexicon with each choice of meanings for the words that only options use."""
     for lexicon in lexicons(view):
         fresh = [word for word in _option_words(view) if word not in lexicon.means]
         choices = [_fresh_meanings(view, lexicon, word) for word in fresh]
@@ -112,7 +114,7 @@ def _readings(view: Mapping[str, Any]) -> Iterator[tuple[Lexicon, dict[str, Any]
 
 
 def _different(choices: list[list[Any]], taken: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every way to choose one of each list, no meaning twice; several words may mean something else."""
+    """Yield every choice of one meaning per list without repetition; only `_ELSE` can repeat."""
     if not choices:
         yield taken
         return
@@ -136,7 +138,7 @@ def _option_words(view: Mapping[str, Any]) -> list[str]:
 
 
 def _fresh_meanings(view: Mapping[str, Any], lexicon: Lexicon, word: str) -> list[Any]:
-    """What a word may mean that no context used: what of the query has no word yet, or something else."""
+    """Return possible meanings of a word that no context uses: concepts of the query without a word, or `_ELSE`."""
     task, query = view["task"], view["images"][CONTEXTS]
     taken = list(lexicon.means.values())
     if task == "relation":
@@ -156,12 +158,12 @@ def _fresh_meanings(view: Mapping[str, Any], lexicon: Lexicon, word: str) -> lis
 
 
 def _picks(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """The options that are true of the query, and those of which the view doesn't say."""
-    verdicts = [(option, _true(view, lexicon, means, option)) for option in view["options"]]
+    """Return the options that are true of the query, and those that the view leaves open."""
+    verdicts = [(option, _is_true(view, lexicon, means, option)) for option in view["options"]]
     return [o for o, verdict in verdicts if verdict], [o for o, verdict in verdicts if verdict is None]
 
 
-def _true(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any], option: str) -> bool | None:
+def _is_true(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any], option: str) -> bool | None:
     task, query = view["task"], view["images"][CONTEXTS]
     if task == "relation":
         claim = relation_claim(query, option)
@@ -186,7 +188,7 @@ def _true(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any], o
 
 
 def _contradiction(view: Mapping[str, Any]) -> str:
-    """Which context is the first that no lexicon survives."""
+    """Return a message about the first context that no lexicon fits."""
     for count in range(1, CONTEXTS + 1):
         if next(lexicons(view, count), None) is None:
             break
@@ -202,8 +204,8 @@ def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], d
     differs = [word for word in one[1] if one[1][word] != two[1].get(word)]
     parts = []
     for picks, means in (one, two):
-        said = _said({word: means[word] for word in differs if word in means})
-        parts.append(f"if {said}, {'no option' if not picks else _listed(picks)} is true")
+        case = _in_words({word: means[word] for word in differs if word in means})
+        parts.append(f"if {case}, {'no option' if not picks else _listed(picks)} is true")
     return Verdict(
         False, f"two lexicons fit the contexts and disagree: {'; '.join(parts)}", (_shown(one[1]), _shown(two[1]))
     )
@@ -211,8 +213,8 @@ def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], d
 
 def _open_question(options: list[str]) -> str:
     return (
-        f"nothing says whether these options are true of the query: {_listed(options)}; demand the relations as "
-        "constraints, or prove the rendered episode"
+        f"the spec leaves open whether these options are true of the query: {_listed(options)}; require the relations "
+        "as constraints, or verify the rendered episode"
     )
 
 
@@ -220,7 +222,7 @@ def _shown(means: Mapping[str, Any]) -> dict[str, Any]:
     return {word: None if meaning is _ELSE else meaning for word, meaning in means.items()}
 
 
-def _said(means: Mapping[str, Any]) -> str:
+def _in_words(means: Mapping[str, Any]) -> str:
     return ", ".join(f"{word} is {_meaning(meaning)}" for word, meaning in means.items())
 
 
