@@ -1,4 +1,4 @@
-"""What a benchmark may ask of a rendered episode. Records of `render` have this form; benchmarks never import them."""
+"""The form of rendered episodes that benchmarks read. Records of `render` have it; benchmarks do not import them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RenderedMask(Protocol):
 
 
 class RenderedObject(Protocol):
-    """An object of an image: what it was made as, and what was measured. See render.model.record.ObjectAnnotation."""
+    """An object of an image, with its attributes and measurements; see render.model.record.ObjectAnnotation."""
 
     @property
     def name(self) -> str: ...
@@ -55,7 +55,7 @@ class RenderedPointer(Protocol):
 
 
 class RenderedTruth(Protocol):
-    """The measured truth of an image. relations: relation -> name -> names of the objects that stand so of it."""
+    """The measured truth of an image. relations: relation -> name -> names of the objects in that relation to it."""
 
     @property
     def objects(self) -> Sequence[RenderedObject]: ...
@@ -86,7 +86,7 @@ class RenderedImage(Protocol):
 
 
 class SceneItem(Protocol):
-    """An object as the scene has it. scale: Blender units."""
+    """An object of the scene. scale: Blender units."""
 
     @property
     def shape(self) -> str: ...
@@ -97,7 +97,7 @@ class SceneItem(Protocol):
 
 
 class RenderedFrame(Protocol):
-    """A frame of the scene. pixels: "center" where edges are not blended."""
+    """A frame of the scene. pixels: "center" if edges are not antialiased."""
 
     @property
     def name(self) -> str: ...
@@ -112,7 +112,7 @@ class RenderedFrame(Protocol):
 
 
 class RenderedScene(Protocol):
-    """What was rendered. stage: its name. task: the benchmark's own truth."""
+    """The scene of an episode. stage: its name. task: the truth of the benchmark."""
 
     @property
     def stage(self) -> str: ...
