@@ -16,7 +16,6 @@ from typing import Any
 from render.annotations import annotate
 from render.compiler import compile_episode
 from render.model.errors import UsageError
-from render.model.notebook import register
 from render.model.passes import Passes, Renderer
 from render.model.profiles import episode_settings
 from render.model.record import EpisodeRecord, FrameAnnotation
@@ -24,6 +23,7 @@ from render.model.scene import MOST_SIDE, Scene
 from render.renderers.factory import make_renderer
 from render.store import open_store
 from scene_specs.checks.semantics import check_spec
+from scene_specs.language.notebook import register
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import parse_episode
 

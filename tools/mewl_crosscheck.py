@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from scene_specs.benchmarks.mewl.verify import prove
+from scene_specs.benchmarks.mewl.verify import verify_view
 from scene_specs.benchmarks.mewl.view import learner_view
 from scene_specs.language.errors import SpecError
 from scene_specs.language.tables import text_table
@@ -98,7 +98,7 @@ DAMAGES: Mapping[str, Callable[[Spec, random.Random], None]] = {
 def first_solver(spec: Spec) -> Judgment:
     """Return whether mewl.verify accepts an episode, and why not."""
     try:
-        verdict = prove(learner_view(spec), spec["task"]["answer"])
+        verdict = verify_view(learner_view(spec), spec["task"]["answer"])
     except SpecError as error:
         return False, str(error)
     return verdict.ok, verdict.reason or "accepted"

@@ -30,17 +30,9 @@ def proof_of(task: Mapping[str, Any] | None) -> Proof:
 
 
 def _mewl() -> Proof:
-    from render.export._mewl_truth import prove_record
-    from scene_specs.benchmarks.mewl.verify import prove
-    from scene_specs.benchmarks.mewl.view import learner_view
+    from scene_specs.benchmarks.mewl.verify import verify_record, verify_spec
 
-    def spec(data: dict[str, Any]) -> str:
-        task = data.get("task") or {}
-        # Imported episodes keep their map as the importer found it.
-        words = task.get("words") or task.get("lexicon")
-        return prove(learner_view(data), task.get("answer", ""), words).reason
-
-    return Proof(spec, lambda record: prove_record(record).reason)
+    return Proof(verify_spec, verify_record)
 
 
 def _iwisdm() -> Proof:
@@ -56,17 +48,15 @@ def _icca() -> Proof:
 
 
 def _kilogram() -> Proof:
-    from render.export._kilogram_truth import verify_record
-    from scene_specs.benchmarks.kilogram.verify import find_contradiction, frames_of
+    from scene_specs.benchmarks.kilogram.verify import verify_record, verify_spec
 
-    return Proof(lambda data: find_contradiction(data["task"], frames_of(data)), verify_record)
+    return Proof(verify_spec, verify_record)
 
 
 def _malevic() -> Proof:
-    from render.export._malevic_truth import verify_record
-    from scene_specs.benchmarks.malevic.verify import find_contradiction
+    from scene_specs.benchmarks.malevic.verify import verify_record, verify_spec
 
-    return Proof(find_contradiction, verify_record)
+    return Proof(verify_spec, verify_record)
 
 
 # Imported when first needed: most runs have one benchmark's episodes.

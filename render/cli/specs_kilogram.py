@@ -242,14 +242,15 @@ def naming(files: tuple[Path, ...], as_json: bool, out: Path | None) -> None:
     with a single description have nobody to agree with, and are left out.
     """
     from scene_specs.benchmarks.kilogram.annotations import Annotations, read_annotations
-    from scene_specs.benchmarks.kilogram.dataset import text_of
+    from scene_specs.benchmarks.kilogram.dataset import MOST_BYTES
     from scene_specs.benchmarks.kilogram.measures import measures
     from scene_specs.benchmarks.kilogram.own import own_annotations
+    from scene_specs.importing.text import read_text
     from scene_specs.language.errors import SpecError
 
     found: Annotations = {} if files else own_annotations()
     for path in files:
-        read, diagnostics = read_annotations(text_of(path), str(path))
+        read, diagnostics = read_annotations(read_text(path, MOST_BYTES), str(path))
         for diagnostic in diagnostics[:_SHOWN]:
             log.warning("%s", diagnostic)
         if not any(read.values()):

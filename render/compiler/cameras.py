@@ -14,7 +14,7 @@ from render.geometry.camera import Camera
 from render.geometry.orbit import direction, distance
 from render.geometry.rotation import Vec, rounded, rounded3
 from render.model.scene import SceneCamera, SceneLight, SceneView
-from scene_specs.language.diagnostics import form_issues, path_text
+from scene_specs.language.diagnostics import form_diagnostics, path_text
 from scene_specs.language.spec import CameraSpec, FrameSpec, LightSpec
 from scene_specs.language.stage import Stage, StageLight
 
@@ -89,7 +89,7 @@ def _camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys: Keys, p
     try:
         return SceneCamera(**fields)
     except ValidationError as error:
-        issues = form_issues(error, SceneCamera, fields)
+        issues = form_diagnostics(error, SceneCamera, fields)
         problems = "; ".join(f"{path_text(issue.path)}: {issue.problem}" for issue in issues)
         raise fail(f"{purpose}: {problems}") from error
 

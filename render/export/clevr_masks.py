@@ -33,7 +33,7 @@ from render.model.errors import StoreError, UsageError
 from render.model.scene import SceneCamera
 from scene_specs.importing.camera import Recovery, recover
 from scene_specs.importing.clevr import published_scenes
-from scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, Foreign, frame_of
+from scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, SourceFile, frame_of
 from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import SIZES
@@ -59,7 +59,7 @@ def export(file: Path, out: Path, options: ExportOptions, progress: Callable[[in
         try:
             for number, (scene, at) in enumerate(islice(published_scenes(file), options.limit)):
                 if number >= done:
-                    lines.append(compact_json(_masks_of(scene, Foreign(str(file), at=at))))
+                    lines.append(compact_json(_masks_of(scene, SourceFile(str(file), at=at))))
                     if len(lines) >= _FLUSH:
                         _append(journal, digest, lines)
                     progress(1)
@@ -126,7 +126,7 @@ def _write_result(
         report.skipped += len(scenes)
 
 
-def _masks_of(scene: Any, source: Foreign) -> dict[str, Any]:
+def _masks_of(scene: Any, source: SourceFile) -> dict[str, Any]:
     """A scene with boxes and masks, or with `problem` if it can't be done."""
     source.camera = "nominal"
     frame = frame_of(scene, source)
@@ -135,7 +135,7 @@ def _masks_of(scene: Any, source: Foreign) -> dict[str, Any]:
     try:
         recovery = _recover_camera(scene, frame)
     except ValueError as error:
-        return {"problem": f"{source.place()}: {error}"}
+        return {"problem": f"{source.location()}: {error}"}
     head = {key: scene[key] for key in ("image_index", "image_filename", "split") if key in scene}
     camera = {key: getattr(recovery, key) for key in ("location", "size", "depth_residual", "pixel_residual")}
     return {**head, "camera": camera, "objects": list(_objects(frame, recovery))}

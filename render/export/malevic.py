@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import IO
 
 from render.export._image_files import ImageExport, StreamedJson, split_of
-from render.export._malevic_truth import annotation, question, task_of
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
+from scene_specs.benchmarks.malevic.published import annotation, question
+from scene_specs.benchmarks.malevic.verify import task_of
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from render.export._episode_folders import export_folders
-from render.export._mewl_truth import standing, view_of_record
 from render.export.atomic_output import indented_json
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from render.model.scene import SceneFrame
 from render.store.episode_store import EpisodeReader
-from scene_specs.benchmarks.mewl.things import THING_NUMBER, THINGS, TYPES
+from scene_specs.benchmarks.mewl.objects import OBJECT_NUMBER, OBJECTS, TYPES
+from scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
 
 FORMAT_VERSION = 1
 HAND = ["arrow", "yellow", "rubber", "small"]
@@ -79,7 +79,7 @@ def _image_name(task: str, frame: SceneFrame, scene: Mapping[str, Any]) -> str:
     if task not in ("shape", "color", "material"):
         return utterance
     item = scene["objects"][0]
-    return f"{utterance} #{THING_NUMBER[(item['shape'], item['color'], item['material'], item['size'])]}"
+    return f"{utterance} #{OBJECT_NUMBER[(item['shape'], item['color'], item['material'], item['size'])]}"
 
 
 def _names(items: list[ObjectAnnotation], frame: SceneFrame) -> list[str | None]:
@@ -93,7 +93,7 @@ def _names(items: list[ObjectAnnotation], frame: SceneFrame) -> list[str | None]
 def scene_file(image: ImageRecord, frame: SceneFrame) -> dict[str, Any]:
     """The scene file of an image, as JSON data. Raises ValueError for an object of unknown color or size."""
     annotation = image.annotation
-    items = standing(annotation)
+    items = without_pointer(annotation.objects, annotation.pointer)
     names = _names(items, frame)
     known = {item.name: name for item, name in zip(items, names, strict=True) if name is not None}
     objects = [_object(item, name) for item, name in zip(items, names, strict=True)]
@@ -163,7 +163,7 @@ def _all_objects(task: str, words: Mapping[str, Any], scenes: list[dict[str, Any
         return {word: list(values) for word, values in words.items()}
     if task in ("shape", "color", "material"):
         at, named = TYPES.index(task), {value: word for word, value in words.items()}
-        return {f"{named[item[at]]} #{k}": list(item) for k, item in enumerate(THINGS) if item[at] in named}
+        return {f"{named[item[at]]} #{k}": list(item) for k, item in enumerate(OBJECTS) if item[at] in named}
     listed = [item for scene in scenes for item in scene["objects"] if item["shape"] != HAND[0]]
     if task == "number":
         return {f"#{k}": _look(item) for k, item in enumerate(listed)}

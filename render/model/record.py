@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from render.model.notebook import html_of
 from render.model.png import decode_png
 from render.model.scene import Scene
+from scene_specs.language.notebook import html_of
 
 Box = tuple[int, int, int, int]
 Vector3 = tuple[float, float, float]

@@ -1,4 +1,4 @@
-"""The words a spec may use: ours and those of installed packages (entry points)."""
+"""Shapes and materials that specs can use: built-in ones and those of installed packages (entry points)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def _added(group: str) -> tuple[str, ...]:
 
 
 def shapes() -> tuple[str, ...]:
-    """Shapes: the vocabulary's, the flat ones, then those of entry points of group `diorama.shapes`."""
+    """Return the names of shapes: built-in, flat, then those of entry points in the group `diorama.shapes`."""
     return tuple(dict.fromkeys((*SHAPES, *FLAT_SHAPES, *_added("diorama.shapes"))))
 
 
 def materials() -> tuple[str, ...]:
-    """Materials: the vocabulary's, then those of entry points of group `diorama.materials`."""
+    """Return the names of materials: built-in, then those of entry points in the group `diorama.materials`."""
     return tuple(dict.fromkeys((*MATERIALS, *_added("diorama.materials"))))
 
 

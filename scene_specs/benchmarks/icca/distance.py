@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from scene_specs.benchmarks.kilogram.stemming import stem
+from scene_specs.benchmarks.kilogram.measures import stem
 
 # The version of `content_words`: of its list and of its stems.
 CONTENT_WORDS = "diorama-2"

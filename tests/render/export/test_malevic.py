@@ -17,7 +17,6 @@ from PIL import Image
 
 from render.cli.specs import main
 from render.episode.make_record import make_record
-from render.export._malevic_truth import verify_record
 from render.export.malevic import export
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.profiles import settings_for
@@ -25,6 +24,7 @@ from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.malevic.generate import malevic_spec
+from scene_specs.benchmarks.malevic.verify import verify_record
 from scene_specs.language.errors import SpecError
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories

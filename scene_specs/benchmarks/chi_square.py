@@ -1,4 +1,4 @@
-"""Pearson's test of equal frequencies."""
+"""Pearson's chi-square test of equal frequencies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Sequence
 
 
 def equal_frequencies(counts: Sequence[int]) -> float:
-    """Probability of counts at least as uneven as these, if each class is as likely; 1 for fewer than two classes."""
+    """Return the p-value of counts under the hypothesis that all classes are equally likely.
+
+    1 for fewer than two classes.
+    """
     total, classes = sum(counts), len(counts)
     if classes < 2 or total == 0:
         return 1.0
@@ -16,7 +19,10 @@ def equal_frequencies(counts: Sequence[int]) -> float:
 
 
 def tail(statistic: float, freedom: int) -> float:
-    """P(chi-square with so many degrees of freedom >= statistic), by its finite series (Abramowitz & Stegun 26.4)."""
+    """Return P(chi-square with `freedom` degrees of freedom >= statistic), by its finite series.
+
+    Source: Abramowitz & Stegun 26.4.
+    """
     if statistic <= 0:
         return 1.0
     half = statistic / 2

@@ -1,4 +1,4 @@
-"""The 144 objects of MEWL, and small draws that the tasks share."""
+"""The 144 objects of MEWL, and random draws that its tasks share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
 
 # shape, color, material, size: the order of the published files.
-Thing = tuple[str, str, str, str]
+Object = tuple[str, str, str, str]
 Order = tuple[int, ...]
 _Item = TypeVar("_Item")
 
@@ -20,38 +20,38 @@ TYPES: tuple[str, ...] = ("shape", "color", "material", "size")
 VALUES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"shape": SHAPES, "color": tuple(COLORS), "material": MEWL_MATERIALS, "size": tuple(SIZES)}
 )
-THINGS: tuple[Thing, ...] = tuple(product(*(VALUES[kind] for kind in TYPES)))  # type: ignore[arg-type]
-THING_NUMBER: Mapping[Thing, int] = MappingProxyType({thing: number for number, thing in enumerate(THINGS)})
-# Three objects stand in one of six orders along an axis.
+OBJECTS: tuple[Object, ...] = tuple(product(*(VALUES[kind] for kind in TYPES)))  # type: ignore[arg-type]
+OBJECT_NUMBER: Mapping[Object, int] = MappingProxyType({item: number for number, item in enumerate(OBJECTS)})
+# The six orders in which three objects can stand along an axis.
 ORDERS: tuple[Order, ...] = tuple(permutations(range(3)))
 
 
 def index(rng: np.random.Generator, count: int) -> int:
-    """One of 0 ... count - 1."""
+    """Draw an integer from 0 to count - 1."""
     return int(rng.integers(count))
 
 
 def sample(rng: np.random.Generator, items: Sequence[_Item], count: int) -> list[_Item]:
-    """So many different ones of the items, in an order as random as the choice."""
+    """Draw `count` different items, in random order."""
     return [items[k] for k in rng.permutation(len(items))[:count].tolist()]
 
 
 def shuffled(rng: np.random.Generator, items: Sequence[_Item]) -> list[_Item]:
-    """All items in a random order."""
+    """Return all items in random order."""
     return sample(rng, items, len(items))
 
 
-def thing_with(rng: np.random.Generator, **given: str) -> Thing:
-    """An object with the given attributes, the others drawn, each value as likely."""
+def object_with(rng: np.random.Generator, **fixed: str) -> Object:
+    """Draw an object with the fixed attributes; every value of the others is equally likely."""
     draws = rng.random(len(TYPES)).tolist()
     shape, color, material, size = (
-        given.get(kind) or VALUES[kind][int(u * len(VALUES[kind]))] for kind, u in zip(TYPES, draws, strict=True)
+        fixed.get(kind) or VALUES[kind][int(u * len(VALUES[kind]))] for kind, u in zip(TYPES, draws, strict=True)
     )
     return (shape, color, material, size)
 
 
 def in_order(order: Order, first: int, second: int) -> Order:
-    """The order, with two of its members swapped where `first` does not come before `second`."""
+    """Return the order, with two members swapped if `first` does not come before `second`."""
     if order.index(first) < order.index(second):
         return order
     swap = {first: second, second: first}
