@@ -12,10 +12,10 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from scene_specs.benchmarks.icca.folders import game_folders
+from scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS
+from scene_specs.benchmarks.icca.game_folders import game_folders
 from scene_specs.benchmarks.icca.play import Trial
 from scene_specs.benchmarks.icca.transcripts import Transcript, read_transcripts
-from scene_specs.benchmarks.icca.variants import PER_REPETITION, REPETITIONS
 
 WHITE, INK, RED = (255, 255, 255), (32, 36, 40), (190, 30, 30)
 MARGIN, LINE = 6, 13

@@ -57,3 +57,8 @@ class SpecError(DioramaError):
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
         super().__init__("\n".join(str(diagnostic) for diagnostic in self.diagnostics))
+
+    @classmethod
+    def single(cls, problem: str, hint: str = "", path: str = "", file: str = "", line: int = 0) -> SpecError:
+        """An error with one diagnostic, of no episode. See `Diagnostic` for the arguments."""
+        return cls([Diagnostic(file, line, "", path, problem, hint)])
