@@ -86,12 +86,11 @@ def play(
 
 
 def _player(role: str, name: str) -> Callable[..., Any]:
-    from scene_specs.benchmarks.icca.players import Replayed, factory
+    from scene_specs.benchmarks.icca.players import Replay, factory
 
     kind, colon, path = name.partition(":")
     if kind == "replay" and colon:
-        replayed = Replayed(Path(path))
-        return replayed.speaker if role == "speaker" else replayed.listener
+        return Replay(Path(path))
     return factory(role, name)
 
 

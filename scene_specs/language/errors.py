@@ -59,6 +59,8 @@ class SpecError(DioramaError):
         super().__init__("\n".join(str(diagnostic) for diagnostic in self.diagnostics))
 
     @classmethod
-    def single(cls, problem: str, hint: str = "", path: str = "", file: str = "", line: int = 0) -> SpecError:
-        """An error with one diagnostic, of no episode. See `Diagnostic` for the arguments."""
-        return cls([Diagnostic(file, line, "", path, problem, hint)])
+    def single(
+        cls, problem: str, hint: str = "", path: str = "", file: str = "", line: int = 0, episode: str = ""
+    ) -> SpecError:
+        """An error with one diagnostic. See `Diagnostic` for the arguments."""
+        return cls([Diagnostic(file, line, episode, path, problem, hint)])

@@ -13,14 +13,9 @@ from typing import Any
 import numpy as np
 
 from scene_specs.benchmarks.icca.image_sources import AXES, Source
-from scene_specs.benchmarks.icca.referring_expressions import (
-    IndistinguishableError,
-    full_brevity,
-    length,
-    single_names,
-)
+from scene_specs.benchmarks.icca.referring_expressions import IndistinguishableError, full_brevity, length, single_names
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, count_differences, graph_of, others_of
-from scene_specs.language.errors import Diagnostic, SpecError
+from scene_specs.language.errors import SpecError
 from scene_specs.language.rng import pick
 from scene_specs.language.tables import markdown_table
 
@@ -221,7 +216,7 @@ def summary(contexts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         try:
             _check_measured(task)
         except (KeyError, TypeError, AttributeError) as error:
-            raise SpecError([Diagnostic("", 0, data["id"], "task", f"its truth can't be read: {error!r}")]) from None
+            raise SpecError.single(f"its truth can't be read: {error!r}", path="task", episode=data["id"]) from None
         groups.setdefault((task["source"], task["vary"], task["name"]), []).append(task)
     rows = []
     for (source, vary, level), tasks in groups.items():

@@ -108,7 +108,7 @@ def draw_graphs(source: str, difficulty: str, vary: str, identity: str, seed: in
 
 def _context(
     identity: str, seed: int, stage: Mapping[str, Any], frames: Sequence[dict[str, Any]],
-    graphs: Sequence[SceneGraph], facts: Sequence[Any],
+    graphs: Sequence[SceneGraph], facts: Sequence[Any]
 ) -> dict[str, Any]:  # fmt: skip
     """The complete spec. facts: source, difficulty, vary, number."""
     source, difficulty, vary, number = facts

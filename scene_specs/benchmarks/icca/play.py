@@ -11,14 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from scene_specs.benchmarks.icca.game import (
-    PER_REPETITION,
-    TRIALS,
-    Game,
-    ListenerVariant,
-    Order,
-    SpeakerVariant,
-)
+from scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, ListenerVariant, Order, SpeakerVariant
 from scene_specs.benchmarks.icca.prompts import (
     Part,
     PastTrial,

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from scene_specs.benchmarks.icca.game import PER_REPETITION, Game
+from scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, Game
 from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView
 from scene_specs.benchmarks.icca.prompts import last_shown
 from scene_specs.benchmarks.icca.referring_expressions import (
@@ -54,7 +54,17 @@ def _by_label(game: Game, setup: Setup, player: str) -> dict[str, tuple[SceneGra
     return {label: pairs[k] for label, k in zip(setup.presentation.names, game.speaker_order, strict=True)}
 
 
-class ScriptedSpeaker:
+class PlannedSpeaker:
+    """A speaker whose messages are known in advance: label -> message of each repetition."""
+
+    _messages: dict[str, list[str]]
+
+    def speak(self, view: SpeakerView) -> str:
+        """The message of this repetition."""
+        return self._messages[view.label][view.trial // PER_REPETITION]
+
+
+class ScriptedSpeaker(PlannedSpeaker):
     """Shortens its message repetition by repetition; content words are only left out (clauses of relations may move).
 
     0: every object with all its values (and the relations that the next message uses). 1: the incremental algorithm's
@@ -81,10 +91,6 @@ class ScriptedSpeaker:
         content = [word for word in short.replace(",", "").split() if word not in _SMALL_WORDS]
         return [text_of(complete), text_of(described), short, " ".join(content)]
 
-    def speak(self, view: SpeakerView) -> str:
-        """The message of this repetition."""
-        return self._messages[view.label][view.trial // PER_REPETITION]
-
 
 def _distinctive_words(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """A word of each row, all different if possible, preferably words that few rows have."""
@@ -94,33 +100,31 @@ def _distinctive_words(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
     return min(product(*rare), key=lambda chosen: (-len({*chosen}), sum(common[word] for word in chosen)))
 
 
-class SteadySpeaker:
+class SteadySpeaker(PlannedSpeaker):
     """Gives the incremental algorithm's description, the same in all repetitions."""
 
     def __init__(self, game: Game, setup: Setup) -> None:
         pairs = _by_label(game, setup, "the steady speaker")
-        self._messages = {label: text_of(incremental(*pair)) for label, pair in pairs.items()}
-
-    def speak(self, view: SpeakerView) -> str:
-        """The message."""
-        return self._messages[view.label]
+        self._messages = {label: [text_of(incremental(*pair))] * REPETITIONS for label, pair in pairs.items()}
 
 
-class RestlessSpeaker:
+class RestlessSpeaker(PlannedSpeaker):
     """Describes everything, and starts with another object in each repetition, so that no convention forms."""
 
     def __init__(self, game: Game, setup: Setup) -> None:
         graphs = _known_graphs(game, "the restless speaker")
-        self._graphs = {k: graphs[at] for k, at in zip(setup.presentation.names, game.speaker_order, strict=True)}
+        self._messages = {
+            label: [text_of(_rotated(graphs[k], turn)) for turn in range(REPETITIONS)]
+            for label, k in zip(setup.presentation.names, game.speaker_order, strict=True)
+        }
 
-    def speak(self, view: SpeakerView) -> str:
-        """The message."""
-        graph = self._graphs[view.label]
-        count = len(graph.objects)
-        turn = view.trial // PER_REPETITION % count
-        moved = [(k + turn) % count for k in range(count)]
-        relations = tuple((name, moved.index(a), moved.index(b)) for name, a, b in graph.relations)
-        return text_of(SceneGraph(tuple(graph.objects[k] for k in moved), relations))
+
+def _rotated(graph: SceneGraph, turn: int) -> SceneGraph:
+    """The same graph with its objects rotated by `turn`."""
+    count = len(graph.objects)
+    moved = [(k + turn) % count for k in range(count)]
+    relations = tuple((name, moved.index(a), moved.index(b)) for name, a, b in graph.relations)
+    return SceneGraph(tuple(graph.objects[k] for k in moved), relations)
 
 
 class RecordedSpeaker:
@@ -223,8 +227,8 @@ class LearnerListener(LiteralListener):
         return next(name for name, one in last_shown(view.prompt, view.labels).items() if one == file)
 
 
-class Replayed:
-    """Factories of players that repeat a transcript: the same messages, the same images. Raises SpecError."""
+class Replay:
+    """A factory of players that repeat a transcript: the same messages, the same images. Raises SpecError."""
 
     def __init__(self, path: Path) -> None:
         self._games: dict[str, Transcript] = {}
@@ -234,42 +238,28 @@ class Replayed:
                 hint = "a replay needs one transcript per game"
                 raise SpecError.single(f"game {transcript.game!r} is there twice", hint, file=str(path))
 
-    def _of(self, game: Game) -> Transcript:
+    def __call__(self, game: Game, setup: Setup) -> ReplayedPlayer:
+        """The player of a game, as speaker or listener. Raises SpecError where the transcript is of another game."""
         found = self._games.get(game.name)
         if found is None:
             raise SpecError.single(f"game {game.name!r} is not in it", file=str(self._path))
         if found.images != game.images or tuple(trial.target for trial in found.trials) != game.target_images:
             raise SpecError.single(f"game {game.name!r} has other images or targets there", file=str(self._path))
-        return found
-
-    def speaker(self, game: Game, setup: Setup) -> ReplayedSpeaker:
-        """A factory of speakers."""
-        return ReplayedSpeaker(self._of(game))
-
-    def listener(self, game: Game, setup: Setup) -> ReplayedListener:
-        """A factory of listeners."""
-        return ReplayedListener(self._of(game), game, setup)
+        return ReplayedPlayer(found, game, setup)
 
 
-class ReplayedSpeaker:
-    """Recorded messages of a transcript."""
+class ReplayedPlayer:
+    """Repeats a transcript's messages and choices."""
 
-    def __init__(self, transcript: Transcript) -> None:
-        self._transcript = transcript
+    def __init__(self, transcript: Transcript, game: Game, setup: Setup) -> None:
+        self._transcript, self._game, self._setup = transcript, game, setup
 
     def speak(self, view: SpeakerView) -> str:
         """The message of this trial."""
         return self._transcript.trials[view.trial].message
 
-
-class ReplayedListener:
-    """Recorded choices of a transcript: the same image, under its present label; invalid answers are repeated."""
-
-    def __init__(self, transcript: Transcript, game: Game, setup: Setup) -> None:
-        self._transcript, self._game, self._setup = transcript, game, setup
-
     def choose(self, view: ListenerView) -> str:
-        """The label."""
+        """The present label of the image that was picked; an invalid answer is repeated."""
         trial = self._transcript.trials[view.trial]
         if not trial.choice:
             return trial.answer
@@ -279,25 +269,14 @@ class ReplayedListener:
 
 
 GROUPS: Mapping[str, str] = MappingProxyType({"speaker": "diorama.icca.speakers", "listener": "diorama.icca.listeners"})
+_SPEAKERS = {
+    "scripted": ScriptedSpeaker, "steady": SteadySpeaker, "restless": RestlessSpeaker, "recorded": RecordedSpeaker,
+}  # fmt: skip
+_LISTENERS = {
+    "oracle": OracleListener, "random": RandomListener, "literal": LiteralListener, "learner": LearnerListener,
+}  # fmt: skip
 _BUILT_IN: Mapping[str, Mapping[str, Callable[[Game, Setup], Any]]] = MappingProxyType(
-    {
-        "speaker": MappingProxyType(
-            {
-                "scripted": ScriptedSpeaker,
-                "steady": SteadySpeaker,
-                "restless": RestlessSpeaker,
-                "recorded": RecordedSpeaker,
-            }
-        ),
-        "listener": MappingProxyType(
-            {
-                "oracle": OracleListener,
-                "random": RandomListener,
-                "literal": LiteralListener,
-                "learner": LearnerListener,
-            }
-        ),
-    }
+    {"speaker": _SPEAKERS, "listener": _LISTENERS}
 )
 
 

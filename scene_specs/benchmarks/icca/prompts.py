@@ -110,12 +110,7 @@ def image_parts(game: Game, order: Order, presentation: Presentation, mask: bool
 
 
 def speaker_prompt(
-    game: Game,
-    variant: SpeakerVariant,
-    presentation: Presentation,
-    trial: int,
-    past: Sequence[PastTrial],
-    label: str,
+    game: Game, variant: SpeakerVariant, presentation: Presentation, trial: int, past: Sequence[PastTrial], label: str
 ) -> list[Part]:
     """The instruction, the four images once, earlier messages with their answers, and the label of the target."""
     rules = _RULES + _SPEAKER + presentation.collage_rules + variant.says + " " + _LABELS.format(words=WORDS)

@@ -129,7 +129,7 @@ class Row:
 
 def scores(
     played: Iterable[Played], computation: str = "definition", words: str = "content", seed: int = 0,
-    resamples: int = RESAMPLES,
+    resamples: int = RESAMPLES
 ) -> list[Row]:  # fmt: skip
     """All measures of all groups. Games have equal weights.
 

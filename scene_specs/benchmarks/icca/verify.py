@@ -17,7 +17,7 @@ from scene_specs.benchmarks.icca.referring_expressions import (
 )
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json, graph_of, is_true_of, others_of
 from scene_specs.benchmarks.rendered import RenderedEpisode
-from scene_specs.language.errors import Diagnostic, SpecError
+from scene_specs.language.errors import SpecError
 
 
 def is_icca(task: Mapping[str, Any] | None) -> bool:
@@ -67,7 +67,7 @@ def pictures_of_record(episode: RenderedEpisode) -> list[SceneGraph]:
     task = episode.scene.task or {}
     if not is_icca(task) or len(episode.images) != SIZE:
         problem = f"found benchmark {task.get('benchmark')!r}, {len(episode.images)} images; expected 'icca', {SIZE}"
-        raise SpecError([Diagnostic("", 0, episode.episode_id, "task", problem)])
+        raise SpecError.single(problem, path="task", episode=episode.episode_id)
     found = []
     for image, frame in zip(episode.images, episode.scene.frames, strict=False):
         try:
@@ -80,7 +80,7 @@ def pictures_of_record(episode: RenderedEpisode) -> list[SceneGraph]:
                 relations = image.annotation.relations if task.get("vary") == "relations" else None
                 found.append(graph_of_annotations(str(task.get("source")), objects, relations))
         except (ValueError, KeyError, TypeError) as error:
-            raise SpecError([Diagnostic("", 0, episode.episode_id, f"image {image.name}", str(error))]) from None
+            raise SpecError.single(str(error), path=f"image {image.name}", episode=episode.episode_id) from None
     return found
 
 

@@ -185,11 +185,7 @@ def _wanted(plan: FramePlan, settings: TrialSettings, balance: Balance | None, k
 
 
 def _new_trial(
-    plan: FramePlan,
-    wanted: list[TargetAnswer | None],
-    settings: TrialSettings,
-    key: str,
-    seen: set[tuple[Any, ...]],
+    plan: FramePlan, wanted: list[TargetAnswer | None], settings: TrialSettings, key: str, seen: set[tuple[Any, ...]]
 ) -> Trial:
     """A trial that differs from all earlier ones of its task."""
     for attempt in range(_ATTEMPTS):

@@ -68,38 +68,34 @@ class TaskGraph:
 
     def _check_rules(self) -> None:
         for node in self.order:
-            data = self.graph.nodes[node]
-            names = [self.graph.nodes[child]["operator"] for child in self.children[node]]
-            if not self.grammar.fits(data["operator"], names):
-                raise SpecError.single(
-                    f"node {node}: {data['operator']} can't have the children ({', '.join(names)})",
-                    f"allowed: {' or '.join(str(arm) for arm in self.operator(node).arms)}",
-                )
-            if data["operator"] == "Select":
-                self._check_select(node)
-            if data["operator"] == "Exist" and not self.children[self.children[node][0]]:
-                raise SpecError.single(
-                    f"node {node}: Exist of an object without a description", "describe it: any object would do"
-                )
-        for node in self.constants:
-            if self.graph.nodes[node]["property"] not in PROPERTIES:
-                raise SpecError.single(
-                    f"node {node}: CONST of {self.graph.nodes[node]['property']!r}", "name its property"
-                )
+            problem, hint = self._rule_problem(node)
+            if problem:
+                raise SpecError.single(f"node {node}: {problem}", hint)
 
-    def _check_select(self, node: int) -> None:
+    def _rule_problem(self, node: int) -> tuple[str, str]:
+        """The rule that a node breaks, and a hint; empty strings if it breaks none."""
+        data = self.graph.nodes[node]
+        operator = data["operator"]
+        names = [self.graph.nodes[child]["operator"] for child in self.children[node]]
+        if not self.grammar.fits(operator, names):
+            allowed = " or ".join(str(arm) for arm in self.operator(node).arms)
+            return f"{operator} can't have the children ({', '.join(names)})", f"allowed: {allowed}"
+        if operator == "Exist" and not self.children[self.children[node][0]]:
+            return "Exist of an object without a description", "describe it: any object would do"
+        if operator == "CONST" and data["property"] not in PROPERTIES:
+            return f"CONST of {data['property']!r}", "name its property"
+        return self._select_problem(node) if operator == "Select" else "", ""
+
+    def _select_problem(self, node: int) -> str:
         if self.frame(node) < 0:
-            raise SpecError.single(f"node {node}: Select of frame {self.frame(node)}; frames start at 0")
+            return f"Select of frame {self.frame(node)}; frames start at 0"
         named = [self.property_of(child) for child in self.children[node]]
         if len({*named}) < len(named):
-            raise SpecError.single(f"node {node}: Select names a property twice")
+            return "Select names a property twice"
         below = [select for child in self.children[node] for select in self.children[child]]
         if any(self.children[select] for select in below):
-            raise SpecError.single(f"node {node}: Select is described by an object that is described itself")
-        if len(below) > 1:
-            raise SpecError.single(
-                f"node {node}: Select is described by two other objects", "the instruction would be ambiguous"
-            )
+            return "Select is described by an object that is described itself"
+        return "Select is described by two other objects, which no text can tell apart" if len(below) > 1 else ""
 
     def frame(self, select: int) -> int:
         """Frame of a Select."""

@@ -12,7 +12,7 @@ from pydantic import BaseModel, StringConstraints, ValidationError
 from scene_specs.benchmarks.iwisdm.reader import Frames, Reading, Seen, UnreadableError, read
 from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, RenderedObject
-from scene_specs.language.errors import Diagnostic, SpecError
+from scene_specs.language.errors import SpecError
 from scene_specs.language.model_names import SYNSETS, parse_model
 
 _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")
@@ -132,7 +132,7 @@ class _Truth(BaseModel):
 
 
 def _wrong(episode: RenderedEpisode, problem: str, path: str = "") -> SpecError:
-    return SpecError([Diagnostic("", 0, episode.episode_id, path, problem)])
+    return SpecError.single(problem, path=path, episode=episode.episode_id)
 
 
 def truth_of(episode: RenderedEpisode) -> Mapping[str, Any]:

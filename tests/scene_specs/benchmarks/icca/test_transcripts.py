@@ -11,7 +11,7 @@ import pytest
 
 from scene_specs.benchmarks.icca.game_folders import read_game, table_text, transcript_rows
 from scene_specs.benchmarks.icca.play import play
-from scene_specs.benchmarks.icca.players import Replayed, factory
+from scene_specs.benchmarks.icca.players import Replay, factory
 from scene_specs.benchmarks.icca.score import MEASURES, Played, played_transcript, scores, table
 from scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
 from scene_specs.language.errors import SpecError
@@ -43,16 +43,16 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 def test_a_replay_is_the_same_game(tmp_path: Path) -> None:
-    replayed = Replayed(written(tmp_path, lines(0)))
+    replayed = Replay(written(tmp_path, lines(0)))
     one, settings = game(0), setup("L1")
-    again = play(one, replayed.speaker(one, settings), replayed.listener(one, settings), settings, keep_prompts=True)
+    again = play(one, replayed(one, settings), replayed(one, settings), settings, keep_prompts=True)
     assert [*lines_of(one, settings, ("scripted", "random"), again)] == lines(0)
     # Shown otherwise, the same images are picked.
     other = setup("L3", seed=9)
-    moved = play(one, replayed.speaker(one, other), replayed.listener(one, other), other)
+    moved = play(one, replayed(one, other), replayed(one, other), other)
     assert [t.correct for t in moved] == [t.correct for t in again]
     with pytest.raises(SpecError, match="is not in it"):
-        replayed.speaker(game(1), settings)
+        replayed(game(1), settings)
 
 
 def test_a_game_played_is_a_published_table(tmp_path: Path) -> None:

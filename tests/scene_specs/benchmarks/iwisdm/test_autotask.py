@@ -172,6 +172,7 @@ def test_a_configuration_is_read_and_refused() -> None:
         (given.replace("category", "colour"), "found property 'colour'"),
         (given.replace('"joins"', '"joints"'), "joints: Extra inputs"),
         ("{", "invalid JSON"),
+        ("[" * 100_000, "mine.json: invalid JSON: nested too deeply"),
     ]:
         with pytest.raises(SpecError, match=problem):
             read_config(text, "mine.json")

@@ -295,6 +295,8 @@ def test_other_stimuli() -> None:
     for text in ('{"mugs": ["#1"]}', '{"mugs": [], "cups": ["#1"]}', '{"and": ["#1"], "cups": ["#1"]}', "[]", "{"):
         with pytest.raises(SpecError):
             read_stimuli(text)
+    with pytest.raises(SpecError, match=r"mine\.json: invalid JSON: nested too deeply"):
+        read_stimuli("[" * 100_000, "mine.json")
     # An answer that would read as another kind of answer, or as none; two words for one folder.
     for text in (
         '{"true": ["#1"], "cups": ["#1"]}',
