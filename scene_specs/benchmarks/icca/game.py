@@ -1,4 +1,4 @@
-"""Games and variants: four images, 24 trials, six repetitions; what speakers are told and what listeners see.
+"""Games and variants: four images, 24 trials, six repetitions; what speakers are asked and what listeners see.
 
 Each image is the target once per repetition. Orders and targets depend on (seed, game id) only, not on how a file
 system lists its files. The published variants are data (variants.json); a user's own variant is a row of that table in

@@ -125,8 +125,7 @@ def dual_n_back(rng: KeyedRng, n: int = 2, length: int = 8, property: str = "cat
     """n-back on two properties, the location and another one: two answers per frame, location first.
 
     Jaeggi, Buschkuehl, Jonides and Perrig (2008), Improving fluid intelligence with training on working memory, PNAS
-    105, 6829-6833; a property of the object replaces their second stream, spoken
-    letters.
+    105, 6829-6833; a property of the object replaces their second stream, spoken letters.
     """
     placed = [_back(at, n, name) for at in range(n, length) for name in ("location", property)]
     return FramePlan(length, tuple(placed), shares=dict.fromkeys(range(len(placed)), targets / 100))
