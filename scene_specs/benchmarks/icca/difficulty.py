@@ -165,33 +165,28 @@ def arranged(source: Source, rng: np.random.Generator, near: bool) -> list[Scene
 def _standing(objects: Sequence[Attributes], orders: Sequence[Sequence[int]]) -> SceneGraph:
     """Objects in an order along each axis."""
     relations = [
-        (relation, a, b) for (relation, _), order in zip(AXES, orders, strict=True) for a, b in combinations(order, 2)
+        (relation, a, b) for relation, order in zip(AXES, orders, strict=True) for a, b in combinations(order, 2)
     ]
     return graph_of(objects, relations)
 
 
 _NEAR, _FAR = partial(arranged, near=True), partial(arranged, near=False)
 _MOST = 1000
+_ATTRIBUTE_LEVELS = {
+    "easy": Level((2, _MOST), (1, 1), (independent,), half=True, named=True),
+    "medium": Level((2, 2), (1, 2), (pairs,)),
+    "hard": Level((1, 1), (2, 3), (decoys, missing), named=False),
+}
+# Swaps have a parity: of three arrangements, two differ in an even number of relations, so not all pairs can differ in
+# one.
+_RELATION_LEVELS = {
+    "easy": Level((3, _MOST), (1, 6), (_FAR,), named=True),
+    "medium": Level((2, 3), (1, 6), (_FAR,)),
+    "hard": Level((1, 2), (1, 9), (_NEAR,), named=False),
+}
 # vary -> difficulty -> conditions.
 LEVELS: Mapping[str, Mapping[str, Level]] = MappingProxyType(
-    {
-        "attributes": MappingProxyType(
-            {
-                "easy": Level((2, _MOST), (1, 1), (independent,), half=True, named=True),
-                "medium": Level((2, 2), (1, 2), (pairs,)),
-                "hard": Level((1, 1), (2, 3), (decoys, missing), named=False),
-            }
-        ),
-        # Swaps have a parity: of three arrangements, two differ in an even number of relations, so 1 alone is not
-        # possible.
-        "relations": MappingProxyType(
-            {
-                "easy": Level((3, _MOST), (1, 6), (_FAR,), named=True),
-                "medium": Level((2, 3), (1, 6), (_FAR,)),
-                "hard": Level((1, 2), (1, 9), (_NEAR,), named=False),
-            }
-        ),
-    }
+    {"attributes": _ATTRIBUTE_LEVELS, "relations": _RELATION_LEVELS}
 )
 DIFFICULTIES: tuple[str, ...] = tuple(LEVELS["attributes"])
 

@@ -26,10 +26,7 @@ TRIALS = 24
 REPETITIONS = 6
 PER_REPETITION = 4
 LABELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "letters": ("A", "B", "C", "D"),
-        "positions": ("top left", "top right", "bottom left", "bottom right"),
-    }
+    {"letters": ("A", "B", "C", "D"), "positions": ("top left", "top right", "bottom left", "bottom right")}
 )
 # <context>_<game>, as in the names of published folders.
 GAME_ID = re.compile(r"[0-9]{1,6}_[A-Za-z0-9_-]{1,60}")

@@ -23,15 +23,13 @@ _STAR = {
     "height": _STAR_HEIGHT,
 }
 # Word of a description -> value in a spec, where they differ.
-_SPEC_SHAPES: Mapping[str, Any] = MappingProxyType({"star": _STAR})
+_SPEC_SHAPES: Mapping[str, Any] = {"star": _STAR}
 # A weaker emission would look dark beside lit objects.
-_SPEC_MATERIALS: Mapping[str, Any] = MappingProxyType({"glowing": {"name": "emission", "strength": 2.0}})
-_FOLDERS: Mapping[str, str] = MappingProxyType(
-    {
-        "bench": "benches", "boat": "boats", "car": "cars", "chair": "chairs", "couch": "couches",
-        "lamp": "lighting", "plane": "planes", "table": "tables",
-    }
-)  # fmt: skip
+_SPEC_MATERIALS: Mapping[str, Any] = {"glowing": {"name": "emission", "strength": 2.0}}
+_FOLDERS: Mapping[str, str] = {
+    "bench": "benches", "boat": "boats", "car": "cars", "chair": "chairs", "couch": "couches", "lamp": "lighting",
+    "plane": "planes", "table": "tables",
+}  # fmt: skip
 # Gray glass looks black. Glowing objects look lighter than their color: gray looks white, red and purple pink, brown
 # orange.
 _MISREAD = frozenset(
@@ -44,20 +42,17 @@ _COLORS = ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow")
 _FLAT_COLORS = ("red", "green", "blue", "yellow", "white", "black", "cyan", "magenta", "orange")
 # Minimum visible pixels of each object: four fifths of its pixels when it stands far away and unoccluded. With less,
 # some objects could not be recognized by their visible corner.
-_VISIBLE: Mapping[str, Mapping[str, int]] = MappingProxyType(
-    {
-        "large": MappingProxyType({"cube": 2400, "sphere": 1300, "cylinder": 1900, "star": 1500}),
-        "small": MappingProxyType({"cube": 600, "sphere": 330, "cylinder": 430, "star": 350}),
-    }
-)
+_VISIBLE: Mapping[str, Mapping[str, int]] = {
+    "large": {"cube": 2400, "sphere": 1300, "cylinder": 1900, "star": 1500},
+    "small": {"cube": 600, "sphere": 330, "cylinder": 430, "star": 350},
+}
 # Four fifths of CLEVR's distance and a smaller area, so that every named object is clearly visible.
-_NEARER: Mapping[str, Any] = MappingProxyType(
-    {
-        "camera": {"location": [5.9849, -5.2061, 4.275], "jitter": 0.4},
-        "area": {"x": [-2.3, 2.3], "y": [-2.3, 2.3]},
-    }
-)
-AXES: tuple[tuple[str, int], ...] = (("left", 0), ("front", 1))
+_NEARER: Mapping[str, Any] = {
+    "camera": {"location": [5.9849, -5.2061, 4.275], "jitter": 0.4},
+    "area": {"x": [-2.3, 2.3], "y": [-2.3, 2.3]},
+}
+# Relations that describe an order: along the x axis of the image, and in depth.
+AXES: tuple[str, ...] = ("left", "front")
 
 
 @dataclass(frozen=True)
@@ -81,37 +76,24 @@ class Source:
         return not any(pair <= shown for pair in self.misread for shown in values)
 
 
+_CLEVR_VALUES = {
+    "size": ("large", "small"),
+    "color": _COLORS,
+    "material": ("rubber", "metal", "glass", "glowing"),
+    "shape": ("cube", "sphere", "cylinder", "star"),
+}
+_FLAT_VALUES = {
+    "size": ("large", "small"),
+    "color": _FLAT_COLORS,
+    "shape": ("circle", "square", "rectangle", "triangle"),
+}
+_FLAT_FRAME = {"background": [170, 170, 170], "antialias": True}
+_BOTH = ("attributes", "relations")
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
-        "clevr": Source(
-            "clevr",
-            MappingProxyType(
-                {
-                    "size": ("large", "small"),
-                    "color": _COLORS,
-                    "material": ("rubber", "metal", "glass", "glowing"),
-                    "shape": ("cube", "sphere", "cylinder", "star"),
-                }
-            ),
-            (3, 5),
-            ("attributes", "relations"),
-            _NEARER,
-            _MISREAD,
-        ),
-        "shapenet": Source("quadrants", MappingProxyType({"color": _COLORS, "category": tuple(_FOLDERS)}), (3, 4)),
-        "flat": Source(
-            "flat",
-            MappingProxyType(
-                {
-                    "size": ("large", "small"),
-                    "color": _FLAT_COLORS,
-                    "shape": ("circle", "square", "rectangle", "triangle"),
-                }
-            ),
-            (3, 5),
-            ("attributes", "relations"),
-            MappingProxyType({"background": [170, 170, 170], "antialias": True}),
-        ),
+        "clevr": Source("clevr", _CLEVR_VALUES, (3, 5), _BOTH, _NEARER, _MISREAD),
+        "shapenet": Source("quadrants", {"color": _COLORS, "category": tuple(_FOLDERS)}, (3, 4)),
+        "flat": Source("flat", _FLAT_VALUES, (3, 5), _BOTH, _FLAT_FRAME),
     }
 )
 
@@ -168,7 +150,7 @@ def _quadrant_objects(graph: SceneGraph, context: str, seed: int, name: str) -> 
 def _constraints(graph: SceneGraph) -> list[dict[str, Any]]:
     """Relations between neighbors along each axis. The stage's margin between neighbors implies the others."""
     found = []
-    for relation, _ in AXES:
+    for relation in AXES:
         related = [(a, b) for name, a, b in graph.relations if name == relation]
         if not related:
             continue
@@ -217,7 +199,7 @@ def graph_of_annotations(
     number = {item["name"]: k for k, item in enumerate(objects)}
     related = [
         (name, number[subject], number[of])
-        for name, _ in AXES
+        for name in AXES
         for of, subjects in (relations or {}).get(name, {}).items()
         for subject in subjects
     ]

@@ -121,35 +121,27 @@ _COMPARED = tuple(arm for name in PROPERTIES for arm in ((name, name), (name, "C
 _NAMES = {"location": "GetLocation", "category": "GetCategory", "identity": "GetIdentity", "view_angle": "GetViewAngle"}
 GETTERS: Mapping[str, str] = MappingProxyType(_NAMES)
 
-GRAMMAR = Grammar(
-    MappingProxyType(
-        {
-            operator.name: operator
-            for operator in (
-                Operator("Select", "object", ((),), more=("CONST", *PROPERTIES)),
-                Operator("CONST", "constant", ((),)),
-                *(
-                    Operator(getter, name, (("Select",),), f"{name} of {{0}}", forward=_reader_of(name))
-                    for name, getter in _NAMES.items()
-                ),
-                Operator("Exist", "boolean", (("Select",),), "exists {0}", forward=lambda found: found[0] is not None),
-                Operator("IsSame", "boolean", _COMPARED, "{0} equals {1}", forward=lambda s: s[0] == s[1], equal=True),
-                Operator(
-                    "NotSame", "boolean", _COMPARED, "{0} not equals {1}", forward=lambda s: s[0] != s[1], equal=False
-                ),
-                Operator(
-                    "And", "boolean", (("boolean", "boolean"),), "{0} and {1}", join=True,
-                    forward=lambda s: bool(s[0] and s[1]), backward=_sides_of_and,
-                ),
-                Operator(
-                    "Or", "boolean", (("boolean", "boolean"),), "{0} or {1}", join=True,
-                    forward=lambda s: bool(s[0] or s[1]), backward=_sides_of_or,
-                ),
-                Operator(
-                    "Switch", "branch", (("boolean", "question", "question"),), "if {0}, then {1} else {2}",
-                    forward=lambda s: s[1] if s[0] else s[2],
-                ),
-            )
-        }
-    )
+_OPERATORS = (
+    Operator("Select", "object", ((),), more=("CONST", *PROPERTIES)),
+    Operator("CONST", "constant", ((),)),
+    *(
+        Operator(getter, name, (("Select",),), f"{name} of {{0}}", forward=_reader_of(name))
+        for name, getter in _NAMES.items()
+    ),
+    Operator("Exist", "boolean", (("Select",),), "exists {0}", forward=lambda found: found[0] is not None),
+    Operator("IsSame", "boolean", _COMPARED, "{0} equals {1}", forward=lambda s: s[0] == s[1], equal=True),
+    Operator("NotSame", "boolean", _COMPARED, "{0} not equals {1}", forward=lambda s: s[0] != s[1], equal=False),
+    Operator(
+        "And", "boolean", (("boolean", "boolean"),), "{0} and {1}", join=True,
+        forward=lambda s: bool(s[0] and s[1]), backward=_sides_of_and,
+    ),
+    Operator(
+        "Or", "boolean", (("boolean", "boolean"),), "{0} or {1}", join=True,
+        forward=lambda s: bool(s[0] or s[1]), backward=_sides_of_or,
+    ),
+    Operator(
+        "Switch", "branch", (("boolean", "question", "question"),), "if {0}, then {1} else {2}",
+        forward=lambda s: s[1] if s[0] else s[2],
+    ),
 )  # fmt: skip
+GRAMMAR = Grammar(MappingProxyType({operator.name: operator for operator in _OPERATORS}))
