@@ -15,10 +15,10 @@ from PIL import Image, ImageOps
 
 from render.gallery.tile_grid import Tile, tile_grid
 from render.model.errors import UsageError
-from scene_specs.benchmarks.icca.folders import game_folders
+from scene_specs.benchmarks.icca.game import PER_REPETITION
+from scene_specs.benchmarks.icca.game_folders import game_folders
 from scene_specs.benchmarks.icca.play import Trial
 from scene_specs.benchmarks.icca.transcripts import Transcript, read_transcripts
-from scene_specs.benchmarks.icca.variants import PER_REPETITION
 from tools.sheets import text_tile
 
 RED = (190, 30, 30)

@@ -6,68 +6,21 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from render.cli.icca_played import empty_folder
 from render.model.errors import Diagnostic, SpecError, UsageError
-from scene_specs.benchmarks.icca.contexts import TANGRAM
-from scene_specs.benchmarks.icca.folders import (
-    game_folders,
-    read_game,
-    table_text,
-    write_game,
-)
+from scene_specs.benchmarks.icca.difficulty import SIZE
 from scene_specs.benchmarks.icca.game import Game, new_game
-from scene_specs.benchmarks.icca.levels import SIZE
-from scene_specs.benchmarks.icca.picture import Picture
-from scene_specs.benchmarks.icca.pictures import image_of, png
-from scene_specs.benchmarks.icca.prompts import Part
-from scene_specs.benchmarks.icca.score import MEASURES, Played, Row, of_game, of_transcript
-from scene_specs.benchmarks.icca.sources import seen_picture
+from scene_specs.benchmarks.icca.game_folders import game_folders, read_game, table_text, write_game
+from scene_specs.benchmarks.icca.prompts import Part, image_of, png_bytes
+from scene_specs.benchmarks.icca.score import MEASURES, Played, Row, played_recording, played_transcript
 from scene_specs.benchmarks.icca.transcripts import read_transcripts
-from scene_specs.benchmarks.icca.verify import find_contradiction, is_icca
+from scene_specs.benchmarks.icca.verify import find_contradiction, pictures_of_record
 
 if TYPE_CHECKING:
     from render.model.record import EpisodeRecord
     from render.store.episode_store import EpisodeReader
-
-
-def pictures_of_record(record: EpisodeRecord) -> list[Picture]:
-    """What the pictures of a rendered context show, by their annotations. Raises SpecError.
-
-    Attributes are those of the objects that were rendered, relations are measured; a thing of which nothing is visible
-    is an error. Relations count only where the context was made to differ in them.
-    """
-    task = record.scene.task or {}
-    if not is_icca(task) or len(record.images) != SIZE:
-        problem = f"found benchmark {task.get('benchmark')!r}, {len(record.images)} images; expected 'icca', {SIZE}"
-        raise SpecError([Diagnostic("", 0, record.episode_id, "task", problem)])
-    if task.get("source") == TANGRAM:
-        from scene_specs.benchmarks.icca.tangrams import picture_of_pieces
-
-        return [picture_of_pieces(_truth(record, k), _annotations(record, k)) for k in range(SIZE)]
-    found = []
-    for k, image in enumerate(record.images):
-        relations = image.annotation.relations if task.get("vary") == "relations" else None
-        try:
-            found.append(seen_picture(str(task.get("source")), _annotations(record, k), relations))
-        except (ValueError, KeyError) as error:
-            raise SpecError([Diagnostic("", 0, record.episode_id, f"image {image.name}", str(error))]) from None
-    return found
-
-
-def _annotations(record: EpisodeRecord, k: int) -> list[dict[str, Any]]:
-    image = record.images[k]
-    hidden = [one.name for one in image.annotation.objects if not one.visible_pixels]
-    if hidden:
-        raise SpecError(
-            [Diagnostic("", 0, record.episode_id, f"image {image.name}", f"nothing is visible of {hidden}")]
-        )
-    return [one.model_dump(mode="json") for one in image.annotation.objects]
-
-
-def _truth(record: EpisodeRecord, k: int) -> dict[str, Any]:
-    return dict(record.scene.frames[k].truth or {})
 
 
 def make_games(store: str, count: int | None, out: Path, seed: int) -> Iterator[Path]:
@@ -147,7 +100,7 @@ def write_images(game: Game, parts: Sequence[Part], out: Path) -> None:
     """The images of a prompt as they are given to a model: `000.png`, `001.png`, ..."""
     empty_folder("--images", out)
     shown = [part for part in parts if part.kind != "text"]
-    made = [png(image_of(game, part)) for part in shown]
+    made = [png_bytes(image_of(game, part)) for part in shown]
     try:
         for number, content in enumerate(made):
             partial = out / f".{number:03d}.png.part"
@@ -161,9 +114,9 @@ def played_games(paths: Sequence[Path]) -> Iterator[Played]:
     """Transcripts of files, and recorded games of folders."""
     for path in paths:
         if path.is_dir():
-            yield from (of_game(game) for game in read_games((path,)))
+            yield from (played_recording(game) for game in read_games((path,)))
         else:
-            yield from (of_transcript(one) for one in read_transcripts(path))
+            yield from (played_transcript(one) for one in read_transcripts(path))
 
 
 _TITLES = {

@@ -13,13 +13,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 from render.cli.common import atomic_writer, log
 from render.model.errors import Diagnostic, SpecError, UsageError
-from scene_specs.benchmarks.icca.folders import TRUTH, table_text, transcript_rows, write_game
-from scene_specs.benchmarks.icca.game import Game
-from scene_specs.benchmarks.icca.transcripts import header_of, read_text, transcripts_of
-from scene_specs.benchmarks.icca.variants import TRIALS
+from scene_specs.benchmarks.icca.game import TRIALS, Game
+from scene_specs.benchmarks.icca.game_folders import TRUTH, table_text, transcript_rows, write_game
+from scene_specs.benchmarks.icca.transcripts import header_of, transcripts_of
+from scene_specs.benchmarks.user_files import read_text
 
 if TYPE_CHECKING:
-    from scene_specs.benchmarks.icca.players import Setup
+    from scene_specs.benchmarks.icca.play import Setup
 
 _HEAD = b'{"icca_transcript":'
 

@@ -50,7 +50,7 @@ def icca(
         raise click.UsageError("give --contexts N, or a subcommand")
     from tqdm import tqdm
 
-    from scene_specs.benchmarks.icca.contexts import context_specs
+    from scene_specs.benchmarks.icca.generate import context_specs
 
     specs = context_specs(contexts, difficulty, source, vary or "", seed, first)
     with atomic_writer(out) as stream:
@@ -68,7 +68,7 @@ def _is_given(ctx: click.Context, parameter: click.Parameter) -> bool:
 @_OUT
 def similarity(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     """Say how alike the pictures of contexts are, and how much it takes to name one. FILES are specs."""
-    from scene_specs.benchmarks.icca.verify import summary, summary_table
+    from scene_specs.benchmarks.icca.difficulty import summary, summary_table
 
     rows = summary(data_of(files, "icca"))
     with atomic_writer(out) as stream:
@@ -102,14 +102,13 @@ for _command in (specs_icca_play.play, specs_icca_play.prompt, specs_icca_play.v
 
 def verify_spec(data: dict[str, Any]) -> str:
     """Why a context's stored descriptions are wrong; "" if they are right."""
-    from scene_specs.benchmarks.icca.verify import find_contradiction, pictures_of
+    from scene_specs.benchmarks.icca import verify
 
-    return find_contradiction(data["task"], pictures_of(data))
+    return verify.verify_spec(data)
 
 
 def verify_record(record: EpisodeRecord) -> str:
     """The same from what was rendered."""
-    from render.cli.icca_games import pictures_of_record
-    from scene_specs.benchmarks.icca.verify import find_contradiction
+    from scene_specs.benchmarks.icca import verify
 
-    return find_contradiction(record.scene.task or {}, pictures_of_record(record))
+    return verify.verify_record(record)

@@ -86,21 +86,19 @@ def play(
 
 
 def _player(role: str, name: str) -> Callable[..., Any]:
-    from scene_specs.benchmarks.icca.players import factory
-    from scene_specs.benchmarks.icca.replay import Replayed
+    from scene_specs.benchmarks.icca.players import Replay, factory
 
     kind, colon, path = name.partition(":")
     if kind == "replay" and colon:
-        replayed = Replayed(Path(path))
-        return replayed.speaker if role == "speaker" else replayed.listener
+        return Replay(Path(path))
     return factory(role, name)
 
 
 def _setup(given: dict[str, Any]) -> Any:
-    from scene_specs.benchmarks.icca.players import Setup
-    from scene_specs.benchmarks.icca.prompts import Setting
-    from scene_specs.benchmarks.icca.transcripts import read_text
-    from scene_specs.benchmarks.icca.variants import check_images, listener_variant, read_listener, speaker_variant
+    from scene_specs.benchmarks.icca.game import check_images, listener_variant, read_listener, speaker_variant
+    from scene_specs.benchmarks.icca.play import Setup
+    from scene_specs.benchmarks.icca.prompts import Presentation
+    from scene_specs.benchmarks.user_files import read_text
 
     file: Path | None = given["variant_file"]
     source = click.get_current_context().get_parameter_source("variant")
@@ -110,7 +108,7 @@ def _setup(given: dict[str, Any]) -> Any:
         read_listener(read_text(file), file.stem, str(file)) if file is not None else listener_variant(given["variant"])
     )
     check_images(listener, given["form"], given["max_images"])
-    setting = Setting(given["labels"], given["form"], given["seed"])
+    setting = Presentation(given["labels"], given["form"], given["seed"])
     return Setup(setting, speaker_variant(given["speaker_variant"]), listener, given["seed"])
 
 
@@ -154,7 +152,7 @@ def variants(as_json: bool, form: str) -> None:
     """List the variants: settings of speakers and listeners, and how many images a prompt holds in each trial."""
     from dataclasses import asdict
 
-    from scene_specs.benchmarks.icca.variants import TRIALS, listener_variants, speaker_variants
+    from scene_specs.benchmarks.icca.game import TRIALS, listener_variants, speaker_variants
 
     listeners = [
         {**asdict(one), "images": [one.images(trial, form) for trial in range(TRIALS)]} for one in listener_variants()

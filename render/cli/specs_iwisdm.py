@@ -14,8 +14,7 @@ from render.cli.proofs import data_of
 
 if TYPE_CHECKING:
     from render.model.record import EpisodeRecord
-    from scene_specs.benchmarks.iwisdm.generate import Sessions
-    from scene_specs.benchmarks.iwisdm.setup import Setup
+    from scene_specs.benchmarks.iwisdm.generate import FramePlans, TrialSettings
 
 _FILES = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
 _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
@@ -97,13 +96,13 @@ def iwisdm(out: Path | None, count: int, first: int, **given: Any) -> None:
             stream.write(json.dumps(spec, separators=(",", ":")) + "\n")
 
 
-def _setup(given: dict[str, Any]) -> Setup:
-    from scene_specs.benchmarks.iwisdm.backwards import Options
-    from scene_specs.benchmarks.iwisdm.setup import Setup
+def _setup(given: dict[str, Any]) -> TrialSettings:
+    from scene_specs.benchmarks.iwisdm.constraints import Options
+    from scene_specs.benchmarks.iwisdm.generate import TrialSettings
     from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, read_stimuli
 
     file = given["stimuli"]
-    return Setup(
+    return TrialSettings(
         seed=given["seed"],
         split=given["split"],
         stimuli=read_stimuli(_text(file), str(file)) if file else DEFAULT,
@@ -126,11 +125,11 @@ def _text(file: Path) -> str:
         raise UsageError(f"{file}: can't be read as text: {error}") from error
 
 
-def _sessions(given: dict[str, Any], setup: Setup, trials: int) -> tuple[Sessions, str]:
+def _sessions(given: dict[str, Any], setup: TrialSettings, trials: int) -> tuple[FramePlans, str]:
     """Frame plans, and the name that ids have. Raises SpecError, UsageError."""
-    from scene_specs.benchmarks.iwisdm.config import benchmark, read_config
-    from scene_specs.benchmarks.iwisdm.generate import auto_sessions, bank_sessions
-    from scene_specs.benchmarks.iwisdm.settings import read_settings
+    from scene_specs.benchmarks.iwisdm.autotask_config import benchmark, read_config
+    from scene_specs.benchmarks.iwisdm.classic_tasks import read_settings
+    from scene_specs.benchmarks.iwisdm.generate import auto_plans, classic_plans
 
     task, file = given["task"], given["config"]
     if given["settings"] and not task:
@@ -140,7 +139,7 @@ def _sessions(given: dict[str, Any], setup: Setup, trials: int) -> tuple[Session
             raise click.UsageError(
                 "--chain, --longest-delay and --unique are for benchmarks; see --set for a task's delays"
             )
-        return bank_sessions(task, setup, read_settings(task, given["settings"])), task
+        return classic_plans(task, setup, read_settings(task, given["settings"])), task
     if file:
         config, name = read_config(_text(file), str(file)), "auto"
     else:
@@ -149,7 +148,7 @@ def _sessions(given: dict[str, Any], setup: Setup, trials: int) -> tuple[Session
     if given["longest_delay"]:
         config = config.model_copy(update={"longest_delay": given["longest_delay"]})
     name += f"-x{given['chain']}" if given["chain"] > 1 else ""
-    return auto_sessions(config, setup, name, trials, given["unique"], given["chain"]), name
+    return auto_plans(config, setup, name, trials, given["unique"], given["chain"]), name
 
 
 @click.command(epilog=_FILES)
@@ -162,7 +161,7 @@ def balance(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     Also, of tasks with a condition, how often it decides: both branches would give different answers.
     """
     from render.model.errors import UsageError
-    from scene_specs.benchmarks.iwisdm.audit import audit, table
+    from scene_specs.benchmarks.iwisdm.answer_balance import audit, table
     from scene_specs.benchmarks.iwisdm.reader import UnreadableError
 
     try:
@@ -175,14 +174,13 @@ def balance(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
 
 def verify_spec(data: dict[str, Any]) -> str:
     """Why a spec's stored answers are wrong; "" if they are right. Raises SpecError for what can't be read."""
-    from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
+    from scene_specs.benchmarks.iwisdm import verify
 
-    return find_contradiction(data["task"], frames_of(data))
+    return verify.verify_spec(data)
 
 
 def verify_record(record: EpisodeRecord) -> str:
     """The same from what was rendered: categories and models as loaded, places as measured."""
-    from render.export._iwisdm_truth import frames_of_record
-    from scene_specs.benchmarks.iwisdm.verify import find_contradiction
+    from scene_specs.benchmarks.iwisdm import verify
 
-    return find_contradiction(record.scene.task or {}, frames_of_record(record))
+    return verify.verify_record(record)

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from render.export._episode_folders import export_folders
-from render.export._iwisdm_truth import frames_of_record, measured_location, truth_of
 from render.export.atomic_output import indented_json
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
+from scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_location, truth_of
 
 FORMAT_VERSION = 1
 _ID = re.compile(r"iwisdm/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([0-9]{1,9})")

@@ -11,7 +11,7 @@ from render.episode.make_record import make_record
 from render.model.profiles import settings_for
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.icca.contexts import context_spec
+from scene_specs.benchmarks.icca.generate import context_spec
 from scene_specs.benchmarks.icca.transcripts import lines_of
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories

@@ -18,10 +18,10 @@ from render.model.errors import StoreError
 from render.model.profiles import settings_for
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.icca.contexts import context_spec
-from scene_specs.benchmarks.icca.folders import read_game
 from scene_specs.benchmarks.icca.game import Game
-from scene_specs.benchmarks.icca.players import ListenerView, Setup
+from scene_specs.benchmarks.icca.game_folders import read_game
+from scene_specs.benchmarks.icca.generate import context_spec
+from scene_specs.benchmarks.icca.play import ListenerView, Setup
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 
@@ -223,17 +223,17 @@ def test_variants() -> None:
         ("prompt GAME --images FILE/x", "can't be written: Not a directory"),
         ("prompt GAME --images FILE", "is there already, and is no empty folder"),
         ("play GAMES --speaker steady --listener oracle --variant L3 --variant-file FILE", "not both"),
-        ("play GAMES --speaker steady --listener oracle --variant-file FILE", "no JSON"),
+        ("play GAMES --speaker steady --listener oracle --variant-file FILE", "invalid JSON"),
         ("games STORE --out FILE/x", "can't be written"),
         ("--contexts 1 --source shapenet --vary relations", "can't differ in 'relations'"),
         ("--contexts 1 --first 1000000", "numbered from 0 to 999999"),
         ("play GAMES --speaker mute --listener oracle", "found speaker 'mute'; allowed: scripted"),
         ("play GAMES --speaker steady --listener oracle --variant L9", "found listener variant 'L9'"),
         ("play GAMES --speaker steady --listener oracle --variant L1 --max-images 20", "allowed: 20"),
-        ("play GAMES --speaker recorded --listener oracle", "nothing is recorded"),
+        ("play GAMES --speaker recorded --listener oracle", "no messages are recorded"),
         ("play GAMES --speaker replay:nothing --listener oracle", "can't be read: No such file"),
         ("play nothing --speaker steady --listener oracle", "no such folder"),
-        ("score GAMES", "nobody played it yet"),
+        ("score GAMES", "was not played yet"),
         ("games nothing --out OUT", "nothing"),
     ],
 )

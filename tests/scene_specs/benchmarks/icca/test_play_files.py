@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from render.cli.icca_played import cut_at
 from render.cli.specs import main
 from scene_specs.benchmarks.icca.game import Game
-from scene_specs.benchmarks.icca.players import ListenerView, Setup
+from scene_specs.benchmarks.icca.play import ListenerView, Setup
 from tests.scene_specs.benchmarks.icca.pieces import game, write
 
 
@@ -121,12 +121,12 @@ def test_a_full_disk_leaves_what_was_there(games: Path, tmp_path: Path, monkeypa
 SLOW = """
 import sys, time
 from pathlib import Path
-from scene_specs.benchmarks.icca import listeners
-plain = listeners.Oracle.choose
+from scene_specs.benchmarks.icca import players
+plain = players.OracleListener.choose
 def slow(self, view):
     time.sleep(0.02)
     return plain(self, view)
-listeners.Oracle.choose = slow
+players.OracleListener.choose = slow
 from render.cli.specs import main
 main()
 """

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from render.cli.specs import main
 from render.cli.specs_iwisdm import _BANK
-from scene_specs.benchmarks.iwisdm.bank import TASKS
+from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
 
 
 def run(*arguments: object) -> Result:
@@ -117,7 +117,7 @@ def test_far_numbers_are_as_quick_as_near_ones_where_tasks_may_be_alike() -> Non
         ({"answers": 5}, "task.answers"),
         ({"answers": ["true", None]}, "task.answers"),
         ({"instruction": 3}, "task.instruction"),
-        ({"instruction": "observe object 1," + 5000 * "("}, "without an end"),
+        ({"instruction": "observe object 1," + 5000 * "("}, "nested too deeply"),
     ],
 )
 def test_tasks_that_are_no_trials_are_faults(file: Path, tmp_path: Path, change: dict[str, object], said: str) -> None:
