@@ -15,7 +15,8 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.common import DioramaCommand, atomic_writer, report
+from render.cli.command import DioramaCommand, report
+from render.cli.output import atomic_writer
 from render.cli.specs import main
 from render.model.errors import DeviceError, Diagnostic, SpecError, StoreError, UsageError
 from render.model.scene import Scene
@@ -226,7 +227,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_report_counts_faults_in_the_singular(caplog: pytest.LogCaptureFixture) -> None:
-    report(SpecError([Diagnostic("f", n, "", "", "wrong") for n in range(1, 4)]), shown=2)
+    report(SpecError([Diagnostic("f", n, "", "", "wrong") for n in range(1, 4)]), limit=2)
     assert [record.message.split(" (")[0] for record in caplog.records if record.levelname == "ERROR"] == [
         "f:1: wrong",
         "f:2: wrong",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from render.cli.common import atomic_writer
+from render.cli.output import atomic_writer
 from render.cli.specs import main as specs_main
 from render.episode.output_files import Files
 from render.model.errors import UsageError

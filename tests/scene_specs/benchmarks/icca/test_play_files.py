@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.icca_played import cut_at
+from render.cli.icca_transcripts import complete_length
 from render.cli.specs import main
 from scene_specs.benchmarks.icca.game import Game
 from scene_specs.benchmarks.icca.players import ListenerView, Setup
@@ -160,7 +160,7 @@ def test_a_game_that_was_cut_short_is_played_again(games: Path, tmp_path: Path) 
         found = play(games, "--out", out, "--resume")
         assert (found.exit_code, "was cut short, and is played again" in found.output) == (0, True)
         assert out.read_bytes() == whole
-        assert aside.read_bytes() == whole[:end][cut_at(whole[:end]) :]
+        assert aside.read_bytes() == whole[:end][complete_length(whole[:end]) :]
         assert aside.stat().st_size
     # An editor that leaves out the last end of line has cut nothing.
     first = whole.index(b'{"icca_transcript"', 10)
