@@ -7,20 +7,8 @@ from typing import Any
 
 import click
 
+from render.cli import options as opt
 from render.cli.command import DioramaCommand
-from render.cli.options import (
-    NEW_FILE,
-    Number,
-    asset_root_option,
-    default_store,
-    device_option,
-    json_option,
-    limit_option,
-    profile_option,
-    shapenet_option,
-    size_option,
-    verbose_option,
-)
 from render.cli.output import counted, print_json
 from render.model.errors import UsageError
 
@@ -61,41 +49,61 @@ def _print_status(ctx: click.Context, _param: click.Parameter, value: str | None
 @click.command(cls=DioramaCommand)
 @click.argument("specs", nargs=-1, required=True, metavar="SPECS...")
 @click.option("--out", "store", metavar="STORE", help="Dataset store [default: $DIORAMA_STORE or ./diorama.lance].")
-@profile_option
-@size_option
-@device_option
-@click.option("--gpus", type=Number(1, 10000), help="Number of GPUs; an error if fewer are available [default: all].")
-@click.option("--workers-per-gpu", default="auto", metavar="N|auto", callback=_parse_per_gpu,
-              help="Workers that share a GPU; auto measures 1, 2, 4 and 8 for a few seconds each.")  # fmt: skip
-@click.option("--workers", type=Number(1, 10000), help="CPU workers, each pinned to its cores [default: one per core].")
-@click.option("--threads", type=Number(1, 1024), help="Threads per CPU worker [default: an equal share of the cores].")
-@click.option("--worker-memory", metavar="SIZE", callback=_parse_memory,
-              help="Replace a worker that uses more memory, such as 4GB [default: its share of 80 % of the machine].",
-              )  # fmt: skip
-@click.option("--address", metavar="ADDRESS",
-              help="Ray cluster to render on: auto, HOST:PORT, ray://HOST:PORT [default: this machine].")  # fmt: skip
-@limit_option("episodes", _MAX_EPISODES)
+@opt.profile
+@opt.size
+@opt.device
+@click.option("--gpus", type=opt.Number(1, 10000), help="Number of GPUs; all must be available [default: all].")
+@click.option(
+    "--workers-per-gpu",
+    default="auto",
+    metavar="N|auto",
+    callback=_parse_per_gpu,
+    help="Workers per GPU; auto measures the best number.",
+)
+@click.option("--workers", type=opt.Number(1, 10000), help="CPU workers, pinned to cores [default: one per core].")
+@click.option("--threads", type=opt.Number(1, 1024), help="Threads per CPU worker [default: its share of cores].")
+@click.option(
+    "--worker-memory",
+    metavar="SIZE",
+    callback=_parse_memory,
+    help="Replace a worker that uses more, such as 4GB [default: its share of 80 %].",
+)
+@click.option("--address", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT [default: this machine].")
+@opt.limit("episodes", _MAX_EPISODES)
 @click.option("--replace", is_flag=True, help="Render stored ids again if their inputs changed.")
 @click.option("--keep", is_flag=True, help="Keep stored ids even if their inputs changed.")
-@click.option("--retries", type=Number(0, 100), default=2, help="Retries of an episode whose worker died or hung.")
+@click.option("--retries", type=opt.Number(0, 100), default=2, help="Retries of an episode whose worker died or hung.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first failed episode; episodes in flight are finished.")
-@click.option("--max-failures", type=Number(1), help="Stop after N failed episodes [default: never].")
-@click.option("--store-wait", type=Number(0, None, float), default=300.0, metavar="SECONDS",
-              help="How long to retry commits that fail (disk full, store not reachable), in seconds.")  # fmt: skip
-@click.option("--timeout", type=Number(0.1, None, float), metavar="SECONDS",
-              help="Maximum time per image in seconds [default: from samples and size].")  # fmt: skip
-@asset_root_option
-@shapenet_option
-@click.option("--renderer", default="cycles", metavar="NAME",
-              help="cycles, fake (flat colors, no Blender), or package.module:Class.")  # fmt: skip
-@click.option("--skip-broken", is_flag=True,
-              help="Leave out episodes whose models are missing or broken; they count as failed.")  # fmt: skip
+@click.option("--max-failures", type=opt.Number(1), help="Stop after N failed episodes [default: never].")
+@click.option(
+    "--store-wait",
+    type=opt.Number(0, None, float),
+    default=300.0,
+    metavar="SECONDS",
+    help="Time to retry failing commits, in seconds.",
+)
+@click.option(
+    "--timeout",
+    type=opt.Number(0.1, None, float),
+    metavar="SECONDS",
+    help="Maximum seconds per image [default: from samples and size].",
+)
+@opt.asset_root
+@opt.shapenet
+@click.option("--renderer", default="cycles", help="cycles, fake (no Blender), or package.module:Class.")
+@click.option("--skip-broken", is_flag=True, help="Count episodes with missing or broken models as failed.")
 @click.option("--dry-run", is_flag=True, help="Check, compile and compare with the store; render and write nothing.")
-@click.option("--json-log", type=NEW_FILE, metavar="FILE", help="Append one JSON line per event to this file.")
-@click.option("--status", metavar="STORE", is_eager=True, expose_value=False, callback=_print_status,
-              help="Show the progress of a run into STORE and exit.")  # fmt: skip
-@json_option
-@verbose_option
+@click.option("--json-log", type=opt.NEW_FILE, metavar="FILE", help="Append one JSON line per event to this file.")
+@click.option(
+    "--status",
+    metavar="STORE",
+    is_eager=True,
+    expose_value=False,
+    callback=_print_status,
+    help="Show the progress of a run and exit.",
+)
+@opt.as_json
+@opt.verbose
 def main(
     specs: tuple[str, ...],
     store: str | None,
@@ -116,7 +124,6 @@ def main(
     missing. Before it renders, the command checks all specs, and rejects ids that are already stored but were rendered
     from other inputs.
 
-    \b
     Exit codes: 0 all done; 1 some episodes failed (listed at the end), the others are stored; 2 wrong specs or options,
     nothing rendered; 3 the requested device is not available; 4 the store can't be read or written; 130 stopped by
     Ctrl-C.
@@ -129,7 +136,7 @@ def main(
 
     logical_gpus = os.environ.get("DIORAMA_LOGICAL_GPUS")
     batch = Batch(
-        Request(specs, store or default_store(), profile, size, limit),
+        Request(specs, store or opt.default_store(), profile, size, limit),
         RunOptions(
             logical_gpus=int(logical_gpus) if logical_gpus else None,
             max_failures=1 if fail_fast else max_failures,

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import click
 
+from render.cli import options as opt
 from render.cli.command import DioramaCommand
-from render.cli.options import default_store, device_option, json_option, verbose_option
 from render.cli.output import print_json
 
 
 @click.command(cls=DioramaCommand)
-@device_option
+@opt.device
 @click.option("--store", metavar="STORE", help="Store to check [default: $DIORAMA_STORE or ./diorama.lance].")
 @click.option("--warm", "warming", is_flag=True, help="Only compile GPU kernels; their first use takes minutes.")
-@json_option
-@verbose_option
+@opt.as_json
+@opt.verbose
 def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
     """Check whether this machine can render.
 
     Checks Python, libraries, assets, disk, Blender, devices, Ray and the store, and prints one line for each.
 
-    \b
     Exit codes: 0 all checks pass; 1 a check fails, and its line says what to do.
     """
     from render.run.doctor import Check, examine, warm
@@ -28,7 +27,7 @@ def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
     if warming and not as_json:
         click.echo("compiling kernels; on a GPU without prebuilt kernels this takes minutes", err=True)
     checks: list[Check] = []
-    for check in warm(device) if warming else examine(device, store or default_store()):
+    for check in warm(device) if warming else examine(device, store or opt.default_store()):
         checks.append(check)
         if not as_json:
             click.echo(check.line())

@@ -7,18 +7,8 @@ from typing import Any
 
 import click
 
+from render.cli import options as opt
 from render.cli.command import DioramaCommand
-from render.cli.options import (
-    NEW_FILE,
-    NEW_PATH,
-    Number,
-    asset_root_option,
-    device_option,
-    json_option,
-    parse_size,
-    shapenet_option,
-    verbose_option,
-)
 from render.cli.output import print_json
 
 
@@ -27,32 +17,27 @@ from render.cli.output import print_json
 @click.argument("episode_id", required=False, metavar="[ID]")
 @click.option("--from", "spec", metavar="SPEC", help="Render the episode of a spec file; needs no store.")
 @click.option("--at", metavar="VERSION", help="Version number or tag of the store [default: newest].")
-@click.option("--sheet", type=NEW_FILE, metavar="FILE.png", help="Draw all images with overlays into one file.")
-@click.option("--plan", type=NEW_FILE, metavar="FILE.svg",
-              help="Draw a top view: locations, sizes, rotations, margins, camera.")  # fmt: skip
-@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE",
-              help="Change the spec, such as frames[0].objects[1].color=blue; the rest keeps its place.")  # fmt: skip
+@click.option("--sheet", type=opt.NEW_FILE, metavar="FILE.png", help="Draw all images with overlays into one file.")
+@click.option("--plan", type=opt.NEW_FILE, metavar="FILE.svg", help="Draw a top view with sizes, margins and camera.")
+@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change the spec; the rest keeps its place.")
 @click.option("--unset", "unsets", multiple=True, metavar="PATH", help="Remove a value from the spec.")
-@click.option("--set-scene", "scene_sets", multiple=True, metavar="PATH=VALUE",
-              help="Change the compiled Scene, without checks.")  # fmt: skip
+@click.option("--set-scene", "scene_sets", multiple=True, metavar="PATH=VALUE", help="Change the Scene, unchecked.")
 @click.option("--recompile", is_flag=True, help="Compile the stored spec again, and sample what it leaves open.")
-@click.option("--seed", type=Number(0, 2**63 - 1), help="Recompile with this seed [default: stored].")
+@click.option("--seed", type=opt.Number(0, 2**63 - 1), help="Recompile with this seed [default: stored].")
 @click.option("--frame", "frames", multiple=True, metavar="NAME", help="Render only this frame; repeatable.")
 @click.option("--profile", metavar="NAME", help="Profile [default: stored].")
-@click.option("--samples", type=Number(1, 1_000_000), help="Samples per pixel [default: stored].")
-@click.option("--size", metavar="WxH", callback=parse_size, help="Image size in pixels [default: stored].")
-@click.option("--out", type=NEW_PATH, metavar="DIR", help="Folder for the files [default: ./<id>].")
-@click.option("--compare", is_flag=True,
-              help="Write stored and new images side by side, with their difference.")  # fmt: skip
+@click.option("--samples", type=opt.Number(1, 1_000_000), help="Samples per pixel [default: stored].")
+@click.option("--size", metavar="WxH", callback=opt.parse_size, help="Image size in pixels [default: stored].")
+@click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Folder for the files [default: ./<id>].")
+@click.option("--compare", is_flag=True, help="Write stored and new images side by side, with their difference.")
 @click.option("--replace", is_flag=True, help="Commit the re-rendered episode; the old one stays in the history.")
 @click.option("--save-blend", is_flag=True, help="Also save the scene of each image as a .blend file.")
-@device_option
-@asset_root_option
-@shapenet_option
-@click.option("--renderer", type=click.Choice(["cycles", "fake"]), default="cycles",
-              help="Renderer; fake: flat colors, without Blender.")  # fmt: skip
-@json_option
-@verbose_option
+@opt.device
+@opt.asset_root
+@opt.shapenet
+@opt.choice("--renderer", ["cycles", "fake"], "Renderer; fake: flat colors, without Blender.")
+@opt.as_json
+@opt.verbose
 def main(store: str | None, episode_id: str | None, as_json: bool, **options: Any) -> None:
     """Inspect an episode, or render it again.
 
@@ -64,7 +49,6 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
     else where the compiler placed it; a change that breaks a stated relation is an error. Paths may use names:
     frames[context-0].objects[b].location=[1,2].
 
-    \b
     Exit codes: 0 identical, replaced, or nothing to compare with; 1 the images or their truth differ; 2 wrong
     options, spec or id; 3 the requested device is not available; 4 the store can't be read.
     """

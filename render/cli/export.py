@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from render.cli import options as opt
 from render.cli.command import DioramaCommand
-from render.cli.options import (
-    NEW_PATH,
-    Number,
-    at_option,
-    default_store,
-    limit_option,
-    open_reader,
-    splits_option,
-    verbose_option,
-    where_option,
-)
 from render.cli.output import counted, progress_bar
 
 if TYPE_CHECKING:
@@ -29,16 +19,15 @@ if TYPE_CHECKING:
 @click.command(cls=DioramaCommand)
 @click.argument("source", required=False, metavar="[STORE]")
 @click.option("--format", "name", default="folder", metavar="NAME", help="Format, one of --list-formats.")
-@click.option("--out", type=NEW_PATH, metavar="DIR", help="Output folder; required.")
+@click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Output folder; required.")
 @click.option("--overwrite", is_flag=True, help="Replace exported episodes that differ from the stored ones.")
-@limit_option("episodes")
-@splits_option
-@where_option
-@at_option
-@click.option("--shard-size", type=Number(1),
-              help="Episodes per file of webdataset and huggingface [default: depends on the format].")  # fmt: skip
+@opt.limit("episodes")
+@opt.splits
+@opt.where
+@opt.at
+@click.option("--shard-size", type=opt.Number(1), help="Episodes per file, if sharded [default: by format].")
 @click.option("--list-formats", is_flag=True, help="List the formats and exit.")
-@verbose_option
+@opt.verbose
 def main(
     source: str | None,
     name: str,
@@ -57,7 +46,6 @@ def main(
     missing. `folder` has a folder per episode, with a PNG and a JSON file per image and episode.json. `clevr-masks`
     reads a published CLEVR_<split>_scenes.json instead of STORE, and writes boxes and masks for its images.
 
-    \b
     Exit codes: 0 all exported; 2 wrong options, or exported episodes that differ from the stored ones; 4 the store
     can't be read, or episodes in it are damaged (listed at the end; the others are exported).
     """
@@ -82,7 +70,7 @@ def main(
         from render.store.lance.copying import condition
 
         options = replace(options, where=condition(where, splits=splits))
-        report = _export_store(export, source or default_store(), at, out, options)
+        report = _export_store(export, source or opt.default_store(), at, out, options)
     skipped = f", skipped {report.skipped} already there" if report.skipped else ""
     click.echo(f"exported {counted(report.exported, 'episode')} to {out}{skipped}")
     if error := report.error():
@@ -90,7 +78,7 @@ def main(
 
 
 def _export_store(export: Exporter, url: str, at: str | None, out: Path, options: ExportOptions) -> ExportReport:
-    store = open_reader(url, at)
+    store = opt.open_reader(url, at)
     count = store.count(options.where)
     with progress_bar(count if options.limit is None else min(options.limit, count), "episodes") as progress:
         report = export(store, out, options, progress)

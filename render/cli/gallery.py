@@ -9,20 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from render.cli import options as opt
 from render.cli.command import DioramaCommand
-from render.cli.options import (
-    NEW_PATH,
-    Number,
-    at_option,
-    json_option,
-    limit_option,
-    open_reader,
-    splits_option,
-    store_argument,
-    verbose_option,
-    where_option,
-    workers_option,
-)
 from render.cli.output import counted, progress_bar
 
 if TYPE_CHECKING:
@@ -30,18 +18,17 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=DioramaCommand)
-@store_argument
-@click.option("--out", type=NEW_PATH, required=True, metavar="DIR", help="Folder of the gallery.")
-@where_option
-@splits_option
-@limit_option("episodes")
-@at_option
-@workers_option
+@opt.store
+@click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Folder of the gallery.")
+@opt.where
+@opt.splits
+@opt.limit("episodes")
+@opt.at
+@opt.workers
 @click.option("--serve", is_flag=True, help="Then serve it to browsers on this machine, until Ctrl-C.")
-@click.option("--port", type=Number(0, 65535), default=0, show_default=False,
-              help="Port for --serve, on 127.0.0.1 [default: a free port].")  # fmt: skip
-@json_option
-@verbose_option
+@click.option("--port", type=opt.Number(0, 65535), default=0, help="Port of --serve on 127.0.0.1; 0: a free port.")
+@opt.as_json
+@opt.verbose
 def main(
     url: str,
     out: Path,
@@ -60,7 +47,6 @@ def main(
     ./diorama.lance], with boxes, masks and all of its truth. It needs no server and no network. A second run adds new
     episodes and removes deleted ones.
 
-    \b
     Exit codes: 0 done; 2 wrong options, or DIR is something else; 4 the store can't be read, DIR can't be written, or
     episodes in the store are damaged (listed at the end and in the gallery).
     """
@@ -69,7 +55,7 @@ def main(
     from render.gallery.build import GalleryOptions, build
     from render.store.lance.copying import condition
 
-    store = open_reader(url, at)
+    store = opt.open_reader(url, at)
     options = GalleryOptions(condition(where, splits=splits), limit, at, workers)
     count = store.count(options.where)
     with progress_bar(count if limit is None else min(count, limit), "episodes") as progress:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -59,14 +59,14 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it 
 
     def _expected(self) -> str:
         noun = "an integer" if self._kind is int else "a number"
-        low = None if self._low is None else f"{'above' if self._exclusive else 'from'} {self._low:g}"
-        high = None if self._high is None else f"{'up to' if self._exclusive or low is None else 'to'} {self._high:g}"
+        low = None if self._low is None else f"{'above' if self._exclusive else 'from'} {self._low:,}"
+        high = None if self._high is None else f"{'up to' if self._exclusive or low is None else 'to'} {self._high:,}"
         if low and not high and not self._exclusive:
-            low = f"of at least {self._low:g}"
+            low = f"of at least {self._low:,}"
         return " ".join(part for part in (noun, low, high) if part)
 
 
-def option_group(*options: Callable[[Any], Any]) -> Callable[[_Decorated], _Decorated]:
+def group(*options: Callable[[Any], Any]) -> Callable[[_Decorated], _Decorated]:
     """One decorator that adds several options, in this order."""
 
     def decorate(command: _Decorated) -> _Decorated:
@@ -108,16 +108,9 @@ def _set_shapenet(ctx: click.Context, _param: click.Parameter, value: str | None
     """Set $DIORAMA_SHAPENET, which every reader of models uses, until the command ends."""
     if value is None:
         return
-    before = os.environ.get("DIORAMA_SHAPENET")
-    os.environ["DIORAMA_SHAPENET"] = str(Path(value).absolute())
-
-    def restore() -> None:
-        if before is None:
-            os.environ.pop("DIORAMA_SHAPENET", None)
-        else:
-            os.environ["DIORAMA_SHAPENET"] = before
-
-    ctx.call_on_close(restore)
+    name, before = "DIORAMA_SHAPENET", os.environ.get("DIORAMA_SHAPENET")
+    os.environ[name] = str(Path(value).absolute())
+    ctx.call_on_close(lambda: os.environ.pop(name) if before is None else os.environ.update({name: before}))
 
 
 def default_store() -> str:
@@ -132,40 +125,44 @@ def open_reader(url: str, at: str | None = None) -> LanceReader:
     return open_store(url) if at is None else open_at(url, at)
 
 
-def limit_option(noun: str, most: int | None = None) -> Callable[[_Decorated], _Decorated]:
+def choice(
+    name: str, values: Sequence[str], help: str, default: str | None = None
+) -> Callable[[_Decorated], _Decorated]:
+    """Add an option with one of several values; the default is the first value."""
+    return click.option(name, type=click.Choice(values), default=default or values[0], help=help)
+
+
+def limit(noun: str, most: int | None = None) -> Callable[[_Decorated], _Decorated]:
     """Add --limit, a maximum number of `noun`."""
     return click.option("--limit", type=Number(0, most), help=f"Maximum number of {noun} [default: all].")
 
 
-verbose_option = click.option(
+verbose = click.option(
     "-v", "--verbose", count=True, is_eager=True, expose_value=False, callback=_set_verbosity, default=0,
     show_default=False, help="Print verbose output; repeat to include libraries.",
 )  # fmt: skip
-shapenet_option = click.option(
+shapenet = click.option(
     "--shapenet", metavar="DIR", type=click.Path(exists=True, file_okay=False), is_eager=True, expose_value=False,
     callback=_set_shapenet,
     help="Root of ShapeNetCore [default: $DIORAMA_SHAPENET, assets.toml, or the 64 packaged models].",
 )  # fmt: skip
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-out_option = click.option("--out", type=NEW_PATH, metavar="FILE", help="Output file [default: stdout].")
-files_argument = click.argument("files", nargs=-1, required=True)
-seed_option = click.option("--seed", type=Number(0, 2**63 - 1), default=0, help="Random seed.")
-first_option = click.option("--first", type=Number(0), default=0, help="Number of the first episode.")
-profile_option = click.option(
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+out = click.option("--out", type=NEW_PATH, metavar="FILE", help="Output file [default: stdout].")
+files = click.argument("files", nargs=-1, required=True)
+seed = click.option("--seed", type=Number(0, 2**63 - 1), default=0, help="Random seed.")
+first = click.option("--first", type=Number(0), default=0, help="Number of the first episode.")
+profile = click.option(
     "--profile", metavar="NAME", help="draft, standard, reference, or clevr-512 [default: standard]."
 )
-size_option = click.option(
+size = click.option(
     "--size", metavar="WxH", callback=parse_size, help="Image size in pixels [default: the stage's own, 320x240]."
 )
-device_option = click.option(
-    "--device", type=click.Choice(["auto", "cpu", "cuda", "optix"]), default="auto",
-    help="Render device; any choice but auto must be available.",
-)  # fmt: skip
-asset_root_option = click.option(
+device = choice("--device", ["auto", "cpu", "cuda", "optix"], "Render device; any choice but auto must be available.")
+asset_root = click.option(
     "--asset-root", "asset_roots", multiple=True, type=FOLDER, help="Folder of .blend assets for specs; repeatable."
 )
-store_argument = click.argument("url", metavar="STORE", default=default_store)
-at_option = click.option("--at", metavar="VERSION", help="Version number or tag [default: newest].")
-where_option = click.option("--where", metavar="SQL", help="SQL filter, such as \"split = 'train'\" [default: all].")
-splits_option = click.option("--split", "splits", multiple=True, help="Include only this split; repeatable.")
-workers_option = click.option("--workers", type=Number(1), help="Number of processes [default: one per core].")
+store = click.argument("url", metavar="STORE", default=default_store)
+at = click.option("--at", metavar="VERSION", help="Version number or tag [default: newest].")
+where = click.option("--where", metavar="SQL", help="SQL filter, such as \"split = 'train'\" [default: all].")
+splits = click.option("--split", "splits", multiple=True, help="Include only this split; repeatable.")
+workers = click.option("--workers", type=Number(1), help="Number of processes [default: one per core].")

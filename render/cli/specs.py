@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from render.cli import options as opt
 from render.cli import (
     specs_icca,
     specs_iwisdm,
@@ -18,19 +19,6 @@ from render.cli import (
     verification,
 )
 from render.cli.command import DioramaGroup, log
-from render.cli.options import (
-    FILES_HELP,
-    Number,
-    asset_root_option,
-    files_argument,
-    json_option,
-    out_option,
-    profile_option,
-    seed_option,
-    shapenet_option,
-    size_option,
-    verbose_option,
-)
 from render.cli.output import atomic_writer, counted, print_json, write_lines, write_text
 from render.model.errors import CompileError, SpecError
 
@@ -39,11 +27,10 @@ if TYPE_CHECKING:
 
 
 @click.group(cls=DioramaGroup)
-@verbose_option
+@opt.verbose
 def main() -> None:
     """Generate, check, compile and import scene specs.
 
-    \b
     Exit codes: 0 done; 1 some episodes have no layout (resolve), or a player failed (icca play); 2 wrong specs or
     options.
     """
@@ -61,7 +48,7 @@ for _command in (
 
 
 @main.command()
-@out_option
+@opt.out
 def schema(out: Path | None) -> None:
     """Print the JSON Schema of spec files."""
     from scene_specs.language.schema import schema_text
@@ -69,9 +56,9 @@ def schema(out: Path | None) -> None:
     write_text(out, schema_text())
 
 
-@main.command(epilog=FILES_HELP)
+@main.command(epilog=opt.FILES_HELP)
 @click.argument("files", nargs=-1)
-@json_option
+@opt.as_json
 @click.option("--prove", is_flag=True, help="Also verify that the stored truth of each episode follows from it.")
 @click.option("--store", metavar="STORE", help="With --prove: verify the rendered episodes of a store, not files.")
 def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None) -> None:
@@ -107,13 +94,13 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None)
     click.echo(f"{counted(result.episodes, 'episode')}, no errors{unverified_note}")
 
 
-@main.command(epilog=FILES_HELP)
-@files_argument
-@out_option
-@profile_option
-@size_option
-@asset_root_option
-@shapenet_option
+@main.command(epilog=opt.FILES_HELP)
+@opt.files
+@opt.out
+@opt.profile
+@opt.size
+@opt.asset_root
+@opt.shapenet
 def resolve(
     files: tuple[str, ...],
     out: Path | None,
@@ -165,12 +152,12 @@ def _parse_span(_ctx: click.Context, _param: click.Parameter, value: str) -> tup
 
 
 @main.command()
-@click.option("--count", type=Number(0), required=True, help="Number of episodes.")
+@click.option("--count", type=opt.Number(0), required=True, help="Number of episodes.")
 @click.option("--objects", default="3-10", metavar="MIN-MAX", callback=_parse_span, help="Objects per image.")
 @click.option("--split", default="train", help="Split that the episodes belong to.")
-@seed_option
+@opt.seed
 @click.option("--cogent", type=click.Choice(["A", "B"]), help="Condition of CLEVR-CoGenT [default: none].")
-@out_option
+@opt.out
 def clevr(count: int, objects: tuple[int, int], split: str, seed: int, cogent: str | None, out: Path | None) -> None:
     """Generate CLEVR episodes, one per line."""
     from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
@@ -181,14 +168,9 @@ def clevr(count: int, objects: tuple[int, int], split: str, seed: int, cogent: s
 @main.command(name="import")
 @click.option("--from", "origin", type=click.Choice(["mewl", "clevr"]), required=True, help="Format of the files.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--camera",
-    type=click.Choice(["recover", "nominal"]),
-    default="recover",
-    help="Recover cameras from the objects' pixel_coords, or use the stage's camera without jitter.",
-)
+@opt.choice("--camera", ["recover", "nominal"], "Recover cameras from pixel_coords, or use the stage's camera.")
 @click.option("--strict", is_flag=True, help="Treat a camera that can't be recovered as an error, not a warning.")
-@out_option
+@opt.out
 def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out: Path | None) -> None:
     """Convert published scene files to specs.
 

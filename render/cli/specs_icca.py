@@ -7,23 +7,24 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from render.cli import options as opt
 from render.cli import specs_icca_play
-from render.cli.options import NEW_PATH, Number, files_argument, first_option, json_option, out_option, seed_option
 from render.cli.output import counted, json_text, progress, write_specs, write_text
 from render.cli.verification import read_benchmark
 
 
 @click.group(invoke_without_command=True)
-@click.option("--contexts", type=Number(0), help="Number of contexts; required without a subcommand.")
-@first_option
-@click.option("--difficulty", type=click.Choice(["easy", "medium", "hard"]), default="hard",
-              help="How similar the images of a context are.")  # fmt: skip
-@click.option("--source", type=click.Choice(["clevr", "shapenet", "flat", "tangram"]), default="clevr",
-              help="Kind of objects.")  # fmt: skip
-@click.option("--vary", type=click.Choice(["attributes", "relations", "parts"]),
-              help="What images differ in [default: parts for tangram, attributes otherwise].")  # fmt: skip
-@seed_option
-@out_option
+@click.option("--contexts", type=opt.Number(0), help="Number of contexts; required without a subcommand.")
+@opt.first
+@opt.choice("--difficulty", ["easy", "medium", "hard"], "How similar the images of a context are.", "hard")
+@opt.choice("--source", ["clevr", "shapenet", "flat", "tangram"], "Kind of objects.")
+@click.option(
+    "--vary",
+    type=click.Choice(["attributes", "relations", "parts"]),
+    help="What images differ in [default: parts for tangram, attributes otherwise].",
+)
+@opt.seed
+@opt.out
 @click.pass_context
 def icca(
     ctx: click.Context,
@@ -56,9 +57,9 @@ def icca(
 
 
 @icca.command()
-@files_argument
-@json_option
-@out_option
+@opt.files
+@opt.as_json
+@opt.out
 def similarity(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     """Report how similar the images of contexts are.
 
@@ -72,9 +73,9 @@ def similarity(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
 
 @icca.command()
 @click.argument("store")
-@click.option("--count", type=Number(1), help="Number of games [default: one per context].")
-@click.option("--out", required=True, type=NEW_PATH, metavar="DIR", help="Folder for the games.")
-@seed_option
+@click.option("--count", type=opt.Number(1), help="Number of games [default: one per context].")
+@click.option("--out", required=True, type=opt.NEW_PATH, metavar="DIR", help="Folder for the games.")
+@opt.seed
 def games(store: str, count: int | None, out: Path, seed: int) -> None:
     """Create games from the rendered contexts of STORE.
 

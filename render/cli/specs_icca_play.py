@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from render.cli.options import FILE, NEW_PATH, Number, json_option, option_group, out_option, seed_option
+from render.cli import options as opt
 from render.cli.output import create_empty_folder, json_text, print_json, progress, write_text
 from render.model.errors import UsageError
 
@@ -19,31 +19,28 @@ if TYPE_CHECKING:
 
 _form_option = click.option("--form", type=click.Choice(["separate", "collage"]), default="separate",
                             help="Four separate images, or one image with two by two.")  # fmt: skip
-_variant_options = option_group(
+_variant_options = opt.group(
     click.option("--speaker-variant", default="S1", metavar="S1-S4", help="Instructions of speakers."),
     click.option("--variant", default="L3", metavar="L1-L7", help="What listeners see."),
-    click.option("--variant-file", type=FILE, metavar="FILE",
+    click.option("--variant-file", type=opt.FILE, metavar="FILE",
                  help="A listener variant of your own, as JSON [default: --variant]."),
     click.option("--labels", type=click.Choice(["letters", "positions"]), default="letters",
                  help="A to D, or top left, top right, ..."),
     _form_option,
-    click.option("--max-images", type=Number(1), help="Maximum number of images in a prompt [default: no limit]."),
-    seed_option,
+    click.option("--max-images", type=opt.Number(1), help="Maximum number of images in a prompt [default: no limit]."),
+    opt.seed,
 )  # fmt: skip
 
 
 @click.command(epilog="GAMES are folders of games, or folders that contain such folders.")
-@click.argument("games", nargs=-1, required=True, type=NEW_PATH)
-@click.option("--speaker", required=True, metavar="NAME",
-              help="scripted, steady, restless, recorded, replay:FILE, or a plugin.")  # fmt: skip
-@click.option("--listener", required=True, metavar="NAME",
-              help="oracle, random, literal, learner, replay:FILE, or a plugin.")  # fmt: skip
+@click.argument("games", nargs=-1, required=True, type=opt.NEW_PATH)
+@click.option("--speaker", required=True, help="scripted, steady, restless, recorded, replay:FILE, or a plugin.")
+@click.option("--listener", required=True, help="oracle, random, literal, learner, replay:FILE, or a plugin.")
 @_variant_options
 @click.option("--prompts", is_flag=True, help="Include both prompts of each trial in the transcript.")
-@click.option("--folders", type=NEW_PATH, metavar="DIR",
-              help="Also write each played game to a folder here, in the published layout.")  # fmt: skip
+@click.option("--folders", type=opt.NEW_PATH, metavar="DIR", help="Also write each played game to a folder here.")
 @click.option("--resume", is_flag=True, help="Play only the games that --out does not have yet.")
-@out_option
+@opt.out
 def play(
     games: tuple[Path, ...], out: Path | None, prompts: bool, folders: Path | None, resume: bool, **options: Any
 ) -> None:
@@ -107,14 +104,14 @@ def _read_setup(options: dict[str, Any]) -> Setup:
 
 
 @click.command()
-@click.argument("game", type=NEW_PATH)
-@click.option("--trial", type=Number(0, 23), default=0, help="Number of the trial, from 0 to 23.")
-@click.option("--role", type=click.Choice(["speaker", "listener"]), default="listener", help="Player to prompt.")
+@click.argument("game", type=opt.NEW_PATH)
+@click.option("--trial", type=opt.Number(0, 23), default=0, help="Number of the trial, from 0 to 23.")
+@opt.choice("--role", ["speaker", "listener"], "Player to prompt.", "listener")
 @click.option("--speaker", default="scripted", metavar="NAME", help="Speaker of the trials before.")
 @click.option("--listener", default="oracle", metavar="NAME", help="Listener of the trials before.")
 @_variant_options
-@json_option
-@click.option("--images", type=NEW_PATH, metavar="DIR", help="Write the prompt's images here, numbered.")
+@opt.as_json
+@click.option("--images", type=opt.NEW_PATH, metavar="DIR", help="Write the prompt's images here, numbered.")
 def prompt(game: Path, trial: int, role: str, as_json: bool, images: Path | None, **options: Any) -> None:
     """Show the prompt of one trial of GAME.
 
@@ -143,7 +140,7 @@ def prompt(game: Path, trial: int, role: str, as_json: bool, images: Path | None
 
 
 @click.command()
-@json_option
+@opt.as_json
 @_form_option
 def variants(as_json: bool, form: str) -> None:
     """List speaker and listener variants.
@@ -169,14 +166,12 @@ def variants(as_json: bool, form: str) -> None:
 
 @click.command()
 @click.argument("played", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--computation", type=click.Choice(["definition", "published"]), default="definition",
-              help="How to compute WND and WNR: as the paper defines them, or as its code does.")  # fmt: skip
-@click.option("--words", type=click.Choice(["content", "all"]), default="content",
-              help="Words that WND and WNR count.")  # fmt: skip
-@click.option("--plot", type=NEW_PATH, metavar="FILE", help="Also draw the scores as SVG.")
-@json_option
-@seed_option
-@out_option
+@opt.choice("--computation", ["definition", "published"], "WND and WNR as defined, or as the published code does.")
+@opt.choice("--words", ["content", "all"], "Words that WND and WNR count.")
+@click.option("--plot", type=opt.NEW_PATH, metavar="FILE", help="Also draw the scores as SVG.")
+@opt.as_json
+@opt.seed
+@opt.out
 def score(
     played: tuple[Path, ...],
     computation: str,

@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli.options import (
-    FILE,
-    FILES_HELP,
-    Number,
-    files_argument,
-    first_option,
-    json_option,
-    option_group,
-    out_option,
-    parse_color,
-    seed_option,
-)
+from render.cli import options as opt
 from render.cli.output import json_text, write_specs, write_text
 from render.cli.verification import read_benchmark
 from render.model.errors import UsageError
@@ -41,7 +30,7 @@ def _parse_settings(_ctx: click.Context, _param: click.Parameter, values: tuple[
 
 
 @click.command()
-@option_group(
+@opt.group(
     click.option("--benchmark", type=click.Choice(["low", "medium", "high", "single-frame"]),
                  help="Level of the published benchmark."),
     click.option("--properties", type=click.Choice(["all", "category", "location", "identity"]), default="all",
@@ -50,32 +39,32 @@ def _parse_settings(_ctx: click.Context, _param: click.Parameter, values: tuple[
                  help=f"Classic task instead of a --benchmark: {', '.join(_BANK)}."),
     click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", callback=_parse_settings,
                  help="Setting of a --task; repeatable."),
-    click.option("--config", type=FILE, metavar="FILE",
+    click.option("--config", type=opt.FILE, metavar="FILE",
                  help="AutoTask configuration of your own instead of a --benchmark, as JSON."),
-    click.option("--count", type=Number(0), required=True, help="Number of trials."),
-    first_option,
-    click.option("--trials-per-task", type=Number(1), default=1, help="Trials per task."),
+    click.option("--count", type=opt.Number(0), required=True, help="Number of trials."),
+    opt.first,
+    click.option("--trials-per-task", type=opt.Number(1), default=1, help="Trials per task."),
     click.option("--unique", type=click.Choice(["structure", "frames", "none"]), default="frames",
                  help="Tasks differ in operators; or in operators or frames; or may repeat."),
     click.option("--balanced", is_flag=True, help="Make all answers equally frequent, counted from trial 0."),
     click.option("--condition-matters", is_flag=True, help="Give both branches of a Switch different answers."),
-    click.option("--foils", type=Number(0, 1, float), metavar="SHARE",
+    click.option("--foils", type=opt.Number(0, 1, float), metavar="SHARE",
                  help="Share of pairs with different identities that have one category [default: by chance]."),
-    click.option("--longest-delay", type=Number(1), help="Maximum number of empty frames in a row [default: 1]."),
-    click.option("--chain", type=Number(1, 10), default=1, help="Number of tasks merged into one."),
-    click.option("--distractor-frames", type=Number(0), default=0,
+    click.option("--longest-delay", type=opt.Number(1), help="Maximum number of empty frames in a row [default: 1]."),
+    click.option("--chain", type=opt.Number(1, 10), default=1, help="Number of tasks merged into one."),
+    click.option("--distractor-frames", type=opt.Number(0), default=0,
                  help="Maximum number of empty frames with an object to ignore."),
-    click.option("--distractors", type=Number(0), default=0,
+    click.option("--distractors", type=opt.Number(0), default=0,
                  help="Maximum number of frames with a second object to ignore."),
     click.option("--fixation", type=click.Choice(["hold", "action", "none"]), default="hold",
                  help="Show the cross until the answer is due, only then, or never."),
-    click.option("--background", metavar="R,G,B", callback=parse_color, help="8-bit sRGB color [default: black]."),
-    click.option("--stimuli", type=FILE, metavar="FILE",
+    click.option("--background", metavar="R,G,B", callback=opt.parse_color, help="8-bit sRGB color [default: black]."),
+    click.option("--stimuli", type=opt.FILE, metavar="FILE",
                  help='JSON {"category": ["#1", "model id", ...], ...} [default: eight of each packaged category].'),
     click.option("--split", type=click.Choice(["train", "val", "test"]), default="train",
                  help="Split; each has its own views of the models."),
-    seed_option,
-    out_option,
+    opt.seed,
+    opt.out,
 )  # fmt: skip
 def iwisdm(out: Path | None, count: int, first: int, **options: Any) -> None:
     """Generate iWISDM trials, one per line.
@@ -146,10 +135,10 @@ def _plan_sessions(options: dict[str, Any], setup: Setup, trials: int) -> tuple[
     return auto_sessions(config, setup, name, trials, options["unique"], chain), name
 
 
-@click.command(epilog=FILES_HELP)
-@files_argument
-@json_option
-@out_option
+@click.command(epilog=opt.FILES_HELP)
+@opt.files
+@opt.as_json
+@opt.out
 def balance(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     """Report how often each answer of iWISDM trials is due.
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from render.cli import options as opt
 from render.cli.command import log
-from render.cli.options import FILE, FOLDER, NEW_PATH, Number, json_option, option_group, out_option, seed_option
 from render.cli.output import counted, json_text, progress, write_specs, write_text
 from render.model.errors import Diagnostic, SpecError, UsageError
 from scene_specs.language.tables import markdown_table
@@ -22,40 +22,41 @@ if TYPE_CHECKING:
 _CONDITIONS = ["whole+black", "part+black", "whole+color", "part+color"]
 _SPLITS = ["train", "val", "dev", "heldout", "dense", "all"]
 _MAX_WARNINGS = 20
+_SHARE = opt.Number(0, 1, float)
 
 _annotations_option = click.option(
-    "--annotations", type=FILE, multiple=True, metavar="FILE", help="Annotations in the published form; repeatable."
+    "--annotations", type=opt.FILE, multiple=True, metavar="FILE", help="Annotations in the published form; repeatable."
 )
 _splits_option = click.option(
-    "--splits", type=FILE, metavar="FILE", help="JSON {split: [tangram, ...]} [default: sampled from the seed]."
+    "--splits", type=opt.FILE, metavar="FILE", help="JSON {split: [tangram, ...]} [default: sampled from the seed]."
 )
 
 
 @click.command()
-@option_group(
+@opt.group(
     click.option("--pictures", is_flag=True, help="Generate single images, one episode per description, not games."),
     click.option("--condition", type=click.Choice([*_CONDITIONS, "aug", "four"]), default="four",
                  help="What is described and colored; four: the same games in each; aug: subsets of the parts."),
     click.option("--split", type=click.Choice(_SPLITS), default="dev", help="Split to generate."),
     click.option("--targets", type=click.Choice(["one", "all"]), default="one",
                  help="Games for one sampled description per tangram, or for all."),
-    click.option("--contexts", type=Number(1, 1000), default=10, help="Games per target."),
+    click.option("--contexts", type=opt.Number(1, 1000), default=10, help="Games per target."),
     click.option("--distinct", type=click.Choice(["raw", "normalized"]), default="raw",
                  help="How descriptions in a game differ: as written, or also without case, articles and typos."),
-    click.option("--svg", type=FOLDER, metavar="DIR", help="Drawings <tangram>.svg [default: packaged tangrams]."),
+    click.option("--svg", type=opt.FOLDER, metavar="DIR", help="Drawings <tangram>.svg [default: packaged tangrams]."),
     _annotations_option,
     _splits_option,
     click.option("--strict", is_flag=True, help="Treat every problem in these files as an error."),
     click.option("--world", type=click.Choice(["2d", "3d"]), default="2d",
                  help="Flat pieces, or wooden pieces on CLEVR's table."),
-    click.option("--size", type=Number(16, 4096), default=224, help="Width and height of images in pixels (2d)."),
-    click.option("--border", type=Number(0, 50, float), default=1.0,
+    click.option("--size", type=opt.Number(16, 4096), default=224, help="Width and height of images in pixels (2d)."),
+    click.option("--border", type=opt.Number(0, 50, float), default=1.0,
                  help="Width of the white line between pieces, in pixels (2d)."),
-    click.option("--margin", type=Number(0, 1000, float), default=0.0,
+    click.option("--margin", type=opt.Number(0, 1000, float), default=0.0,
                  help="Width of the white margin around the figure, in pixels (2d)."),
     click.option("--sharp", is_flag=True, help="Turn antialiasing off: only piece colors and white (2d)."),
-    seed_option,
-    out_option,
+    opt.seed,
+    opt.out,
 )  # fmt: skip
 def kilogram(out: Path | None, seed: int, split: str, condition: str, **options: Any) -> None:
     """Generate KiloGram reference games, one per line.
@@ -120,15 +121,12 @@ def _specs(
 
 
 @click.command()
-@click.option("--count", type=Number(1, 100_000), required=True, help="Number of tangrams.")
-@click.option("--corners", type=Number(0, 1, float), default=0.1,
-              help="Share of pieces that touch others at a corner instead of an edge.")  # fmt: skip
-@click.option("--symmetric", type=Number(0, 1, float), default=0.5,
-              help="Share of tangrams with pairs of pieces on both sides of an axis.")  # fmt: skip
-@click.option("--alike", type=Number(0, 1, float), default=0.7,
-              help="Maximum overlap of two silhouettes, as a share of 1.")  # fmt: skip
-@seed_option
-@click.option("--out", type=NEW_PATH, required=True, metavar="DIR", help="Folder for one SVG file per tangram.")
+@click.option("--count", type=opt.Number(1, 100_000), required=True, help="Number of tangrams.")
+@click.option("--corners", type=_SHARE, default=0.1, help="Share of pieces that touch others only at a corner.")
+@click.option("--symmetric", type=_SHARE, default=0.5, help="Share of tangrams with symmetric pairs of pieces.")
+@click.option("--alike", type=_SHARE, default=0.7, help="Maximum overlap of two silhouettes, as a share of 1.")
+@opt.seed
+@click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Folder for one SVG file per tangram.")
 def tangrams(count: int, corners: float, symmetric: float, alike: float, seed: int, out: Path) -> None:
     """Draw random tangrams as SVG files.
 
@@ -148,12 +146,12 @@ def tangrams(count: int, corners: float, symmetric: float, alike: float, seed: i
 
 
 @click.command()
-@click.argument("folder", type=FOLDER, metavar="DIR")
+@click.argument("folder", type=opt.FOLDER, metavar="DIR")
 @_annotations_option
 @_splits_option
 @click.option("--strict", is_flag=True, help="Exit with code 2 if there are errors.")
-@json_option
-@out_option
+@opt.as_json
+@opt.out
 def drawings(
     folder: Path, annotations: tuple[Path, ...], splits: Path | None, strict: bool, as_json: bool, out: Path | None
 ) -> None:
@@ -185,9 +183,9 @@ def drawings(
 
 
 @click.command()
-@click.argument("files", nargs=-1, type=FILE, metavar="[FILES]...")
-@json_option
-@out_option
+@click.argument("files", nargs=-1, type=opt.FILE, metavar="[FILES]...")
+@opt.as_json
+@opt.out
 def naming(files: tuple[Path, ...], as_json: bool, out: Path | None) -> None:
     """Measure naming agreement on each tangram.
 

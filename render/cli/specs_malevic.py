@@ -8,15 +8,7 @@ from typing import Any
 
 import click
 
-from render.cli.options import (
-    FILES_HELP,
-    Number,
-    files_argument,
-    first_option,
-    json_option,
-    out_option,
-    seed_option,
-)
+from render.cli import options as opt
 from render.cli.output import json_text, write_specs, write_text
 from render.cli.verification import read_benchmark
 from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS
@@ -31,21 +23,28 @@ _SPLITS = ("train", "val", "test", "test-seen", "test-unseen", "all")
 
 
 @click.command()
-@click.option("--set", "name", type=click.Choice([*SETS, *_GROUPS]), default="main",
-              help="Data set, or a group of them: the four main, the hard, or the generalization sets.")  # fmt: skip
-@click.option("--split", type=click.Choice(_SPLITS), default="all", help="Split to generate.")
-@click.option("--count", type=Number(0), help="Items per set and split [default: as published].")
-@first_option
-@seed_option
-@click.option("--variant", type=click.Choice(["vague", "static"]), default="vague",
-              help="k: sampled per scene, or 0.29 in all scenes.")  # fmt: skip
-@click.option("--areas", type=click.Choice(["published", "true"]), default="published",
-              help="Area of circles: 21.5 % below that of their class, or equal to it.")  # fmt: skip
+@click.option(
+    "--set",
+    "name",
+    type=click.Choice([*SETS, *_GROUPS]),
+    default="main",
+    help="Data set, or a group: main, hard, generalization, all.",
+)
+@opt.choice("--split", _SPLITS, "Split to generate.", "all")
+@click.option("--count", type=opt.Number(0), help="Items per set and split [default: as published].")
+@opt.first
+@opt.seed
+@opt.choice("--variant", ["vague", "static"], "k: sampled per scene, or 0.29 in all scenes.")
+@opt.choice("--areas", ["published", "true"], "Area of circles: 21.5 % below that of their class, or equal to it.")
 @click.option("--uniform-count", is_flag=True, help="Make all object counts from 5 to 9 equally frequent.")
-@click.option("--gap", type=Number(0, 50, float), default=5.0,
-              help="Minimum distance between objects of one color, in canvas units; 0 as published.")  # fmt: skip
-@click.option("--world", type=click.Choice(["flat", "3d"]), default="flat", help="Flat shapes, or prisms on a table.")
-@out_option
+@click.option(
+    "--gap",
+    type=opt.Number(0, 50, float),
+    default=5.0,
+    help="Minimum distance of objects of one color, canvas units; 0 as published.",
+)
+@opt.choice("--world", ["flat", "3d"], "Flat shapes, or prisms on a table.")
+@opt.out
 def malevic(
     name: str, split: str, count: int | None, first: int, seed: int, world: Any, out: Path | None, **options: Any
 ) -> None:
@@ -88,10 +87,10 @@ def _numbers(names: tuple[str, ...], split: str, count: int | None, first: int) 
     return found
 
 
-@click.command(name="malevic-report", epilog=FILES_HELP)
-@files_argument
-@json_option
-@out_option
+@click.command(name="malevic-report", epilog=opt.FILES_HELP)
+@opt.files
+@opt.as_json
+@opt.out
 def malevic_report(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     """Report the statistics of MALeViC items.
 

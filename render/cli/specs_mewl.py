@@ -8,15 +8,7 @@ from typing import Any
 
 import click
 
-from render.cli.options import (
-    FILES_HELP,
-    Number,
-    files_argument,
-    first_option,
-    json_option,
-    out_option,
-    seed_option,
-)
+from render.cli import options as opt
 from render.cli.output import json_text, write_specs, write_text
 from render.cli.verification import located, read_checked
 from render.model.errors import SpecError
@@ -25,13 +17,13 @@ _TASKS = ["shape", "color", "material", "object", "composite", "relation", "boot
 
 
 @click.command()
-@click.option("--task", type=click.Choice([*_TASKS, "all"]), default="all", help="Task to generate.")
-@click.option("--split", type=click.Choice(["train", "val", "test", "all"]), default="all", help="Split to generate.")
-@click.option("--count", type=Number(0), help="Episodes per task and split [default: 3000, 600, 600].")
-@first_option
-@seed_option
+@opt.choice("--task", [*_TASKS, "all"], "Task to generate.", "all")
+@opt.choice("--split", ["train", "val", "test", "all"], "Split to generate.", "all")
+@click.option("--count", type=opt.Number(0), help="Episodes per task and split [default: 3000, 600, 600].")
+@opt.first
+@opt.seed
 @click.option("--balanced-options", is_flag=True, help="Omit options that can be ruled out without the images.")
-@out_option
+@opt.out
 def mewl(
     task: str, split: str, count: int | None, first: int, seed: int, balanced_options: bool, out: Path | None
 ) -> None:
@@ -52,10 +44,10 @@ def mewl(
     write_specs(out, specs, "episodes")
 
 
-@click.command(epilog=FILES_HELP)
-@files_argument
-@json_option
-@out_option
+@click.command(epilog=opt.FILES_HELP)
+@opt.files
+@opt.as_json
+@opt.out
 def audit(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     """Audit MEWL episodes for answers that need no image.
 
@@ -69,9 +61,9 @@ def audit(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     write_text(out, json_text(rows) if as_json else tables(rows))
 
 
-@click.command(epilog=FILES_HELP)
-@files_argument
-@out_option
+@click.command(epilog=opt.FILES_HELP)
+@opt.files
+@opt.out
 def captions(files: tuple[str, ...], out: Path | None) -> None:
     """Write MEWL episodes as text, one per line.
 

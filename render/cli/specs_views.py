@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from render.cli import options as opt
 from render.cli.command import log
-from render.cli.options import FILE, Number, limit_option, out_option, parse_color, seed_option, shapenet_option
 from render.cli.output import progress, write_lines
 from render.model.errors import AssetError, UsageError
 
@@ -28,26 +28,30 @@ def _parse_range(_ctx: click.Context, _param: click.Parameter, value: str) -> tu
 
 @click.command()
 @click.argument("models", nargs=-1)
-@click.option("--list", "listed", type=FILE, metavar="FILE", help="File with more MODELS, one per line.")
-@click.option("--views", "count", type=Number(1, 100), default=24, help="Views per model.")
-@click.option("--yaw", type=click.Choice(["even", "random"]), default="even",
-              help="Place cameras around the model in even steps, or at random.")  # fmt: skip
+@click.option("--list", "listed", type=opt.FILE, metavar="FILE", help="File with more MODELS, one per line.")
+@click.option("--views", "count", type=opt.Number(1, 100), default=24, help="Views per model.")
+@opt.choice("--yaw", ["even", "random"], "Place cameras around the model in even steps, or at random.")
 @click.option("--start", type=float, metavar="DEG", default=0.0, help="First yaw in degrees; 0 faces the front.")
-@click.option("--elevation", default="20", metavar="DEG|MIN:MAX", callback=_parse_range,
-              help="Camera elevation in degrees, or a range to sample from.")  # fmt: skip
-@click.option("--distance", type=Number(0, None, float, exclusive=True), metavar="UNITS",
-              help="Camera distance, in units of half a model's longest side [default: from --framing].")  # fmt: skip
-@click.option("--framing", type=Number(0, 10, float, exclusive=True), metavar="SHARE",
-              help="Share of the image that the model fills [default: the stage's own camera].")  # fmt: skip
-@click.option("--background", metavar="R,G,B", callback=parse_color, help="8-bit sRGB color [default: the stage's].")
+@click.option("--elevation", default="20", metavar="DEG|MIN:MAX", callback=_parse_range, help="Elevation in degrees.")
+@click.option(
+    "--distance",
+    type=opt.Number(0, None, float, True),
+    help="Camera distance; a model's longest side is 2 [default: --framing].",
+)
+@click.option(
+    "--framing",
+    type=opt.Number(0, 10, float, True),
+    help="Share of the image that the model fills [default: the stage's].",
+)
+@click.option("--background", metavar="R,G,B", callback=opt.parse_color, help="8-bit sRGB [default: the stage's].")
 @click.option("--stage", default="studio", metavar="NAME", help="Stage of the scenes.")
 @click.option("--color", metavar="NAME", help="Color of the palette [default: the model's own colors].")
 @click.option("--material", metavar="NAME", help="Material [default: the model's own].")
-@limit_option("models")
-@seed_option
+@opt.limit("models")
+@opt.seed
 @click.option("--skip-broken", is_flag=True, help="Leave out models that can't be read, with a warning for each.")
-@shapenet_option
-@out_option
+@opt.shapenet
+@opt.out
 def views(
     models: tuple[str, ...],
     listed: Path | None,

@@ -8,19 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from render.cli import options as opt
 from render.cli import store_maintenance, store_stats
 from render.cli.command import DioramaGroup, log
-from render.cli.options import (
-    NEW_PATH,
-    at_option,
-    json_option,
-    limit_option,
-    open_reader,
-    store_argument,
-    verbose_option,
-    where_option,
-    workers_option,
-)
 from render.cli.output import atomic_writer, counted, print_json, progress_bar
 from render.model.errors import StoreError, UsageError
 from scene_specs.language.tables import text_table
@@ -34,17 +24,17 @@ if TYPE_CHECKING:
 
 _LS_COLUMNS = ["episode_id", "benchmark", "task", "split", "attempt", "profile", "width", "height", "image_names"]
 _OBJECT_COLUMNS = ("image", "object", "shape", "color", "material", "size", "box", "visible")
+_SORT_KEYS = ("visible_fraction", "visible_pixels", "box", "objects", "images", "seconds")
 _MAX_DAMAGED = 20
 
 
 @click.group(cls=DioramaGroup)
-@verbose_option
+@opt.verbose
 def main() -> None:
     """Inspect, check and maintain a dataset store.
 
     STORE is a folder or s3://BUCKET/NAME [default: $DIORAMA_STORE or ./diorama.lance].
 
-    \b
     Exit codes: 0 done; 1 stores differ (diff); 2 wrong options, or episodes differ (copy); 4 the store can't be read
     or written, or is damaged.
     """
@@ -61,24 +51,20 @@ def create(url: str) -> None:
 
 
 @main.command()
-@store_argument
-@where_option
-@limit_option("episodes")
-@click.option(
-    "--sort",
-    type=click.Choice(["visible_fraction", "visible_pixels", "box", "objects", "images", "seconds"]),
-    help="Sort by a measure, smallest first; for measures of objects, the smallest of an episode [default: by id].",
-)
+@opt.store
+@opt.where
+@opt.limit("episodes")
+@click.option("--sort", type=click.Choice(_SORT_KEYS), help="Sort by a measure, smallest first [default: by id].")
 @click.option("--reverse", is_flag=True, help="Reverse the order.")
-@at_option
-@json_option
+@opt.at
+@opt.as_json
 def ls(
     url: str, where: str | None, limit: int | None, sort: str | None, reverse: bool, at: str | None, as_json: bool
 ) -> None:
     """List episodes by id, or by an extreme measure."""
     from render.store.lance.reader import ID_BATCH_ROWS, ids_filter
 
-    store = open_reader(url, at)
+    store = opt.open_reader(url, at)
     if sort is not None:
         from render.store.analysis.extremes import extremes
 
@@ -108,16 +94,16 @@ def _ls_line(row: dict[str, Any], sort: str | None) -> str:
 
 
 @main.command()
-@store_argument
+@opt.store
 @click.argument("episode", required=False)
-@at_option
-@json_option
+@opt.at
+@opt.as_json
 def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
     """Show a summary of a store or of one EPISODE.
 
     With --json, an episode includes its complete truth.
     """
-    store = open_reader(url, at)
+    store = opt.open_reader(url, at)
     record = None if episode is None else store.get(episode)
     facts = _store_facts(store) if record is None else _episode_facts(record, as_json)
     if as_json:
@@ -185,10 +171,10 @@ def _object_rows(record: EpisodeRecord) -> Iterator[tuple[str, ...]]:
 
 
 @main.command()
-@store_argument
+@opt.store
 @click.argument("episodes", nargs=-1, required=True)
-@click.option("--out", type=NEW_PATH, required=True, metavar="DIR", help="Output folder.")
-@at_option
+@click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Output folder.")
+@opt.at
 @click.option("--overwrite", is_flag=True, help="Replace existing files that differ.")
 def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrite: bool) -> None:
     """Write EPISODES as folders of PNG and JSON."""
@@ -196,7 +182,7 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
     from render.export.protocol import ExportOptions
     from render.store.lance.reader import ids_filter
 
-    store = open_reader(url, at)
+    store = opt.open_reader(url, at)
     missing = [episode for episode in episodes if not store.exists(episode)]
     if missing:
         raise StoreError(f"{url}: episode {missing[0]} is not in the store; `render-store ls {url}` lists all")
@@ -207,12 +193,12 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
 
 
 @main.command()
-@store_argument
-@workers_option
-@click.option("--specs-out", type=NEW_PATH, metavar="FILE", help="Write the specs of damaged episodes here (.jsonl).")
+@opt.store
+@opt.workers
+@click.option("--specs-out", type=opt.NEW_PATH, metavar="FILE", help="Write specs of damaged episodes here (.jsonl).")
 @click.option("--repair", "mend", is_flag=True, help="Delete damaged rows, and all but the newest row of an id.")
-@at_option
-@json_option
+@opt.at
+@opt.as_json
 def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at: str | None, as_json: bool) -> None:
     """Verify every episode of a store.
 
@@ -227,7 +213,7 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
         raise UsageError("--repair changes the newest version; omit --at")
     if specs_out is not None:
         check_writable(specs_out)
-    store = open_reader(url, at)
+    store = opt.open_reader(url, at)
     with progress_bar(store.count(), "episodes") as progress:
         verdict = verify_store(store, workers, progress)
     lost = [damage for damage in verdict.damaged if not damage.twice]

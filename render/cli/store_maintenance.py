@@ -8,15 +8,7 @@ from typing import Any
 
 import click
 
-from render.cli.options import (
-    Number,
-    at_option,
-    json_option,
-    open_reader,
-    splits_option,
-    store_argument,
-    where_option,
-)
+from render.cli import options as opt
 from render.cli.output import counted, print_json, progress_bar
 from render.model.errors import StoreError
 
@@ -26,9 +18,13 @@ _MAX_DAYS = 36500
 
 
 @click.command()
-@store_argument
-@click.option("--drop-older-than", type=Number(1, _MAX_DAYS, float), metavar="DAYS",
-              help="Delete older versions without a tag [default: keep all].")  # fmt: skip
+@opt.store
+@click.option(
+    "--drop-older-than",
+    type=opt.Number(1, _MAX_DAYS, float),
+    metavar="DAYS",
+    help="Delete older versions without a tag [default: keep all].",
+)
 def compact(url: str, drop_older_than: float | None) -> None:
     """Compact data files and update the index.
 
@@ -45,11 +41,11 @@ def compact(url: str, drop_older_than: float | None) -> None:
 
 
 @click.command()
-@store_argument
+@opt.store
 @click.argument("name", required=False)
-@click.option("--version", type=Number(1), help="Version to tag [default: newest].")
+@click.option("--version", type=opt.Number(1), help="Version to tag [default: newest].")
 @click.option("--delete", "remove", is_flag=True, help="Delete the tag.")
-@json_option
+@opt.as_json
 def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: bool) -> None:
     """Tag a version, or list the tags.
 
@@ -72,16 +68,16 @@ def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: 
 
 
 @click.command()
-@store_argument
+@opt.store
 @click.argument("episode", required=False)
-@json_option
+@opt.as_json
 def history(url: str, episode: str | None, as_json: bool) -> None:
     """Show the history of an episode or of a store.
 
     Lists when EPISODE was added, replaced and deleted, or without EPISODE, the versions of the store. `render-store get
     STORE EPISODE --at VERSION` writes an earlier state.
     """
-    store = open_reader(url)
+    store = opt.open_reader(url)
     found: list[Any] = store.versions() if episode is None else store.history(episode)
     if as_json:
         print_json([asdict(item) for item in found], ascii_only=False)
@@ -102,13 +98,13 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
 @click.argument("source")
 @click.argument("target")
 @click.option("--benchmark", metavar="NAME", help="Include only episodes of this benchmark [default: all].")
-@splits_option
+@opt.splits
 @click.option("--id", "ids", multiple=True, help="Include only this episode; repeatable.")
-@where_option
-@at_option
-@click.option("--differing", type=click.Choice(["error", "newest", "keep", "replace"]), default="error",
-              help="For an id that TARGET has with other contents: copy nothing, use the later attempt, keep TARGET's, "
-              "or use SOURCE's.")  # fmt: skip
+@opt.where
+@opt.at
+@opt.choice(
+    "--differing", ["error", "newest", "keep", "replace"], "How to treat ids that TARGET has with other contents."
+)
 def copy(
     source: str,
     target: str,
@@ -127,7 +123,7 @@ def copy(
     from render.store.lance import copying
     from render.store.lance.lance_store import LanceStore
 
-    opened, into = open_reader(source, at), LanceStore.open_or_create(target)
+    opened, into = opt.open_reader(source, at), LanceStore.open_or_create(target)
     condition = copying.condition(where, ids, benchmark, splits)
     with progress_bar(opened.count(condition), "episodes") as progress:
         done = copying.copy(opened, into, condition, differing, progress)
@@ -138,7 +134,7 @@ def copy(
 
 
 @click.command()
-@store_argument
+@opt.store
 @click.argument("episodes", nargs=-1, required=True)
 def delete(url: str, episodes: tuple[str, ...]) -> None:
     """Delete episodes.
@@ -151,7 +147,7 @@ def delete(url: str, episodes: tuple[str, ...]) -> None:
 
 
 @click.command()
-@store_argument
+@opt.store
 def migrate(url: str) -> None:
     """Migrate a store to the current schema.
 
@@ -165,7 +161,7 @@ def migrate(url: str) -> None:
 
 
 @click.command()
-@store_argument
+@opt.store
 def repair(url: str) -> None:
     """Repair a store after an interrupted commit.
 

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli.options import (
-    NEW_FILE,
-    Number,
-    at_option,
-    json_option,
-    open_reader,
-    store_argument,
-    where_option,
-)
+from render.cli import options as opt
 from render.cli.output import print_json, progress_bar
 from render.model.errors import UsageError
 
@@ -31,13 +23,14 @@ _MAX_LINES = 4
 
 
 @click.command()
-@store_argument
-@where_option
-@click.option("--by", type=click.Choice(["benchmark", "task", "split", "profile"]),
-              help="Compare groups [default: one group].")  # fmt: skip
-@click.option("--out", type=NEW_FILE, metavar="FILE", help="Also draw a chart: a .png or .svg file.")
-@at_option
-@json_option
+@opt.store
+@opt.where
+@click.option(
+    "--by", type=click.Choice(["benchmark", "task", "split", "profile"]), help="Compare groups [default: none]."
+)
+@click.option("--out", type=opt.NEW_FILE, metavar="FILE", help="Also draw a chart: a .png or .svg file.")
+@opt.at
+@opt.as_json
 def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None, as_json: bool) -> None:
     """Show distributions of the contents of a store.
 
@@ -52,7 +45,7 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
         from render.episode.output_files import check_writable
 
         check_writable(out)
-    store = open_reader(url, at)
+    store = opt.open_reader(url, at)
     with progress_bar(store.count(where), "episodes") as progress:
         found = gather(store, where, by, progress)
     if out is not None:
@@ -127,25 +120,23 @@ def _table(item: Distribution, groups: list[str]) -> Iterator[str]:
 @click.command()
 @click.argument("url", metavar="STORE_A")
 @click.argument("other", metavar="[STORE_B]", required=False)
-@where_option
-@click.option("--at", metavar="VERSION",
-              help="Version number or tag of STORE_A [default: newest]; STORE_B defaults to the same store.")  # fmt: skip
-@click.option("--limit", type=Number(0), default=20, help="Maximum number of differences in full.")
-@json_option
+@opt.where
+@click.option("--at", metavar="VERSION", help="Version number or tag of STORE_A [default: newest].")
+@click.option("--limit", type=opt.Number(0), default=20, help="Maximum number of differences in full.")
+@opt.as_json
 def diff(url: str, other: str | None, where: str | None, at: str | None, limit: int, as_json: bool) -> None:
     """Compare two stores, or two versions of a store.
 
     Compares ids, the inputs of episodes, truth, and images by pixels. `render-store diff STORE --at 11` shows what
     changed since version 11. When and where an episode was rendered does not count. --json lists everything.
 
-    \b
     Exit codes: 0 the same; 1 they differ; 2 wrong options; 4 a store can't be read.
     """
     from render.store.analysis.store_diff import diff as compare
 
     if other is None and at is None:
         raise UsageError("name two stores, or a store and --at VERSION")
-    a, b = open_reader(url, at), open_reader(other or url)
+    a, b = opt.open_reader(url, at), opt.open_reader(other or url)
     with progress_bar(a.count(where), "episodes") as progress:
         found = compare(a, b, where, progress)
     if as_json:

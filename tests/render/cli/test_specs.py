@@ -69,7 +69,7 @@ def test_schema_is_what_the_examples_obey(tmp_path: Path) -> None:
 
 def test_check_of_right_files() -> None:
     result = run("check", *EXAMPLES)
-    assert (result.exit_code, result.stdout) == (0, f"{len(EXAMPLES)} episodes, no faults\n")
+    assert (result.exit_code, result.stdout) == (0, f"{len(EXAMPLES)} episodes, no errors\n")
 
 
 def test_check_reports_all_faults_up_to_what_a_terminal_bears(broken: Path) -> None:
@@ -78,7 +78,7 @@ def test_check_reports_all_faults_up_to_what_a_terminal_bears(broken: Path) -> N
     assert result.stdout == ""
     lines = result.stderr.splitlines()
     assert sum("did you mean 'seed'?" in line for line in lines) == 50
-    assert lines[-1].startswith("error: and 10 more faults")
+    assert lines[-1].startswith("error: and 10 more errors")
 
 
 def test_check_as_json_reports_all(broken: Path) -> None:
@@ -100,7 +100,7 @@ def test_every_broken_spec_ends_with_2_and_writes_nothing(tmp_path: Path) -> Non
 
 
 def test_standard_input(broken: Path) -> None:
-    assert run("check", "-", input=json.dumps(episode())).stdout == "1 episode, no faults\n"
+    assert run("check", "-", input=json.dumps(episode())).stdout == "1 episode, no errors\n"
     result = run("check", "-", input=broken.read_text())
     assert result.exit_code == 2
     assert "error: -:1: episode e/0: seeds" in result.stderr
@@ -172,7 +172,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 def test_pipe_from_one_command_to_the_next() -> None:
     done = in_shell("render-specs clevr --count 20 | render-specs check -")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "20 episodes, no faults\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "20 episodes, no errors\n", "")
 
 
 @pytest.mark.parametrize(
@@ -231,5 +231,5 @@ def test_report_counts_faults_in_the_singular(caplog: pytest.LogCaptureFixture) 
     assert [record.message.split(" (")[0] for record in caplog.records if record.levelname == "ERROR"] == [
         "f:1: wrong",
         "f:2: wrong",
-        "and 1 more fault",
+        "and 1 more error",
     ]

@@ -66,7 +66,7 @@ def test_what_is_there_is_not_written_over(games: Path, tmp_path: Path) -> None:
     out = tmp_path / "t.jsonl"
     out.write_text("precious")
     found = play(games, "--out", out)
-    assert (found.exit_code, "is there already; --resume plays" in found.output) == (2, True)
+    assert (found.exit_code, "already exists; pass --resume to play" in found.output) == (2, True)
     # Nor is what is no transcript cut.
     assert play(games, "--out", out, "--resume").exit_code == 2
     assert out.read_text() == "precious"
@@ -86,7 +86,7 @@ def test_where_nothing_can_be_written_nothing_is_played(
         assert f"{option} {where}: " in found.output
     (tmp_path / "folder" / "x").write_text("")
     found = play(games, "--folders", tmp_path / "folder", "--out", tmp_path / "new.jsonl", listener="mine")
-    assert (found.exit_code, "is no empty folder" in found.output) == (2, True)
+    assert (found.exit_code, "is not an empty folder" in found.output) == (2, True)
     assert not (tmp_path / "new.jsonl").exists()
 
 
@@ -179,7 +179,7 @@ def test_resume_refuses_other_games_of_the_same_id(games: Path, tmp_path: Path) 
     out.write_text(text.replace("clevr-0-0.png", "clevr-0-00.png"))
     assert "has other images or targets there" in play(games, "--out", out, "--resume").output
     out.write_text(text + text)
-    assert "is there twice" in play(games, "--out", out, "--resume").output
+    assert "occurs twice" in play(games, "--out", out, "--resume").output
     assert "is there twice" in play(games, listener=f"replay:{out}").output
 
 

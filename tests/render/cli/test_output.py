@@ -162,5 +162,5 @@ def test_a_full_disk_is_said_in_a_line(piped: bool) -> None:
             timeout=60,
         )
     assert done.returncode == 2
-    assert "can't be written: No space left on device; make room" in done.stderr
+    assert "can't be written: No space left on device; free some space" in done.stderr
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
