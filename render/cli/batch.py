@@ -58,7 +58,7 @@ def _print_status(ctx: click.Context, _param: click.Parameter, value: str | None
     default="auto",
     metavar="N|auto",
     callback=_parse_per_gpu,
-    help="Workers per GPU; auto measures the best number.",
+    help="Workers per GPU; auto measures 1, 2, 4 and 8.",
 )
 @click.option("--workers", type=opt.Number(1, 10000), help="CPU workers, pinned to cores [default: one per core].")
 @click.option("--threads", type=opt.Number(1, 1024), help="Threads per CPU worker [default: its share of cores].")
@@ -77,14 +77,14 @@ def _print_status(ctx: click.Context, _param: click.Parameter, value: str | None
 @click.option("--max-failures", type=opt.Number(1), help="Stop after N failed episodes [default: never].")
 @click.option(
     "--store-wait",
-    type=opt.Number(0, None, float),
+    type=opt.Number(0, kind=float),
     default=300.0,
     metavar="SECONDS",
     help="Time to retry failing commits, in seconds.",
 )
 @click.option(
     "--timeout",
-    type=opt.Number(0.1, None, float),
+    type=opt.Number(0.1, kind=float),
     metavar="SECONDS",
     help="Maximum seconds per image [default: from samples and size].",
 )

@@ -27,31 +27,24 @@ log = logging.getLogger("diorama")
 
 
 class _EchoHandler(logging.Handler):
-    """Write records with click, which handles colors, encodings and its own test runner."""
+    """Write records with click, which handles colors, encodings and its own test runner.
+
+    Messages have their level as a prefix (`error: ...`), except at level INFO.
+    """
 
     def emit(self, record: logging.LogRecord) -> None:
+        prefix = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
         try:
-            click.echo(self.format(record), err=True)
+            click.echo(prefix + self.format(record), err=True)
         except Exception:
             self.handleError(record)
 
 
-class _LevelFormatter(logging.Formatter):
-    """Prefix messages with their level (`error: ...`), except at level INFO."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        text = super().format(record)
-        return text if record.levelno == logging.INFO else f"{record.levelname.lower()}: {text}"
-
-
 def set_up_logging(verbose: int = 0) -> None:
     """Log to stderr: progress and warnings, and details with `verbose`; with 2, also the details of libraries."""
-    handler = _EchoHandler()
-    handler.setFormatter(_LevelFormatter())
     root = logging.getLogger()
-    for old in [h for h in root.handlers if isinstance(h, _EchoHandler)]:
-        root.removeHandler(old)
-    root.addHandler(handler)
+    if not any(isinstance(handler, _EchoHandler) for handler in root.handlers):
+        root.addHandler(_EchoHandler())
     root.setLevel(logging.DEBUG if verbose > 1 else logging.INFO if verbose else logging.WARNING)
     level = logging.DEBUG if verbose else logging.INFO
     for name in ("diorama", "render", "scene_specs"):

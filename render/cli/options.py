@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,45 +26,29 @@ FILES_HELP = "FILES are .json and .jsonl files, folders, globs, and - for standa
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it takes no type arguments.
-    """A finite number from `low` to `high`: an integer, or with kind=float any number.
+    """A number from `low` to `high`: an integer, or with kind=float any finite number.
 
-    exclusive: `low` itself is not allowed. Unlike click's ranges, it rejects `nan` and adds no range to the help.
+    Unlike click's ranges, it rejects `nan` and adds no range to the help.
     """
 
     name = "n"
 
-    def __init__(
-        self,
-        low: float | None = None,
-        high: float | None = None,
-        kind: type[int] | type[float] = int,
-        exclusive: bool = False,
-    ) -> None:
-        self._low, self._high, self._kind, self._exclusive = low, high, kind, exclusive
+    def __init__(self, low: float, high: float = sys.float_info.max, kind: type[int] | type[float] = int) -> None:
+        self._low, self._high, self._kind = low, high, kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number. Raises BadParameter."""
         try:
             number = self._kind(value)
         except ValueError:
-            number = None
-        if number is None or not math.isfinite(number) or not self._contains(number):
-            self.fail(f"found {value}; expected {self._expected()}", param, ctx)
+            number = math.nan
+        if not self._low <= number <= self._high:
+            noun = "an integer" if self._kind is int else "a number"
+            limits = f"of at least {self._low:,}"
+            if self._high < sys.float_info.max:
+                limits = f"from {self._low:,} to {self._high:,}"
+            self.fail(f"found {value}; expected {noun} {limits}", param, ctx)
         return number
-
-    def _contains(self, number: float) -> bool:
-        low, high = self._low, self._high
-        if low is not None and (number < low or (self._exclusive and number == low)):
-            return False
-        return high is None or number <= high
-
-    def _expected(self) -> str:
-        noun = "an integer" if self._kind is int else "a number"
-        low = None if self._low is None else f"{'above' if self._exclusive else 'from'} {self._low:,}"
-        high = None if self._high is None else f"{'up to' if self._exclusive or low is None else 'to'} {self._high:,}"
-        if low and not high and not self._exclusive:
-            low = f"of at least {self._low:,}"
-        return " ".join(part for part in (noun, low, high) if part)
 
 
 def group(*options: Callable[[Any], Any]) -> Callable[[_Decorated], _Decorated]:
@@ -132,7 +117,7 @@ def choice(
     return click.option(name, type=click.Choice(values), default=default or values[0], help=help)
 
 
-def limit(noun: str, most: int | None = None) -> Callable[[_Decorated], _Decorated]:
+def limit(noun: str, most: float = sys.float_info.max) -> Callable[[_Decorated], _Decorated]:
     """Add --limit, a maximum number of `noun`."""
     return click.option("--limit", type=Number(0, most), help=f"Maximum number of {noun} [default: all].")
 

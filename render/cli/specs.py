@@ -126,21 +126,14 @@ def resolve(
 
 def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, asset_roots: tuple[Path, ...]) -> str:
     from render.compiler import compile_episode
-    from render.model.profiles import DEFAULT_PROFILE, settings_for
+    from render.model.profiles import DEFAULT_PROFILE, changed, settings_for
     from render.model.scene import Scene
     from scene_specs.language.stage import stage_of
 
-    if isinstance(episode, Scene) and profile is None:
-        own = episode.settings
-        width, height = size or (own.width, own.height)
-        settings = own.model_copy(update={"width": width, "height": height})
-    else:
-        width, height = size or stage_of(episode).size
-        settings = settings_for(profile or DEFAULT_PROFILE, width, height)
     if isinstance(episode, Scene):
-        # As in render-batch, a Scene gets the requested size and profile, and nothing else in it changes.
-        episode = episode.model_copy(update={"settings": settings})
-    return compile_episode(episode, settings, asset_roots).to_json()
+        return episode.model_copy(update={"settings": changed(episode.settings, profile, size)}).to_json()
+    width, height = size or stage_of(episode).size
+    return compile_episode(episode, settings_for(profile or DEFAULT_PROFILE, width, height), asset_roots).to_json()
 
 
 def _parse_span(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[int, int]:

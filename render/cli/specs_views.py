@@ -35,12 +35,12 @@ def _parse_range(_ctx: click.Context, _param: click.Parameter, value: str) -> tu
 @click.option("--elevation", default="20", metavar="DEG|MIN:MAX", callback=_parse_range, help="Elevation in degrees.")
 @click.option(
     "--distance",
-    type=opt.Number(0, None, float, True),
+    type=float,
     help="Camera distance; a model's longest side is 2 [default: --framing].",
 )
 @click.option(
     "--framing",
-    type=opt.Number(0, 10, float, True),
+    type=float,
     help="Share of the image that the model fills [default: the stage's].",
 )
 @click.option("--background", metavar="R,G,B", callback=opt.parse_color, help="8-bit sRGB [default: the stage's].")

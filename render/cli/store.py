@@ -61,7 +61,10 @@ def create(url: str) -> None:
 def ls(
     url: str, where: str | None, limit: int | None, sort: str | None, reverse: bool, at: str | None, as_json: bool
 ) -> None:
-    """List episodes by id, or by an extreme measure."""
+    """List episodes by id, or by an extreme measure.
+
+    For a measure of objects, such as visible_fraction, an episode counts with its smallest object.
+    """
     from render.store.lance.reader import ID_BATCH_ROWS, ids_filter
 
     store = opt.open_reader(url, at)

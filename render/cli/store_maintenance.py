@@ -105,26 +105,18 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
 @opt.choice(
     "--differing", ["error", "newest", "keep", "replace"], "How to treat ids that TARGET has with other contents."
 )
-def copy(
-    source: str,
-    target: str,
-    benchmark: str | None,
-    splits: tuple[str, ...],
-    ids: tuple[str, ...],
-    where: str | None,
-    at: str | None,
-    differing: Any,
-) -> None:
+def copy(source: str, target: str, at: str | None, differing: Any, **filters: Any) -> None:
     """Copy episodes from SOURCE to TARGET.
 
     Creates TARGET if needed. An episode has to match all filters. Episodes that TARGET already has are skipped, so an
-    interrupted copy can be repeated.
+    interrupted copy can be repeated. If TARGET has an id with other contents, --differing decides: copy nothing
+    (error), use the later attempt (newest), keep TARGET's episode, or replace it with SOURCE's.
     """
     from render.store.lance import copying
     from render.store.lance.lance_store import LanceStore
 
     opened, into = opt.open_reader(source, at), LanceStore.open_or_create(target)
-    condition = copying.condition(where, ids, benchmark, splits)
+    condition = copying.condition(**filters)
     with progress_bar(opened.count(condition), "episodes") as progress:
         done = copying.copy(opened, into, condition, differing, progress)
     click.echo(f"copied {done.copied}, replaced {done.replaced}, kept {done.kept}, skipped {done.same} already there")

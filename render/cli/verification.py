@@ -43,7 +43,7 @@ class Verification:
         self.unverified += verifier is None
 
 
-def located(error: SpecError, file: str, line: int = 0) -> SpecError:
+def located(error: SpecError, file: str, line: int) -> SpecError:
     """The error with a file and line in each diagnostic."""
     return SpecError([replace(diagnostic, file=file, line=line) for diagnostic in error.diagnostics])
 

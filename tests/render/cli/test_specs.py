@@ -116,6 +116,15 @@ def test_resolve_writes_scenes_that_resolve_to_themselves(tmp_path: Path) -> Non
     assert first.read_bytes() == second.read_bytes()
 
 
+def test_resolve_of_a_scene_takes_another_profile_as_render_batch_does(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(episode(seed=3)))
+    first = tmp_path / "first.jsonl"
+    assert run("resolve", tmp_path / "a.json", "--size", "640x480", "--out", first).exit_code == 0
+    scene = Scene.model_validate_json(run("resolve", first, "--profile", "draft").stdout)
+    assert (scene.settings.width, scene.settings.height, scene.settings.profile) == (640, 480, "draft")
+    assert scene.frames == Scene.model_validate_json(first.read_text()).frames
+
+
 def test_resolve_names_what_has_no_layout_and_does_the_others(tmp_path: Path) -> None:
     full = {"objects": [{"size": 2.9}, {"size": 2.9}, {"size": 2.9}, {"size": 2.9}]}
     specs = [episode(id="good/1"), episode(id="full", frames=[full]), episode(id="good/2")]
