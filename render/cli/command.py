@@ -64,6 +64,18 @@ def report(error: DioramaError, limit: int = MAX_DIAGNOSTICS) -> None:
     log.debug("raised at:", exc_info=error)
 
 
+@contextmanager
+def report_write_errors(where: str) -> Iterator[None]:
+    """Raise UsageError for an error of the system in the block, except a reader that closed its pipe."""
+    try:
+        yield
+    except BrokenPipeError:
+        # The reader has all that it needs, as `head` does; click ends the command.
+        raise
+    except (OSError, RuntimeError) as error:
+        raise unwritable(where, error) from error
+
+
 def unwritable(where: str, error: OSError | RuntimeError) -> UsageError:
     """The error of a command that can't write to a file or folder."""
     # pathlib raises a RuntimeError for a link to itself.

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from render.cli.command import unwritable
+from render.cli.command import report_write_errors
 from render.cli.output import create_empty_folder
 from render.model.errors import Diagnostic, SpecError, UsageError
 from scene_specs.benchmarks.icca.contexts import TANGRAM
@@ -143,11 +143,9 @@ def write_images(game: Game, parts: Sequence[Part], out: Path) -> None:
     """Write the images of a prompt as a model gets them: `000.png`, `001.png`, ..."""
     create_empty_folder("--images", out)
     images = [png(image_of(game, part)) for part in parts if part.kind != "text"]
-    try:
+    with report_write_errors(f"--images {out}"):
         for number, content in enumerate(images):
             write_atomic(out / f"{number:03d}.png", content, fsync=False)
-    except OSError as error:
-        raise unwritable(f"--images {out}", error) from error
 
 
 def played_games(paths: Sequence[Path]) -> Iterator[Played]:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from render.cli.command import log, unwritable
+from render.cli.command import log, report_write_errors
 from render.cli.output import atomic_writer, is_stream
 from render.model.errors import Diagnostic, SpecError, UsageError
 from scene_specs.benchmarks.icca.folders import TRUTH, table_text, transcript_rows, write_game
@@ -52,14 +52,8 @@ def open_transcripts(
     played in another way.
     """
     if is_stream(out):
-        try:
-            with atomic_writer(out) as stream:
-                yield TranscriptWriter(partial(_write_and_flush, stream), {})
-        except BrokenPipeError:
-            # The reader has all that it needs, as `head` does; click ends the command.
-            raise
-        except OSError as error:
-            raise unwritable(f"--out {out}", error) from error
+        with atomic_writer(out) as stream:
+            yield TranscriptWriter(partial(_write_and_flush, out, stream), {})
         return
     assert out is not None
     new = not out.exists()
@@ -82,31 +76,31 @@ def open_transcripts(
                 out.unlink(missing_ok=True)
 
 
-def _write_and_flush(stream: IO[str], text: str) -> None:
-    stream.write(text)
-    stream.flush()
+def _write_and_flush(out: Path | None, stream: IO[str], text: str) -> None:
+    with report_write_errors(f"--out {out}"):
+        stream.write(text)
+        stream.flush()
 
 
 def _append(out: Path, file: IO[bytes], text: str) -> None:
     """Append text and wait for the disk; after an error the file is as it was. Raises UsageError."""
     end = file.seek(0, os.SEEK_END)
-    try:
-        file.write(text.encode())
-        file.flush()
-        os.fsync(file.fileno())
-    except OSError as error:
-        os.ftruncate(file.fileno(), end)
-        raise unwritable(f"--out {out}", error) from error
+    with report_write_errors(f"--out {out}"):
+        try:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        except OSError:
+            os.ftruncate(file.fileno(), end)
+            raise
 
 
 @contextmanager
 def _open_locked(out: Path) -> Iterator[IO[bytes]]:
     """Open a file to read and append, under an exclusive lock. Raises UsageError."""
-    try:
+    with report_write_errors(f"--out {out}"):
         out.parent.mkdir(parents=True, exist_ok=True)
         file = out.open("a+b")
-    except OSError as error:
-        raise unwritable(f"--out {out}", error) from error
     with file:
         try:
             # The lock ends with the process, even if the process is killed.
@@ -140,10 +134,8 @@ def _read_finished(
 
 def _save_cut(out: Path, data: bytes) -> None:
     aside = out.with_name(f"{out.name}.cut")
-    try:
+    with report_write_errors(str(aside)):
         aside.write_bytes(data)
-    except OSError as error:
-        raise unwritable(str(aside), error) from error
     log.warning("%s: its last game was cut short, and is played again; its incomplete lines are in %s", out, aside)
 
 

@@ -11,7 +11,7 @@ from typing import IO, Any, TypeVar
 
 import click
 
-from render.cli.command import unwritable
+from render.cli.command import report_write_errors, unwritable
 from render.model.errors import UsageError
 from scene_specs.language.atomic import atomic_path
 
@@ -45,7 +45,7 @@ def atomic_writer(out: Path | None) -> Iterator[IO[str]]:
                 raised = error
                 raise
     except (OSError, RuntimeError) as error:
-        if error is raised:
+        if error is raised or isinstance(error, BrokenPipeError):
             raise
         raise unwritable(f"--out {out}", error) from error
 
@@ -65,12 +65,10 @@ def _open_atomic(out: Path) -> Iterator[IO[str]]:
 
 def create_empty_folder(option: str, out: Path) -> None:
     """Create the folder that an option names. Raises UsageError if that fails or the folder has contents."""
-    try:
+    with report_write_errors(f"{option} {out}"):
         if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
             raise UsageError(f"{option} {out}: already exists and is not an empty folder; name another folder")
         out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(f"{option} {out}", error) from error
 
 
 def json_text(value: Any, ascii_only: bool = True) -> str:

@@ -17,19 +17,18 @@ from render.model.errors import UsageError
 if TYPE_CHECKING:
     from scene_specs.benchmarks.icca.players import Setup
 
-_form_option = click.option("--form", type=click.Choice(["separate", "collage"]), default="separate",
-                            help="Four separate images, or one image with two by two.")  # fmt: skip
+_form_option = opt.choice("--form", ["separate", "collage"], "Four separate images, or one image with two by two.")
 _variant_options = opt.group(
     click.option("--speaker-variant", default="S1", metavar="S1-S4", help="Instructions of speakers."),
     click.option("--variant", default="L3", metavar="L1-L7", help="What listeners see."),
-    click.option("--variant-file", type=opt.FILE, metavar="FILE",
-                 help="A listener variant of your own, as JSON [default: --variant]."),
-    click.option("--labels", type=click.Choice(["letters", "positions"]), default="letters",
-                 help="A to D, or top left, top right, ..."),
+    click.option(
+        "--variant-file", type=opt.FILE, metavar="FILE", help="Your own listener variant [default: --variant]."
+    ),
+    opt.choice("--labels", ["letters", "positions"], "A to D, or top left, top right, ..."),
     _form_option,
     click.option("--max-images", type=opt.Number(1), help="Maximum number of images in a prompt [default: no limit]."),
     opt.seed,
-)  # fmt: skip
+)
 
 
 @click.command(epilog="GAMES are folders of games, or folders that contain such folders.")

@@ -20,6 +20,8 @@ _BANK = [
     "dms", "dnms", "dmc", "dnmc", "odr", "abba", "n-back", "dual-n-back", "go-no-go", "contextual-decision", "ax-cpt",
     "12-ax", "task-switching", "memory-scanning", "visual-search", "search-and-report",
 ]  # fmt: skip
+_FOILS_HELP = "Share of pairs with different identities that have one category [default: by chance]."
+_STIMULI_HELP = 'JSON {"category": ["#1", "model id", ...], ...} [default: eight of each packaged category].'
 
 
 def _parse_settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
@@ -30,42 +32,34 @@ def _parse_settings(_ctx: click.Context, _param: click.Parameter, values: tuple[
 
 
 @click.command()
-@opt.group(
-    click.option("--benchmark", type=click.Choice(["low", "medium", "high", "single-frame"]),
-                 help="Level of the published benchmark."),
-    click.option("--properties", type=click.Choice(["all", "category", "location", "identity"]), default="all",
-                 help="Properties that a --benchmark asks about."),
-    click.option("--task", metavar="NAME", type=click.Choice(_BANK),
-                 help=f"Classic task instead of a --benchmark: {', '.join(_BANK)}."),
-    click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", callback=_parse_settings,
-                 help="Setting of a --task; repeatable."),
-    click.option("--config", type=opt.FILE, metavar="FILE",
-                 help="AutoTask configuration of your own instead of a --benchmark, as JSON."),
-    click.option("--count", type=opt.Number(0), required=True, help="Number of trials."),
-    opt.first,
-    click.option("--trials-per-task", type=opt.Number(1), default=1, help="Trials per task."),
-    click.option("--unique", type=click.Choice(["structure", "frames", "none"]), default="frames",
-                 help="Tasks differ in operators; or in operators or frames; or may repeat."),
-    click.option("--balanced", is_flag=True, help="Make all answers equally frequent, counted from trial 0."),
-    click.option("--condition-matters", is_flag=True, help="Give both branches of a Switch different answers."),
-    click.option("--foils", type=opt.Number(0, 1, float), metavar="SHARE",
-                 help="Share of pairs with different identities that have one category [default: by chance]."),
-    click.option("--longest-delay", type=opt.Number(1), help="Maximum number of empty frames in a row [default: 1]."),
-    click.option("--chain", type=opt.Number(1, 10), default=1, help="Number of tasks merged into one."),
-    click.option("--distractor-frames", type=opt.Number(0), default=0,
-                 help="Maximum number of empty frames with an object to ignore."),
-    click.option("--distractors", type=opt.Number(0), default=0,
-                 help="Maximum number of frames with a second object to ignore."),
-    click.option("--fixation", type=click.Choice(["hold", "action", "none"]), default="hold",
-                 help="Show the cross until the answer is due, only then, or never."),
-    click.option("--background", metavar="R,G,B", callback=opt.parse_color, help="8-bit sRGB color [default: black]."),
-    click.option("--stimuli", type=opt.FILE, metavar="FILE",
-                 help='JSON {"category": ["#1", "model id", ...], ...} [default: eight of each packaged category].'),
-    click.option("--split", type=click.Choice(["train", "val", "test"]), default="train",
-                 help="Split; each has its own views of the models."),
-    opt.seed,
-    opt.out,
-)  # fmt: skip
+@click.option("--benchmark", type=click.Choice(["low", "medium", "high", "single-frame"]), help="Published level.")
+@opt.choice("--properties", ["all", "category", "location", "identity"], "Properties that a --benchmark asks about.")
+@click.option("--task", type=click.Choice(_BANK), metavar="NAME", help=f"Classic task instead: {', '.join(_BANK)}.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", callback=_parse_settings, help="Setting of a --task."
+)
+@click.option("--config", type=opt.FILE, metavar="FILE", help="Your own AutoTask configuration instead, as JSON.")
+@click.option("--count", type=opt.Number(0), required=True, help="Number of trials.")
+@opt.first
+@click.option("--trials-per-task", type=opt.Number(1), default=1, help="Trials per task.")
+@opt.choice(
+    "--unique", ["structure", "frames", "none"], "Tasks differ in operators; or also frames; or may repeat.", "frames"
+)
+@click.option("--balanced", is_flag=True, help="Make all answers equally frequent, counted from trial 0.")
+@click.option("--condition-matters", is_flag=True, help="Give both branches of a Switch different answers.")
+@click.option("--foils", type=opt.Number(0, 1, float), metavar="SHARE", help=_FOILS_HELP)
+@click.option("--longest-delay", type=opt.Number(1), help="Maximum number of empty frames in a row [default: 1].")
+@click.option("--chain", type=opt.Number(1, 10), default=1, help="Number of tasks merged into one.")
+@click.option(
+    "--distractor-frames", type=opt.Number(0), default=0, help="Maximum empty frames with an object to ignore."
+)
+@click.option("--distractors", type=opt.Number(0), default=0, help="Maximum frames with a second object to ignore.")
+@opt.choice("--fixation", ["hold", "action", "none"], "Show the cross until the answer is due, only then, or never.")
+@click.option("--background", metavar="R,G,B", callback=opt.parse_color, help="8-bit sRGB color [default: black].")
+@click.option("--stimuli", type=opt.FILE, metavar="FILE", help=_STIMULI_HELP)
+@opt.choice("--split", ["train", "val", "test"], "Split; each has its own views of the models.")
+@opt.seed
+@opt.out
 def iwisdm(out: Path | None, count: int, first: int, **options: Any) -> None:
     """Generate iWISDM trials, one per line.
 

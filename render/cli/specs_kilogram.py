@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     from scene_specs.benchmarks.kilogram.emit import Look
 
 _CONDITIONS = ["whole+black", "part+black", "whole+color", "part+color"]
-_SPLITS = ["train", "val", "dev", "heldout", "dense", "all"]
 _MAX_WARNINGS = 20
 _SHARE = opt.Number(0, 1, float)
 
 _annotations_option = click.option(
-    "--annotations", type=opt.FILE, multiple=True, metavar="FILE", help="Annotations in the published form; repeatable."
+    "--annotations", type=opt.FILE, multiple=True, metavar="FILE", help="Annotations as published; repeatable."
 )
 _splits_option = click.option(
     "--splits", type=opt.FILE, metavar="FILE", help="JSON {split: [tangram, ...]} [default: sampled from the seed]."
@@ -33,35 +32,31 @@ _splits_option = click.option(
 
 
 @click.command()
-@opt.group(
-    click.option("--pictures", is_flag=True, help="Generate single images, one episode per description, not games."),
-    click.option("--condition", type=click.Choice([*_CONDITIONS, "aug", "four"]), default="four",
-                 help="What is described and colored; four: the same games in each; aug: subsets of the parts."),
-    click.option("--split", type=click.Choice(_SPLITS), default="dev", help="Split to generate."),
-    click.option("--targets", type=click.Choice(["one", "all"]), default="one",
-                 help="Games for one sampled description per tangram, or for all."),
-    click.option("--contexts", type=opt.Number(1, 1000), default=10, help="Games per target."),
-    click.option("--distinct", type=click.Choice(["raw", "normalized"]), default="raw",
-                 help="How descriptions in a game differ: as written, or also without case, articles and typos."),
-    click.option("--svg", type=opt.FOLDER, metavar="DIR", help="Drawings <tangram>.svg [default: packaged tangrams]."),
-    _annotations_option,
-    _splits_option,
-    click.option("--strict", is_flag=True, help="Treat every problem in these files as an error."),
-    click.option("--world", type=click.Choice(["2d", "3d"]), default="2d",
-                 help="Flat pieces, or wooden pieces on CLEVR's table."),
-    click.option("--size", type=opt.Number(16, 4096), default=224, help="Width and height of images in pixels (2d)."),
-    click.option("--border", type=opt.Number(0, 50, float), default=1.0,
-                 help="Width of the white line between pieces, in pixels (2d)."),
-    click.option("--margin", type=opt.Number(0, 1000, float), default=0.0,
-                 help="Width of the white margin around the figure, in pixels (2d)."),
-    click.option("--sharp", is_flag=True, help="Turn antialiasing off: only piece colors and white (2d)."),
-    opt.seed,
-    opt.out,
-)  # fmt: skip
+@click.option("--pictures", is_flag=True, help="Generate single images, one episode per description, not games.")
+@opt.choice("--condition", [*_CONDITIONS, "aug", "four"], "What is described and colored; four: all of these.", "four")
+@opt.choice("--split", ["train", "val", "dev", "heldout", "dense", "all"], "Split to generate.", "dev")
+@opt.choice("--targets", ["one", "all"], "Games for one sampled description per tangram, or for all.")
+@click.option("--contexts", type=opt.Number(1, 1000), default=10, help="Games per target.")
+@opt.choice("--distinct", ["raw", "normalized"], "Descriptions in a game differ as written, or also when normalized.")
+@click.option("--svg", type=opt.FOLDER, metavar="DIR", help="Drawings <tangram>.svg [default: packaged tangrams].")
+@_annotations_option
+@_splits_option
+@click.option("--strict", is_flag=True, help="Treat every problem in these files as an error.")
+@opt.choice("--world", ["2d", "3d"], "Flat pieces, or wooden pieces on CLEVR's table.")
+@click.option("--size", type=opt.Number(16, 4096), default=224, help="Width and height of images in pixels (2d).")
+@click.option("--border", type=opt.Number(0, 50, float), default=1.0, help="White line between pieces in pixels (2d).")
+@click.option(
+    "--margin", type=opt.Number(0, 1000, float), default=0.0, help="White margin of the figure in pixels (2d)."
+)
+@click.option("--sharp", is_flag=True, help="Turn antialiasing off: only piece colors and white (2d).")
+@opt.seed
+@opt.out
 def kilogram(out: Path | None, seed: int, split: str, condition: str, **options: Any) -> None:
     """Generate KiloGram reference games, one per line.
 
-    A game shows ten tangrams and describes one of them. `render-export --format kilogram` writes the published layout.
+    A game shows ten tangrams and describes one of them. The four conditions have the same games; `aug` shows subsets of
+    the parts. Normalized descriptions differ in more than case, articles and typos. `render-export --format kilogram`
+    writes the published layout.
     """
     look = _read_look(options)
     dataset = _read_dataset(options, seed)
