@@ -87,7 +87,7 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None)
         if diagnostics:
             click.get_current_context().exit(SpecError.exit_code)
         return
-    unverified_note = f" ({result.unverified} unverified: no benchmark to verify)" if result.unverified else ""
+    unverified_note = f" ({result.unverified} unverified: no verifier for their benchmark)" if result.unverified else ""
     if diagnostics:
         log.info("%s; episodes without one: %d%s", counted(len(diagnostics), "error"), result.episodes, unverified_note)
         raise SpecError(diagnostics)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from render.cli import options as opt
+from render.cli.command import read_text
 from render.cli.output import json_text, write_specs, write_text
 from render.cli.verification import read_benchmark
 from render.model.errors import UsageError
@@ -85,7 +86,7 @@ def _read_setup(options: dict[str, Any]) -> Setup:
     return Setup(
         seed=options["seed"],
         split=options["split"],
-        stimuli=read_stimuli(_read_text(file), str(file)) if file else DEFAULT,
+        stimuli=read_stimuli(read_text(file), str(file)) if file else DEFAULT,
         trials_per_task=options["trials_per_task"],
         balanced=options["balanced"],
         options=Options(options["condition_matters"], options["foils"]),
@@ -94,13 +95,6 @@ def _read_setup(options: dict[str, Any]) -> Setup:
         fixation=options["fixation"],
         background=options["background"],
     )
-
-
-def _read_text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file}: can't be read as text: {error}") from error
 
 
 def _plan_sessions(options: dict[str, Any], setup: Setup, trials: int) -> tuple[Sessions, str]:
@@ -119,7 +113,7 @@ def _plan_sessions(options: dict[str, Any], setup: Setup, trials: int) -> tuple[
             )
         return bank_sessions(task, setup, read_settings(task, options["settings"])), task
     if file:
-        config, name = read_config(_read_text(file), str(file)), "auto"
+        config, name = read_config(read_text(file), str(file)), "auto"
     else:
         config = benchmark(options["benchmark"], options["properties"])
         name = f"{options['benchmark']}-{options['properties']}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from render.cli import options as opt
-from render.cli.command import log
+from render.cli.command import log, read_text
 from render.cli.output import progress, write_lines
 from render.model.errors import AssetError, UsageError
 
@@ -87,11 +87,7 @@ def _find_models(models: tuple[str, ...], listed: Path | None) -> list[str]:
 
     requested = list(models)
     if listed is not None:
-        try:
-            text = listed.read_text("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{listed}: can't be read as text: {error}") from error
-        requested += [line.strip() for line in text.splitlines() if line.strip()]
+        requested += filter(None, map(str.strip, read_text(listed).splitlines()))
     if not requested:
         raise UsageError("no models are named; give categories, models, or all")
     source = library()
