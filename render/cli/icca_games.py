@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from render.cli.command import report_write_errors
 from render.cli.output import create_empty_folder
+from render.cli.verification import Verification
 from render.model.errors import Diagnostic, SpecError, UsageError
 from scene_specs.benchmarks.icca.contexts import TANGRAM
 from scene_specs.benchmarks.icca.folders import game_folders, read_game, table_text, write_game
@@ -21,7 +22,7 @@ from scene_specs.benchmarks.icca.prompts import Part
 from scene_specs.benchmarks.icca.score import MEASURES, Played, Row, of_game, of_transcript
 from scene_specs.benchmarks.icca.sources import seen_picture
 from scene_specs.benchmarks.icca.transcripts import read_transcripts
-from scene_specs.benchmarks.icca.verify import find_contradiction, is_icca
+from scene_specs.benchmarks.icca.verify import is_icca
 from scene_specs.language.atomic import write_atomic
 
 if TYPE_CHECKING:
@@ -81,15 +82,12 @@ def make_games(store: str, count: int | None, out: Path, seed: int) -> Iterator[
     create_empty_folder("--out", out)
     total = count or len(ids)
     used = ids[:total]
-    diagnostics: list[Diagnostic] = []
+    result = Verification()
     for record in _read_records(opened, used, store):
-        try:
-            reason = find_contradiction(record.scene.task or {}, pictures_of_record(record))
-            diagnostics += [Diagnostic("", 0, record.episode_id, "task", reason)] if reason else []
-        except SpecError as error:
-            diagnostics += error.diagnostics
-    if diagnostics:
-        raise SpecError([replace(diagnostic, file=store) for diagnostic in diagnostics])
+        location = Diagnostic(store, 0, record.episode_id, "", "")
+        result.add({"benchmark": "icca"}, location, methodcaller("verify_record", record))
+    if result.diagnostics:
+        raise SpecError(result.diagnostics)
     for index, record in enumerate(_read_records(opened, used, store)):
         for number in range(len(range(index, total, len(ids)))):
             yield _write_game(record, index, number, out, seed)

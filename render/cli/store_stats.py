@@ -11,6 +11,7 @@ import click
 from render.cli import options as opt
 from render.cli.output import print_json, progress_bar
 from render.model.errors import UsageError
+from scene_specs.language.tables import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,18 +104,15 @@ def _bars(item: Distribution) -> Iterator[str]:
 
 def _table(item: Distribution, groups: list[str]) -> Iterator[str]:
     """Lines of value, and its share in each group in percent."""
-    rows = _nonempty_rows(item)
-    width = max(len(label) for label, _ in rows)
-    columns = [max(len(group), 6) for group in groups]
-    yield "  " + " " * width + "".join(f"  {group:>{size}}" for group, size in zip(groups, columns, strict=True))
-    for label, keys in rows:
-        cells = []
-        for group, size in zip(groups, columns, strict=True):
-            counter: Counter[Key] = item.counts.get(group, Counter())
-            total = sum(counter.values())
-            share = f"{sum(counter.get(key, 0) for key in keys) / total:.1%}" if total else "-"
-            cells.append(f"  {share:>{size}}")
-        yield f"  {label:<{width}}" + "".join(cells)
+
+    def share(group: str, keys: list[Key]) -> str:
+        counter: Counter[Key] = item.counts.get(group, Counter())
+        total = sum(counter.values())
+        text = f"{sum(counter.get(key, 0) for key in keys) / total:.1%}" if total else "-"
+        return f"{text:>{max(len(group), 6)}}"
+
+    rows = [(label, *(share(group, keys) for group in groups)) for label, keys in _nonempty_rows(item)]
+    yield from (f"  {line}" for line in text_table(("", *(f"{group:>6}" for group in groups)), rows))
 
 
 @click.command()
