@@ -19,7 +19,7 @@ from render.cli.output import print_json
 @click.option("--at", metavar="VERSION", help="Version number or tag of the store [default: newest].")
 @click.option("--sheet", type=opt.NEW_FILE, metavar="FILE.png", help="Draw all images with overlays into one file.")
 @click.option("--plan", type=opt.NEW_FILE, metavar="FILE.svg", help="Draw a top view with sizes, margins and camera.")
-@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change the spec; the rest keeps its place.")
+@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change the spec; the rest stays; repeatable.")
 @click.option("--unset", "unsets", multiple=True, metavar="PATH", help="Remove a value from the spec.")
 @click.option("--set-scene", "scene_sets", multiple=True, metavar="PATH=VALUE", help="Change the Scene, unchecked.")
 @click.option("--recompile", is_flag=True, help="Compile the stored spec again, and sample what it leaves open.")

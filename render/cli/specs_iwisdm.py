@@ -37,7 +37,12 @@ def _parse_settings(_ctx: click.Context, _param: click.Parameter, values: tuple[
 @opt.choice("--properties", ["all", "category", "location", "identity"], "Properties that a --benchmark asks about.")
 @click.option("--task", type=click.Choice(_BANK), metavar="NAME", help=f"Classic task instead: {', '.join(_BANK)}.")
 @click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", callback=_parse_settings, help="Setting of a --task."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=_parse_settings,
+    help="Setting of a --task; repeatable.",
 )
 @click.option("--config", type=opt.FILE, metavar="FILE", help="Your own AutoTask configuration instead, as JSON.")
 @click.option("--count", type=opt.Number(0), required=True, help="Number of trials.")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
+from render.cli._verifier_shims import verifier_of  # shim: removed at merge; scene_specs.benchmarks.verifiers has it
 from render.model.errors import Diagnostic, SpecError
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ class Verification:
 
     def add(self, task: Any, location: Diagnostic, verify: Callable[[Verifier], str]) -> None:
         """Verify one episode. location: an empty diagnostic with its file, line and id."""
-        from render.cli._verifier_shims import verifier_of  # shim: removed at merge, use scene_specs' verifier_of
-
         verifier = verifier_of(task)
         try:
             reason = verify(verifier) if verifier is not None else ""

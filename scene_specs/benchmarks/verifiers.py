@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from scene_specs.benchmarks.rendered import RenderedEpisode
+if TYPE_CHECKING:
+    from scene_specs.benchmarks.rendered import RenderedEpisode
 
 # Imported on first use: most runs have the episodes of one benchmark.
 _MODULES = {name: f"scene_specs.benchmarks.{name}.verify" for name in ("icca", "iwisdm", "kilogram", "malevic", "mewl")}

@@ -1,4 +1,4 @@
-"""Files that take their names once they are whole, and what must not be renamed over."""
+"""Atomic output files, and pipes, devices and links, which a rename must not replace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ages that `render-store compact` cannot count back to are refused."""
+"""`render-store compact --drop-older-than` rejects ages that are not a number of days."""
 
 from __future__ import annotations
 

@@ -13,7 +13,6 @@ from click.testing import CliRunner, Result
 from render.cli.specs import main
 from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.mewl.generate import mewl_spec
-from scene_specs.benchmarks.verifiers import _MODULES, benchmark_of
 from tests.render.store.rendered import rendered
 from tests.scene_specs.importing.published import mewl_folder
 from tests.scene_specs.reading.broken_specs import episode
@@ -69,9 +68,3 @@ def test_mewl_episodes_without_a_benchmark_are_verified(tmp_path: Path, words: s
     file.write_text(json.dumps(spec))
     done = run("check", "--prove", file)
     assert (done.exit_code, "found benchmark None" in done.stderr) == (2, True)
-
-
-def test_every_registered_benchmark_has_a_verifier() -> None:
-    for name, module in _MODULES.items():
-        assert benchmark_of({"benchmark": name}) == name
-        assert module.startswith("scene_specs.benchmarks.")
