@@ -53,13 +53,20 @@ def tracked(*folders: str) -> list[str]:
 
 
 def test_wheel_has_every_file_of_the_packages(built: Path) -> None:
-    missing = set(tracked("render", "scene_specs", "assets")) - set(wheel_names(built))
-    assert not missing
+    wanted = {name for name in tracked("diorama.py", "render", "scene_specs", "assets") if not _is_builder(name)}
+    assert not wanted - set(wheel_names(built))
+
+
+def _is_builder(name: str) -> bool:
+    """Whether a file only builds assets, which are in the wheel as they were built."""
+    return name.startswith("assets/build/")
 
 
 def test_wheel_has_nothing_else(built: Path) -> None:
-    tops = {name.split("/")[0] for name in wheel_names(built)}
-    assert tops == {"render", "scene_specs", "assets", f"diorama-{__version__}.dist-info"}
+    names = wheel_names(built)
+    tops = {name.split("/")[0] for name in names}
+    assert tops == {"diorama.py", "render", "scene_specs", "assets", f"diorama-{__version__}.dist-info"}
+    assert not [name for name in names if _is_builder(name)]
 
 
 def test_wheel_has_the_assets_byte_for_byte(built: Path) -> None:
@@ -94,6 +101,39 @@ def test_assets_are_found_where_the_wheel_is_installed(built: Path, tmp_path: Pa
     assert done.stdout.startswith(str(tmp_path))
 
 
+FOREIGN = '"""Another distribution called render."""\n\nimport a_module_that_nobody_has\n'
+
+
+def run_installed(site: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Run Python code where only an unpacked wheel is found, before any editable installation."""
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    command = [sys.executable, "-P", "-c", code]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, cwd=site.parent, env=environment
+    )
+
+
+def test_import_diorama_is_the_public_interface(built: Path, tmp_path: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    code = "import diorama; print(diorama.__file__, *(getattr(diorama, name) for name in diorama.__all__))"
+    done = run_installed(tmp_path / "site", code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(tmp_path))
+
+
+@pytest.mark.parametrize("code", ["from diorama import render_batch", "import diorama; diorama.open_store"])
+def test_a_foreign_package_called_render_is_noticed(built: Path, tmp_path: Path, code: str) -> None:
+    """The distribution `render` on PyPI writes its own render/__init__.py over ours, which can't even be imported."""
+    (wheel,) = built.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    (tmp_path / "site/render/__init__.py").write_text(FOREIGN, "utf-8")
+    done = run_installed(tmp_path / "site", code)
+    assert done.returncode == (2 if "render_batch" in code else 1)
+    assert "is not Diorama's" in done.stderr
+    assert "pip uninstall render" in done.stderr
+
+
 def test_wheel_names_its_commands_and_license(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
@@ -110,7 +150,8 @@ def test_sdist_is_the_whole_source(built: Path) -> None:
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert not set(tracked("render", "scene_specs", "assets", "tools", "tests", "docker", "Makefile")) - names
+    folders = ("diorama.py", "render", "scene_specs", "assets", "tools", "tests", "docker", "Makefile")
+    assert not set(tracked(*folders)) - names
     assert {"pyproject.toml", "README.md", "LICENSE", "requirements.lock", "requirements-dev.lock"} <= names
 
 

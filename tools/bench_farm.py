@@ -51,7 +51,7 @@ class Sleeper(Worker):
     def render(self, task: bytes) -> Answer:
         """As Worker's."""
         from render.episode.make_record import make_record
-        from render.store.lance.rows import encode
+        from render.store.rows import encode
 
         start = time.perf_counter()
         episode, job, settings, attempt = pickle.loads(task)

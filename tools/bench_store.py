@@ -25,7 +25,7 @@ import numpy as np
 from PIL import Image
 
 from render.model.record import EpisodeRecord
-from render.store.lance.columns import episode_schema
+from render.store.columns import episode_schema
 from render.store.lance.lance_store import LanceStore
 from tests.factories import make_job, make_record, make_scene, make_spec
 

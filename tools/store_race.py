@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from render.store.lance.lance_store import LanceStore
-from tests.render.store.lance.test_crash import check_whole, start
+from tests.render.store.lance.test_crash import check_intact, start
 
 WRITERS = 4
 log = logging.getLogger("store_race")
@@ -34,7 +34,7 @@ def race(url: Path, ids: int, batch: int) -> float:
     seconds = time.monotonic() - begin
     store = LanceStore.open(str(url))
     expected = {f"{prefix}/{k}" for prefix in ("same", *(f"own-{n}" for n in range(WRITERS))) for k in range(ids)}
-    check_whole(store, expected)
+    check_intact(store, expected)
     assert store.count() == len(expected), f"{store.count()} rows for {len(expected)} ids"
     return seconds
 

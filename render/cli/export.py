@@ -67,7 +67,7 @@ def main(
             raise click.UsageError(f"--format {name} reads a file: name it, and omit --split, --where and --at")
         report = _export_file(Path(source), out, options)
     else:
-        from render.store.lance.copying import condition
+        from render.store.episode_store import condition
 
         options = replace(options, where=condition(where, splits=splits))
         report = _export_store(export, source or opt.default_store(), at, out, options)

@@ -53,7 +53,7 @@ def main(
     if port and not serve:
         raise click.UsageError("--port is for --serve")
     from render.gallery.build import GalleryOptions, build
-    from render.store.lance.copying import condition
+    from render.store.episode_store import condition
 
     store = opt.open_reader(url, at)
     options = GalleryOptions(condition(where, splits=splits), limit, at, workers)

@@ -44,9 +44,9 @@ def main() -> None:
 @click.argument("url", metavar="STORE")
 def create(url: str) -> None:
     """Create an empty store; render-batch does so itself."""
-    from render.store.lance.lance_store import LanceStore
+    from render.store import create_store
 
-    LanceStore.create(url).close()
+    create_store(url).close()
     click.echo(f"created {url}")
 
 
@@ -65,7 +65,7 @@ def ls(
 
     For a measure of objects, such as visible_fraction, an episode counts with its smallest object.
     """
-    from render.store.lance.reader import ID_BATCH_ROWS, ids_filter
+    from render.store.episode_store import ID_BATCH_ROWS, ids_filter
 
     store = opt.open_reader(url, at)
     if sort is not None:
@@ -122,8 +122,8 @@ def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
 
 
 def _store_facts(store: LanceReader) -> dict[str, Any]:
-    from render.store.lance.columns import SCHEMA_VERSION
-    from render.store.lance.copying import tally
+    from render.store.analysis.stats import tally
+    from render.store.columns import SCHEMA_VERSION
 
     versions = store.versions()
     size = store.bytes_on_disk()
@@ -183,7 +183,7 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
     """Write EPISODES as folders of PNG and JSON."""
     from render.export.folder import export
     from render.export.protocol import ExportOptions
-    from render.store.lance.reader import ids_filter
+    from render.store.episode_store import ids_filter
 
     store = opt.open_reader(url, at)
     missing = [episode for episode in episodes if not store.exists(episode)]
@@ -209,8 +209,8 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
     prints the render-batch command that renders the damaged episodes again.
     """
     from render.episode.output_files import check_writable
-    from render.store.lance.copying import write_specs
     from render.store.lance.verify import verify as verify_store
+    from render.store.lance.verify import write_specs
 
     if mend and at is not None:
         raise UsageError("--repair changes the newest version; omit --at")
@@ -219,7 +219,7 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
     store = opt.open_reader(url, at)
     with progress_bar(store.count(), "episodes") as progress:
         verdict = verify_store(store, workers, progress)
-    lost = [damage for damage in verdict.damaged if not damage.twice]
+    lost = [damage for damage in verdict.damaged if not damage.duplicate]
     if mend and lost and specs_out is None:
         lost_count = counted(len(lost), "damaged episode")
         raise UsageError(f"--repair would delete {lost_count}; give --specs-out FILE to keep the specs")
@@ -230,11 +230,11 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
         without_spec = [damage.episode_id or f"row {damage.row}" for damage in lost if damage.spec is None]
         _warn_of_lost_specs(without_spec, specs_out)
     if mend and verdict.damaged:
-        from render.store.lance.lance_store import LanceStore
-        from render.store.lance.repair import delete_damaged
+        from render.store import open_store
+        from render.store.lance.verify import delete_damaged
 
-        log.info("deleted %s", counted(delete_damaged(LanceStore.open(url), verdict), "row"))
-    if not verdict.whole:
+        log.info("deleted %s", counted(delete_damaged(open_store(url), verdict), "row"))
+    if not verdict.intact:
         rows = len(verdict.damaged) + len(verdict.unreadable)
         now = "were damaged and are deleted" if mend and not verdict.unreadable else "are damaged"
         raise StoreError(f"{url}: {rows} of {verdict.episodes} rows {now}")
@@ -251,7 +251,7 @@ def _print_verdict(url: str, verdict: Verdict, as_json: bool) -> None:
     more = len(verdict.unreadable) + len(verdict.damaged) - _MAX_DAMAGED
     if more > 0:
         log.error("and %d more (--json lists all)", more)
-    if verdict.whole:
+    if verdict.intact:
         click.echo(f"{url}: {counted(verdict.episodes, 'episode')}, none damaged")
 
 

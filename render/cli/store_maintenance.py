@@ -30,9 +30,9 @@ def compact(url: str, drop_older_than: float | None) -> None:
 
     Run it while nothing else writes to the store. Old versions stay unless --drop-older-than is given.
     """
-    from render.store.lance.lance_store import LanceStore
+    from render.store import open_store
 
-    store = LanceStore.open(url)
+    store = open_store(url)
     before = len(store.fragments())
     store.compact()
     click.echo(f"{counted(before, 'file')} compacted to {len(store.fragments())}")
@@ -51,9 +51,9 @@ def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: 
 
     `compact` never deletes a version with a tag.
     """
-    from render.store.lance.lance_store import LanceStore
+    from render.store import open_store
 
-    store = LanceStore.open(url)
+    store = open_store(url)
     if name is None:
         tags = store.tags()
         if as_json:
@@ -112,11 +112,11 @@ def copy(source: str, target: str, at: str | None, differing: Any, **filters: An
     interrupted copy can be repeated. If TARGET has an id with other contents, --differing decides: copy nothing
     (error), use the later attempt (newest), keep TARGET's episode, or replace it with SOURCE's.
     """
-    from render.store.lance import copying
-    from render.store.lance.lance_store import LanceStore
+    from render.store import copying, open_or_create
+    from render.store.episode_store import condition as combine
 
-    opened, into = opt.open_reader(source, at), LanceStore.open_or_create(target)
-    condition = copying.condition(**filters)
+    opened, into = opt.open_reader(source, at), open_or_create(target)
+    condition = combine(**filters)
     with progress_bar(opened.count(condition), "episodes") as progress:
         done = copying.copy(opened, into, condition, differing, progress)
     click.echo(f"copied {done.copied}, replaced {done.replaced}, kept {done.kept}, skipped {done.same} already there")
@@ -133,9 +133,9 @@ def delete(url: str, episodes: tuple[str, ...]) -> None:
 
     EPISODES stay in older versions until `compact` deletes those.
     """
-    from render.store.lance.lance_store import LanceStore
+    from render.store import open_store
 
-    click.echo(f"deleted {LanceStore.open(url).delete(episodes)} of {counted(len(episodes), 'episode')}")
+    click.echo(f"deleted {open_store(url).delete(episodes)} of {counted(len(episodes), 'episode')}")
 
 
 @click.command()
@@ -145,7 +145,7 @@ def migrate(url: str) -> None:
 
     For stores of older versions of Diorama. Nothing is rendered again.
     """
-    from render.store.lance.columns import SCHEMA_VERSION
+    from render.store.columns import SCHEMA_VERSION
     from render.store.lance.migrate import migrate as migrate_store
 
     before = migrate_store(url)
@@ -160,9 +160,9 @@ def repair(url: str) -> None:
     Goes back to the version before a commit that, for example, a power failure cut short. Acknowledged episodes are
     never lost, and nothing is deleted.
     """
-    from render.store.lance.opening import repair as repair_store
+    from render.store.lance.durability import roll_back
 
-    aside = repair_store(url)
+    aside = roll_back(url)
     click.echo(f"set aside version {', '.join(map(str, aside))}" if aside else "the newest version is complete")
 
 

@@ -46,8 +46,8 @@ def _name_of(split: str, number: int, count: int) -> str:
 def _write(path: Path, _shard: Shard, records: Iterator[EpisodeRecord]) -> int:
     import pyarrow.parquet as pq
 
-    from render.store.lance.columns import episode_schema
-    from render.store.lance.rows import table_of
+    from render.store.columns import episode_schema
+    from render.store.rows import table_of
 
     count = 0
     with pq.ParquetWriter(path, episode_schema(), compression="zstd", write_page_index=True) as writer:

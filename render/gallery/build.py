@@ -29,9 +29,7 @@ from render.gallery.files import (
 )
 from render.gallery.index import write_index
 from render.model.errors import DioramaError, StoreError
-from render.store.lance.columns import KEY
-from render.store.lance.location import is_remote
-from render.store.lance.reader import ID_BATCH_ROWS, LanceReader
+from render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, is_remote
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +88,7 @@ class GalleryReport:
 
 
 def build(
-    store: LanceReader, out: Path, options: GalleryOptions, progress: Callable[[int], None] = lambda done: None
+    store: EpisodeReader, out: Path, options: GalleryOptions, progress: Callable[[int], None] = lambda done: None
 ) -> GalleryReport:
     """Make or update the gallery of a store in the folder `out`; what is there and unchanged is not made again.
 
@@ -112,7 +110,7 @@ def build(
 
 
 def _build(
-    store: LanceReader, out: Path, options: GalleryOptions, progress: Callable[[int], None], report: GalleryReport
+    store: EpisodeReader, out: Path, options: GalleryOptions, progress: Callable[[int], None], report: GalleryReport
 ) -> None:
     wanted = _wanted(store, options)
     facts = _facts(store, options)
@@ -142,7 +140,7 @@ def _build(
     _tidy(out, {key: rows[key] for key in wanted.values() if key in rows}, report)
 
 
-def _facts(store: LanceReader, options: GalleryOptions) -> dict[str, Any]:
+def _facts(store: EpisodeReader, options: GalleryOptions) -> dict[str, Any]:
     """What the pages say about the gallery as a whole."""
     name = Path(store.url.rstrip("/")).name
     return {
@@ -183,7 +181,7 @@ def _take(row: str, rows: dict[str, str], damaged: dict[str, str], report: Galle
     report.damaged.append(f"episode {facts['id']}: {'; '.join(facts['problems'])}")
 
 
-def _wanted(store: LanceReader, options: GalleryOptions) -> dict[str, str]:
+def _wanted(store: EpisodeReader, options: GalleryOptions) -> dict[str, str]:
     """Id -> key, by id; of an id that is there twice the latest attempt."""
     found: dict[str, tuple[int, str]] = {}
     for row in store.scan(_MARKS, options.where, ID_BATCH_ROWS):

@@ -16,11 +16,11 @@ from render.gallery.files import folder_of, key_of, write_folder
 from render.gallery.script import script_call, to_json
 from render.gallery.thumbnail import thumbnail
 from render.model.errors import StoreError
-from render.store.episode_store import DamagedError
-from render.store.lance.columns import KEY, episode_schema
-from render.store.lance.reader import LanceReader, ids_filter
-from render.store.lance.row_checks import problems_in, problems_of
-from render.store.lance.rows import record_of
+from render.store import open_at
+from render.store.columns import episode_schema
+from render.store.episode_store import KEY, DamagedError, EpisodeReader, ids_filter
+from render.store.row_checks import problems_in, problems_of
+from render.store.rows import record_of
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ _WORTH_PROCESSES = 256
 
 
 def write_episodes(
-    store: LanceReader, out: Path, todo: Sequence[tuple[str, str]], workers: int | None
+    store: EpisodeReader, out: Path, todo: Sequence[tuple[str, str]], workers: int | None
 ) -> Iterator[list[str]]:
     """Write the episodes given as (id, key) below `out`; their rows as JSON, a list for each few of them.
 
@@ -57,12 +57,12 @@ def write_episodes(
         pool.shutdown(cancel_futures=True)
 
 
-_here: LanceReader | None = None
+_here: EpisodeReader | None = None
 
 
 def _open_here(url: str, version: int) -> None:
     global _here
-    _here = LanceReader.at_version(url, version)
+    _here = open_at(url, version)
 
 
 def _make_here(out: str, unit: Sequence[tuple[str, str]]) -> list[str]:
@@ -70,7 +70,7 @@ def _make_here(out: str, unit: Sequence[tuple[str, str]]) -> list[str]:
     return make_episodes(_here, Path(out), unit)
 
 
-def make_episodes(store: LanceReader, out: Path, unit: Sequence[tuple[str, str]]) -> list[str]:
+def make_episodes(store: EpisodeReader, out: Path, unit: Sequence[tuple[str, str]]) -> list[str]:
     """Write the folders of a few episodes, given as (id, key), and return their rows as JSON, in the same order.
 
     Those that can't be read get a row with an empty key and no folder.
@@ -108,7 +108,7 @@ def _make_one(out: Path, row: dict[str, Any], keys: dict[str, str], made: dict[s
     made[episode] = to_json(row_of(key, record, problems))
 
 
-def _make_alone(store: LanceReader, out: Path, episode: str, keys: dict[str, str], made: dict[str, str]) -> None:
+def _make_alone(store: EpisodeReader, out: Path, episode: str, keys: dict[str, str], made: dict[str, str]) -> None:
     try:
         for row in store.scan(episode_schema().names, ids_filter([episode]), 1):
             _make_one(out, row, keys, made)

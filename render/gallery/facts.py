@@ -15,7 +15,7 @@ from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 # An index of 40,000 episodes is read at once by a browser, so one of them must not bring a book.
 _MOST_TEXT = 2000
 _UNNAMED_COLOR = "other"
-# How a line of render.store.lance.row_checks begins, or what is in it -> the check that failed.
+# How a line of render.store.row_checks begins, or what is in it -> the check that failed.
 _CHECKS = (
     (": object ", "boxes and masks"),
     ("SHA-256", "stored bytes"),
@@ -23,13 +23,13 @@ _CHECKS = (
     ("column ", "search columns"),
     ("images: ", "frames"),
     ("annotated objects", "frames"),
-    ("passes asked for", "frames"),
+    ("passes requested", "frames"),
     ("answer ", "answer"),
 )
 
 
 def check_of(problem: str) -> str:
-    """The short name of the check that a problem (render.store.lance.row_checks.problems_of) failed."""
+    """The short name of the check that a problem (render.store.row_checks.problems_of) failed."""
     return next((name for mark, name in _CHECKS if mark in problem), "pictures")
 
 

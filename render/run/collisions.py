@@ -15,8 +15,8 @@ def conflicting_commits(store: EpisodeStore, parts: Sequence[bytes]) -> list[Fai
     Asked where a put left some as they are. Of one that is repeated, or that another run made from the same, the
     store has what was meant: that is no failure. Raises StoreError.
     """
-    from render.store.lance.reader import ids_filter
-    from render.store.lance.rows import decode
+    from render.store.episode_store import ids_filter
+    from render.store.rows import decode
 
     table = decode(parts).select(["episode_id", "job_hash"])
     ours = {row["episode_id"]: row["job_hash"] for row in table.to_pylist()}

@@ -50,7 +50,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Done:
-    """An episode that was made. row: as the store takes it (render.store.lance.rows.encode). seconds: step -> seconds.
+    """An episode that was made. row: as the store takes it (render.store.rows.encode). seconds: step -> seconds.
 
     attempt: more than 1 where it takes the place of one that is stored.
     """
@@ -185,7 +185,7 @@ class Worker:
         return Answer(result, memory.resident())
 
     def _make(self, episode: Episode, job: RenderKey, settings: Settings, attempt: int) -> Done:
-        from render.store.lance.rows import encode
+        from render.store.rows import encode
 
         assert self._renderer is not None, "start comes first"
         record = make_record(self._renderer, episode, job, settings, self._asset_roots, attempt)

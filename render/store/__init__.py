@@ -1,40 +1,46 @@
-"""The dataset store: one row an episode, whole or not there. Nothing heavy is imported before a store is opened."""
+"""The dataset store: one row per episode, stored atomically. Lance and pyarrow are imported when a store is opened."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from render.store.episode_store import EpisodeStore
     from render.store.lance.lance_store import LanceStore
     from render.store.lance.reader import LanceReader
 
-__all__ = ["open_at", "open_or_create", "open_store", "peek"]
+__all__ = ["create_store", "open_at", "open_or_create", "open_store", "peek"]
+
+
+def create_store(url: str) -> LanceStore:
+    """Create an empty store at a path or URL. Raises StoreError if anything is there."""
+    from render.store.lance.lance_store import LanceStore
+
+    return LanceStore.create(url)
 
 
 def open_store(url: str) -> LanceStore:
-    """The store at a path or URL. Raises StoreError if there is none, or something else."""
+    """Open the store at a path or URL. Raises StoreError if there is none, or something else."""
     from render.store.lance.lance_store import LanceStore
 
     return LanceStore.open(url)
 
 
 def open_at(url: str, version: int | str) -> LanceReader:
-    """The store as it was at a version, given by number or tag; for reading only. Raises StoreError."""
+    """Open a store for reading at a version, by number or tag. Raises StoreError."""
     from render.store.lance.reader import LanceReader
 
     return LanceReader.at_version(url, version)
 
 
-def open_or_create(url: str) -> EpisodeStore:
-    """The store at a path or URL, made if nothing is there. Raises StoreError if something else is."""
+def open_or_create(url: str) -> LanceStore:
+    """Open the store at a path or URL for writing, or create it. Raises StoreError if something else is there."""
     from render.store.lance.lance_store import LanceStore
 
     return LanceStore.open_or_create(url)
 
 
-def peek(url: str) -> EpisodeStore | None:
-    """The store at a path or URL, or None if nothing is there yet. Raises StoreError if something else is."""
+def peek(url: str) -> LanceStore | None:
+    """Open the store at a path or URL, or return None if nothing is there. Raises StoreError if something else is."""
     from render.store.lance.lance_store import LanceStore
 
     return LanceStore.peek(url)

@@ -1,7 +1,8 @@
-"""What the rest of Diorama may ask of a dataset store. Nothing here knows Lance."""
+"""What the rest of Diorama can ask of a dataset store. Nothing here imports Lance or pyarrow."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -9,9 +10,15 @@ from typing import Any, Protocol
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord, RenderKey
 
+KEY = "episode_id"
+# Small batches where images are read: each batch is in memory with all its images.
+BATCH_ROWS = 32
+# Large ones where only ids and other short columns are read.
+ID_BATCH_ROWS = 8192
+
 
 class DamagedError(StoreError):
-    """A stored episode that is not what was put: damaged bytes, or a row that can't be read."""
+    """A stored episode differs from what was put: damaged bytes, or an unreadable row."""
 
 
 @dataclass(frozen=True)
@@ -24,82 +31,127 @@ class PutResult:
 
 
 class EpisodeReader(Protocol):
-    """Episodes, each whole or not there, each once; of a store as it is, or as it was at a version.
+    """Read access to complete episodes with unique ids, of a store as it is or as it was at a version.
 
-    All methods raise StoreError where the store can't be read.
+    All methods raise StoreError if the store can't be read.
     """
 
     @property
     def url(self) -> str:
-        """Where it is: a path or a URL."""
-        ...
+        """Path or URL of the store."""
+
+    @property
+    def version(self) -> int:
+        """Number of the version that is read."""
 
     def get(self, episode_id: str) -> EpisodeRecord:
-        """One episode. Raises DamagedError if it isn't as it was put."""
-        ...
+        """Return one episode. Raises StoreError for an unknown id, DamagedError if it differs from what was put."""
 
     def get_many(self, episode_ids: Sequence[str]) -> list[EpisodeRecord]:
-        """Episodes in the order asked for, all in memory at once (seven pictures are about half a megabyte)."""
-        ...
+        """Return episodes in the order of `episode_ids`, all in memory at once (seven images: half a megabyte)."""
 
     def ids(self) -> Iterator[tuple[str, str]]:
-        """(episode id, job hash) of every episode, in no promised order."""
-        ...
+        """Yield (episode id, job hash) of every episode, in any order."""
 
     def job(self, episode_id: str) -> RenderKey:
-        """What an episode was made from."""
-        ...
+        """Return the render key of an episode. Raises StoreError for an unknown id."""
 
-    def scan(self, columns: Sequence[str], where: str | None = None, batch_size: int = 32) -> Iterator[dict[str, Any]]:
-        """Chosen columns (see render.store.lance.columns) of every row, or of rows that match the condition `where`."""
-        ...
+    def scan(
+        self, columns: Sequence[str], where: str | None = None, batch_size: int = BATCH_ROWS
+    ) -> Iterator[dict[str, Any]]:
+        """Yield columns (see render.store.columns) of every row, or of the rows that match a SQL filter.
+
+        Raises UsageError for a filter that can't be parsed.
+        """
+
+    def batches(self, columns: Sequence[str], where: str | None = None, batch_size: int = BATCH_ROWS) -> Iterator[Any]:
+        """Yield the rows of `scan` as pyarrow.RecordBatch of at most `batch_size` rows."""
 
     def count(self, where: str | None = None) -> int:
-        """How many episodes, or how many that `where` holds for."""
-        ...
+        """Return the number of episodes, or of those that match a SQL filter. Raises UsageError as `scan`."""
 
     def exists(self, episode_id: str) -> bool:
-        """Whether an episode is there."""
-        ...
+        """Return whether an episode is stored."""
 
     def close(self) -> None:
-        """Give back what it holds. Nothing is lost without it: puts are committed when they return."""
-        ...
+        """Release resources. Not needed to save data: a put is committed when it returns."""
 
 
 class EpisodeStore(EpisodeReader, Protocol):
-    """A store that can be written. All methods raise StoreError where it can't be read or written.
+    """Read and write access. All methods raise StoreError if the store can't be read or written.
 
-    Reading sees what was committed when the store was opened or last refreshed, and its own puts.
+    Reads see what was committed when the store was opened or last refreshed, and the store's own puts.
     """
 
     def put(self, records: Sequence[EpisodeRecord]) -> PutResult:
-        """Commit episodes in one step; when it returns they are there.
-
-        Safe to repeat; of one id the latest attempt stays.
-        """
-        ...
+        """Commit episodes in one atomic step. Safe to repeat; of each id the latest attempt stays."""
 
     def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
-        """As `put`, of records that render.store.lance.rows.encode was given, in this process or another."""
-        ...
+        """Commit records encoded by render.store.rows.encode, in this process or another; otherwise as `put`."""
 
     def replace(self, records: Sequence[EpisodeRecord]) -> PutResult:
-        """As `put`, whatever attempt is stored."""
-        ...
+        """Commit episodes as `put`, but replace any stored attempt. Replaced episodes stay in the history."""
 
     def delete(self, episode_ids: Sequence[str]) -> int:
-        """Take episodes out; returns how many were there."""
-        ...
+        """Delete episodes and return how many were stored. They stay in the history."""
 
     def compact(self) -> None:
-        """Merge small files, bring the index up to date; for a quiet moment. StoreError if an id is there twice."""
-        ...
+        """Merge small files and update the index; run it when nobody writes. Raises StoreError for a duplicate id."""
 
     def maybe_compact(self) -> bool:
-        """Compact if enough was written since the last time; whether it did."""
-        ...
+        """Compact if enough was committed since the last compaction; return whether it did."""
 
     def refresh(self) -> None:
-        """See what others have committed since."""
-        ...
+        """Make commits of other writers visible."""
+
+
+def is_remote(url: str) -> bool:
+    """Return whether a URL names an object store. Raises StoreError for an unsupported scheme."""
+    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", url)
+    if scheme is None:
+        return False
+    if scheme[1].lower() != "s3":
+        raise StoreError(f"{url}: a store is a local folder or s3://BUCKET/NAME, not {scheme[1]}://")
+    return True
+
+
+def ids_filter(episode_ids: Sequence[str]) -> str:
+    """Return the SQL filter that matches exactly these ids; at least one."""
+    return f"{KEY} = {_quote(episode_ids[0])}" if len(episode_ids) == 1 else _is_in(KEY, episode_ids)
+
+
+def condition(
+    where: str | None = None, ids: Sequence[str] = (), benchmark: str | None = None, splits: Sequence[str] = ()
+) -> str | None:
+    """Return one SQL filter that combines several with AND, or None if all are empty."""
+    parts = [
+        f"({where})" if where else None,
+        ids_filter(ids) if ids else None,
+        f"benchmark = {_quote(benchmark)}" if benchmark is not None else None,
+        _is_in("split", splits) if splits else None,
+    ]
+    return " AND ".join(part for part in parts if part) or None
+
+
+def _is_in(column: str, values: Sequence[str]) -> str:
+    return f"{column} IN ({', '.join(map(_quote, values))})"
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def read_each(store: EpisodeReader, episode_ids: Sequence[str]) -> list[EpisodeRecord | DamagedError]:
+    """Return episodes in the order of `episode_ids`, with the error in place of each damaged one."""
+    try:
+        return [*store.get_many(episode_ids)]
+    except DamagedError as error:
+        if len(episode_ids) == 1:
+            return [error]
+        return [item for episode_id in episode_ids for item in read_each(store, [episode_id])]
+
+
+def short_columns(store: EpisodeReader, columns: Sequence[str], where: str | None = None) -> dict[str, tuple[Any, ...]]:
+    """Return id -> values of short columns (digests, numbers), in the order of `columns`."""
+    rows = store.scan([KEY, *columns], where, ID_BATCH_ROWS)
+    return {row[KEY]: tuple(row[name] for name in columns) for row in rows}

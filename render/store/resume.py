@@ -1,32 +1,33 @@
-"""Resume: what becomes of each episode asked for, given what is stored already."""
+"""Resume: decides for each requested episode whether to render it, given what is stored already."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from render.model.errors import ConflictError
 from render.model.json_diff import differences, preview_json
 from render.model.record import RenderKey
 from render.model.scene import Scene, Settings
-from render.store.episode_store import EpisodeStore
+from render.store.episode_store import EpisodeStore, short_columns
 from scene_specs.language.spec import EpisodeSpec
 
 Policy = Literal["error", "replace", "keep"]
 Kind = Literal["render", "skip", "keep", "replace", "conflict"]
 
-# Whoever changed the profile of 40,000 episodes needs to be told once what differs, not 40,000 times.
+# After a change of profile for 40,000 episodes, the difference should be shown a few times, not 40,000 times.
 _EXPLAINED = 5
 _SHOWN_DIFFERENCES = 6
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What becomes of one episode.
+    """The decision about one episode.
 
-    kind: render (not stored), skip (stored, same job), keep / replace / conflict (stored, made from something else).
-    attempt: the number that the record gets if it is rendered. differences: of a conflict; only the first few have any.
+    kind: render (not stored), skip (stored, same job), keep / replace / conflict (stored, with another job).
+    attempt: number of the record if it is rendered. differences: of a conflict; only the first few conflicts have any.
     """
 
     kind: Kind
@@ -38,17 +39,16 @@ class Decision:
 
 
 class Planner:
-    """Decides episode by episode. store: None where there is none yet."""
+    """Decides episode by episode. store: None if it does not exist yet."""
 
     def __init__(self, store: EpisodeStore | None, policy: Policy = "error") -> None:
         self._store = store
         self._policy = policy
         self._stored = dict(store.ids()) if store is not None else {}
-        self._attempts: dict[str, int] | None = None
         self._explained = 0
 
     def decide(self, episode: EpisodeSpec | Scene, job: RenderKey, settings: Settings) -> Decision:
-        """What becomes of an episode. Raises StoreError where the store can't be read."""
+        """Decide about one episode. Raises StoreError if the store can't be read."""
         stored = self._stored.get(episode.id)
         if stored is None:
             return Decision("render", episode, job, settings)
@@ -57,15 +57,13 @@ class Planner:
         if self._policy == "keep":
             return Decision("keep", episode, job, settings)
         if self._policy == "replace":
-            return Decision("replace", episode, job, settings, attempt=self._attempt(episode.id) + 1)
+            return Decision("replace", episode, job, settings, attempt=self._attempts.get(episode.id, 0) + 1)
         return Decision("conflict", episode, job, settings, differences=self._explain(episode.id, job))
 
-    def _attempt(self, episode_id: str) -> int:
-        if self._attempts is None:
-            assert self._store is not None
-            rows = self._store.scan(["episode_id", "attempt"], batch_size=8192)
-            self._attempts = {row["episode_id"]: row["attempt"] for row in rows}
-        return self._attempts.get(episode_id, 0)
+    @cached_property
+    def _attempts(self) -> dict[str, int]:
+        assert self._store is not None
+        return {key: attempt for key, (attempt,) in short_columns(self._store, ["attempt"]).items()}
 
     def _explain(self, episode_id: str, job: RenderKey) -> tuple[str, ...]:
         if self._explained >= _EXPLAINED:
@@ -76,25 +74,25 @@ class Planner:
 
     @staticmethod
     def conflict(decisions: Sequence[Decision]) -> ConflictError:
-        """The error that names conflicting episodes and what differs."""
+        """Return the error that lists conflicting episodes and their differences."""
         lines = []
         for decision in decisions[:_EXPLAINED]:
-            preview_json = list(decision.differences[:_SHOWN_DIFFERENCES])
-            if len(decision.differences) > len(preview_json):
-                preview_json.append(f"and {len(decision.differences) - len(preview_json)} more differences")
+            shown = list(decision.differences[:_SHOWN_DIFFERENCES])
+            if len(decision.differences) > len(shown):
+                shown.append(f"and {len(decision.differences) - len(shown)} more")
             lines.append(f"episode {decision.episode.id} is stored already, but was made from something else:")
-            lines += [f"  {line}" for line in preview_json]
+            lines += [f"  {line}" for line in shown]
         if len(decisions) > _EXPLAINED:
-            lines.append(f"and {len(decisions) - _EXPLAINED} more episodes")
-        lines.append("give --replace to render them again, --keep to leave them as they are, or another id or store")
+            lines.append(f"and {len(decisions) - _EXPLAINED} more")
+        lines.append("pass --replace to render them again, --keep to keep the stored ones, or use another id or store")
         return ConflictError("\n".join(lines))
 
 
 def difference(old: RenderKey, new: RenderKey) -> list[str]:
-    """What differs between two jobs, a line a place.
+    """Return the differences between two jobs, one line per location; empty exactly if they have the same hash.
 
     Such as `spec frames[0].objects[0].color: stored "red", now "blue"`, or `settings samples: stored 64, now 24`.
-    Empty exactly when the jobs have the same hash. Of settings the profile comes first: it explains the others.
+    The profile comes first among the settings, because it explains the others.
     """
     return [
         f"{part}{' ' if path else ''}{path}: stored {preview_json(before)}, now {preview_json(after)}"

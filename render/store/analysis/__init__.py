@@ -1,1 +1,1 @@
-"""Statistics, rankings and comparisons of whole stores."""
+"""Statistics, rankings and comparisons of complete stores."""

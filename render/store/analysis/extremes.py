@@ -1,4 +1,4 @@
-"""The episodes at the ends of a scale: the least visible object, the smallest box, the slowest."""
+"""Episodes sorted by a measured quantity: the least visible object, the smallest box, the longest render time."""
 
 from __future__ import annotations
 
@@ -10,22 +10,19 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from render.store.lance.columns import KEY
-from render.store.lance.reader import LanceReader
+from render.store.analysis.arrays import BATCH_ROWS, array, box_sides, flat, lengths, pointers
+from render.store.episode_store import KEY, EpisodeReader
 
-_BATCH = 1024
-_POINTER = "pointer"
 Floats = NDArray[np.float64]
-# (episode's row in the batch, value, where it was found)
+# (row of the episode in its batch, value, where it was found)
 Found = Iterator[tuple[int, float, str]]
 
 
 @dataclass(frozen=True, order=True)
 class Extreme:
-    """value: what it is sorted by. where: the object and image that has it, "" for the whole episode."""
+    """value: the sort key. where: object and image with this value, "" for the complete episode."""
 
     value: float
     episode: str
@@ -34,67 +31,51 @@ class Extreme:
 
 @dataclass(frozen=True)
 class Scale:
-    """columns: what it needs. of: the smallest value of each row of a batch that has any, times `sign` (1 or -1)."""
+    """columns: those it reads. of: for each row of a batch with a value, its smallest value times a sign (1 or -1)."""
 
     columns: tuple[str, ...]
     of: Callable[[pa.RecordBatch, float], Found]
 
 
 def _field(name: str) -> Callable[[pa.Array], Floats]:
-    def values(items: pa.Array) -> Floats:
-        return _floats(items.field(name))
-
-    return values
+    return lambda items: array(items.field(name).cast(pa.float64()))
 
 
 def _box_side(items: pa.Array) -> Floats:
-    """The shorter side of each visible box, pixels; NaN for none."""
-    boxes = items.field("bbox")
+    """Return the shorter side of each visible box, pixels; NaN without a box."""
+    seen = array(items.field("bbox").is_valid())
     sides = np.full(len(items), np.nan)
-    seen = boxes.is_valid().to_numpy(zero_copy_only=False)
-    sides[seen] = _floats(boxes.filter(pa.array(seen)).flatten()).reshape(-1, 4)[:, 2:].min(axis=1)
+    sides[seen] = box_sides(items, seen).min(axis=1)
     return sides
-
-
-def _floats(column: pa.Array) -> Floats:
-    found: Floats = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return found
 
 
 def _objects(values_of: Callable[[pa.Array], Floats]) -> Callable[[pa.RecordBatch, float], Found]:
     def of(batch: pa.RecordBatch, sign: float) -> Found:
-        column = batch.column("objects")
-        items, rows = column.flatten(), pc.list_parent_indices(column).to_numpy(zero_copy_only=False)
+        items, rows = flat(batch.column("objects"))
         values = sign * values_of(items)
-        standing = pc.not_equal(items.field("name"), _POINTER).fill_null(True).to_numpy(zero_copy_only=False)
-        kept = np.flatnonzero(standing & np.isfinite(values))
-        # By row, then by value; of one value the first.
-        order = kept[np.lexsort((kept, values[kept], rows[kept]))]
-        first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
-        names = items.field("name").take(pa.array(first)).to_pylist()
-        images = items.field("image").take(pa.array(first)).to_pylist()
-        known = batch.column("image_names")
-        for place, name, image in zip(first.tolist(), names, images, strict=True):
-            row = int(rows[place])
-            yield row, sign * float(values[place]), f"{name} in {known[row][image].as_py()}"
+        kept = np.flatnonzero(~pointers(items) & np.isfinite(values))
+        # By row, then by value; of equal values the first.
+        order = kept[np.lexsort((values[kept], rows[kept]))]
+        first = order[np.unique(rows[order], return_index=True)[1]]
+        names, images = (items.field(name).take(pa.array(first)).to_pylist() for name in ("name", "image"))
+        image_names = batch.column("image_names")
+        for row, value, name, image in zip(rows[first].tolist(), values[first].tolist(), names, images, strict=True):
+            yield row, sign * value, f"{name} in {image_names[row][image].as_py()}"
 
     return of
 
 
-def _count(column: str) -> Callable[[pa.RecordBatch, float], Found]:
-    def of(batch: pa.RecordBatch, _sign: float) -> Found:
-        for row, count in enumerate(pc.list_value_length(batch.column(column)).fill_null(0).to_pylist()):
-            yield row, float(count), ""
-
-    return of
+def _object_count(batch: pa.RecordBatch, _sign: float) -> Found:
+    items, rows = flat(batch.column("objects"))
+    return _counts(np.bincount(rows[~pointers(items)], minlength=batch.num_rows))
 
 
-def _standing(batch: pa.RecordBatch, _sign: float) -> Found:
-    column = batch.column("objects")
-    rows = pc.list_parent_indices(column).to_numpy(zero_copy_only=False)
-    standing = pc.not_equal(column.flatten().field("name"), _POINTER).fill_null(True).to_numpy(zero_copy_only=False)
-    for row, count in enumerate(np.bincount(rows[standing], minlength=batch.num_rows).tolist()):
-        yield row, float(count), ""
+def _image_count(batch: pa.RecordBatch, _sign: float) -> Found:
+    return _counts(lengths(batch.column("image_names")))
+
+
+def _counts(counts: NDArray[np.int64]) -> Found:
+    return ((row, float(count), "") for row, count in enumerate(counts.tolist()))
 
 
 def _seconds(batch: pa.RecordBatch, _sign: float) -> Found:
@@ -105,34 +86,34 @@ def _seconds(batch: pa.RecordBatch, _sign: float) -> Found:
             yield row, sum(float(value) for value in steps.values()), f"most of it {longest}"
 
 
-_SEEN = ("objects", "image_names")
-# visible_fraction, visible_pixels, box (its shorter side, pixels): of an episode's objects the one at the end.
-# objects, images: how many it has. seconds: how long it took.
+_OBJECTS = ("objects", "image_names")
+# visible_fraction, visible_pixels, box (its shorter side, pixels): the smallest or largest of an episode's objects.
+# objects, images: counts. seconds: sum of all steps.
 SCALES: dict[str, Scale] = {
-    "visible_fraction": Scale(_SEEN, _objects(_field("visible_fraction"))),
-    "visible_pixels": Scale(_SEEN, _objects(_field("visible_pixels"))),
-    "box": Scale(_SEEN, _objects(_box_side)),
-    "objects": Scale(("objects",), _standing),
-    "images": Scale(("image_names",), _count("image_names")),
+    "visible_fraction": Scale(_OBJECTS, _objects(_field("visible_fraction"))),
+    "visible_pixels": Scale(_OBJECTS, _objects(_field("visible_pixels"))),
+    "box": Scale(_OBJECTS, _objects(_box_side)),
+    "objects": Scale(("objects",), _object_count),
+    "images": Scale(("image_names",), _image_count),
     "seconds": Scale(("seconds",), _seconds),
 }
 
 
 def extremes(
-    store: LanceReader, scale: str, where: str | None = None, limit: int | None = None, largest: bool = False
+    store: EpisodeReader, scale: str, where: str | None = None, limit: int | None = None, largest: bool = False
 ) -> list[Extreme]:
-    """Episodes by the smallest value of a scale (a key of SCALES), or by the largest; of one value by id.
+    """Return episodes sorted by the smallest value of a scale (a key of SCALES), or by the largest; then by id.
 
-    An episode stands once, with its own extreme; one that has no value is left out, and what points counts as no
-    object. With a limit, only so many are held. Raises StoreError.
+    Each episode occurs once, with its own extreme; episodes without a value are left out, and pointers are not objects.
+    With a limit, only that many are held in memory. Raises StoreError.
     """
     chosen, sign = SCALES[scale], -1.0 if largest else 1.0
 
-    def each() -> Iterator[tuple[float, str, Extreme]]:
-        for batch in store.batches([KEY, *chosen.columns], where, _BATCH):
-            names = batch.column(KEY).to_pylist()
-            for row, value, place in chosen.of(batch, sign):
-                yield sign * value, names[row], Extreme(value, names[row], place)
+    def entries() -> Iterator[tuple[float, str, Extreme]]:
+        for batch in store.batches([KEY, *chosen.columns], where, BATCH_ROWS):
+            ids = batch.column(KEY).to_pylist()
+            for row, value, location in chosen.of(batch, sign):
+                yield sign * value, ids[row], Extreme(value, ids[row], location)
 
-    ordered = sorted(each()) if limit is None else heapq.nsmallest(limit, each())
+    ordered = sorted(entries()) if limit is None else heapq.nsmallest(limit, entries())
     return [extreme for _, _, extreme in ordered]

@@ -1,4 +1,4 @@
-"""What the episodes of a store are like: distributions of objects, looks, visibility, boxes, relations, utterances.
+"""Statistics of a store: counts, and distributions of objects, looks, visibility, boxes, relations, utterances.
 
 One pass over the columns, batch by batch: memory does not grow with the store.
 """
@@ -13,30 +13,25 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from render.store.lance.reader import LanceReader
-from scene_specs.language.vocabulary import RELATIONS
+from render.store.analysis.arrays import BATCH_ROWS, Ints, array, box_sides, flat, lengths, pointers
+from render.store.episode_store import ID_BATCH_ROWS, EpisodeReader
 
 By = Literal["benchmark", "task", "split", "profile"]
 Key = str | int
-Codes = NDArray[np.int64]
 
-_BATCH = 1024
 _COLUMNS = ("width", "height", "image_names", "objects", "relations", "utterances")
-# What points is counted by itself: it is no object that a text speaks of.
-_POINTER = "pointer"
 BINS = 20
-WHOLE = "all"
+ALL = "all"
 UNNAMED = "(no name)"
 
 
 @dataclass
 class Distribution:
-    """One quantity. of: what is counted. kind: words, whole numbers, or 20 equal bins of 0 to 1.
+    """Distribution of one quantity. of: what is counted. kind: words, integers, or 20 equal bins from 0 to 1.
 
-    counts: group -> value -> how often; the value of a bin is its number from 0.
+    counts: group -> value -> count; the value of a bin is its number, from 0.
     """
 
     name: str
@@ -44,7 +39,7 @@ class Distribution:
     kind: Literal["words", "numbers", "bins"]
     counts: dict[str, Counter[Key]] = field(default_factory=dict)
 
-    def add(self, groups: Sequence[str], codes: Codes, values: Sequence[Key], which: Codes) -> None:
+    def add(self, groups: Sequence[str], codes: Ints, values: Sequence[Key], which: Ints) -> None:
         """Count values[which[k]] for group groups[codes[k]], for every k."""
         pairs, times = np.unique(codes * max(len(values), 1) + which, return_counts=True)
         for pair, count in zip(pairs.tolist(), times.tolist(), strict=True):
@@ -52,23 +47,21 @@ class Distribution:
             self.counts.setdefault(groups[group], Counter())[values[value]] += count
 
     def keys(self) -> list[Key]:
-        """Every value seen: words by how often in all groups, numbers and bins in order."""
-        total: Counter[Key] = Counter()
-        for counter in self.counts.values():
-            total.update(counter)
+        """Return all values: words by total count, numbers and bins in order, without gaps."""
+        total = sum(self.counts.values(), Counter[Key]())
         if self.kind == "words":
             return sorted(total, key=lambda key: (-total[key], str(key)))
         numbers = sorted(int(key) for key in total)
         return list(range(BINS) if self.kind == "bins" else range(numbers[0], numbers[-1] + 1)) if numbers else []
 
     def label(self, key: Key) -> str:
-        """A value for people."""
+        """Return the label of a value in charts and tables."""
         return f"{int(key) / BINS:.2f} - {(int(key) + 1) / BINS:.2f}" if self.kind == "bins" else str(key)
 
 
 @dataclass
 class Stats:
-    """by: the column that groups come from. groups: those seen, in order. distributions: by name."""
+    """by: the column of the groups, None for a single one. distributions: by name."""
 
     by: str | None
     episodes: dict[str, int]
@@ -78,11 +71,11 @@ class Stats:
 
     @property
     def groups(self) -> list[str]:
-        """Every group, by name."""
+        """All groups, sorted by name."""
         return sorted(self.episodes)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data. counts: group -> value -> how often; bins by their lower edge."""
+        """Return plain data. counts: group -> value -> count; bins by their lower edge."""
 
         def key(distribution: Distribution, value: Key) -> str:
             return f"{int(value) / BINS:.2f}" if distribution.kind == "bins" else str(value)
@@ -120,18 +113,19 @@ def _distributions() -> dict[str, Distribution]:
 
 
 def gather(
-    store: LanceReader,
+    store: EpisodeReader,
     where: str | None = None,
     by: By | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Stats:
-    """The distributions of a store, or of what `where` holds for. progress is called with episodes done.
+    """Return the distributions of a store, or of the episodes that match a SQL filter.
 
-    A color or size without a name counts as "(no name)", a missing group as "-". Raises StoreError.
+    progress gets the number of episodes done since its last call. A color or size without a name counts as "(no name)",
+    a missing group as "-". Pointers are counted separately from objects. Raises StoreError.
     """
     stats = Stats(by, {}, {}, {}, _distributions())
     columns = [*_COLUMNS, *([by] if by is not None else [])]
-    for batch in store.batches(columns, where, _BATCH):
+    for batch in store.batches(columns, where, BATCH_ROWS):
         rows = batch.num_rows
         if rows:
             _count(stats, batch)
@@ -140,95 +134,87 @@ def gather(
 
 
 def _count(stats: Stats, batch: pa.RecordBatch) -> None:
-    rows = batch.num_rows
-    groups, codes = _words(batch.column(stats.by), "-") if stats.by is not None else ([WHOLE], np.zeros(rows, np.int64))
-    images = _lengths(batch.column("image_names"))
+    groups, codes = [ALL], np.zeros(batch.num_rows, np.int64)
+    if stats.by is not None:
+        groups, codes = _words(batch.column(stats.by), "-")
+    images = lengths(batch.column("image_names"))
     _tally(stats.episodes, groups, codes)
     _tally(stats.images, groups, codes, images)
     stats.distributions["images"].add(groups, codes, *_numbers(images))
     _count_objects(stats, batch, groups, codes, images)
     _count_relations(stats, batch.column("relations"), groups, codes)
-    texts, rows_of = _flat(batch.column("utterances"))
-    said = texts.is_valid().to_numpy(zero_copy_only=False)
-    words = np.array([len(text.split()) for text in texts.to_pylist() if text is not None], dtype=np.int64)
-    stats.distributions["utterance_words"].add(groups, codes[rows_of[said]], *_numbers(words))
+    texts, rows = flat(batch.column("utterances"))
+    words = np.array([len(text.split()) for text in texts.drop_null().to_pylist()], dtype=np.int64)
+    stats.distributions["utterance_words"].add(groups, codes[rows[array(texts.is_valid())]], *_numbers(words))
 
 
-def _count_objects(stats: Stats, batch: pa.RecordBatch, groups: Sequence[str], codes: Codes, images: Codes) -> None:
-    items, rows = _flat(batch.column("objects"))
-    points = _array(pc.equal(items.field("name"), _POINTER).fill_null(False)).astype(bool)
+def _count_objects(stats: Stats, batch: pa.RecordBatch, groups: Sequence[str], codes: Ints, images: Ints) -> None:
     found = stats.distributions
-    shapes, which = _words(items.field("shape"), "-")
-    found["pointers"].add(groups, codes[rows[points]], shapes, which[points])
-    standing = ~points
-    rows = rows[standing]
-    of_object = codes[rows]
-    _tally(stats.objects, groups, of_object)
-    found["shape"].add(groups, of_object, shapes, which[standing])
+    items, rows = flat(batch.column("objects"))
+    points = pointers(items)
+    shapes, shape = _words(items.field("shape"), "-")
+    found["pointers"].add(groups, codes[rows[points]], shapes, shape[points])
+    objects = ~points
+    group = codes[rows[objects]]
+    _tally(stats.objects, groups, group)
+    found["shape"].add(groups, group, shapes, shape[objects])
     for name in ("color", "material", "size"):
         values, which = _words(items.field(name), UNNAMED)
-        found[name].add(groups, of_object, values, which[standing])
-    # Which image of the batch an object is in, also where an image holds none.
+        found[name].add(groups, group, values, which[objects])
+    # Number of each object's image in the batch; images without objects count, too.
     first = np.concatenate([[0], np.cumsum(images)])
-    number = _array(items.field("image").fill_null(0)).astype(np.int64)[standing]
-    an_image = np.bincount(first[rows] + number, minlength=int(first[-1]))
-    found["objects"].add(groups, np.repeat(codes, images), *_numbers(an_image[: int(first[-1])]))
-    fraction = _array(items.field("visible_fraction").fill_null(0.0))[standing]
-    found["visible_fraction"].add(groups, of_object, range(BINS), _bins(fraction))
-    boxes = items.field("bbox")
-    seen = _array(boxes.is_valid()).astype(bool) & standing
-    sides = _array(boxes.filter(pa.array(seen)).flatten()).astype(np.float64).reshape(-1, 4)
-    where = _flat(batch.column("objects"))[1][seen]
-    width, height = (_array(batch.column(name)).astype(np.float64)[where] for name in ("width", "height"))
-    share = np.sqrt(sides[:, 2] * sides[:, 3] / (width * height))
-    found["box_side"].add(groups, codes[where], range(BINS), _bins(share))
+    number = first[rows] + array(items.field("image").fill_null(0)).astype(np.int64)
+    per_image = np.bincount(number[objects], minlength=int(first[-1]))[: int(first[-1])]
+    found["objects"].add(groups, np.repeat(codes, images), *_numbers(per_image))
+    fraction = array(items.field("visible_fraction").fill_null(0.0))[objects]
+    found["visible_fraction"].add(groups, group, range(BINS), _bins(fraction))
+    seen = array(items.field("bbox").is_valid()) & objects
+    width, height = (array(batch.column(name)).astype(np.float64)[rows[seen]] for name in ("width", "height"))
+    share = np.sqrt(box_sides(items, seen).prod(axis=1) / (width * height))
+    found["box_side"].add(groups, codes[rows[seen]], range(BINS), _bins(share))
 
 
-def _count_relations(stats: Stats, column: pa.Array, groups: Sequence[str], codes: Codes) -> None:
-    tables, rows = _flat(column)
-    names = list(RELATIONS)
-    counts: Counter[tuple[int, str]] = Counter()
-    for row, text in zip(rows.tolist(), tables.to_pylist(), strict=True):
-        for name, others in json.loads(text or "{}").items():
-            if name not in names:
-                names.append(name)
-            counts[int(codes[row]), name] += sum(map(len, others.values()))
+def _count_relations(stats: Stats, column: pa.Array, groups: Sequence[str], codes: Ints) -> None:
+    tables, rows = flat(column)
     found = stats.distributions["relations"]
-    for (code, name), count in counts.items():
-        if count:
-            found.counts.setdefault(groups[code], Counter())[name] += count
+    for code, text in zip(codes[rows].tolist(), tables.to_pylist(), strict=True):
+        for name, others in json.loads(text or "{}").items():
+            count = sum(map(len, others.values()))
+            if count:
+                found.counts.setdefault(groups[code], Counter())[name] += count
 
 
-def _flat(column: pa.Array) -> tuple[pa.Array, Codes]:
-    """Every item of a column of lists, and the row that each is of."""
-    return column.flatten(), _array(pc.list_parent_indices(column)).astype(np.int64)
-
-
-def _array(column: pa.Array) -> NDArray[Any]:
-    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return found
-
-
-def _lengths(column: pa.Array) -> Codes:
-    return _array(pc.list_value_length(column).fill_null(0)).astype(np.int64)
-
-
-def _words(column: pa.Array, missing: str) -> tuple[list[str], Codes]:
-    """Values and the number of each row's; null is `missing`."""
+def _words(column: pa.Array, missing: str) -> tuple[list[str], Ints]:
+    """Return the distinct values of a column, and the index of each row's; null is `missing`."""
     encoded = column.fill_null(missing).dictionary_encode()
-    return [str(word) for word in encoded.dictionary.to_pylist()], _array(encoded.indices).astype(np.int64)
+    return [str(word) for word in encoded.dictionary.to_pylist()], array(encoded.indices).astype(np.int64)
 
 
-def _numbers(values: Codes) -> tuple[range, Codes]:
+def _numbers(values: Ints) -> tuple[range, Ints]:
     return range(int(values.max(initial=0)) + 1), values
 
 
-def _bins(values: NDArray[np.float64]) -> Codes:
-    """Number of the bin of each value; 1 is in the last."""
+def _bins(values: NDArray[np.float64]) -> Ints:
+    """Return the number of each value's bin; 1 is in the last."""
     return np.clip((values * BINS).astype(np.int64), 0, BINS - 1)
 
 
-def _tally(totals: dict[str, int], groups: Sequence[str], codes: Codes, weights: Codes | None = None) -> None:
+def _tally(totals: dict[str, int], groups: Sequence[str], codes: Ints, weights: Ints | None = None) -> None:
     counts = np.bincount(codes, weights=weights, minlength=len(groups))
     for group, count in zip(groups, counts.tolist(), strict=True):
         totals[group] = totals.get(group, 0) + int(count)
+
+
+def tally(store: EpisodeReader, where: str | None = None) -> dict[str, Any]:
+    """Return the number of episodes and images, and of episodes by benchmark, task, split, profile and size."""
+    columns = ["benchmark", "task", "split", "profile", "width", "height", "image_names"]
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("benchmark", "task", "split", "profile", "size")}
+    episodes = images = 0
+    for row in store.scan(columns, where, ID_BATCH_ROWS):
+        episodes += 1
+        images += len(row["image_names"] or ())
+        row["size"] = f"{row['width']}x{row['height']}"
+        for name, counter in counts.items():
+            counter[str(row[name] if row[name] is not None else "-")] += 1
+    groups = {name: dict(sorted(counter.items())) for name, counter in counts.items()}
+    return {"episodes": episodes, "images": images, **groups}

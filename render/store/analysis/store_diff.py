@@ -1,30 +1,28 @@
-"""How two stores differ: ids that only one has, what episodes were made from, truth, and pictures by pixels."""
+"""Comparison of two stores: ids that only one has, render keys, truth, and images by pixels."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from render.annotations.compare import compare_records, scene_changes
 from render.model.record import EpisodeRecord
-from render.store.episode_store import DamagedError
-from render.store.lance.columns import KEY
-from render.store.lance.reader import ID_BATCH_ROWS, LanceReader
+from render.store.episode_store import DamagedError, EpisodeReader, read_each, short_columns
 from render.store.resume import difference
 
 _CHUNK = 16
-_MARKS = ("job_hash", "sha256", "text_sha256")
+_DIGESTS = ("job_hash", "sha256", "text_sha256")
 
 
 @dataclass(frozen=True)
 class EpisodeDiff:
-    """One id that both have. made: what its jobs differ in. scene, truth: places that differ.
+    """Differences of one id that both stores have. made: in its render keys. scene, truth: differing locations.
 
-    pixels: image -> differing pixels, of those that differ. largest: difference of 255. psnr: dB of the worst image,
-    inf where none differs. problem: why it can't be compared, "" where it could.
+    pixels: image -> number of differing pixels, for differing images. largest: largest difference, of 255. psnr: dB of
+    the worst image, inf if none differs. problem: why the episodes can't be compared, "" if they can.
     """
 
     episode: str
@@ -38,17 +36,17 @@ class EpisodeDiff:
 
     @property
     def alike(self) -> bool:
-        """Whether both are the same but for when and where they were made."""
+        """Whether both are equal except for when and where they were rendered."""
         return not (self.made or self.scene or self.truth or self.pixels or self.problem)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data; an infinite PSNR is None."""
+        """Return plain data; an infinite PSNR is None."""
         return {**asdict(self), "psnr": None if math.isinf(self.psnr) else round(self.psnr, 3)}
 
 
 @dataclass
 class StoreDiff:
-    """only_a, only_b: ids. alike: how many ids are the same. differing: the others. reasons: what -> episodes."""
+    """only_a, only_b: ids. alike: number of equal episodes. differing: the others. reasons: what differs -> count."""
 
     only_a: list[str]
     only_b: list[str]
@@ -63,16 +61,16 @@ class StoreDiff:
 
 
 def diff(
-    a: LanceReader,
-    b: LanceReader,
+    a: EpisodeReader,
+    b: EpisodeReader,
     where: str | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> StoreDiff:
-    """Compare what `where` holds for. Pictures are read only of episodes that are not alike by their digests.
+    """Compare the episodes that match a SQL filter. Images are read only for episodes with different digests.
 
-    progress is called with ids done, of those that both have. Raises StoreError.
+    progress gets the number of common ids done since its last call. Raises StoreError.
     """
-    in_a, in_b = _marks(a, where), _marks(b, where)
+    in_a, in_b = short_columns(a, _DIGESTS, where), short_columns(b, _DIGESTS, where)
     found = StoreDiff(sorted(in_a.keys() - in_b.keys()), sorted(in_b.keys() - in_a.keys()))
     both = sorted(in_a.keys() & in_b.keys())
     todo = [name for name in both if in_a[name] != in_b[name]]
@@ -80,38 +78,27 @@ def diff(
     progress(found.alike)
     for start in range(0, len(todo), _CHUNK):
         chunk = todo[start : start + _CHUNK]
-        for one in _chunk(a, b, chunk):
-            if one.alike:
+        for name, old, new in zip(chunk, read_each(a, chunk), read_each(b, chunk), strict=True):
+            episode = _compare(name, old, new)
+            if episode.alike:
                 found.alike += 1
             else:
-                found.differing.append(one)
-                found.reasons.update(dict.fromkeys(_reasons(one), 1))
+                found.differing.append(episode)
+                found.reasons.update(dict.fromkeys(_reasons(episode), 1))
         progress(len(chunk))
     return found
 
 
-def _marks(store: LanceReader, where: str | None) -> dict[str, tuple[Any, ...]]:
-    rows = store.scan([KEY, *_MARKS], where, ID_BATCH_ROWS)
-    return {row[KEY]: tuple(row[name] for name in _MARKS) for row in rows}
-
-
-def _chunk(a: LanceReader, b: LanceReader, names: Sequence[str]) -> Iterator[EpisodeDiff]:
-    try:
-        pairs = list(zip(a.get_many(names), b.get_many(names), strict=True))
-    except DamagedError:
-        # One by one: the others can be compared all the same.
-        for name in names:
-            try:
-                yield compare(a.get(name), b.get(name))
-            except DamagedError as error:
-                yield EpisodeDiff(name, problem=str(error))
-        return
-    for old, new in pairs:
-        yield compare(old, new)
+def _compare(name: str, a: EpisodeRecord | DamagedError, b: EpisodeRecord | DamagedError) -> EpisodeDiff:
+    if isinstance(a, DamagedError):
+        return EpisodeDiff(name, problem=str(a))
+    if isinstance(b, DamagedError):
+        return EpisodeDiff(name, problem=str(b))
+    return compare(a, b)
 
 
 def compare(a: EpisodeRecord, b: EpisodeRecord) -> EpisodeDiff:
-    """Two makings of one id."""
+    """Return the differences of two records of one id."""
     found = compare_records(a, b)
     missing = (*found.missing, *found.gone)
     differing = [image for image in found.images if not image.identical]
@@ -127,9 +114,14 @@ def compare(a: EpisodeRecord, b: EpisodeRecord) -> EpisodeDiff:
     )
 
 
-def _reasons(one: EpisodeDiff) -> list[str]:
-    """What an episode is counted under: the differing part of its making, without the values."""
-    parts = [line.split(": stored ", 1)[0] for line in one.made]
+def _reasons(episode: EpisodeDiff) -> list[str]:
+    """Return what an episode is counted under: the differing parts of its render key without values, and the rest."""
+    parts = [line.split(": stored ", 1)[0] for line in episode.made]
     reasons = ["spec" if part.startswith("spec ") else part for part in parts]
-    told = (("Scene", one.scene), ("truth", one.truth), ("pictures", one.pixels), ("damaged", one.problem))
-    return [*reasons, *(name for name, value in told if value)]
+    others = {
+        "Scene": episode.scene,
+        "truth": episode.truth,
+        "pictures": episode.pixels,
+        "damaged": episode.problem,
+    }
+    return [*reasons, *(name for name, value in others.items() if value)]

@@ -1,13 +1,14 @@
-"""The dataset store on Lance. The settings in here are correctness, each shown by running it without.
+"""The dataset store on Lance. These settings are needed for correctness, each shown by running without it.
 
-- `use_index(False)` and the key's metadata (render.store.lance.columns): without both, racing upserts make duplicates.
+- `use_index(False)` and the key's metadata (render.store.columns): without both, racing upserts make duplicates.
 - Always merge_insert: an append that races one makes duplicates.
 - The same new id twice in one batch would be inserted twice: batches are deduplicated first.
 - merge_insert commits by itself: committing its transaction through `LanceDataset.commit` loses what makes two inserts
-  of one id conflict (seen in pylance 14), so nothing can be synced between data and manifest; see `opening.torn_file`.
+  of one id conflict (seen in pylance 14), so nothing can be synced between data and manifest; see
+  `durability.torn_file`.
 
-lance is imported inside functions: that costs most of a second. Don't fork after a store was opened; pickling one
-opens it anew in the other process.
+lance is imported inside functions: the import takes most of a second. Don't fork after opening a store; pickling a
+store opens it again in the other process.
 """
 
 from __future__ import annotations
@@ -15,47 +16,50 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from render.model.errors import StoreError
+from render.model.errors import StoreError, UsageError
 from render.model.record import EpisodeRecord
-from render.store.episode_store import PutResult
-from render.store.lance import versions
-from render.store.lance.columns import KEY, episode_schema
-from render.store.lance.compaction import compact_files, repeated
-from render.store.lance.conditional_put import check_conditional_put
-from render.store.lance.fsync_commit import sync_commit, sync_tree
-from render.store.lance.location import is_remote, nothing_there, probe_location
-from render.store.lance.opening import open_dataset
-from render.store.lance.reader import BATCH_ROWS, LanceReader, ids_filter
-from render.store.lance.rows import decode, table_of
-from render.store.lance.translate_errors import LANCE_ERRORS, is_conflict, translate_errors
+from render.store.columns import episode_schema
+from render.store.episode_store import BATCH_ROWS, KEY, PutResult, ids_filter, is_remote
+from render.store.lance.durability import sync_commit, sync_tree
+from render.store.lance.errors import LANCE_ERRORS, is_conflict, translate_errors
+from render.store.lance.location import check_conditional_put, probe_location
+from render.store.lance.reader import LanceReader, find_dataset, open_dataset
+from render.store.rows import decode, table_of
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
+_NEWER_ATTEMPT = "source.attempt > target.attempt"
 _COMMITS_BEFORE_COMPACTION = 200
-# Beside Lance's own retries. Waiting at most 0.05 * 2**k s before try k + 2: about 13 s in all.
+# In addition to Lance's own retries. Waits at most 0.05 * 2**k s before try k + 2: about 13 s in total.
 _TRIES = 9
 _FIRST_WAIT = 0.05
+# A commit looks through the ids of every fragment: 39 ms at a million rows in 75 fragments, 146 ms at 300,000 in 1,012.
+_MOST_FRAGMENTS = 64
+_FRAGMENT_ROWS = 1024
+# Deleting younger versions while another process wrote corrupted 7 of 10 stores.
+LEAST_AGE = timedelta(days=1)
 
 
 class LanceStore(LanceReader):
-    """An EpisodeStore in a Lance dataset. Made by `open`, `create`, `open_or_create` or `peek`.
+    """An EpisodeStore in a Lance dataset. Use `open`, `create`, `open_or_create` or `peek` to get one.
 
-    fsync: whether put waits until the disk has it (25 ms a commit on a usual disk; local stores only).
+    fsync: whether put waits until the data is on the disk (25 ms per commit on a usual disk; local stores only).
     """
 
     def __init__(self, url: str, dataset: Any, fsync: bool = True) -> None:
         super().__init__(url, dataset)
         self._fsync = fsync and not is_remote(url)
         self._commits = 0
-        # Asking costs three round trips and the right to write; who only reads has neither to spare.
+        # The check costs three round trips and needs write access, which a process that only reads may lack.
         self._server_checked = not is_remote(url)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -63,27 +67,24 @@ class LanceStore(LanceReader):
 
     @classmethod
     def open(cls, url: str, fsync: bool = True) -> LanceStore:
-        """The store at a path or URL. Raises StoreError, naming what is there instead."""
-        store = cls.peek(url, fsync)
-        if store is None:
-            raise nothing_there(url)
-        return store
+        """Open the store at a path or URL. Raises StoreError if there is none."""
+        return cls(url, open_dataset(url), fsync)
 
     @classmethod
     def peek(cls, url: str, fsync: bool = True) -> LanceStore | None:
-        """As `open`, but None where nothing is yet."""
-        dataset = open_dataset(url)
+        """Open a store as `open`, or return None if nothing is there."""
+        dataset = find_dataset(url)
         return None if dataset is None else cls(url, dataset, fsync)
 
     @classmethod
     def create(cls, url: str, fsync: bool = True) -> LanceStore:
-        """A new, empty store. Raises StoreError if anything is there."""
+        """Create an empty store. Raises StoreError if anything is there."""
         if probe_location(url) == "dataset":
             raise StoreError(f"{url}: there is a store already")
         check_conditional_put(url)
         import lance
 
-        with translate_errors(url, "making a store"):
+        with translate_errors(url, "creating a store"):
             dataset = lance.write_dataset(episode_schema().empty_table(), url, mode="create")
         store = cls(url, dataset, fsync)
         store._server_checked = True
@@ -93,19 +94,19 @@ class LanceStore(LanceReader):
 
     @classmethod
     def open_or_create(cls, url: str, fsync: bool = True) -> LanceStore:
-        """The store at a path or URL, made if nothing is there; several processes may do so at once.
+        """Open the store at a path or URL, or create it; safe in several processes at once.
 
-        For writing: a server without conditional PUT is refused here and not after the first pictures.
+        For writing: fails here for a server without conditional PUT, and not after the first images.
         """
         store = cls.peek(url, fsync)
         if store is None:
             try:
                 return cls.create(url, fsync)
-            except StoreError as error:
-                # Where another process was first, its store is there whole: a manifest is what makes a store.
+            except StoreError:
+                # If another process created the store first, it is complete: a manifest makes it a store.
                 store = cls.peek(url, fsync)
                 if store is None:
-                    raise error
+                    raise
         store._check_server()
         return store
 
@@ -115,17 +116,17 @@ class LanceStore(LanceReader):
             self._server_checked = True
 
     def put(self, records: Sequence[EpisodeRecord]) -> PutResult:
-        """Commit episodes in one step; when it returns they are there. Of one id the latest attempt stays."""
-        return self._merge(table_of(records), "source.attempt > target.attempt")
+        """Commit episodes in one atomic step. Safe to repeat; of each id the latest attempt stays."""
+        return self._merge(table_of(records), _NEWER_ATTEMPT)
 
     def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
-        """As `put`, of records that render.store.lance.rows.encode was given, in this process or another."""
-        return self._merge(decode(parts), "source.attempt > target.attempt")
+        """Commit records encoded by render.store.rows.encode, in this process or another; otherwise as `put`."""
+        return self._merge(decode(parts), _NEWER_ATTEMPT)
 
     def replace(self, records: Sequence[EpisodeRecord]) -> PutResult:
-        """Commit episodes in one step whatever attempt is stored; of one id in the batch the latest attempt stays.
+        """Commit episodes in one atomic step and replace any stored attempt; of an id in the batch the latest stays.
 
-        What was there before stays in the history.
+        Replaced episodes stay in the history.
         """
         return self._merge(table_of(records), None)
 
@@ -145,18 +146,18 @@ class LanceStore(LanceReader):
         inserted, updated = result["num_inserted_rows"], result["num_updated_rows"]
         return PutResult(inserted, updated, count - inserted - updated)
 
-    def _commit(self, change: Callable[[], _T], what: str) -> _T:
-        """Make a change that is safe to repeat, again while other writers are in the way, and bring it to the disk."""
+    def _commit(self, change: Callable[[], _T], action: str) -> _T:
+        """Make a change that is safe to repeat and sync it; retry while other writers are in the way."""
         self._check_server()
         for number in range(_TRIES):
-            with translate_errors(self._url, what):
+            with translate_errors(self._url, action):
                 try:
                     return self._once(change)
                 except LANCE_ERRORS as error:
                     if not is_conflict(error) or number == _TRIES - 1:
                         raise
                 wait = _FIRST_WAIT * 2**number * random.uniform(0.5, 1.0)
-                log.info("%s: another writer was first; trying again in %.2f s", self._url, wait)
+                log.info("%s: another writer committed first; retrying in %.2f s", self._url, wait)
                 time.sleep(wait)
                 self.refresh()
         raise AssertionError("the last try returns or raises")
@@ -170,40 +171,35 @@ class LanceStore(LanceReader):
         return result
 
     def delete(self, episode_ids: Sequence[str]) -> int:
-        """Take episodes out; returns how many were there. They stay in the history."""
+        """Delete episodes and return how many were stored. They stay in the history."""
         return self.delete_where(ids_filter(episode_ids)) if episode_ids else 0
 
     def delete_where(self, condition: str) -> int:
-        """Take out the rows that an SQL-like condition holds for; returns how many there were."""
-        before = self.count(condition)
-        self._commit(lambda: self._dataset.delete(condition), f"deleting {before} episodes")
-        return before
+        """Delete the rows that match a SQL filter and return their number."""
+        matching = self.count(condition)
+        self._commit(lambda: self._dataset.delete(condition), f"deleting {matching} episodes")
+        return matching
 
     def maybe_compact(self) -> bool:
-        """Compact if 200 commits were made since the last time; whether it did. Losing to a busy writer is no error."""
+        """Compact after 200 commits and return whether it did. A conflict with a busy writer only postpones it."""
         if self._commits < _COMMITS_BEFORE_COMPACTION:
             return False
         self._commits = 0
         try:
             self._compact_files()
         except StoreError as error:
-            log.warning("compaction put off: %s", error)
-            self._reopen()
-            return False
-        self._check_unique()
-        self._reopen()
-        return True
-
-    def _reopen(self) -> None:
-        # A dataset that commits holds on to 10 KB an episode until it is dropped, whatever its caches' sizes (pylance
-        # 14: 170 MB after 16,000 episodes, 140 of which are free again once it is gone).
-        dataset = open_dataset(self._url)
-        if dataset is None:
-            raise nothing_there(self._url)
-        self._dataset = dataset
+            log.warning("compaction postponed: %s", error)
+            compacted = False
+        else:
+            self._check_unique()
+            compacted = True
+        # A dataset that commits keeps 10 KB per episode until it is dropped, whatever its cache sizes (pylance 14:
+        # 170 MB after 16,000 episodes, 140 of which are free again once it is gone).
+        self._dataset = open_dataset(self._url)
+        return compacted
 
     def compact(self) -> None:
-        """Merge small files, bring the index up to date; for a quiet moment. StoreError if an id is there twice."""
+        """Merge small files and update the index; run it when nobody writes. Raises StoreError for a duplicate id."""
         self._compact_files()
         self._check_unique()
 
@@ -211,39 +207,79 @@ class LanceStore(LanceReader):
         self._check_server()
         self.refresh()
         with translate_errors(self._url, "compaction (nothing is lost)"):
-            compact_files(self._dataset, BATCH_ROWS)
+            _compact(self._dataset)
             if self._fsync:
                 sync_tree(Path(self._url))
 
     def _check_unique(self) -> None:
-        twice = repeated(key for key, _ in self.ids())
-        if twice:
+        duplicates = repeated(key for key, _ in self.ids())
+        if duplicates:
+            count = "1 episode is" if len(duplicates) == 1 else f"{len(duplicates)} episodes are"
             raise StoreError(
-                f"{self._url}: {len(twice)} episodes are there twice, {twice[0]} the first; "
+                f"{self._url}: {count} stored twice, {duplicates[0]} the first; "
                 f"`render-store verify {self._url} --repair` keeps the newest of each"
             )
 
-    def clean_up(self, older_than: timedelta) -> int:
-        """Take away versions older than that, a day at least, but tagged ones; returns the bytes freed."""
+    def clean_up(self, older_than: timedelta, least_age: timedelta = LEAST_AGE) -> int:
+        """Delete untagged versions that are older than `older_than` and return the freed bytes. History ends there.
+
+        least_age: lower it only in tests without another writer. Raises UsageError if `older_than` is below it.
+        """
         self._check_server()
-        return versions.clean_up(self._url, self._dataset, older_than)
+        if older_than < least_age:
+            raise UsageError(
+                f"versions younger than {least_age} stay: deleting them while another process writes damages a store"
+            )
+        with translate_errors(self._url, "cleaning up old versions (nothing of the newest is lost)"):
+            # delete_unverified would also delete files that a commit in progress has just written.
+            stats = self._dataset.cleanup_old_versions(
+                older_than=older_than, delete_unverified=False, error_if_tagged_old_versions=False
+            )
+        return int(stats.bytes_removed)
 
     def tag(self, name: str, version: int | None = None) -> int:
-        """Name a version, the newest for None; returns it. Raises StoreError if the name is taken."""
-        return versions.tag(self._url, self._dataset, name, version)
+        """Tag a version, the newest for None; return its number. Raises StoreError for a used tag or no version."""
+        with translate_errors(self._url, f"tagging {name!r}"):
+            number = self.version if version is None else version
+            self._dataset.tags.create(name, number)
+        return number
 
     def untag(self, name: str) -> None:
-        """Take a tag away. Raises StoreError if there is none of this name."""
-        versions.untag(self._url, self._dataset, name)
+        """Remove a tag; its version stays until it is cleaned up. Raises StoreError for an unknown tag."""
+        with translate_errors(self._url, f"removing the tag {name!r}"):
+            self._dataset.tags.delete(name)
 
     def refresh(self) -> None:
-        """See what others have committed since."""
+        """Make commits of other writers visible."""
         with translate_errors(self._url, "reading its latest version"):
             self._dataset.checkout_latest()
 
 
+def _compact(dataset: Any) -> None:
+    """Merge small fragments and update the BTREE index on the id.
+
+    Old versions stay: deleting them while another process writes corrupts, and they are the history of episodes.
+    """
+    wanted = _FRAGMENT_ROWS
+    # In powers of two, so that an episode is copied a few times in the life of a store and not at every compaction.
+    while dataset.count_rows() > wanted * _MOST_FRAGMENTS:
+        wanted *= 2
+    dataset.optimize.compact_files(
+        target_rows_per_fragment=wanted, compaction_mode="try_binary_copy", num_threads=1, batch_size=BATCH_ROWS
+    )
+    if any(KEY in index.field_names for index in dataset.describe_indices()):
+        dataset.optimize.optimize_indices()
+    elif dataset.count_rows():
+        dataset.create_scalar_index(KEY, "BTREE")
+
+
+def repeated(ids: Iterable[str]) -> list[str]:
+    """Return ids that occur more than once, sorted. Two settings keep racing writers from that; neither is proven."""
+    return sorted(key for key, count in Counter(ids).items() if count > 1)
+
+
 def _newest_of_each(table: pa.Table) -> pa.Table:
-    """Rows without those of an id that has a later attempt in the same table, or an equal one before it."""
+    """Return the rows with the latest attempt of each id; of equal attempts the first."""
     best: dict[str, tuple[int, int]] = {}
     for row, (key, attempt) in enumerate(
         zip(table.column(KEY).to_pylist(), table.column("attempt").to_pylist(), strict=True)

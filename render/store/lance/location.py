@@ -1,34 +1,28 @@
-"""Where a store is, and what is there before it is opened."""
+"""What is at a store's path or URL before it is opened, and whether a server is safe to write to."""
 
 from __future__ import annotations
 
-import re
+import contextlib
+import secrets
 from pathlib import Path
 from typing import Literal
 
 from render.model.errors import StoreError
+from render.store.episode_store import is_remote
+from render.store.lance.errors import reason
 
 Found = Literal["nothing", "dataset", "remote"]
 
-# What Lance itself puts into a dataset's folder; one that holds nothing else is a store that was being made.
+# What Lance itself puts into a dataset's folder; a folder with nothing else is a store whose creation was cut short.
 _LANCE_FOLDERS = frozenset({"data", "_versions", "_transactions", "_deletions", "_indices", "_refs"})
 _SHOWN_NAMES = 5
-
-
-def is_remote(url: str) -> bool:
-    """Whether a URL is an object store's. Raises StoreError for a kind that is not supported."""
-    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", url)
-    if scheme is None:
-        return False
-    if scheme.group(1).lower() != "s3":
-        raise StoreError(f"{url}: a store is a local folder or s3://BUCKET/NAME, not {scheme.group(1)}://")
-    return True
+_PROBE = "_diorama_probe"
 
 
 def probe_location(url: str) -> Found:
-    """What is at a place; "nothing" is where a store can be made. Raises StoreError if it is something else.
+    """Return what is at a path or URL; a store can be created at "nothing". Raises StoreError for anything else.
 
-    Of a remote place only opening it tells.
+    What is at a remote URL turns out only when it is opened.
     """
     if is_remote(url):
         return "remote"
@@ -36,28 +30,61 @@ def probe_location(url: str) -> Found:
     try:
         if not path.exists():
             if path.is_symlink():
-                raise StoreError(f"{url}: is a link to {path.readlink()}, which is not there")
+                raise StoreError(f"{url}: is a link to {path.readlink()}, which does not exist")
             return "nothing"
         if not path.is_dir():
-            raise StoreError(f"{url}: is a file, and a store is a folder; name another place")
+            raise StoreError(f"{url}: is a file, and a store is a folder; use another path")
         names = sorted(item.name for item in path.iterdir())
         versions = path / "_versions"
         if versions.is_dir() and any(item.suffix == ".manifest" for item in versions.iterdir()):
             return "dataset"
     except OSError as error:
-        raise StoreError(f"{url}: can't be looked at: {error.strerror or error}") from error
+        raise StoreError(f"{url}: can't be read: {error.strerror or error}") from error
     if any((path / "data").glob("*.lance")):
         raise StoreError(f"{url}: a damaged store: data files, but no manifest in _versions; restore that from a copy")
     if not _LANCE_FOLDERS.issuperset(names):
         shown = ", ".join(names[:_SHOWN_NAMES]) + (", ..." if len(names) > _SHOWN_NAMES else "")
-        raise StoreError(f"{url}: is a folder without a store, with {shown} in it; name another place")
+        raise StoreError(f"{url}: is a folder without a store, with {shown} in it; use another path")
     return "nothing"
 
 
 def nothing_there(url: str) -> StoreError:
-    """The error for a place that should hold a store and holds nothing."""
-    if not is_remote(url) and Path(url).is_dir():
-        return StoreError(
-            f"{url}: is an empty folder, not a store; render-batch SPECS --out {url} would make one there"
-        )
-    return StoreError(f"{url}: there is no store; render-batch SPECS --out {url} would make one")
+    """Return the error for a location that should hold a store and holds nothing."""
+    found = "is an empty folder, not a store" if not is_remote(url) and Path(url).is_dir() else "there is no store"
+    return StoreError(f"{url}: {found}; render-batch SPECS --out {url} creates one")
+
+
+def check_conditional_put(url: str) -> None:
+    """Raise StoreError if a remote store's server ignores conditional PUT, or can't be written; skip a local path.
+
+    Lance's commits rely on it: `rclone serve s3` ignores it and lost 42 of 160 acknowledged commits. The check puts one
+    key twice in create mode beside the store; the server must refuse the second.
+    """
+    if not is_remote(url):
+        return
+    try:
+        import obstore
+        from obstore.exceptions import AlreadyExistsError
+        from obstore.store import from_url
+    except ImportError:
+        raise StoreError(f"{url}: writing to S3 needs obstore: pip install 'diorama[s3]'") from None
+    key = f"{_PROBE}-{secrets.token_hex(8)}"
+    try:
+        server = from_url(url)
+        obstore.put(server, key, b"1", mode="create")
+    except Exception as error:
+        raise StoreError(f"{url}: can't be written: {reason(error)}") from error
+    try:
+        obstore.put(server, key, b"2", mode="create")
+    except AlreadyExistsError:
+        return
+    except Exception as error:
+        raise StoreError(f"{url}: the test of conditional PUT failed: {reason(error)}") from error
+    finally:
+        # A key left behind does no harm, and a failed delete must not hide the result.
+        with contextlib.suppress(Exception):
+            obstore.delete(server, key)
+    raise StoreError(
+        f"{url}: this server ignores If-None-Match on PUT, so two writers would overwrite each other's commits; "
+        "use one that honors it (AWS S3, Ceph, MinIO), or a local store and `render-store copy`"
+    )

@@ -1,52 +1,116 @@
-"""Reading a Lance dataset of episodes, at its newest version or at an older one.
+"""Opening and reading a Lance dataset of episodes, at its newest version or at an older one.
 
-Reading goes in small batches: by default a batch is a whole file, with all its pictures in memory.
+Reads use small batches: by default a batch is a complete file, with all its images in memory.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
+from datetime import UTC
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord, RenderKey
-from render.store.lance import versions
-from render.store.lance.columns import KEY, RECORD_COLUMNS
-from render.store.lance.location import nothing_there
-from render.store.lance.opening import open_dataset
-from render.store.lance.rows import job_of_row, record_of
-from render.store.lance.translate_errors import translate_condition_errors, translate_errors
-from render.store.lance.versions import Change, Version
+from render.store.columns import RECORD_COLUMNS, check_schema
+from render.store.episode_store import BATCH_ROWS, ID_BATCH_ROWS, KEY, ids_filter
+from render.store.lance.durability import last_complete, torn_file
+from render.store.lance.errors import reason, translate_errors, translate_filter_errors
+from render.store.lance.location import nothing_there, probe_location
+from render.store.lance.versions import Change, Version, changes
+from render.store.rows import job_of_row, record_of
 
-BATCH_ROWS = 32
-ID_BATCH_ROWS = 8192
+log = logging.getLogger(__name__)
+
+# Lance's own limits are gigabytes: a long export would fill them with data that is never read again.
+_INDEX_CACHE_BYTES = 128 << 20
+_METADATA_CACHE_BYTES = 64 << 20
+# No version has more, and Python refuses to parse numbers of thousands of digits.
+_MOST_DIGITS = 19
+
+
+def find_dataset(url: str) -> Any | None:
+    """Open the lance.LanceDataset of a store; None if nothing is there. Raises StoreError if anything else is."""
+    found = probe_location(url)
+    if found == "nothing":
+        return None
+    import lance
+
+    with translate_errors(url, "opening"):
+        try:
+            dataset = lance.dataset(
+                url, index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
+            )
+        except (ValueError, OSError) as error:
+            if found == "remote" and isinstance(error, ValueError) and "not found" in str(error).lower():
+                return None
+            back = last_complete(url) if found == "dataset" else None
+            advice = f"; version {back} is complete: `render-store repair {url}` goes back to it" if back else ""
+            raise StoreError(f"{url}: opening failed: {reason(error)}{advice}") from error
+    check_schema(url, dataset.schema)
+    if found == "dataset":
+        _check_complete(url, dataset)
+    return dataset
+
+
+def open_dataset(url: str) -> Any:
+    """Open the lance.LanceDataset of a store. Raises StoreError if there is no store."""
+    dataset = find_dataset(url)
+    if dataset is None:
+        raise nothing_there(url)
+    return dataset
+
+
+def _check_complete(url: str, dataset: Any) -> None:
+    torn = torn_file(Path(url), dataset)
+    if torn is None:
+        return
+    back = last_complete(url)
+    if back is None:
+        # Not a commit that was cut short: an older file was damaged later. The rest of the store can be read.
+        log.warning("%s: damaged: %s; `render-store verify %s` lists the episodes", url, torn, url)
+        return
+    raise StoreError(
+        f"{url}: its newest version {dataset.version} is incomplete: {torn}. If the machine lost power during that "
+        f"commit, `render-store repair {url}` goes back to version {back}, which has every acknowledged episode"
+    )
 
 
 class LanceReader:
-    """What can be asked of a store. version: None for the newest, which `refresh` moves on."""
+    """An EpisodeReader of one version of a Lance dataset. dataset: lance.LanceDataset, opened at that version."""
 
-    def __init__(self, url: str, dataset: Any, version: int | None = None) -> None:
+    def __init__(self, url: str, dataset: Any) -> None:
         self._url = url
         self._dataset = dataset
-        self._version = version
 
     @classmethod
     def at_version(cls, url: str, version: int | str) -> LanceReader:
-        """A store as it was at a version, given by number or tag; it can't be written. Raises StoreError."""
-        dataset = open_dataset(url)
-        if dataset is None:
-            raise nothing_there(url)
-        number = versions.version_of(url, dataset, version)
-        with translate_errors(url, f"opening version {number} (cleaned up, or not made yet?)"):
-            return cls(url, dataset.checkout_version(number), number)
+        """Open a store for reading at a version, by number or tag. Raises StoreError."""
+        store = cls(url, open_dataset(url))
+        return store._at(store._version_number(version), " (cleaned up, or not committed yet?)")
+
+    def _at(self, number: int, hint: str = "") -> LanceReader:
+        with translate_errors(self._url, f"opening version {number}{hint}"):
+            return LanceReader(self._url, self._dataset.checkout_version(number))
+
+    def _version_number(self, version: int | str) -> int:
+        tags = self.tags()
+        if str(version) in tags:
+            return tags[str(version)]
+        if str(version).isdecimal() and len(str(version)) <= _MOST_DIGITS:
+            return int(version)
+        raise StoreError(
+            f"{self._url}: has no version and no tag {str(version)[:80]!r}; its tags: {', '.join(tags) or 'none'}"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (LanceReader.at_version, (self._url, self.version))
 
     @property
     def url(self) -> str:
-        """Where it is: a path or a URL."""
+        """Path or URL of the store."""
         return self._url
 
     @property
@@ -55,105 +119,113 @@ class LanceReader:
         return int(self._dataset.version)
 
     def get(self, episode_id: str) -> EpisodeRecord:
-        """One episode. Raises StoreError if it isn't there, DamagedError if it isn't as it was put."""
+        """Return one episode. Raises StoreError for an unknown id, DamagedError if it differs from what was put."""
         return self.get_many([episode_id])[0]
 
     def get_many(self, episode_ids: Sequence[str]) -> list[EpisodeRecord]:
-        """Episodes in the order asked for, all in memory at once. Raises as `get`."""
+        """Return episodes in the order of `episode_ids`, all in memory at once. Raises as `get`."""
         if not episode_ids:
             return []
         rows = {row[KEY]: row for row in self.scan(RECORD_COLUMNS, ids_filter(episode_ids))}
         missing = [episode_id for episode_id in episode_ids if episode_id not in rows]
         if missing:
-            raise StoreError(f"{self._url}: episode {missing[0]} is not in the store")
+            raise self._unknown(missing[0])
         return [record_of(rows[episode_id]) for episode_id in episode_ids]
 
     def job(self, episode_id: str) -> RenderKey:
-        """What an episode was made from. Raises StoreError if it isn't there."""
+        """Return the render key of an episode. Raises StoreError for an unknown id."""
         for row in self.scan([KEY, "job"], ids_filter([episode_id])):
             return job_of_row(row)
-        raise StoreError(f"{self._url}: episode {episode_id} is not in the store")
+        raise self._unknown(episode_id)
+
+    def _unknown(self, episode_id: str) -> StoreError:
+        return StoreError(f"{self._url}: episode {episode_id} is not in the store")
 
     def ids(self) -> Iterator[tuple[str, str]]:
-        """(episode id, job hash) of every episode, in no promised order."""
+        """Yield (episode id, job hash) of every episode, in any order."""
         for batch in self.batches([KEY, "job_hash"], None, ID_BATCH_ROWS):
             yield from zip(batch.column(KEY).to_pylist(), batch.column("job_hash").to_pylist(), strict=True)
 
     def scan(
         self, columns: Sequence[str], where: str | None = None, batch_size: int = BATCH_ROWS
     ) -> Iterator[dict[str, Any]]:
-        """Chosen columns of every row, or of those that the SQL-like condition `where` holds for.
+        """Yield columns of every row, or of the rows that match a SQL filter.
 
-        Raises UsageError for a condition that can't be read, StoreError.
+        Raises UsageError for a filter that can't be parsed, StoreError.
         """
         for batch in self.batches(columns, where, batch_size):
             yield from batch.to_pylist()
 
     def batches(self, columns: Sequence[str], where: str | None = None, batch_size: int = BATCH_ROWS) -> Iterator[Any]:
-        """As `scan`, as pyarrow.RecordBatch of at most batch_size rows."""
-        what = ", ".join(columns) + (f" where {where[:200]}" if where else "")
-        with translate_condition_errors(self._url, f"reading {what}", where):
-            # Little read ahead: each batch on its way holds its pictures in memory.
+        """Yield the rows of `scan` as pyarrow.RecordBatch of at most `batch_size` rows."""
+        with translate_filter_errors(self._url, f"reading {', '.join(columns)}", where):
+            # Little readahead: each batch in flight holds its images in memory.
             yield from self._dataset.to_batches(
                 columns=list(columns), filter=where, batch_size=batch_size, batch_readahead=2, fragment_readahead=2
             )
 
     def row_numbers(self, columns: Sequence[str], batch_size: int) -> Iterator[Any]:
-        """As `batches`, with Lance's own number of each row as `_rowid`."""
+        """Yield batches with Lance's own number of each row as `_rowid`."""
         with translate_errors(self._url, f"reading {', '.join(columns)}"):
             yield from self._dataset.to_batches(columns=list(columns), with_row_id=True, batch_size=batch_size)
 
     def count(self, where: str | None = None) -> int:
-        """How many episodes, or how many that `where` holds for. Raises UsageError, StoreError."""
-        with translate_condition_errors(self._url, f"counting where {where}", where):
+        """Return the number of episodes, or of those that match a SQL filter. Raises UsageError, StoreError."""
+        with translate_filter_errors(self._url, "counting", where):
             return int(self._dataset.count_rows(filter=where))
 
     def exists(self, episode_id: str) -> bool:
-        """Whether an episode is there."""
+        """Return whether an episode is stored."""
         return self.count(ids_filter([episode_id])) > 0
 
     def fragments(self) -> list[Any]:
-        """lance.LanceFragment of every data file, in their order."""
+        """Return the lance.LanceFragment of every data file, in their order."""
         with translate_errors(self._url, "listing its files"):
             return list(self._dataset.get_fragments())
 
     def versions(self) -> list[Version]:
-        """All versions that are left, oldest first."""
-        return versions.list_versions(self._url, self._dataset)
+        """Return all remaining versions, oldest first."""
+        with translate_errors(self._url, "listing its versions"):
+            found = self._dataset.versions()
+        return [
+            Version(
+                item["version"],
+                # Lance gives local time without a zone.
+                item["timestamp"].astimezone(UTC),
+                int(item["metadata"]["total_rows"]),
+                int(item["metadata"]["total_fragments"]),
+            )
+            for item in sorted(found, key=lambda item: int(item["version"]))
+        ]
 
     def history(self, episode_id: str) -> list[Change]:
-        """When an episode came, was replaced and went, oldest first; empty if no version that is left has it."""
+        """Return when an episode was stored, replaced and deleted, oldest first; empty if no version has it."""
 
         def state_at(version: Version) -> Change:
-            with translate_errors(self._url, f"reading version {version.number}"):
-                old = LanceReader(self._url, self._dataset.checkout_version(version.number), version.number)
-            for row in old.scan(["attempt", "job_hash", "sha256", "text_sha256"], ids_filter([episode_id])):
+            columns = ["attempt", "job_hash", "sha256", "text_sha256"]
+            for row in self._at(version.number).scan(columns, ids_filter([episode_id])):
                 return Change(version.number, version.committed, True, **row)
             return Change(version.number, version.committed, False)
 
-        return versions.changes(self.versions(), state_at)
+        return changes(self.versions(), state_at)
 
     def tags(self) -> dict[str, int]:
-        """Tag -> version number, by name."""
-        return versions.tags_of(self._url, self._dataset)
+        """Return tag -> version number, sorted by tag."""
+        with translate_errors(self._url, "listing its tags"):
+            found = self._dataset.tags.list()
+        return {name: int(found[name]["version"]) for name in sorted(found)}
 
     def bytes_on_disk(self) -> int | None:
-        """What a local store takes, old versions included; None for a remote one."""
+        """Return the size of a local store with its old versions; None for a remote one."""
         root = Path(self._url)
         return sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) if root.is_dir() else None
 
     def torch_dataset(self, **options: Any) -> Any:
-        """A torch Dataset of this version; see render.store.lance.torch_dataset.torch_dataset. Raises StoreError."""
+        """Return a torch Dataset of this version; options as in render.store.lance.torch_dataset. Raises StoreError."""
         from render.store.lance.torch_dataset import torch_dataset
 
-        return torch_dataset(self._url, self.version, **options)
+        return torch_dataset(partial(LanceReader.at_version, self._url, self.version), **options)
 
     def close(self) -> None:
-        """Give back what it holds."""
+        """Release resources."""
         self._dataset = None
-
-
-def ids_filter(episode_ids: Sequence[str]) -> str:
-    """The condition that holds for these ids and no others."""
-    quoted = ["'" + episode_id.replace("'", "''") + "'" for episode_id in episode_ids]
-    return f"{KEY} = {quoted[0]}" if len(quoted) == 1 else f"{KEY} IN ({', '.join(quoted)})"

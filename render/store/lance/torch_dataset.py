@@ -1,7 +1,7 @@
-"""Reading a store in PyTorch: datasets whose items are episodes. The only module that needs torch.
+"""PyTorch datasets whose items are episodes. The only module that needs torch.
 
-Lance has threads, so a process forked after it was imported may hang: give the DataLoader
-`multiprocessing_context="spawn"` where it has workers. Each worker opens the store by itself, at the same version.
+Lance has threads, so a process forked after it was imported may hang: pass `multiprocessing_context="spawn"` to a
+DataLoader with workers. Each worker opens the store itself, lazily and at the same version.
 """
 
 from __future__ import annotations
@@ -14,56 +14,55 @@ from typing import Any, Literal
 import numpy as np
 
 from render.model.errors import StoreError, UsageError
-from render.model.png import decode_png
 from render.model.record import EpisodeRecord
-from render.store.lance.columns import KEY
-from render.store.lance.reader import ID_BATCH_ROWS, LanceReader
+from render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader
 
 try:
     import torch
     from torch.utils.data import Dataset, IterableDataset
 except ImportError:
-    # This module can be imported without PyTorch, as every other; only `torch_dataset` can't be used.
+    # Every module can be imported without PyTorch; only `torch_dataset` fails without it.
     torch, Dataset, IterableDataset = None, object, object
 
 Transform = Callable[[EpisodeRecord], Any]
+# Opens the store at the version of the dataset, in any process: it must be picklable.
+Opener = Callable[[], EpisodeReader]
 _CHUNK = 32
 
 
 def torch_dataset(
-    url: str,
-    version: int,
+    open_reader: Opener,
     style: Literal["map", "iterable"] = "map",
     where: str | None = None,
     transform: Transform | None = None,
     shuffle_seed: int | None = None,
 ) -> MapEpisodes | IterableEpisodes:
-    """A Dataset of the episodes that `where` holds for, at one version of the store.
+    """Return a Dataset of the episodes that match the SQL filter `where`, at one version of the store.
 
     style: "map" has a length and any order (a sampler shuffles it); "iterable" reads chunks of 32 in the order of ids,
-    or shuffled by `shuffle_seed` and the epoch (`set_epoch`), shared out among workers and the ranks of
+    or shuffled by `shuffle_seed` and the epoch (`set_epoch`), divided among workers and the ranks of
     torch.distributed. transform: record -> item, `item_of` by default; it must be a function that can be pickled.
     Raises StoreError, UsageError.
     """
     if torch is None:
-        raise StoreError("torch_dataset needs PyTorch, which Diorama does not bring: pip install torch")
+        raise StoreError("torch_dataset needs PyTorch, which Diorama does not install: pip install torch")
     if style == "map":
         if shuffle_seed is not None:
-            raise UsageError("shuffle_seed is for style='iterable'; give the DataLoader shuffle=True")
-        return MapEpisodes(url, version, where, transform)
+            raise UsageError("shuffle_seed is for style='iterable'; pass shuffle=True to the DataLoader")
+        return MapEpisodes(open_reader, where, transform)
     if style == "iterable":
-        return IterableEpisodes(url, version, where, transform, shuffle_seed)
+        return IterableEpisodes(open_reader, where, transform, shuffle_seed)
     raise UsageError(f"style {style!r}; allowed: map, iterable")
 
 
 def item_of(record: EpisodeRecord) -> dict[str, Any]:
-    """id, images (N, 3, H, W) uint8, image_names, utterances, annotations (a dict an image), options, answer, task."""
+    """Return id, images (N, 3, H, W) uint8, image_names, utterances, annotations (dicts), options, answer, task."""
     task = record.scene.task or {}
     utterances = {frame.name: frame.utterance for frame in record.scene.frames}
-    pictures = np.stack([decode_png(image.png) for image in record.images])
+    images = np.stack([image.color() for image in record.images])
     return {
         "id": record.episode_id,
-        "images": torch.from_numpy(np.ascontiguousarray(pictures.transpose(0, 3, 1, 2))),
+        "images": torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2))),
         "image_names": [image.name for image in record.images],
         "utterances": [utterances.get(image.frame) for image in record.images],
         "annotations": [image.annotation.model_dump(mode="json") for image in record.images],
@@ -74,42 +73,41 @@ def item_of(record: EpisodeRecord) -> dict[str, Any]:
 
 
 class _Episodes:
-    """Ids at a version, and the store opened in whatever process asks."""
+    """Ids at a version, and a reader that each process opens when it needs one."""
 
-    def __init__(self, url: str, version: int, where: str | None, transform: Transform | None) -> None:
-        self._url, self._version = url, version
+    def __init__(self, open_reader: Opener, where: str | None, transform: Transform | None) -> None:
+        self._open_reader = open_reader
         self._transform = transform or item_of
-        store = LanceReader.at_version(url, version)
-        ids = sorted(row[KEY] for row in store.scan([KEY], where, ID_BATCH_ROWS))
+        self._reader: EpisodeReader | None = open_reader()
+        self._process: int | None = os.getpid()
+        ids = sorted(row[KEY] for row in self._reader.scan([KEY], where, ID_BATCH_ROWS))
         # One block of memory: a list of a million strings is copied piece by piece into every worker.
         self._ids = np.array(ids, dtype=np.bytes_)
-        self._store: LanceReader | None = store
-        self._process = os.getpid()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_store": None, "_process": None}
+        return {**self.__dict__, "_reader": None, "_process": None}
 
     def __len__(self) -> int:
         return len(self._ids)
 
-    def _opened(self) -> LanceReader:
-        # Pickled into another process it has no process noted; a fork keeps the parent's.
+    def _opened(self) -> EpisodeReader:
+        # A copy unpickled in another process has no process noted; a fork keeps the parent's.
         if self._process is not None and self._process != os.getpid():
             raise StoreError(
                 "a store can't be read in a forked process (it may hang); "
-                "give the DataLoader multiprocessing_context='spawn'"
+                "pass multiprocessing_context='spawn' to the DataLoader"
             )
-        if self._store is None:
-            self._store, self._process = LanceReader.at_version(self._url, self._version), os.getpid()
-        return self._store
+        if self._reader is None:
+            self._reader, self._process = self._open_reader(), os.getpid()
+        return self._reader
 
     def _items(self, numbers: Sequence[int]) -> list[Any]:
-        wanted = [self._ids[number].decode() for number in numbers]
-        return [self._transform(record) for record in self._opened().get_many(wanted)]
+        ids = [self._ids[number].decode() for number in numbers]
+        return [self._transform(record) for record in self._opened().get_many(ids)]
 
 
 class MapEpisodes(_Episodes, Dataset):  # type: ignore[misc]
-    """Episodes by number, in the order of their ids. Made by `torch_dataset`."""
+    """Episodes by number, in the order of their ids. Use `torch_dataset` to get one."""
 
     def __getitem__(self, number: int) -> Any:
         if not -len(self) <= number < len(self):
@@ -117,36 +115,36 @@ class MapEpisodes(_Episodes, Dataset):  # type: ignore[misc]
         return self._items([number])[0]
 
     def __getitems__(self, numbers: Sequence[int]) -> list[Any]:
-        """A batch in one question to the store; DataLoader calls it."""
+        """Read a batch in one query; called by DataLoader."""
         return self._items(numbers)
 
 
 class IterableEpisodes(_Episodes, IterableDataset):  # type: ignore[misc]
-    """Episodes one after the other, each in one worker of one rank. Made by `torch_dataset`."""
+    """Episodes in sequence, each in one worker of one rank. Use `torch_dataset` to get one."""
 
     def __init__(
-        self, url: str, version: int, where: str | None, transform: Transform | None, shuffle_seed: int | None
+        self, open_reader: Opener, where: str | None, transform: Transform | None, shuffle_seed: int | None
     ) -> None:
-        super().__init__(url, version, where, transform)
+        super().__init__(open_reader, where, transform)
         self._seed = shuffle_seed
         self._epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
-        """Another order for each epoch, if shuffled."""
+        """Select the order of an epoch; without effect unless shuffled."""
         self._epoch = epoch
 
     def __iter__(self) -> Iterator[Any]:
         order = np.arange(len(self._ids))
         if self._seed is not None:
             order = np.random.Generator(np.random.Philox([self._seed, self._epoch])).permutation(order)
-        first, step = _share()
+        first, step = _worker_share()
         chunks = [order[start : start + _CHUNK] for start in range(0, len(order), _CHUNK)]
         for chunk in chunks[first::step]:
             yield from self._items(chunk.tolist())
 
 
-def _share() -> tuple[int, int]:
-    """Number of this worker of this rank, and how many there are in all."""
+def _worker_share() -> tuple[int, int]:
+    """Return the number of this worker of this rank among all workers, and the number of all."""
     info = torch.utils.data.get_worker_info()
     worker, workers = (info.id, info.num_workers) if info else (0, 1)
     rank, ranks = 0, 1

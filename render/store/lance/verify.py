@@ -1,32 +1,41 @@
-"""Looking through a whole store: every row read, checked and named where something is wrong with it."""
+"""Verification of a complete store: each row is read and checked, damaged ones are listed and can be deleted."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
-from typing import Any
+from pathlib import Path
+from typing import IO, Any, TypeVar
 
 from render.model.errors import StoreError
-from render.store.lance.columns import KEY, episode_schema
-from render.store.lance.reader import ID_BATCH_ROWS, LanceReader
-from render.store.lance.row_checks import problems_of
-from render.store.lance.translate_errors import reason, translate_errors
+from render.store.columns import episode_schema
+from render.store.episode_store import ID_BATCH_ROWS, KEY, ids_filter
+from render.store.lance.errors import reason, translate_errors
+from render.store.lance.lance_store import LanceStore
+from render.store.lance.reader import LanceReader
+from render.store.row_checks import problems_of
 
-# Rows a task: a second of work, so that the bar moves and one damaged file is not one worker's whole job.
+# Rows per task: a second of work, so that the progress bar moves and one damaged file is not a worker's only task.
 _UNIT_ROWS = 128
 _BATCH_ROWS = 16
-# Below this, starting other processes takes longer than looking.
-_WORTH_PROCESSES = 512
+# Below this, starting other processes takes longer than the check.
+_MIN_PARALLEL_ROWS = 512
+_IDS_PER_DELETE = 500
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class Damage:
-    """One damaged row. row: its Lance row id (None if unreadable). spec: as asked for, if readable."""
+    """One damaged row. row: its Lance row id (None if unreadable). spec: as requested, if readable.
+
+    duplicate: the row is valid, but its id has another row with a later attempt.
+    """
 
     episode_id: str | None
     problems: tuple[str, ...]
@@ -34,7 +43,7 @@ class Damage:
     spec: dict[str, Any] | None = None
     profile: str | None = None
     size: tuple[int, int] | None = None
-    twice: bool = False
+    duplicate: bool = False
 
     def __str__(self) -> str:
         return f"episode {self.episode_id}: {'; '.join(self.problems)}"
@@ -42,7 +51,7 @@ class Damage:
 
 @dataclass
 class Verdict:
-    """episodes: rows looked at. damaged: by id. unreadable: files whose rows can't even be named, a line each."""
+    """episodes: checked rows. damaged: sorted by id. unreadable: files whose rows can't be listed, one line each."""
 
     version: int
     episodes: int = 0
@@ -50,8 +59,8 @@ class Verdict:
     unreadable: list[str] = field(default_factory=list)
 
     @property
-    def whole(self) -> bool:
-        """Whether nothing is wrong."""
+    def intact(self) -> bool:
+        """Whether no row is damaged."""
         return not self.damaged and not self.unreadable
 
 
@@ -65,23 +74,21 @@ class _Unit:
 def verify(
     store: LanceReader, workers: int | None = None, progress: Callable[[int], None] = lambda done: None
 ) -> Verdict:
-    """Look at every row of the version that `store` reads.
+    """Check every row of the version that `store` reads.
 
-    Found: damaged bytes, pictures that don't decode to their size, boxes outside the image, masks that disagree with
-    boxes or pixel counts, missing frames, search columns that say something else, answers that are no option, ids that
-    are there twice. workers: processes, None for as many as cores; progress gets the number of rows done since its
-    last call. Raises StoreError where the store as a whole can't be read.
+    Finds damaged bytes, images that don't decode to their size, boxes outside the image, masks that disagree with boxes
+    or pixel counts, missing frames, search columns that contradict the episode, answers that are not an option, and
+    duplicate ids. workers: processes, None for one per core; progress gets the number of rows checked since its last
+    call. Raises StoreError if the store can't be read at all.
     """
     verdict = Verdict(store.version)
     units = list(_units(store, verdict))
-    wanted = workers or len(os.sched_getaffinity(0))
-    if workers is None and sum(unit.rows for unit in units) < _WORTH_PROCESSES:
-        wanted = 1
-    for unit, damaged in _looked_at(store, units, wanted):
+    workers = workers or (1 if sum(unit.rows for unit in units) < _MIN_PARALLEL_ROWS else len(os.sched_getaffinity(0)))
+    for unit, damaged in _check_units(store, units, workers):
         verdict.episodes += unit.rows
         verdict.damaged += damaged
         progress(unit.rows)
-    verdict.damaged += _repeated(store)
+    verdict.damaged += _duplicates(store)
     verdict.damaged.sort(key=lambda damage: (damage.episode_id or "", damage.row or 0))
     return verdict
 
@@ -98,71 +105,70 @@ def _units(store: LanceReader, verdict: Verdict) -> Iterator[_Unit]:
             yield _Unit(fragment.fragment_id, offset, min(_UNIT_ROWS, count - offset))
 
 
-def _looked_at(store: LanceReader, units: list[_Unit], workers: int) -> Iterator[tuple[_Unit, list[Damage]]]:
+def _check_units(store: LanceReader, units: list[_Unit], workers: int) -> Iterator[tuple[_Unit, list[Damage]]]:
     if workers <= 1:
-        yield from ((unit, look_at(store, unit)) for unit in units)
+        yield from ((unit, check_unit(store, unit)) for unit in units)
         return
     # Never forked: Lance has threads.
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _open_here, (store.url, store.version))
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _open_in_worker, (store.url, store.version))
     try:
-        yield from zip(units, pool.map(_look_here, units), strict=True)
+        yield from zip(units, pool.map(_check_in_worker, units), strict=True)
     except BrokenProcessPool as error:
         raise StoreError(
-            f"{store.url}: a process that looked through it died, as for lack of memory; nothing was changed: run it "
-            "again, with fewer --workers"
+            f"{store.url}: a process that checked it died, possibly out of memory; nothing was changed: run it again, "
+            "with fewer --workers"
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-_here: LanceReader | None = None
+_worker_reader: LanceReader | None = None
 
 
-def _open_here(url: str, version: int) -> None:
-    global _here
-    _here = LanceReader.at_version(url, version)
+def _open_in_worker(url: str, version: int) -> None:
+    global _worker_reader
+    _worker_reader = LanceReader.at_version(url, version)
 
 
-def _look_here(unit: _Unit) -> list[Damage]:
-    assert _here is not None
-    return look_at(_here, unit)
+def _check_in_worker(unit: _Unit) -> list[Damage]:
+    assert _worker_reader is not None
+    return check_unit(_worker_reader, unit)
 
 
-def look_at(store: LanceReader, unit: _Unit) -> list[Damage]:
-    """The damaged among a few rows of one file. Rows that can't be read together are read one by one."""
-    (fragment,) = (one for one in store.fragments() if one.fragment_id == unit.fragment)
+def check_unit(store: LanceReader, unit: _Unit) -> list[Damage]:
+    """Return the damaged rows of a unit. Rows that can't be read together are read one by one."""
+    (fragment,) = (fragment for fragment in store.fragments() if fragment.fragment_id == unit.fragment)
     columns = episode_schema().names
     found: list[Damage] = []
     done = 0
     try:
         for row in _rows(store, fragment, columns, unit.offset, unit.rows):
-            found += _judged(row)
+            found += _check_row(row)
             done += 1
     except StoreError:
         for offset in range(unit.offset + done, unit.offset + unit.rows):
-            found += _one(store, fragment, columns, offset)
+            found += _check_single(store, fragment, columns, offset)
     return found
 
 
 def _rows(
-    store: LanceReader, fragment: Any, columns: Iterable[str], offset: int, count: int
+    store: LanceReader, fragment: Any, columns: list[str], offset: int, count: int
 ) -> Iterator[Mapping[str, Any]]:
-    with translate_errors(
-        store.url, f"reading rows {offset} to {offset + count - 1} of data file {fragment.fragment_id}"
-    ):
+    action = f"reading rows {offset} to {offset + count - 1} of data file {fragment.fragment_id}"
+    with translate_errors(store.url, action):
         batches = fragment.to_batches(
-            columns=list(columns), offset=offset, limit=count, batch_size=_BATCH_ROWS, with_row_id=True
+            columns=columns, offset=offset, limit=count, batch_size=_BATCH_ROWS, with_row_id=True
         )
         for batch in batches:
             yield from batch.to_pylist()
 
 
-def _one(store: LanceReader, fragment: Any, columns: list[str], offset: int) -> list[Damage]:
+def _check_single(store: LanceReader, fragment: Any, columns: list[str], offset: int) -> list[Damage]:
     try:
-        return [damage for row in _rows(store, fragment, columns, offset, 1) for damage in _judged(row)]
+        return [damage for row in _rows(store, fragment, columns, offset, 1) for damage in _check_row(row)]
     except StoreError as error:
         row: dict[str, Any] = {}
-        # Whatever can still be read of it, column by column: the id names it, the spec makes it again.
+        # Read what is still readable, column by column: the id names the episode, the spec renders it again.
         for column in (KEY, "spec", "profile", "width", "height"):
             try:
                 row.update(next(iter(_rows(store, fragment, [column], offset, 1)), {}))
@@ -172,7 +178,7 @@ def _one(store: LanceReader, fragment: Any, columns: list[str], offset: int) -> 
         return [_damage(row, [f"can't be read: {reason(cause) if cause else error}"])]
 
 
-def _judged(row: Mapping[str, Any]) -> list[Damage]:
+def _check_row(row: Mapping[str, Any]) -> list[Damage]:
     problems = problems_of(row)
     return [_damage(row, problems)] if problems else []
 
@@ -193,19 +199,73 @@ def _damage(row: Mapping[str, Any], problems: list[str]) -> Damage:
     )
 
 
-def _repeated(store: LanceReader) -> list[Damage]:
-    """Every row but the newest attempt of an id that is there more than once."""
+def _duplicates(store: LanceReader) -> list[Damage]:
+    """Return every row except the newest attempt of each id that has several rows."""
     best: dict[str, tuple[int, int]] = {}
-    spare: list[Damage] = []
+    found: list[Damage] = []
     try:
         for batch in store.row_numbers([KEY, "attempt"], ID_BATCH_ROWS):
             for row in batch.to_pylist():
-                here = (row["attempt"] or 0, row["_rowid"])
-                worse = min(best.get(row[KEY], here), here) if row[KEY] in best else None
-                best[row[KEY]] = max(best.get(row[KEY], here), here)
-                if worse is not None:
-                    spare.append(Damage(row[KEY], ("there more than once",), worse[1], twice=True))
+                key, here = row[KEY], (row["attempt"] or 0, row["_rowid"])
+                if key in best:
+                    _, older = min(best[key], here)
+                    found.append(Damage(key, ("stored more than once",), older, duplicate=True))
+                best[key] = max(best.get(key, here), here)
     except StoreError:
         # A file that can't be read is in the verdict already.
-        return spare
-    return spare
+        return found
+    return found
+
+
+def delete_damaged(store: LanceStore, verdict: Verdict) -> int:
+    """Delete the damaged rows of a verdict, and of each duplicate id every row except the newest attempt.
+
+    Returns the number of deleted rows. They stay in older versions of the store.
+    """
+    by_row = [damage for damage in verdict.damaged if damage.row is not None]
+    by_id = [damage for damage in verdict.damaged if damage.row is None and damage.episode_id is not None]
+    deleted = 0
+    # Row numbers hold at one version: after a commit of another writer they may belong to other rows.
+    if store.version == verdict.version:
+        deleted += sum(store.delete_where(_rows_filter(part)) for part in _parts(by_row))
+    else:
+        by_id += [damage for damage in by_row if not damage.duplicate]
+    ids = sorted({damage.episode_id for damage in by_id if damage.episode_id is not None})
+    return deleted + sum(map(store.delete, _parts(ids)))
+
+
+def _rows_filter(damaged: Sequence[Damage]) -> str:
+    # The id as well: deleting does not move rows, but a wrong row must never be deleted.
+    numbers = ", ".join(str(damage.row) for damage in damaged)
+    ids = ids_filter(sorted({damage.episode_id or "" for damage in damaged}))
+    return f"_rowid IN ({numbers}) AND {ids}"
+
+
+def _parts(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    return (items[start : start + _IDS_PER_DELETE] for start in range(0, len(items), _IDS_PER_DELETE))
+
+
+def write_specs(
+    damaged: Sequence[Damage], out: Path, open_file: Callable[[Path], AbstractContextManager[IO[str]]]
+) -> dict[Path, str]:
+    """Write the specs of damaged episodes as .jsonl; return file -> render-batch options that render them again.
+
+    One file per profile and size; the first is `out`. Episodes without a readable spec are left out. open_file: opens a
+    file that is written atomically.
+    """
+    groups: dict[str, dict[str, str]] = {}
+    for damage in damaged:
+        if damage.spec is None or damage.duplicate:
+            continue
+        options = f"--profile {damage.profile}" if damage.profile else ""
+        if damage.size:
+            options += f" --size {damage.size[0]}x{damage.size[1]}"
+        text = json.dumps(damage.spec, ensure_ascii=False)
+        groups.setdefault(options.strip(), {})[str(damage.episode_id)] = text
+    written: dict[Path, str] = {}
+    for number, (options, lines) in enumerate(sorted(groups.items())):
+        file = out if number == 0 else out.with_name(f"{out.stem}-{number + 1}{out.suffix}")
+        with open_file(file) as stream:
+            stream.writelines(f"{lines[key]}\n" for key in sorted(lines))
+        written[file] = options
+    return written

@@ -61,7 +61,7 @@ def test_damaged_episodes_end_with_4_and_a_gallery(tmp_path: Path) -> None:
     url = odd_store(tmp_path / "odd.lance", many=0).url
     result = call(url, "--out", str(tmp_path / "g"), code=4)
     assert "5 episodes (4 new" in result.output
-    assert "episode demo/damaged: its pictures don't match their SHA-256" in result.output
+    assert "episode demo/damaged: its images don't match their SHA-256" in result.output
     assert (tmp_path / "g/index.html").is_file()
 
 

@@ -73,10 +73,10 @@ def test_verify_and_repair(store: str, tmp_path: Path) -> None:
     assert "2 episodes, none damaged" in call("verify", store).output
     lance.dataset(store).update({"sha256": "'00'"}, where="episode_id = 'demo/1'")
     result = call("verify", store, code=4)
-    assert "episode demo/1: its pictures don't match their SHA-256" in result.output
+    assert "episode demo/1: its images don't match their SHA-256" in result.output
     assert "1 of 2 rows are damaged" in result.output
     report = json.loads(call("verify", store, "--json", code=4).stdout)
-    assert report["damaged"] == [{"episode": "demo/1", "problems": ["its pictures don't match their SHA-256"]}]
+    assert report["damaged"] == [{"episode": "demo/1", "problems": ["its images don't match their SHA-256"]}]
     assert "give --specs-out" in call("verify", store, "--repair", code=2).output
     specs = tmp_path / "again.jsonl"
     mended = call("verify", store, "--repair", "--specs-out", str(specs), code=4).output

@@ -161,7 +161,7 @@ class Odd:
 
     def get(self, name: str) -> EpisodeRecord:
         if name in self._damaged:
-            raise DamagedError(f"episode {name}: its pictures don't match")
+            raise DamagedError(f"episode {name}: its images don't match")
         return self._inner.get(name)
 
 

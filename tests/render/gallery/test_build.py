@@ -172,7 +172,7 @@ def test_another_store_takes_a_gallery_over_and_says_so(
 def test_damage_is_named_listed_and_no_obstacle(tmp_path: Path) -> None:
     store = odd_store(tmp_path / "odd.lance", many=0)
     report = build(store, tmp_path / "g", ONE)
-    assert report.damaged == ["episode demo/damaged: its pictures don't match their SHA-256"]
+    assert report.damaged == ["episode demo/damaged: its images don't match their SHA-256"]
     error = report.error()
     assert isinstance(error, StoreError)
     assert "demo/damaged" in str(error)

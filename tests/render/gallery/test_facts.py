@@ -92,12 +92,12 @@ def test_any_record_has_facts_and_a_page(record: EpisodeRecord) -> None:
 @pytest.mark.parametrize(
     ("problem", "check"),
     [
-        ("its pictures don't match their SHA-256", "stored bytes"),
+        ("its images don't match their SHA-256", "stored bytes"),
         ("image f0: object a: mask can't be read: it ends inside a number", "boxes and masks"),
         ("image f0: can't be decoded: broken PNG", "pictures"),
         ("images: missing ['a'], not in the Scene [], or twice or in another order", "frames"),
         ("answer 'x' is not among the 2 options", "answer"),
-        ("column task: not what the episode itself says", "search columns"),
+        ("column task: differs from the episode", "search columns"),
     ],
 )
 def test_checks_have_names(problem: str, check: str) -> None:

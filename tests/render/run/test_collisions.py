@@ -22,7 +22,7 @@ from render.run.task_feed import Task
 from render.run.worker import Done, Failure
 from render.store import open_or_create, open_store
 from render.store.lance.lance_store import LanceStore
-from render.store.lance.rows import encode
+from render.store.rows import encode
 from tests.factories import make_job, make_record, make_spec
 from tests.render.run.conftest import Farm
 

@@ -1,4 +1,4 @@
-"""True episodes, by the compiler and the fake renderer: unlike those of tests.factories, their truth fits together."""
+"""Episodes from the compiler and the fake renderer: unlike those of tests.factories, their truth is consistent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def rendered(
     split: str | None = "train",
     size: tuple[int, int] = (64, 48),
 ) -> EpisodeRecord:
-    """A red rubber cube and a blue metal sphere a frame, a task with options, depth in the last frame."""
+    """A red rubber cube and a blue metal sphere per frame, a task with options, depth in the last frame."""
     objects = [
         {"name": "a", "shape": "cube", "color": "red", "material": "rubber", "size": "large"},
         {"name": "b", "shape": "sphere", "color": "blue", "material": "metal", "size": "small"},

@@ -15,18 +15,18 @@ from tests.factories import SETTINGS, make_job, make_spec
 
 
 class FakeStore:
-    """Just what a Planner asks of a store; counts how often it is asked for a job."""
+    """The methods of a store that Planner calls; counts the calls of `job`."""
 
     def __init__(self, jobs: dict[str, RenderKey], attempts: dict[str, int] | None = None) -> None:
         self._jobs = jobs
         self._attempts = attempts or {}
-        self.asked = 0
+        self.job_calls = 0
 
     def ids(self) -> Iterator[tuple[str, str]]:
         return ((key, job.hash()) for key, job in self._jobs.items())
 
     def job(self, episode_id: str) -> RenderKey:
-        self.asked += 1
+        self.job_calls += 1
         return self._jobs[episode_id]
 
     def scan(self, columns: Any, where: str | None = None, batch_size: int = 32) -> Iterator[dict[str, Any]]:
@@ -78,7 +78,7 @@ def test_thousands_of_conflicts_stay_readable() -> None:
     other = make_job(settings={**SETTINGS.model_dump(mode="json"), "samples": 64})
     decisions = [plan.decide(episode(key), other, SETTINGS) for key in ids]
     text = str(Planner.conflict(decisions))
-    assert store.asked < 10
+    assert store.job_calls < 10
     assert len(text.splitlines()) < 30
     assert "settings samples: stored 24, now 64" in text
     assert str(len(ids) - text.count("is stored already")) in text

@@ -22,10 +22,11 @@ from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.analysis import stats as stats_module
 from render.store.analysis.extremes import SCALES, extremes
-from render.store.analysis.stats import BINS, WHOLE, Distribution, Stats, gather
+from render.store.analysis.stats import ALL, BINS, Distribution, Stats, gather, tally
 from render.store.analysis.store_diff import compare, diff
 from render.store.lance.lance_store import LanceStore
 from scene_specs.language.spec import EpisodeSpec
+from tests.factories import make_record as random_record
 from tests.render.store.rendered import rendered
 
 
@@ -89,12 +90,12 @@ def counts_of(found: Stats, group: str) -> dict[str, Counter[Any]]:
 def test_distributions_are_those_of_the_records(
     store: LanceStore, records: list[EpisodeRecord], batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stats_module, "_BATCH", batch)
+    monkeypatch.setattr(stats_module, "BATCH_ROWS", batch)
     done: list[int] = []
     found = gather(store, progress=done.append)
-    assert counts_of(found, WHOLE) == expected(records)
-    assert sum(done) == found.episodes[WHOLE] == len(records)
-    assert found.images[WHOLE] == sum(len(record.images) for record in records)
+    assert counts_of(found, ALL) == expected(records)
+    assert sum(done) == found.episodes[ALL] == len(records)
+    assert found.images[ALL] == sum(len(record.images) for record in records)
 
 
 def test_groups_are_counted_apart(store: LanceStore, records: list[EpisodeRecord]) -> None:
@@ -107,7 +108,7 @@ def test_groups_are_counted_apart(store: LanceStore, records: list[EpisodeRecord
 
 def test_a_condition_and_an_empty_store(store: LanceStore, records: list[EpisodeRecord], tmp_path: Path) -> None:
     some = gather(store, "task = 'task-1'")
-    assert counts_of(some, WHOLE) == expected([r for r in records if (r.scene.task or {}).get("name") == "task-1"])
+    assert counts_of(some, ALL) == expected([r for r in records if (r.scene.task or {}).get("name") == "task-1"])
     empty = gather(LanceStore.create(str(tmp_path / "e.lance"), fsync=False))
     assert empty.groups == [] and all(not item.counts for item in empty.distributions.values())
     save_charts(empty, "empty", tmp_path / "e.svg", True)
@@ -203,3 +204,10 @@ def test_one_pixel_is_found_and_a_damaged_row_is_named(tmp_path: Path) -> None:
     b.refresh()
     found = diff(a, b)
     assert [(one.episode, bool(one.problem)) for one in found.differing] == [("d/1", False), ("d/2", True)]
+
+
+def test_tally(tmp_path: Path) -> None:
+    store = put(tmp_path / "s.lance", random_record("demo/0"), random_record("demo/1", images=3))
+    facts = tally(store)
+    assert (facts["episodes"], facts["images"], facts["split"]) == (2, 5, {"train": 2})
+    assert facts["size"] == {"32x24": 2}

@@ -1,6 +1,6 @@
-"""A process of its own that goes through everything a store does, over and over, and says what it is at.
+"""A separate process that repeats every operation of a store and reports each phase.
 
-Lines: `begin PHASE`, `end PHASE SECONDS`, and `ack ID` for what was committed. It is made to be killed.
+Lines: `begin PHASE`, `end PHASE SECONDS`, and `ack ID` for what was committed. Tools kill it at any moment.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from render.store.lance import versions
 from render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
 
@@ -19,17 +18,17 @@ PHASES = ("commit", "compaction", "index", "clean-up")
 BATCH = 16
 
 
-def say(line: str) -> None:
+def report(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
 
 @contextmanager
 def phase(name: str) -> Iterator[None]:
-    say(f"begin {name}")
+    report(f"begin {name}")
     start = time.monotonic()
     yield
-    say(f"end {name} {time.monotonic() - start:.4f}")
+    report(f"end {name} {time.monotonic() - start:.4f}")
 
 
 def main(url: str, prefix: str, cycles: int) -> None:
@@ -44,14 +43,14 @@ def main(url: str, prefix: str, cycles: int) -> None:
             with phase("commit"):
                 store.put(records)
             for name in names:
-                say(f"ack {name}")
+                report(f"ack {name}")
         with phase("compaction"):
             store.compact()
         with phase("index"):
             store._dataset.create_scalar_index("episode_id", "BTREE", replace=True)
         with phase("clean-up"):
             # Younger than a day: allowed only because nobody else writes here.
-            versions.clean_up(url, store._dataset, timedelta(0), least_age=timedelta(0))
+            store.clean_up(timedelta(0), least_age=timedelta(0))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def start(url: Path, prefix: str, first: int, count: int, batch: int, compact_ev
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
-def check_whole(store: LanceStore, acknowledged: set[str]) -> None:
+def check_intact(store: LanceStore, acknowledged: set[str]) -> None:
     """Nothing acknowledged lost, nothing twice, nothing torn; reading an episode checks its digests."""
     ids = [key for key, _ in store.ids()]
     assert len(ids) == len(set(ids))
@@ -47,7 +47,7 @@ def test_kill_at_any_moment_loses_nothing_acknowledged(tmp_path: Path) -> None:
         acknowledged.update(line[:-1] for line in out.splitlines(keepends=True) if line.endswith("\n"))
         interrupted += process.returncode == -9
         store = LanceStore.open(str(url))
-        check_whole(store, acknowledged)
+        check_intact(store, acknowledged)
     assert interrupted == KILLS
     assert len(acknowledged) > KILLS
     # What is left goes on: a killed run's last batch is put again by the next.
@@ -55,7 +55,7 @@ def test_kill_at_any_moment_loses_nothing_acknowledged(tmp_path: Path) -> None:
     again = [make_record(key, seed=int(key.rpartition("/")[2]) % 5) for key in last]
     assert store.put(again).unchanged == len(last)
     store.compact()
-    check_whole(store, acknowledged)
+    check_intact(store, acknowledged)
 
 
 def test_racing_processes_create_one_store_and_write_each_episode_once(tmp_path: Path) -> None:
@@ -68,5 +68,5 @@ def test_racing_processes_create_one_store_and_write_each_episode_once(tmp_path:
         assert out.count("\n") == 61
     store = LanceStore.open(str(url))
     everything = {f"{prefix}/{number}" for prefix in ("same", "other") for number in range(60)}
-    check_whole(store, everything)
+    check_intact(store, everything)
     assert store.count() == len(everything)

@@ -1,4 +1,4 @@
-"""Disks that are full or can't be written: a clear error, nothing lost, and it goes on once there is room."""
+"""Full and read-only disks: a clear error, no lost data, and writing continues once there is room."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_full_disk(small_disk: Path) -> None:
     assert sorted(key for key, _ in opened.ids()) == sorted(acknowledged)
     assert [record.episode_id for record in opened.get_many(acknowledged)] == acknowledged
     subprocess.run(["mount", "-o", "remount,size=40m", str(small_disk)], check=True)
-    # The same object goes on, as a run does that waited.
+    # The same object continues, as in a run that waited.
     name = f"demo/{len(acknowledged)}"
     store.put([make_record(name)])
     assert LanceStore.open(store.url).exists(name)
@@ -53,9 +53,9 @@ def test_a_disk_that_can_only_be_read(small_disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     opened = LanceStore.open(store.url)
     assert opened.get("demo/0") == rendered("demo/0")
-    assert verify(opened).whole
+    assert verify(opened).intact
     for change in (lambda: opened.put([rendered("demo/1")]), lambda: opened.delete(["demo/0"]), opened.compact):
         with pytest.raises(StoreError, match="Read-only file system"):
             change()
-    with pytest.raises(StoreError, match="making a store failed"):
+    with pytest.raises(StoreError, match="creating a store failed"):
         LanceStore.create(str(small_disk / "other.lance"))

@@ -10,12 +10,11 @@ import pytest
 
 from render.model.errors import StoreError, UsageError
 from render.store import open_or_create, open_store, peek
+from render.store.columns import VERSION_KEY, episode_schema
 from render.store.episode_store import DamagedError, PutResult
-from render.store.lance import fsync_commit as durable
-from render.store.lance.columns import VERSION_KEY, episode_schema
-from render.store.lance.compaction import repeated
-from render.store.lance.lance_store import LanceStore
-from render.store.lance.rows import table_of
+from render.store.lance import durability
+from render.store.lance.lance_store import LanceStore, repeated
+from render.store.rows import table_of
 from tests.factories import make_record
 
 
@@ -36,9 +35,9 @@ def test_put_and_get(store: LanceStore) -> None:
 
 def test_an_id_that_is_not_there_is_named(store: LanceStore) -> None:
     store.put([make_record("demo/0")])
-    for ask in (store.get, store.job, lambda key: store.get_many(["demo/0", key])):
+    for call in (store.get, store.job, lambda key: store.get_many(["demo/0", key])):
         with pytest.raises(StoreError, match="demo/9 is not in the store"):
-            ask("demo/9")
+            call("demo/9")
     assert store.get_many([]) == []
 
 
@@ -79,9 +78,20 @@ def test_scan_chooses_columns_and_rows(store: LanceStore) -> None:
 
 
 def test_a_wrong_condition_is_named(store: LanceStore) -> None:
-    for ask in (lambda: list(store.scan(["episode_id"], "nix = 3")), lambda: store.count("nix = 3")):
+    for call in (lambda: list(store.scan(["episode_id"], "nix = 3")), lambda: store.count("nix = 3")):
         with pytest.raises(UsageError, match=r"nix = 3.*No field named nix"):
-            ask()
+            call()
+
+
+def test_an_error_while_counting_everything_names_no_filter(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(**_: object) -> int:
+        raise OSError("disk on fire")
+
+    monkeypatch.setattr(store._dataset, "count_rows", fails)
+    with pytest.raises(StoreError, match=r"s\.lance: counting failed: disk on fire$"):
+        store.count()
+    with pytest.raises(StoreError, match=r"s\.lance: counting where split = 'x' failed"):
+        store.count("split = 'x'")
 
 
 def test_delete(store: LanceStore) -> None:
@@ -123,7 +133,7 @@ def test_compaction_happens_by_itself_only_after_many_commits(
 def test_compaction_finds_a_planted_duplicate(store: LanceStore) -> None:
     store.put([make_record("demo/0"), make_record("demo/1")])
     lance.write_dataset(table_of([make_record("demo/1")]), store.url, mode="append")
-    with pytest.raises(StoreError, match="1 episodes are there twice, demo/1 the first"):
+    with pytest.raises(StoreError, match="1 episode is stored twice, demo/1 the first"):
         store.compact()
 
 
@@ -148,7 +158,7 @@ def test_damage_is_named(store: LanceStore) -> None:
     lance.dataset(store.url).update({"sha256": "'00'"}, where="episode_id = 'demo/1'")
     store.refresh()
     assert store.get("demo/0")
-    with pytest.raises(DamagedError, match="episode demo/1: its pictures don't match"):
+    with pytest.raises(DamagedError, match="episode demo/1: its images don't match"):
         store.get("demo/1")
 
 
@@ -161,21 +171,21 @@ def test_a_flipped_bit_in_a_picture_is_found(store: LanceStore) -> None:
     file.write_bytes(content)
     fresh = LanceStore.open(store.url)
     assert fresh.get("demo/0") == make_record("demo/0")
-    with pytest.raises(DamagedError, match="episode demo/1: its pictures don't match"):
+    with pytest.raises(DamagedError, match="episode demo/1: its images don't match"):
         fresh.get("demo/1")
 
 
 def test_cut_files_are_store_errors_and_no_crash(store: LanceStore) -> None:
     store.put([make_record("demo/0")])
     for file in [*Path(store.url).glob("data/*"), *Path(store.url).glob("_versions/*.manifest")]:
-        whole = file.read_bytes()
-        for length in (0, 1, 17, len(whole) // 2, len(whole) - 1):
-            file.write_bytes(whole[:length])
+        content = file.read_bytes()
+        for length in (0, 1, 17, len(content) // 2, len(content) - 1):
+            file.write_bytes(content[:length])
             try:
                 assert LanceStore.open(store.url).get("demo/0") == make_record("demo/0")
             except StoreError:
                 continue
-        file.write_bytes(whole)
+        file.write_bytes(content)
     assert LanceStore.open(store.url).get("demo/0") == make_record("demo/0")
 
 
@@ -212,7 +222,7 @@ def test_other_failures_are_not_tried_again(store: LanceStore, monkeypatch: pyte
 
 def test_every_file_of_a_commit_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: set[Path] = set()
-    monkeypatch.setattr(durable, "_sync", synced.add)
+    monkeypatch.setattr(durability, "_sync", synced.add)
     root = tmp_path / "s.lance"
 
     def new_files(before: set[Path]) -> set[Path]:
@@ -247,9 +257,9 @@ class TestWrongPlaces:
     def test_a_file(self, tmp_path: Path) -> None:
         place = tmp_path / "file"
         place.write_text("hello")
-        for ask in (open_store, open_or_create, peek):
+        for call in (open_store, open_or_create, peek):
             with pytest.raises(StoreError, match="is a file"):
-                ask(str(place))
+                call(str(place))
         assert place.read_text() == "hello"
 
     def test_an_empty_folder(self, tmp_path: Path) -> None:
@@ -260,17 +270,17 @@ class TestWrongPlaces:
 
     def test_a_folder_of_somebody_else(self, tmp_path: Path) -> None:
         (tmp_path / "holiday.jpg").write_bytes(b"")
-        for ask in (open_store, open_or_create, peek):
+        for call in (open_store, open_or_create, peek):
             with pytest.raises(StoreError, match=r"without a store, with holiday\.jpg in it"):
-                ask(str(tmp_path))
+                call(str(tmp_path))
         assert [path.name for path in tmp_path.iterdir()] == ["holiday.jpg"]
 
     def test_a_foreign_dataset(self, tmp_path: Path) -> None:
         place = str(tmp_path / "foreign.lance")
         lance.write_dataset(pa.table({"vector": [1.0], "label": ["x"]}), place)
-        for ask in (open_store, open_or_create, peek):
+        for call in (open_store, open_or_create, peek):
             with pytest.raises(StoreError, match="not a Diorama store \\(columns: vector, label\\)"):
-                ask(place)
+                call(place)
 
     def test_another_schema_version(self, tmp_path: Path) -> None:
         place = str(tmp_path / "later.lance")
@@ -291,9 +301,9 @@ class TestWrongPlaces:
         store.put([make_record()])
         for manifest in (Path(store.url) / "_versions").iterdir():
             manifest.unlink()
-        for ask in (open_store, open_or_create, peek):
+        for call in (open_store, open_or_create, peek):
             with pytest.raises(StoreError, match="damaged store"):
-                ask(store.url)
+                call(store.url)
 
     def test_a_broken_manifest(self, store: LanceStore) -> None:
         for manifest in (Path(store.url) / "_versions").glob("*.manifest"):

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from render.model.errors import StoreError
-from render.store.lance.conditional_put import check_conditional_put
-from render.store.lance.copying import copy
+from render.store.copying import copy
 from render.store.lance.lance_store import LanceStore
+from render.store.lance.location import check_conditional_put
 from render.store.lance.verify import verify
 from tests.render.store.rendered import rendered
 
@@ -47,7 +47,7 @@ def test_a_store_on_s3(bucket: str, tmp_path: Path) -> None:
     store.put([rendered("demo/2", seed=2)])
     assert LanceStore.open(url).get("demo/1") == rendered("demo/1", seed=1)
     store.compact()
-    assert verify(LanceStore.open(url)).whole
+    assert verify(LanceStore.open(url)).intact
     local = LanceStore.create(str(tmp_path / "t.lance"), fsync=False)
     assert copy(LanceStore.open(url), local).copied == 3
     assert copy(local, LanceStore.open_or_create(f"{bucket}/again.lance")).copied == 3

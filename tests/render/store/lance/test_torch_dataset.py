@@ -1,7 +1,10 @@
-"""Reading for training. Where PyTorch is not installed only what its absence says is tested."""
+"""Reading for training. Without PyTorch only the error and the pickled dataset are tested."""
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,7 @@ from render.model.png import decode_png
 from render.model.record import EpisodeRecord
 from render.store.lance import torch_dataset as torch_data
 from render.store.lance.lance_store import LanceStore
+from render.store.lance.reader import LanceReader
 from tests.render.store.rendered import rendered
 
 
@@ -92,3 +96,16 @@ def test_forked_workers_are_refused_and_do_not_hang(store: LanceStore) -> None:
     loader = torch.utils.data.DataLoader(data, num_workers=1, multiprocessing_context="fork", collate_fn=same)
     with pytest.raises(StoreError, match="multiprocessing_context='spawn'"), pytest.warns(UserWarning):
         list(loader)
+
+
+def first_item(data: torch_data.MapEpisodes) -> object:
+    return data[0]
+
+
+def test_a_pickled_dataset_opens_the_store_in_its_process_at_the_same_version(store: LanceStore) -> None:
+    """Without PyTorch: what a spawned worker of a DataLoader does."""
+    opener = partial(LanceReader.at_version, store.url, store.version)
+    data = torch_data.MapEpisodes(opener, "episode_id < 'demo/10'", id_of)
+    store.delete(["demo/00"])
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        assert pool.submit(first_item, data).result() == data[0] == "demo/00"

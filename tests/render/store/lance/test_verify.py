@@ -1,4 +1,4 @@
-"""Ten stores that were damaged in ten ways, each named by opening or by verify."""
+"""Stores damaged in several ways: opening or verify reports each."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from render.cli.output import atomic_writer
 from render.compiler.render_key import render_key_of
 from render.model.errors import StoreError
 from render.store.lance import verify as looking
-from render.store.lance.copying import write_specs
+from render.store.lance.durability import roll_back
 from render.store.lance.lance_store import LanceStore
-from render.store.lance.opening import repair
-from render.store.lance.repair import delete_damaged
-from render.store.lance.rows import table_of
-from render.store.lance.verify import verify
+from render.store.lance.verify import delete_damaged, verify, write_specs
+from render.store.rows import table_of
 from scene_specs.reading.source import SpecSource
 from tests.render.store.rendered import rendered
 
@@ -34,7 +32,7 @@ def store(tmp_path: Path) -> LanceStore:
 
 
 def flip(store: LanceStore, content: bytes, at: int = 40) -> None:
-    """One bit of the first place in the data files that holds `content`."""
+    """Flip one bit where the data files first hold `content`."""
     for file in sorted((Path(store.url) / "data").iterdir()):
         data = bytearray(file.read_bytes())
         place = data.find(content)
@@ -49,14 +47,14 @@ def fresh(store: LanceStore) -> LanceStore:
     return LanceStore.open(store.url)
 
 
-def test_a_whole_store(store: LanceStore) -> None:
+def test_an_intact_store(store: LanceStore) -> None:
     done: list[int] = []
     verdict = verify(store, progress=done.append)
-    assert verdict.whole
+    assert verdict.intact
     assert verdict.episodes == sum(done) == 6
 
 
-def test_several_processes_say_the_same(store: LanceStore) -> None:
+def test_several_processes_find_the_same(store: LanceStore) -> None:
     flip(store, rendered("demo/4", seed=4).images[1].png)
     alone, together = verify(fresh(store), workers=1), verify(fresh(store), workers=2)
     assert alone == together
@@ -68,8 +66,8 @@ def _dies(_: object) -> None:
 
 
 def test_a_process_that_dies_is_a_clear_error(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "_look_here", _dies)
-    with pytest.raises(StoreError, match=r"died, as for lack of memory; .* fewer --workers"):
+    monkeypatch.setattr(looking, "_check_in_worker", _dies)
+    with pytest.raises(StoreError, match=r"died, possibly out of memory; .* fewer --workers"):
         verify(store, workers=2)
 
 
@@ -77,7 +75,7 @@ def test_a_flipped_bit_in_a_picture(store: LanceStore) -> None:
     flip(store, rendered("demo/1", seed=1).images[0].png)
     (damage,) = verify(fresh(store)).damaged
     assert damage.episode_id == "demo/1"
-    assert damage.problems == ("its pictures don't match their SHA-256",)
+    assert damage.problems == ("its images don't match their SHA-256",)
 
 
 def test_a_flipped_bit_in_the_truth(store: LanceStore) -> None:
@@ -95,20 +93,20 @@ def test_a_row_with_holes(store: LanceStore) -> None:
 def test_a_search_column(store: LanceStore) -> None:
     lance.dataset(store.url).update({"split": "'test'"}, where="episode_id = 'demo/3'")
     (damage,) = verify(fresh(store)).damaged
-    assert str(damage) == "episode demo/3: column split: not what the episode itself says"
+    assert str(damage) == "episode demo/3: column split: differs from the episode"
 
 
 def test_a_planted_duplicate_and_its_repair(store: LanceStore) -> None:
     lance.write_dataset(table_of([rendered("demo/1", seed=9)]), store.url, mode="append")
     opened = fresh(store)
     verdict = verify(opened)
-    assert [str(damage) for damage in verdict.damaged] == ["episode demo/1: there more than once"]
+    assert [str(damage) for damage in verdict.damaged] == ["episode demo/1: stored more than once"]
     assert delete_damaged(opened, verdict) == 1
-    assert verify(fresh(store)).whole
+    assert verify(fresh(store)).intact
     assert fresh(store).count() == 6
 
 
-def test_damaged_rows_go_and_can_be_made_again(store: LanceStore, tmp_path: Path) -> None:
+def test_damaged_rows_are_deleted_and_can_be_rendered_again(store: LanceStore, tmp_path: Path) -> None:
     for number in (1, 4):
         flip(store, rendered(f"demo/{number}", seed=number).images[0].png)
     opened = fresh(store)
@@ -119,7 +117,7 @@ def test_damaged_rows_go_and_can_be_made_again(store: LanceStore, tmp_path: Path
     assert specs == [rendered("demo/1", seed=1).job.spec, rendered("demo/4", seed=4).job.spec]
     assert delete_damaged(opened, verdict) == 2
     opened.put([rendered(f"demo/{number}", seed=number) for number in (1, 4)])
-    assert verify(fresh(store)).whole
+    assert verify(fresh(store)).intact
     assert fresh(store).count() == 6
 
 
@@ -131,37 +129,37 @@ def test_a_cut_file_of_an_older_commit(store: LanceStore, caplog: pytest.LogCapt
     opened = fresh(store)
     assert "render-store verify" in caplog.text
     verdict = verify(opened)
-    assert not verdict.whole
+    assert not verdict.intact
     assert len(verdict.damaged) == 3 or verdict.unreadable
     assert verdict.episodes + 3 >= 16
-    with pytest.raises(StoreError, match="so this was no power cut"):
-        repair(store.url)
+    with pytest.raises(StoreError, match="so the cause is not a power cut"):
+        roll_back(store.url)
 
 
 @pytest.mark.parametrize("size", [0, 1000])
 def test_a_commit_that_a_power_cut_tore(store: LanceStore, size: int) -> None:
-    """Acknowledged is what was synced: the newest commit may be named by its manifest and have no data."""
+    """Only synced commits are acknowledged: the manifest of the newest may exist without its data."""
     before = {path.name for path in (Path(store.url) / "data").iterdir()}
     store.put([rendered("torn/0")])
     (file,) = [path for path in (Path(store.url) / "data").iterdir() if path.name not in before]
     file.write_bytes(file.read_bytes()[:size])
-    with pytest.raises(StoreError, match=r"newest version 4 is not whole.*render-store repair.*version 3"):
+    with pytest.raises(StoreError, match=r"newest version 4 is incomplete.*render-store repair.*version 3"):
         fresh(store)
-    assert repair(store.url) == [4]
+    assert roll_back(store.url) == [4]
     opened = fresh(store)
     assert sorted(key for key, _ in opened.ids()) == NAMES
     opened.put([rendered("torn/0")])
-    assert verify(fresh(store)).whole
+    assert verify(fresh(store)).intact
     assert fresh(store).count() == 7
-    assert repair(store.url) == []
+    assert roll_back(store.url) == []
 
 
 def test_a_torn_manifest(store: LanceStore) -> None:
     newest = min((Path(store.url) / "_versions").glob("*.manifest"))
     newest.write_bytes(b"")
-    with pytest.raises(StoreError, match="version 2 is whole"):
+    with pytest.raises(StoreError, match="version 2 is complete"):
         fresh(store)
-    assert repair(store.url) == [3]
+    assert roll_back(store.url) == [3]
     assert fresh(store).count() == 3
 
 
@@ -183,7 +181,7 @@ def test_verify_reads_one_version(store: LanceStore) -> None:
     assert verify(reader).episodes == 6
 
 
-def test_episodes_made_from_a_scene_can_be_made_again(store: LanceStore, tmp_path: Path) -> None:
+def test_episodes_rendered_from_a_scene_can_be_rendered_again(store: LanceStore, tmp_path: Path) -> None:
     record = rendered("demo/7", seed=7)
     made = record.model_copy(update={"job": render_key_of(record.scene, record.scene.settings, "fake")})
     store.put([made])

@@ -5,21 +5,16 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
-import lance
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.model.errors import ConflictError, StoreError, UsageError
+from render.model.errors import StoreError, UsageError
 from render.store import open_at
 from render.store.episode_store import PutResult
-from render.store.lance import versions
-from render.store.lance.columns import VERSION_KEY, episode_schema
-from render.store.lance.copying import condition, copy, tally
 from render.store.lance.lance_store import LanceStore
-from render.store.lance.migrate import migrate
-from render.store.lance.rows import encode, table_of
 from render.store.lance.versions import Change, Version, changes
+from render.store.rows import encode
 from tests.factories import make_record
 
 
@@ -133,90 +128,8 @@ def test_clean_up_keeps_a_day_and_what_is_tagged(store: LanceStore) -> None:
     assert store.clean_up(timedelta(days=1)) == 0
     assert len(store.versions()) == 5
     # As if a day had passed; the only writer is this test.
-    freed = versions.clean_up(store.url, store._dataset, timedelta(0), least_age=timedelta(0))
+    freed = store.clean_up(timedelta(0), least_age=timedelta(0))
     assert freed > 0
     assert {version.number for version in store.versions()} == {3, store.version}
     assert open_at(store.url, "release").get("demo/0") == make_record("demo/0", attempt=2, seed=1)
     assert store.get("demo/0") == make_record("demo/0", attempt=4, seed=3)
-
-
-def older_store(place: Path) -> str:
-    """As schema version 1 was: no column `relations`."""
-    table = table_of([make_record("demo/0"), make_record("demo/1", seed=1)]).drop_columns(["relations"])
-    features = {VERSION_KEY: b"1", b"huggingface": b"{}"}
-    lance.write_dataset(table.replace_schema_metadata(features), str(place))
-    return str(place)
-
-
-def test_an_older_store_says_what_to_do_and_is_migrated(tmp_path: Path) -> None:
-    url = older_store(tmp_path / "old.lance")
-    with pytest.raises(StoreError, match=rf"schema version 1 of an older Diorama.*render-store migrate {url}"):
-        LanceStore.open(url)
-    assert migrate(url) == 1
-    store = LanceStore.open(url)
-    # Its new column is the last one.
-    assert {field.name: field for field in store._dataset.schema} == {field.name: field for field in episode_schema()}
-    assert store.get("demo/1") == make_record("demo/1", seed=1)
-    (row,) = store.scan(["relations"], "episode_id = 'demo/0'")
-    (fresh,) = table_of([make_record("demo/0")]).select(["relations"]).to_pylist()
-    assert row == fresh
-    assert store._dataset.schema.metadata[b"huggingface"] == episode_schema().metadata[b"huggingface"]
-    assert store.put([make_record("demo/0", attempt=2), make_record("demo/2")]) == PutResult(1, 1, 0)
-    store.compact()
-    assert store.count() == 3
-    assert migrate(url) == 2
-
-
-def test_a_migration_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    url = older_store(tmp_path / "old.lance")
-    with monkeypatch.context() as patch:
-        patch.setattr("render.store.lance.migrate.VERSION_KEY", b"another.key")
-        with pytest.raises(StoreError):
-            migrate(url)
-    assert migrate(url) == 1
-    assert LanceStore.open(url).count() == 2
-
-
-class TestCopy:
-    def test_filters(self, store: LanceStore, tmp_path: Path) -> None:
-        store.put([make_record(f"demo/{number}", images=number + 1) for number in range(4)])
-        target = LanceStore.create(str(tmp_path / "t.lance"), fsync=False)
-        done = copy(store, target, condition(where="array_length(image_names) > 1", ids=["demo/0", "demo/1", "demo/2"]))
-        assert (done.copied, done.same) == (2, 0)
-        assert sorted(key for key, _ in target.ids()) == ["demo/1", "demo/2"]
-        assert target.get("demo/2") == store.get("demo/2")
-        again = copy(store, target, condition(benchmark="demo", splits=["train"]))
-        assert (again.copied, again.same) == (2, 2)
-        assert copy(store, target, condition(benchmark="o'hara")).copied == 0
-
-    def test_differing(self, store: LanceStore, tmp_path: Path) -> None:
-        target = LanceStore.create(str(tmp_path / "t.lance"), fsync=False)
-        mine, theirs = make_record("demo/0", attempt=1, seed=1), make_record("demo/0", attempt=2, seed=2)
-        store.put([mine, make_record("demo/1")])
-        target.put([theirs])
-        with pytest.raises(ConflictError, match=r"1 episodes .* with other contents; nothing was copied:\n  demo/0"):
-            copy(store, target)
-        assert target.count() == 1
-        assert copy(store, target, differing="keep").kept == 1
-        assert target.get("demo/0") == theirs
-        assert copy(store, target, differing="newest").kept == 1
-        assert copy(store, target, differing="replace").replaced == 1
-        assert target.get("demo/0") == mine
-        target.replace([theirs])
-        assert copy(target, store, differing="newest").replaced == 1
-        assert store.get("demo/0") == theirs
-
-    def test_damaged_episodes_stay_behind(self, store: LanceStore, tmp_path: Path) -> None:
-        store.put([make_record("demo/0"), make_record("demo/1")])
-        lance.dataset(store.url).update({"sha256": "'00'"}, where="episode_id = 'demo/1'")
-        store.refresh()
-        done = copy(store, LanceStore.create(str(tmp_path / "t.lance"), fsync=False))
-        assert done.copied == 1
-        assert len(done.damaged) == 1
-
-
-def test_tally(store: LanceStore) -> None:
-    store.put([make_record("demo/0"), make_record("demo/1", images=3)])
-    facts = tally(store)
-    assert (facts["episodes"], facts["images"], facts["split"]) == (2, 5, {"train": 2})
-    assert facts["size"] == {"32x24": 2}

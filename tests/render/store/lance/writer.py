@@ -1,4 +1,4 @@
-"""A process of its own that writes into a store and tells, line by line, what was acknowledged; tests kill it."""
+"""A separate process that writes into a store and prints each acknowledged id; tests kill it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.factories import make_record
 
 
 def main(url: str, prefix: str, first: int, count: int, batch: int, compact_every: int) -> None:
-    """Put `count` episodes `prefix/<number>` from `first` on, `batch` a commit. compact_every: commits, 0 is never."""
+    """Put `count` episodes `prefix/<number>` from `first`, `batch` per commit. compact_every: commits, 0 for never."""
     store = LanceStore.open_or_create(url)
     sys.stdout.write("ready\n")
     sys.stdout.flush()

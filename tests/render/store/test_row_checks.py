@@ -12,9 +12,9 @@ from pycocotools import mask as coco
 
 from render.model import png as png_module
 from render.model.record import RLE, EpisodeRecord
-from render.store.lance.columns import RECORD_COLUMNS
-from render.store.lance.row_checks import measure, problems_of, runs
-from render.store.lance.rows import row_of, table_of, text_digest
+from render.store.columns import RECORD_COLUMNS
+from render.store.row_checks import measure, problems_of, runs
+from render.store.rows import row_of, table_of, text_digest
 from tests.factories import png
 from tests.render.store.rendered import rendered
 
@@ -65,12 +65,12 @@ def test_what_is_wrong_with_an_object_is_named(changes: dict[str, Any], message:
 
 
 IMAGE_FAULTS: list[tuple[dict[str, Any], str]] = [
-    ({"png": b"no picture"}, "image f0: can't be decoded"),
+    ({"png": b"no PNG"}, "image f0: can't be decoded"),
     ({"png": png(32, 24)}, "image f0: is 32x24 RGB, not 64x48 RGB"),
     ({"png": png(64, 48)[:-200]}, "image f0: can't be decoded"),
-    ({"width": 65}, "image f0: says 65x48, the Scene 64x48"),
+    ({"width": 65}, "image f0: size is 65x48, in the Scene 64x48"),
     ({"name": "f7"}, "images: missing ['f0'], not in the Scene ['f7']"),
-    ({"extra": b"x"}, "image f0: passes asked for [], stored: True"),
+    ({"extra": b"x"}, "image f0: passes requested [], stored: True"),
 ]
 
 
@@ -85,8 +85,8 @@ def test_pillows_bound_is_not_ours_and_ours_holds(monkeypatch: pytest.MonkeyPatc
         patch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
         assert problems_of(row(rendered())) == []
     monkeypatch.setattr(png_module, "MOST_SIDE", 63)
-    said = "can't be decoded: it is 64x48, and a side has 63 pixels at most"
-    assert problems_of(row(rendered())) == [f"image f0: {said}", f"image f1: {said}"]
+    message = "can't be decoded: it is 64x48, and a side has 63 pixels at most"
+    assert problems_of(row(rendered())) == [f"image f0: {message}", f"image f1: {message}"]
 
 
 def test_a_missing_frame_and_a_frame_twice() -> None:
@@ -122,7 +122,7 @@ def test_a_search_column_that_says_something_else(column: str) -> None:
         changed[column] = value[:-1]
     else:
         changed[column] = value + 1 if isinstance(value, int) else "other"
-    assert problems_of(changed) == [f"column {column}: not what the episode itself says"]
+    assert problems_of(changed) == [f"column {column}: differs from the episode"]
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.1, 0.5, 1.0]))

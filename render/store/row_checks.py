@@ -1,64 +1,57 @@
-"""What can be wrong with one stored episode, found from its row alone. Pure."""
+"""Checks of one stored episode from its row alone. Pure."""
 
 from __future__ import annotations
 
-import math
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+import numpy as np
 
 from render.model.png import open_png
 from render.model.record import RLE, Box, EpisodeRecord, ImageRecord, ObjectAnnotation
 from render.model.scene import SceneFrame
+from render.store.columns import RECORD_COLUMNS
 from render.store.episode_store import DamagedError
-from render.store.lance.columns import RECORD_COLUMNS
-from render.store.lance.rows import record_of, row_of
+from render.store.rows import record_of, row_of
 
 _ROUNDED = 1e-6
 
 
 def problems_of(row: Mapping[str, Any]) -> list[str]:
-    """Everything that is wrong with an episode, a line each; empty for a whole one. row: all columns."""
+    """Return everything that is wrong with an episode, one line each; empty for a valid one. row: all columns."""
     try:
         record = record_of(row)
     except DamagedError as error:
-        return [_short(str(error), row.get("episode_id"))]
+        return [str(error).removeprefix(f"episode {row.get('episode_id')}: ").split("; the store is damaged")[0]]
     return problems_in(row, record)
 
 
 def problems_in(row: Mapping[str, Any], record: EpisodeRecord) -> list[str]:
-    """As `problems_of`, for who has made the record of that row already."""
-    return [*_columns(row, record), *_frames(record), *_pictures(record), *_answer(record.scene.task)]
-
-
-def _short(text: str, episode: Any) -> str:
-    return text.removeprefix(f"episode {episode}: ").split("; the store is damaged")[0]
+    """Return the problems of a row whose record was read already; see `problems_of`."""
+    return [*_columns(row, record), *_frames(record), *_images(record), *_answer(record.scene.task)]
 
 
 def _columns(row: Mapping[str, Any], record: EpisodeRecord) -> Iterator[str]:
-    """The columns for searching say what the episode itself does.
+    """Check that the columns for searching match the episode.
 
-    Columns that the record was read from are left out: their digests hold. Written again they may differ, as a Scene
-    made before a field was added does.
+    Columns that the record was read from are left out: their digests match. Written again they may differ, as does a
+    Scene from before a field was added.
     """
     wanted = row_of(record)
     names = sorted(wanted.keys() - set(RECORD_COLUMNS))
-    wrong = [name for name in names if not _same(row.get(name), wanted[name])]
+    # As JSON, because NaN equals itself there.
+    wrong = [name for name in names if _json(row.get(name)) != _json(wanted[name])]
     if wrong:
-        yield f"column {', '.join(wrong)}: not what the episode itself says"
+        yield f"column {', '.join(wrong)}: differs from the episode"
 
 
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, float) and isinstance(b, float):
-        return a == b or (math.isnan(a) and math.isnan(b))
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
-    return bool(a == b)
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _frames(record: EpisodeRecord) -> Iterator[str]:
-    """One image a view of each frame, in their order, with the objects and passes that the Scene has."""
+    """Check for one image per view of each frame, in their order, with the objects and passes of the Scene."""
     wanted = {frame.image_name(view): frame for frame in record.scene.frames for view in frame.views}
     names = [image.name for image in record.images]
     if names != list(wanted):
@@ -76,7 +69,7 @@ def _against_scene(image: ImageRecord, frame: SceneFrame) -> Iterator[str]:
     if there != wanted:
         yield f"image {image.name}: annotated objects {_few(there)}, in the Scene {_few(wanted)}"
     if (image.extra is not None) != bool(frame.passes):
-        yield f"image {image.name}: passes asked for {list(frame.passes)}, stored: {image.extra is not None}"
+        yield f"image {image.name}: passes requested {list(frame.passes)}, stored: {image.extra is not None}"
 
 
 def _few(items: list[tuple[int, str]]) -> str:
@@ -84,25 +77,25 @@ def _few(items: list[tuple[int, str]]) -> str:
     return f"[{shown}{', ...' if len(items) > 6 else ''}]"
 
 
-def _pictures(record: EpisodeRecord) -> Iterator[str]:
+def _images(record: EpisodeRecord) -> Iterator[str]:
     settings = record.scene.settings
     for image in record.images:
         at = f"image {image.name}"
         if (image.width, image.height) != (settings.width, settings.height):
-            yield f"{at}: says {image.width}x{image.height}, the Scene {settings.width}x{settings.height}"
-        problem = _picture(image)
+            yield f"{at}: size is {image.width}x{image.height}, in the Scene {settings.width}x{settings.height}"
+        problem = _png_problem(image)
         if problem:
             yield f"{at}: {problem}"
         for item in image.annotation.objects:
-            for wrong in _object(item, image.width, image.height):
-                yield f"{at}: object {item.name}: {wrong}"
+            for problem in _object(item, image.width, image.height):
+                yield f"{at}: object {item.name}: {problem}"
 
 
-def _picture(image: ImageRecord) -> str | None:
+def _png_problem(image: ImageRecord) -> str | None:
     try:
-        with open_png(image.png) as picture:
-            picture.load()
-            size, mode = picture.size, picture.mode
+        with open_png(image.png) as decoded:
+            decoded.load()
+            size, mode = decoded.size, decoded.mode
     except (OSError, ValueError, SyntaxError) as error:
         return f"can't be decoded: {error}"
     if size != (image.width, image.height) or mode != "RGB":
@@ -119,7 +112,7 @@ def _object(item: ObjectAnnotation, width: int, height: int) -> Iterator[str]:
         return
     try:
         area, box = measure(item.rle)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         yield f"mask can't be read: {error}"
         return
     if area != item.visible_pixels:
@@ -143,9 +136,9 @@ def _answer(task: Mapping[str, Any] | None) -> Iterator[str]:
 
 
 def runs(counts: str) -> list[int]:
-    """Run lengths of COCO's compressed encoding: outside, inside, outside, ... down the columns.
+    """Decode COCO's compressed run lengths: outside, inside, outside, ... down the columns.
 
-    Read here and not by pycocotools, whose C code trusts them. Raises ValueError.
+    Decoded here and not by pycocotools, whose C code trusts its input. Raises ValueError.
     """
     lengths: list[int] = []
     at = 0
@@ -162,7 +155,7 @@ def runs(counts: str) -> list[int]:
             shift += 5
             if not bits & 32:
                 break
-        # Sign of the last five bits; from the fourth run on, the difference to the run before the last is stored.
+        # The last five bits have a sign; from the fourth run on, the difference to the run before the last is stored.
         if bits & 16:
             value -= 1 << shift
         lengths.append(value + (lengths[-2] if len(lengths) > 2 else 0))
@@ -170,20 +163,22 @@ def runs(counts: str) -> list[int]:
 
 
 def measure(rle: RLE) -> tuple[int, Box | None]:
-    """Pixels and tight box [x, y, width, height] of a mask, None for an empty one. Raises ValueError."""
+    """Return the area and the tight box [x, y, width, height] of a mask, pixels; None for an empty mask's box.
+
+    Raises ValueError.
+    """
     height, width = rle.size
     lengths = runs(rle.counts)
     if min(lengths, default=0) < 0 or sum(lengths) != width * height:
         raise ValueError(f"its runs don't add up to {width}x{height} pixels")
-    area, start = 0, 0
-    left, top, right, bottom = width, height, -1, -1
-    for number, length in enumerate(lengths):
-        if number % 2 and length:
-            first, last = start, start + length - 1
-            area += length
-            left, right = min(left, first // height), max(right, last // height)
-            whole = first // height != last // height
-            top = 0 if whole else min(top, first % height)
-            bottom = height - 1 if whole else max(bottom, last % height)
-        start += length
-    return area, ((left, top, right - left + 1, bottom - top + 1) if area else None)
+    ends = np.cumsum(lengths, dtype=np.int64)[1::2]
+    inside = np.array(lengths[1::2], dtype=np.int64)
+    first, last = (ends - inside)[inside > 0], ends[inside > 0] - 1
+    if not first.size:
+        return 0, None
+    left, right = int(first[0]) // height, int(last[-1]) // height
+    top, bottom = int((first % height).min()), int((last % height).max())
+    if np.any(first // height != last // height):
+        # A run goes on in the next column: it covers the bottom of one and the top of the other.
+        top, bottom = 0, height - 1
+    return int(inside.sum()), (left, top, right - left + 1, bottom - top + 1)

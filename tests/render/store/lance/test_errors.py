@@ -1,14 +1,13 @@
-"""What S3 servers refuse, in words."""
+"""Translated errors of S3 servers."""
 
 from __future__ import annotations
 
 import pytest
 
 from render.model.errors import StoreError
-from render.store.lance.s3_errors import explain_s3_error
-from render.store.lance.translate_errors import translate_errors
+from render.store.lance.errors import explain_s3_error, translate_errors
 
-# As a Ceph gateway answers, in the text of Lance's error.
+# The answer of a Ceph gateway in the text of Lance's error.
 TEXT = (
     "LanceError(IO): Generic S3 error: Error performing list request: Error performing GET "
     "http://127.0.0.1:50477/bucket?list-type=2 in 888.9us - Server returned non-2xx status code: 403 Forbidden: "
@@ -17,7 +16,7 @@ TEXT = (
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "advice"),
     [
         ("InvalidAccessKeyId", "AWS_ACCESS_KEY_ID"),
         ("SignatureDoesNotMatch", "AWS_SECRET_ACCESS_KEY"),
@@ -25,15 +24,15 @@ TEXT = (
         ("NoSuchBucket", "make it first"),
     ],
 )
-def test_a_refusal_says_what_to_do(code: str, told: str) -> None:
+def test_a_refusal_says_what_to_do(code: str, advice: str) -> None:
     with pytest.raises(StoreError) as caught, translate_errors("s3://bucket/x.lance", "opening"):
         raise OSError(TEXT.format(code))
-    said = str(caught.value)
-    assert said.startswith("s3://bucket/x.lance: opening failed: ") and told in said and code in said
-    assert "<" not in said and len(said) < 300
+    message = str(caught.value)
+    assert message.startswith("s3://bucket/x.lance: opening failed: ") and advice in message and code in message
+    assert "<" not in message and len(message) < 300
 
 
-def test_what_is_not_known_is_told_as_it_came() -> None:
+def test_an_unknown_error_is_shown_unchanged() -> None:
     assert explain_s3_error(TEXT.format("SlowDown")) is None
     with pytest.raises(StoreError, match="SlowDown"), translate_errors("s3://bucket/x.lance", "opening"):
         raise OSError(TEXT.format("SlowDown"))

@@ -10,9 +10,9 @@ from hypothesis import given
 
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord
+from render.store.columns import RECORD_COLUMNS, episode_schema
 from render.store.episode_store import DamagedError
-from render.store.lance.columns import RECORD_COLUMNS, episode_schema
-from render.store.lance.rows import record_of, row_of, table_of
+from render.store.rows import record_of, row_of, table_of
 from tests.factories import make_job, make_record, records
 
 
@@ -43,7 +43,7 @@ def test_columns_for_searching() -> None:
     assert (row["benchmark"], row["task"], row["split"]) == ("demo", "colour", "train")
     assert (row["options"], row["answer"]) == (["supri", "ecle"], "ecle")
     assert row["utterances"] == ["word-0", None, "word-2"]
-    assert [picture["path"] for picture in row["images"]] == ["frame-0.png", "frame-1.png", "frame-2.png"]
+    assert [image["path"] for image in row["images"]] == ["frame-0.png", "frame-1.png", "frame-2.png"]
     assert [(o["image"], o["index"], o["bbox"]) for o in row["objects"]] == [
         (image, index, [2 + index, 3, 4, 4]) for image in range(3) for index in (1, 2)
     ]

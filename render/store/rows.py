@@ -1,4 +1,4 @@
-"""EpisodeRecord to row and back; reading back loses nothing, and a damaged row is never taken for a whole one."""
+"""Conversion of EpisodeRecord to a row and back: lossless, and a damaged row never passes for a valid one."""
 
 from __future__ import annotations
 
@@ -11,39 +11,23 @@ from typing import Any
 import pyarrow as pa
 
 from render.model.errors import StoreError
-from render.model.record import EpisodeRecord, ImageRecord, Provenance, RenderKey
+from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation, Provenance, RenderKey
 from render.model.scene import Scene
+from render.store.columns import OBJECT_TYPE, TEXT_COLUMNS, episode_schema
 from render.store.episode_store import DamagedError
-from render.store.lance.columns import episode_schema
 
-_OBJECT_FIELDS = (
-    "name",
-    "index",
-    "shape",
-    "color",
-    "material",
-    "size",
-    "scale",
-    "location",
-    "rotation_deg",
-    "pixel_center",
-    "bbox",
-    "amodal_bbox",
-    "visible_pixels",
-    "alone_pixels",
-    "visible_fraction",
-    "truncated",
-)
-_TEXT_DIGEST_COLUMNS = ("episode_id", "job", "scene", "annotations", "provenance")
+# Fields of a stored object that ObjectAnnotation has under the same name.
+_OBJECT_FIELDS = [field.name for field in OBJECT_TYPE if field.name in ObjectAnnotation.model_fields]
+_ADVICE = "the store is damaged there: delete the episode and render it again"
 
 
 def table_of(records: Sequence[EpisodeRecord]) -> pa.Table:
-    """Rows in the order given. Raises StoreError for a record that can't be written as text."""
+    """Return the rows of records, in their order. Raises StoreError for a record that can't be written as text."""
     return pa.Table.from_pylist([row_of(record) for record in records], schema=episode_schema())
 
 
 def encode(record: EpisodeRecord) -> bytes:
-    """A record as bytes that `decode` makes a row of: whoever made it bears that work, not the one who commits.
+    """Encode a record as bytes for `decode`, so that workers do this work and not the committer.
 
     Raises StoreError for a record that can't be written as text.
     """
@@ -52,22 +36,24 @@ def encode(record: EpisodeRecord) -> bytes:
 
 
 def decode(parts: Sequence[bytes]) -> pa.Table:
-    """The rows of encoded records, in the order given. Raises StoreError for bytes that `encode` did not make."""
+    """Return the rows of encoded records, in their order. Raises StoreError for bytes not made by `encode`."""
     schema = episode_schema()
     try:
         batches = [pa.ipc.read_record_batch(pa.py_buffer(part), schema) for part in parts]
         return pa.Table.from_batches(batches, schema=schema)
     except (pa.ArrowInvalid, OSError) as error:
-        raise StoreError(f"an encoded episode can't be read; was it made by another Diorama? {error}") from error
+        raise StoreError(f"an encoded episode can't be read; did another Diorama encode it? {error}") from error
 
 
 def row_of(record: EpisodeRecord) -> dict[str, Any]:
-    """One row, by column. Raises StoreError for a record that can't be written as text."""
+    """Return the row of a record, by column. Raises StoreError for a record that can't be written as text."""
     try:
-        row = {**_identity(record), **_task(record.scene.task), **_pictures(record), **_texts(record)}
+        row = {**_identity(record), **_task(record.scene.task), **_images(record), **_texts(record)}
         row["text_sha256"] = text_digest(row)
     except (ValueError, TypeError) as error:
-        raise StoreError(f"episode {record.episode_id}: can't be stored: {error}; nothing of its batch was") from error
+        raise StoreError(
+            f"episode {record.episode_id}: can't be stored: {error}; no episode of its batch was stored"
+        ) from error
     return row
 
 
@@ -96,7 +82,7 @@ def _task(task: Mapping[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def _pictures(record: EpisodeRecord) -> dict[str, Any]:
+def _images(record: EpisodeRecord) -> dict[str, Any]:
     utterances = {frame.name: frame.utterance for frame in record.scene.frames}
     return {
         "images": [{"bytes": image.png, "path": f"{image.name}.png"} for image in record.images],
@@ -108,43 +94,46 @@ def _pictures(record: EpisodeRecord) -> dict[str, Any]:
 
 
 def _object_rows(number: int, image: ImageRecord) -> list[dict[str, Any]]:
-    rows = []
-    for item in image.annotation.objects:
-        row = {field: getattr(item, field) for field in _OBJECT_FIELDS}
-        row |= {"image": number, "frame": image.frame, "view": image.view}
-        row |= {"rle_size": item.rle.size, "rle_counts": item.rle.counts}
-        rows.append(row)
-    return rows
+    where = {"image": number, "frame": image.frame, "view": image.view}
+    return [
+        {field: getattr(item, field) for field in _OBJECT_FIELDS}
+        | {**where, "rle_size": item.rle.size, "rle_counts": item.rle.counts}
+        for item in image.annotation.objects
+    ]
 
 
 def _texts(record: EpisodeRecord) -> dict[str, Any]:
     annotations = [image.model_dump(mode="json", exclude={"png", "extra"}) for image in record.images]
     provenance = record.provenance.model_dump(mode="json")
     return {
-        "spec": _json(record.job.spec),
-        "job": _json(record.job.model_dump()),
-        "scene": _json(record.scene.model_dump(mode="json")),
-        "annotations": _json_of_floats(annotations),
-        "relations": [_json(image.annotation.relations) for image in record.images],
-        "provenance": _json_of_floats(provenance),
-        "seconds": _json_of_floats(provenance["seconds"]),
+        "spec": to_json(record.job.spec),
+        "job": to_json(record.job.model_dump()),
+        "scene": to_json(record.scene.model_dump(mode="json")),
+        "annotations": finite_json(annotations),
+        "relations": [to_json(image.annotation.relations) for image in record.images],
+        "provenance": finite_json(provenance),
+        "seconds": finite_json(provenance["seconds"]),
     }
 
 
-def _json(value: Any) -> str:
+def to_json(value: Any) -> str:
+    """Return the JSON text of a column. Raises ValueError for NaN and infinity."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def _json_of_floats(value: Any) -> str:
-    """Of typed models only: JSON has no infinity, so it becomes a string, which pydantic reads back as a float."""
+def finite_json(value: Any) -> str:
+    """Return the JSON text of a typed model's data.
+
+    JSON has no NaN or infinity: they become strings, which pydantic reads back as floats.
+    """
     try:
-        return _json(value)
+        return to_json(value)
     except ValueError:
-        return _json(_finite(value))
+        return to_json(_finite(value))
 
 
 def _text_or_json(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else _json(value)
+    return value if value is None or isinstance(value, str) else to_json(value)
 
 
 def _finite(value: Any) -> Any:
@@ -158,17 +147,17 @@ def _finite(value: Any) -> Any:
 
 
 def text_digest(row: Mapping[str, Any]) -> str:
-    """SHA-256 over the texts that a record is rebuilt from, hexadecimal."""
-    whole = hashlib.sha256()
-    for column in _TEXT_DIGEST_COLUMNS:
+    """Return the SHA-256 over the texts that a record is rebuilt from, hexadecimal."""
+    digest = hashlib.sha256()
+    for column in TEXT_COLUMNS:
         part = row[column].encode()
-        whole.update(len(part).to_bytes(8, "little"))
-        whole.update(part)
-    return whole.hexdigest()
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def job_of_row(row: Mapping[str, Any]) -> RenderKey:
-    """The RenderKey of a row that has the column `job`. Raises DamagedError."""
+    """Return the RenderKey of a row that has the column `job`. Raises DamagedError."""
     try:
         return RenderKey.model_validate(json.loads(row["job"]))
     except (ValueError, TypeError) as error:
@@ -176,7 +165,7 @@ def job_of_row(row: Mapping[str, Any]) -> RenderKey:
 
 
 def record_of(row: Mapping[str, Any]) -> EpisodeRecord:
-    """The record of a row that has RECORD_COLUMNS. Raises DamagedError if it is not what was put."""
+    """Return the record of a row that has RECORD_COLUMNS. Raises DamagedError if it differs from what was put."""
     episode = row.get("episode_id")
     try:
         if text_digest(row) != row["text_sha256"]:
@@ -185,18 +174,15 @@ def record_of(row: Mapping[str, Any]) -> EpisodeRecord:
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise DamagedError(f"episode {episode}: its row can't be read: {error}; {_ADVICE}") from error
     if record.digest() != row["sha256"]:
-        raise DamagedError(f"episode {episode}: its pictures don't match their SHA-256; {_ADVICE}")
+        raise DamagedError(f"episode {episode}: its images don't match their SHA-256; {_ADVICE}")
     return record
-
-
-_ADVICE = "the store is damaged there: delete the episode and render it again"
 
 
 def _rebuilt(row: Mapping[str, Any]) -> EpisodeRecord:
     annotations = json.loads(row["annotations"])
     images = [
-        ImageRecord.model_validate({**facts, "png": picture["bytes"], "extra": extra})
-        for facts, picture, extra in zip(annotations, row["images"], row["extra"], strict=True)
+        ImageRecord.model_validate({**fields, "png": image["bytes"], "extra": extra})
+        for fields, image, extra in zip(annotations, row["images"], row["extra"], strict=True)
     ]
     return EpisodeRecord(
         episode_id=row["episode_id"],

@@ -1,0 +1,125 @@
+"""The row of the dataset store as an Arrow schema.
+
+episode_id      key                         benchmark, task, split   of the episode's task, null without one
+attempt         1 for the first             profile, width, height   of the Scene's settings; pixels
+spec, scene     JSON, requested, compiled   images                   list<struct<bytes (PNG), path>>, one per view
+image_names     in the order of `images`    utterances               one per image, null if its frame has none
+extra           .npz bytes, one per image, null without optional passes
+objects         list<struct>: every object of every image, flat, for searching; boxes [x, y, width, height], pixels
+annotations     JSON list, one item per image: name, frame, view, width, height and the complete FrameAnnotation
+relations       list of JSON, one item per image: relation -> name -> related names (since schema version 2)
+options, answer as in the task; values other than text are JSON text here
+provenance, seconds, job                    JSON
+job_hash        decides whether an episode is already stored (render.model.record.RenderKey)
+sha256          over the images and extra (EpisodeRecord.digest)
+text_sha256     over episode_id, job, scene, annotations and provenance
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+
+from render.model.errors import StoreError
+from render.store.episode_store import KEY
+
+SCHEMA_VERSION = 2
+VERSION_KEY = b"diorama.schema_version"
+# Lance makes racing upserts of one new id conflict only if this metadata marks the column as the key.
+_KEY_METADATA = {"lance-schema:unenforced-primary-key": "true"}
+
+# text_sha256 covers TEXT_COLUMNS. A record is rebuilt from RECORD_COLUMNS; the other columns are for searching.
+TEXT_COLUMNS = (KEY, "job", "scene", "annotations", "provenance")
+RECORD_COLUMNS = (*TEXT_COLUMNS, "images", "extra", "sha256", "text_sha256")
+
+
+def _fields(type_: pa.DataType, *names: str) -> Iterator[pa.Field]:
+    return (pa.field(name, type_) for name in names)
+
+
+# The order of columns and fields is part of the schema.
+OBJECT_TYPE = pa.struct(
+    [
+        *_fields(pa.int32(), "image"),
+        *_fields(pa.string(), "frame", "view", "name"),
+        *_fields(pa.int32(), "index"),
+        *_fields(pa.string(), "shape", "color", "material", "size"),
+        *_fields(pa.float64(), "scale"),
+        *_fields(pa.list_(pa.float64()), "location", "rotation_deg", "pixel_center"),
+        *_fields(pa.list_(pa.int32()), "bbox", "amodal_bbox", "rle_size"),
+        *_fields(pa.string(), "rle_counts"),
+        *_fields(pa.int64(), "visible_pixels", "alone_pixels"),
+        *_fields(pa.float64(), "visible_fraction"),
+        *_fields(pa.bool_(), "truncated"),
+    ]
+)
+
+
+@lru_cache(maxsize=1)
+def episode_schema() -> pa.Schema:
+    """Return the schema; its metadata holds the schema version and the features for Hugging Face `datasets`."""
+    text, texts = pa.string(), pa.list_(pa.string())
+    fields = [
+        pa.field(KEY, text, nullable=False, metadata=_KEY_METADATA),
+        *_fields(text, "benchmark", "task", "split"),
+        *_fields(pa.int32(), "attempt"),
+        *_fields(text, "profile"),
+        *_fields(pa.int32(), "width", "height"),
+        *_fields(text, "spec", "scene"),
+        *_fields(pa.list_(pa.struct([("bytes", pa.binary()), ("path", text)])), "images"),
+        *_fields(texts, "image_names"),
+        *_fields(pa.list_(OBJECT_TYPE), "objects"),
+        *_fields(text, "annotations"),
+        *_fields(texts, "relations", "utterances", "options"),
+        *_fields(text, "answer", "provenance", "seconds", "job", "job_hash", "sha256", "text_sha256"),
+        *_fields(pa.list_(pa.binary()), "extra"),
+    ]
+    features = {field.name: _feature(field.type) for field in fields}
+    features["images"] = {"feature": {"_type": "Image"}, "_type": "List"}
+    metadata = {VERSION_KEY: str(SCHEMA_VERSION), b"huggingface": json.dumps({"info": {"features": features}})}
+    return pa.schema(fields, metadata=metadata)
+
+
+def _feature(type_: pa.DataType) -> dict[str, Any]:
+    """Return the description of a type in the form of `datasets`."""
+    if pa.types.is_list(type_):
+        return {"feature": _feature(type_.value_type), "_type": "List"}
+    if pa.types.is_struct(type_):
+        return {field.name: _feature(field.type) for field in type_}
+    return {"dtype": {"double": "float64"}.get(str(type_), str(type_)), "_type": "Value"}
+
+
+def schema_version(url: str, schema: pa.Schema) -> int:
+    """Return the schema version of a store. Raises StoreError for a dataset that isn't a store."""
+    found = (schema.metadata or {}).get(VERSION_KEY)
+    if found is None:
+        names = ", ".join(schema.names[:6])
+        raise StoreError(f"{url}: is a Lance dataset, but not a Diorama store (columns: {names}); use another path")
+    try:
+        return int(found)
+    except ValueError:
+        raise StoreError(f"{url}: schema version {found!r} is not a number: the store is damaged") from None
+
+
+def check_schema(url: str, schema: pa.Schema) -> None:
+    """Raise StoreError unless this Diorama can read a dataset of this schema."""
+    found = schema_version(url, schema)
+    if found > SCHEMA_VERSION:
+        raise StoreError(
+            f"{url}: has schema version {found}, this Diorama reads version {SCHEMA_VERSION}; "
+            "use the version of Diorama that wrote it, or another store"
+        )
+    if found < SCHEMA_VERSION:
+        raise StoreError(
+            f"{url}: has schema version {found} of an older Diorama, this one needs version {SCHEMA_VERSION}; "
+            f"`render-store migrate {url}` updates it (seconds; nothing is rendered again)"
+        )
+    for field in episode_schema():
+        index = schema.get_field_index(field.name)
+        if index < 0 or schema.field(index).type != field.type:
+            problem = "is missing" if index < 0 else f"is {schema.field(index).type}, not {field.type}"
+            raise StoreError(f"{url}: has schema version {SCHEMA_VERSION}, but its column {field.name} {problem}")

@@ -1,0 +1,145 @@
+"""Power cuts and local stores: fsync after commits, detection of torn versions, and the way back.
+
+Lance calls no fsync: without it a power cut can take acknowledged episodes.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+from render.model.errors import StoreError
+from render.store.episode_store import is_remote
+from render.store.lance.errors import reason
+from render.store.lance.location import probe_location
+
+log = logging.getLogger(__name__)
+
+_LAST_VERSION = 2**64 - 1
+_MOST_TORN = 8
+TORN = ".torn"
+
+
+def sync_commit(root: Path, dataset: Any) -> None:
+    """Sync the newest commit of a local dataset to the disk: its files, then the folders that hold their names.
+
+    dataset: lance.LanceDataset, at the version that was just committed.
+    """
+    transaction = dataset.read_transaction(dataset.version)
+    files = [_manifest(root, dataset.version)]
+    if transaction is not None:
+        files.append(root / "_transactions" / f"{transaction.read_version}-{transaction.uuid}.txn")
+        files += _files_of(root, transaction.operation)
+    for path in [*files, *sorted({file.parent for file in files})]:
+        _sync(path)
+
+
+def sync_tree(root: Path) -> None:
+    """Sync everything in a folder and the folder's own name: for a new store, and after compaction."""
+    paths = sorted(root.rglob("*"))
+    folders = [root, *(path for path in paths if path.is_dir())]
+    for path in [*(path for path in paths if path.is_file()), *reversed(folders), root.parent]:
+        _sync(path)
+
+
+def _files_of(root: Path, operation: Any) -> list[Path]:
+    new, changed = getattr(operation, "new_fragments", ()), getattr(operation, "updated_fragments", ())
+    files = [root / "data" / file.path for fragment in new for file in fragment.files]
+    for fragment in [*new, *changed]:
+        if fragment.deletion_file is not None:
+            files.append(root / fragment.deletion_file.path(fragment.id))
+    return files
+
+
+def _sync(path: Path) -> None:
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        # Another process compacted and cleaned up meanwhile; it synced what replaced this file.
+        log.debug("%s: gone before it was synced", path)
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def torn_file(root: Path, dataset: Any) -> str | None:
+    """Describe the first data file of a version that is missing or shorter than its manifest says, None without one.
+
+    Lance writes data before the manifest that names it, but a disk may keep them in another order: a power cut between
+    a commit and its fsync leaves the name without the data.
+    """
+    for fragment in dataset.get_fragments():
+        for file in fragment.metadata.files:
+            path = root / "data" / file.path
+            try:
+                size = path.stat().st_size
+            except OSError as error:
+                return f"{path} can't be read: {error.strerror or error}"
+            if file.file_size_bytes and size != file.file_size_bytes:
+                return f"{path} has {size} of {file.file_size_bytes} bytes"
+    return None
+
+
+def last_complete(url: str) -> int | None:
+    """Return the newest complete version of a local store, None if all of the newest few are torn.
+
+    A power cut tears commits in progress, one per writer. A file that many versions name was damaged otherwise, and
+    going back to before it would lose undamaged episodes.
+    """
+    return next((number for number in _versions(Path(url))[:_MOST_TORN] if _problem(url, number) is None), None)
+
+
+def roll_back(url: str) -> list[int]:
+    """Set aside the versions that a power cut tore, newest first, until one is complete; return their numbers.
+
+    For a local store that nobody writes. Nothing is deleted: a torn manifest is renamed to `*.torn`. Raises StoreError
+    if that would not help.
+    """
+    if is_remote(url):
+        raise StoreError(f"{url}: only a local store can be torn by a power cut")
+    probe_location(url)
+    numbers = _versions(Path(url))
+    if not numbers:
+        raise StoreError(f"{url}: there is no version of a store")
+    back = last_complete(url)
+    if back is None:
+        raise StoreError(
+            f"{url}: none of its newest {min(len(numbers), _MOST_TORN)} versions is complete, so the cause is not a "
+            f"power cut: {_problem(url, numbers[0])}; `render-store verify {url}` lists the damaged episodes"
+        )
+    torn = [number for number in numbers if number > back]
+    for number in torn:
+        path = _manifest(Path(url), number)
+        path.rename(path.with_name(path.name + TORN))
+    if torn:
+        # The hint holds the newest version's number to save a listing, and that version is gone.
+        (Path(url) / "_versions" / "latest_version_hint.json").unlink(missing_ok=True)
+        _sync(Path(url) / "_versions")
+    return torn
+
+
+def _versions(root: Path) -> list[int]:
+    """Return the numbers of the versions that have a manifest, newest first."""
+    stems = [path.stem for path in (root / "_versions").glob("*.manifest")]
+    return sorted((_LAST_VERSION - int(stem) for stem in stems if stem.isdecimal()), reverse=True)
+
+
+def _manifest(root: Path, version: int) -> Path:
+    # Lance counts names backwards, so that a listing has the newest first.
+    return root / "_versions" / f"{_LAST_VERSION - version:020}.manifest"
+
+
+def _problem(url: str, version: int) -> str | None:
+    import lance
+
+    try:
+        return torn_file(Path(url), lance.dataset(url, version=version))
+    except BaseException as error:
+        # A damaged file can make Lance panic, which is not an Exception.
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        return reason(error)

@@ -1,0 +1,73 @@
+"""Errors of Lance and of S3 servers, translated into StoreError."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from render.model.errors import StoreError, UsageError
+
+# OverflowError: a requested number, such as a version's, has more than 64 bits.
+LANCE_ERRORS = (OSError, ValueError, RuntimeError, OverflowError)
+_WRONG_FILTER = "Invalid user input"
+_CONFLICTS = ("conflict", "contention", "concurrent")
+_S3_CODE = re.compile(r"<Code>(\w+)</Code>")
+_KEYS = "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN), and that they belong to this server"
+_S3_MEANINGS = {
+    "InvalidAccessKeyId": f"the server does not know this access key; {_KEYS}",
+    "SignatureDoesNotMatch": f"the secret does not match the access key; {_KEYS}",
+    "InvalidToken": f"the session token is not valid; {_KEYS}",
+    "ExpiredToken": "the session token has expired: sign in again, then run the same command",
+    "AccessDenied": "this key may not do that; ask the bucket's owner for permission to read, write, list and delete",
+    "NoSuchBucket": "the bucket does not exist on this server; make it first, or check its name and AWS_ENDPOINT",
+    "PermanentRedirect": "the bucket is in another region; set AWS_REGION to it",
+    "AuthorizationHeaderMalformed": "the bucket is in another region; set AWS_REGION to it",
+    "RequestTimeTooSkewed": "this machine's clock is wrong: set it",
+    "QuotaExceeded": "the quota on this server is used up",
+    "InvalidBucketName": "the bucket name is invalid",
+}
+
+
+@contextmanager
+def translate_errors(where: str, action: str) -> Iterator[None]:
+    """Turn errors of Lance inside the block into a StoreError: `where` and which `action` failed."""
+    try:
+        yield
+    except BaseException as error:
+        # A damaged file can make Lance panic; PanicException derives from BaseException and can't be imported.
+        if isinstance(error, LANCE_ERRORS) or type(error).__name__ == "PanicException":
+            raise StoreError(f"{where}: {action} failed: {reason(error)}") from error
+        raise
+
+
+@contextmanager
+def translate_filter_errors(where: str, action: str, condition: str | None) -> Iterator[None]:
+    """Translate as `translate_errors`, but raise UsageError if Lance can't parse the user's SQL filter."""
+    with translate_errors(where, action + (f" where {condition[:200]}" if condition else "")):
+        try:
+            yield
+        except LANCE_ERRORS as error:
+            if condition is None or _WRONG_FILTER not in str(error):
+                raise
+            problem = reason(error).partition(f"{_WRONG_FILTER}: ")[2]
+            raise UsageError(f"{where}: can't parse the condition {condition[:200]!r}: {problem}") from error
+
+
+def is_conflict(error: Exception) -> bool:
+    """Return whether another writer committed first, so that a retry can succeed."""
+    return isinstance(error, OSError | RuntimeError) and any(word in str(error).lower() for word in _CONFLICTS)
+
+
+def reason(error: BaseException) -> str:
+    """Return the meaning of an S3 error, else Lance's message without the trailing locations in Lance's source."""
+    text = str(error)
+    return explain_s3_error(text) or text.split(", /")[0].strip() or type(error).__name__
+
+
+def explain_s3_error(text: str) -> str | None:
+    """Return the meaning of an S3 server's XML error within `text`, None if it is not a known one."""
+    found = _S3_CODE.search(text)
+    if found is None or found[1] not in _S3_MEANINGS:
+        return None
+    return f"{_S3_MEANINGS[found[1]]} ({found[1]})"

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import lance
+import pytest
+
+from render.model.errors import ConflictError
+from render.store.copying import copy
+from render.store.episode_store import condition
+from render.store.lance.lance_store import LanceStore
+from tests.factories import make_record
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LanceStore:
+    return LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+
+
+def test_filters(store: LanceStore, tmp_path: Path) -> None:
+    store.put([make_record(f"demo/{number}", images=number + 1) for number in range(4)])
+    target = LanceStore.create(str(tmp_path / "t.lance"), fsync=False)
+    done = copy(store, target, condition(where="array_length(image_names) > 1", ids=["demo/0", "demo/1", "demo/2"]))
+    assert (done.copied, done.same) == (2, 0)
+    assert sorted(key for key, _ in target.ids()) == ["demo/1", "demo/2"]
+    assert target.get("demo/2") == store.get("demo/2")
+    again = copy(store, target, condition(benchmark="demo", splits=["train"]))
+    assert (again.copied, again.same) == (2, 2)
+    assert copy(store, target, condition(benchmark="o'hara")).copied == 0
+
+
+def test_differing(store: LanceStore, tmp_path: Path) -> None:
+    target = LanceStore.create(str(tmp_path / "t.lance"), fsync=False)
+    mine, theirs = make_record("demo/0", attempt=1, seed=1), make_record("demo/0", attempt=2, seed=2)
+    store.put([mine, make_record("demo/1")])
+    target.put([theirs])
+    with pytest.raises(ConflictError, match=r"1 episode is .* with other contents; nothing was copied:\n  demo/0"):
+        copy(store, target)
+    assert target.count() == 1
+    assert copy(store, target, differing="keep").kept == 1
+    assert target.get("demo/0") == theirs
+    assert copy(store, target, differing="newest").kept == 1
+    assert copy(store, target, differing="replace").replaced == 1
+    assert target.get("demo/0") == mine
+    target.replace([theirs])
+    assert copy(target, store, differing="newest").replaced == 1
+    assert store.get("demo/0") == theirs
+
+
+def test_damaged_episodes_stay_behind(store: LanceStore, tmp_path: Path) -> None:
+    store.put([make_record("demo/0"), make_record("demo/1")])
+    lance.dataset(store.url).update({"sha256": "'00'"}, where="episode_id = 'demo/1'")
+    store.refresh()
+    done = copy(store, LanceStore.create(str(tmp_path / "t.lance"), fsync=False))
+    assert done.copied == 1
+    assert len(done.damaged) == 1
