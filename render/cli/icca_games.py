@@ -1,14 +1,16 @@
-"""What `render-specs icca` does with stores, folders and transcripts."""
+"""Games of `render-specs icca`: made from rendered contexts, read from folders, and drawn as charts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from render.cli.icca_played import empty_folder
+from render.cli.command import report_write_errors
+from render.cli.output import create_empty_folder
+from render.cli.verification import Verification
 from render.model.errors import Diagnostic, SpecError, UsageError
 from scene_specs.benchmarks.icca.difficulty import SIZE
 from scene_specs.benchmarks.icca.game import Game, new_game
@@ -16,7 +18,8 @@ from scene_specs.benchmarks.icca.game_folders import game_folders, read_game, ta
 from scene_specs.benchmarks.icca.prompts import Part, image_of, png_bytes
 from scene_specs.benchmarks.icca.score import MEASURES, Played, Row, played_recording, played_transcript
 from scene_specs.benchmarks.icca.transcripts import read_transcripts
-from scene_specs.benchmarks.icca.verify import find_contradiction, pictures_of_record
+from scene_specs.benchmarks.icca.verify import pictures_of_record
+from scene_specs.language.atomic import write_atomic
 
 if TYPE_CHECKING:
     from render.model.record import EpisodeRecord
@@ -24,34 +27,31 @@ if TYPE_CHECKING:
 
 
 def make_games(store: str, count: int | None, out: Path, seed: int) -> Iterator[Path]:
-    """Games of a store's contexts, contexts in turn, each written below `out` once all contexts were proved.
+    """Create games of a store's contexts in turn, each as a folder below `out`; yield the folders.
 
-    Raises SpecError, StoreError, UsageError.
+    All contexts are verified first. Raises SpecError, StoreError, UsageError.
     """
     from render.store import open_store
 
     opened = open_store(store)
     ids = sorted(key for key, _ in opened.ids() if key.startswith("icca/"))
     if not ids:
-        raise UsageError(f"{store}: no contexts in it; render those of `render-specs icca --contexts N`")
-    empty_folder("--out", out)
+        raise UsageError(f"{store}: found no contexts; render those of `render-specs icca --contexts N`")
+    create_empty_folder("--out", out)
     total = count or len(ids)
     used = ids[:total]
-    diagnostics: list[Diagnostic] = []
-    for record in _whole(opened, used, store):
-        try:
-            reason = find_contradiction(record.scene.task or {}, pictures_of_record(record))
-            diagnostics += [Diagnostic("", 0, record.episode_id, "task", reason)] if reason else []
-        except SpecError as error:
-            diagnostics += error.diagnostics
-    if diagnostics:
-        raise SpecError([replace(diagnostic, file=store) for diagnostic in diagnostics])
-    for place, record in enumerate(_whole(opened, used, store)):
-        for number in range(len(range(place, total, len(ids)))):
-            yield _made(record, place, number, out, seed)
+    result = Verification()
+    for record in _read_records(opened, used, store):
+        location = Diagnostic(store, 0, record.episode_id, "", "")
+        result.add({"benchmark": "icca"}, location, methodcaller("verify_record", record))
+    if result.diagnostics:
+        raise SpecError(result.diagnostics)
+    for index, record in enumerate(_read_records(opened, used, store)):
+        for number in range(len(range(index, total, len(ids)))):
+            yield _write_game(record, index, number, out, seed)
 
 
-def _whole(opened: EpisodeReader, ids: Sequence[str], store: str) -> Iterator[EpisodeRecord]:
+def _read_records(opened: EpisodeReader, ids: Sequence[str], store: str) -> Iterator[EpisodeRecord]:
     from render.export.protocol import ExportReport, iter_valid_records
 
     report = ExportReport()
@@ -61,17 +61,16 @@ def _whole(opened: EpisodeReader, ids: Sequence[str], store: str) -> Iterator[Ep
         yield record
     if report.damaged:
         raise UsageError(
-            f"{store}: damaged: {'; '.join(report.damaged)}; `render-specs check --prove --store` names all"
+            f"{store}: damaged: {'; '.join(report.damaged)}; `render-specs check --prove --store` lists all"
         )
 
 
-def _made(record: EpisodeRecord, place: int, number: int, out: Path, seed: int) -> Path:
+def _write_game(record: EpisodeRecord, index: int, number: int, out: Path, seed: int) -> Path:
     pictures = pictures_of_record(record)
     stem = re.sub(r"[^A-Za-z0-9]+", "-", record.episode_id)
     names = [f"{stem}-{k}.png" for k in range(SIZE)]
     task = record.scene.task or {}
-    context = place + 1
-    game = new_game(context, number, names, pictures, seed)
+    game = new_game(index + 1, number, names, pictures, seed)
     images = {
         name: {"image": image.name, "picture": picture.data(), **task["descriptions"][k]}
         for k, (name, image, picture) in enumerate(zip(names, record.images, pictures, strict=True))
@@ -83,7 +82,7 @@ def _made(record: EpisodeRecord, place: int, number: int, out: Path, seed: int) 
 
 
 def read_games(paths: Sequence[Path]) -> list[Game]:
-    """All games of folders. Raises SpecError with the diagnostics of all."""
+    """Read all games of folders. Raises SpecError with the diagnostics of all games."""
     diagnostics: list[Diagnostic] = []
     found = []
     for folder in game_folders(paths):
@@ -97,40 +96,28 @@ def read_games(paths: Sequence[Path]) -> list[Game]:
 
 
 def write_images(game: Game, parts: Sequence[Part], out: Path) -> None:
-    """The images of a prompt as they are given to a model: `000.png`, `001.png`, ..."""
-    empty_folder("--images", out)
-    shown = [part for part in parts if part.kind != "text"]
-    made = [png_bytes(image_of(game, part)) for part in shown]
-    try:
-        for number, content in enumerate(made):
-            partial = out / f".{number:03d}.png.part"
-            partial.write_bytes(content)
-            partial.replace(out / f"{number:03d}.png")
-    except OSError as error:
-        raise UsageError(f"--images {out}: can't be written: {error.strerror or error}") from error
+    """Write the images of a prompt as a model gets them: `000.png`, `001.png`, ..."""
+    create_empty_folder("--images", out)
+    images = [png_bytes(image_of(game, part)) for part in parts if part.kind != "text"]
+    with report_write_errors(f"--images {out}"):
+        for number, content in enumerate(images):
+            write_atomic(out / f"{number:03d}.png", content, fsync=False)
 
 
 def played_games(paths: Sequence[Path]) -> Iterator[Played]:
-    """Transcripts of files, and recorded games of folders."""
+    """Read played games: transcripts from files, and recorded games from folders."""
     for path in paths:
         if path.is_dir():
-            yield from (played_recording(game) for game in read_games((path,)))
+            yield from map(played_recording, read_games((path,)))
         else:
-            yield from (played_transcript(one) for one in read_transcripts(path))
-
-
-_TITLES = {
-    "accuracy": "accuracy",
-    "words": "words a message",
-    "wnd": "word novelty distance",
-    "wnr": "word novelty rate",
-}
+            yield from map(played_transcript, read_transcripts(path))
 
 
 def plot_of(rows: Sequence[Row]) -> str:
-    """The scores as SVG."""
+    """The scores as an SVG line chart."""
     from render.gallery.charts import Panel, line_chart
 
+    titles = {"words": "words per message", "wnd": "word novelty distance", "wnr": "word novelty rate"}
     panels = []
     for measure in MEASURES:
         lines: dict[str, list[tuple[float, float, float, float]]] = {}
@@ -138,5 +125,5 @@ def plot_of(rows: Sequence[Row]) -> str:
             if row.measure == measure:
                 lines.setdefault(row.group, []).append((row.at, row.mean, row.low, row.high))
         top, level = (1.0, 1 / SIZE) if measure == "accuracy" else (None, None)
-        panels.append(Panel(_TITLES[measure], lines, top, level))
+        panels.append(Panel(titles.get(measure, measure), lines, top, level))
     return line_chart("ICCA by repetition", "repetition", panels)

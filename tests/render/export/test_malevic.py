@@ -185,4 +185,4 @@ def test_a_picture_or_a_scene_that_shows_something_else_is_found() -> None:
 
 def test_what_was_rendered_is_proved_by_the_command(base: Path) -> None:
     done = CliRunner().invoke(main, ["check", "--prove", "--store", str(base / "s.lance")])
-    assert (done.exit_code, done.output) == (0, "12 episodes, no faults\n")
+    assert (done.exit_code, done.output) == (0, "12 episodes, no errors\n")

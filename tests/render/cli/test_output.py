@@ -1,4 +1,4 @@
-"""Files that take their names once they are whole, and what must not be renamed over."""
+"""Atomic output files, and pipes, devices and links, which a rename must not replace."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from render.cli.common import atomic_writer
+from render.cli.output import atomic_writer
 from render.cli.specs import main as specs_main
 from render.episode.output_files import Files
 from render.model.errors import UsageError
@@ -162,5 +162,5 @@ def test_a_full_disk_is_said_in_a_line(piped: bool) -> None:
             timeout=60,
         )
     assert done.returncode == 2
-    assert "can't be written: No space left on device; make room" in done.stderr
+    assert "can't be written: No space left on device; free some space" in done.stderr
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr

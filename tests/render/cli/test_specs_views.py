@@ -75,7 +75,7 @@ def test_broken_models_are_an_error_or_left_out(library: Path, tmp_path: Path) -
         (("chairz",), "did you mean"),
         (("chairs/#99",), "has 8 models"),
         (("chairs", "--elevation", "50:20"), "least first"),
-        (("chairs", "--elevation", "x"), "LEAST:MOST"),
+        (("chairs", "--elevation", "x"), "MIN:MAX"),
         (("chairs", "--distance", 3, "--framing", 0.5), "one of them"),
         (("chairs", "--background", "1,2"), "R,G,B"),
         (("chairs", "--distance", "nan"), "distance nan"),
