@@ -21,7 +21,7 @@ demo: env ## renders the examples (PROFILE=standard) and says where the pictures
 	@rm -rf $(DEMO)
 	$(BIN)/render-batch scene_specs/examples/*.json --out $(DEMO)/diorama.lance --profile $(PROFILE)
 	$(BIN)/render-export $(DEMO)/diorama.lance --format folder --out $(DEMO)/pictures
-	$(BIN)/python tools/contact_sheet.py $(DEMO)/pictures $(DEMO)/contact_sheet.png --columns 6 --largest 320
+	$(BIN)/python -m tools contact-sheet $(DEMO)/pictures $(DEMO)/contact_sheet.png --columns 6 --largest 320
 	$(BIN)/render-gallery $(DEMO)/diorama.lance --out $(DEMO)/gallery
 	@echo "The pictures are in $(CURDIR)/$(DEMO)/pictures; all on one sheet: $(CURDIR)/$(DEMO)/contact_sheet.png"
 	@echo "To look at them closely, with boxes, masks and all of their truth: $(CURDIR)/$(DEMO)/gallery/index.html"

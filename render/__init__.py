@@ -1,6 +1,6 @@
-"""Diorama: abstract scene specs in, rendered and annotated datasets out.
+"""Diorama renders abstract scene specs to annotated datasets.
 
-`render.compile_spec`, `render.render_scene` and `render.open_store` are the whole of it from Python; see render.api.
+The Python API is `render.compile_spec`, `render.render_scene` and `render.open_store`; see render.api.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["RenderedImage", "__version__", "compile_spec", "open_store", "render
 
 
 def __getattr__(name: str) -> Any:
-    # Commands import this package for their --help: numpy and pydantic come only with the first use.
+    # Commands import this package for --help, so numpy and pydantic are imported only on first use.
     if name in __all__:
         from render import api
 

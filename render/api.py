@@ -1,4 +1,4 @@
-"""What the commands do, from Python: `import render`, then each in a line or two.
+"""The Python API: `import render`, then a line or two for what each command does.
 
 scene = render.compile_spec({"version": 1, "id": "a", "frames": [{"objects": [{"shape": "cube"}]}]})
 image = render.render_scene(scene)[0]          # image.passes.color (H, W, 3) uint8, image.truth.objects[0].bbox
@@ -10,30 +10,46 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from render.annotations import annotate
 from render.compiler import compile_episode
-from render.compiler.assets import resolve_blend
 from render.model.errors import UsageError
 from render.model.passes import Passes, Renderer
-from render.model.profiles import DEFAULT_PROFILE, changed, settings_for
-from render.model.record import FrameAnnotation
+from render.model.profiles import episode_settings
+from render.model.record import EpisodeRecord, FrameAnnotation
 from render.model.scene import MOST_SIDE, Scene
+from render.renderers.factory import make_renderer
 from render.store import open_store
 from scene_specs.checks.semantics import check_spec
+from scene_specs.language.notebook import register
 from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import stage_of
 from scene_specs.reading.source import parse_episode
 
 __all__ = ["RenderedImage", "compile_spec", "open_store", "render_scene"]
 
 
+def _record_html(record: EpisodeRecord) -> str:
+    from render.gallery.notebook import record_html
+
+    return record_html(record)
+
+
+def _scene_html(scene: Scene) -> str:
+    from render.gallery.notebook import scene_html
+
+    return scene_html(scene)
+
+
+# The gallery takes a while to import, and is only needed in a notebook.
+register(EpisodeRecord, _record_html)
+register(Scene, _scene_html)
+
+
 @dataclass(frozen=True)
 class RenderedImage:
-    """One image of an episode. name: as in the store. passes: arrays (see Passes). truth: see FrameAnnotation."""
+    """One image of an episode. name: as in the store. passes: arrays (see Passes). truth: its annotations."""
 
     name: str
     passes: Passes
@@ -46,25 +62,25 @@ def compile_spec(
     size: tuple[int, int] | None = None,
     asset_roots: Sequence[Path] = (),
 ) -> Scene:
-    """The Scene of a spec: every number filled in.
+    """Compile a spec to a Scene, in which every number is filled in.
 
-    spec: an EpisodeSpec, plain JSON data, or JSON text of one episode; also of a Scene, in which nothing moves.
-    profile: default `standard`, of a Scene its own settings. size: (width, height) pixels, default the stage's, of a
-    Scene its own. asset_roots: folders that .blend materials may come from.
+    spec: an EpisodeSpec, plain JSON data, or the JSON text of one episode. It may be a Scene: only its settings change.
+    profile: the default is `standard`, or a Scene's own settings. size: (width, height) in pixels; the default is the
+    stage's size, or a Scene's own. asset_roots: folders that .blend materials may come from.
 
-    Raises SpecError with every diagnostic, CompileError where no layout is found, AssetError, UsageError.
+    Raises SpecError with every diagnostic, CompileError if no layout is found, AssetError, UsageError.
     """
     if size is not None and not all(1 <= side <= MOST_SIDE for side in size):
-        raise UsageError(f"size {size}: width and height go from 1 to {MOST_SIDE}")
+        raise UsageError(f"size {size}: allowed are a width and height from 1 to {MOST_SIDE}")
     if isinstance(spec, EpisodeSpec):
         check_spec(spec)
         episode: EpisodeSpec | Scene = spec
     else:
         episode = parse_episode(spec if isinstance(spec, str) else json.dumps(dict(spec)))
+    settings = episode_settings(episode, profile, size)
     if isinstance(episode, Scene):
-        return episode.model_copy(update={"settings": changed(episode.settings, profile, size)})
-    width, height = size or stage_of(episode).size
-    return compile_episode(episode, settings_for(profile or DEFAULT_PROFILE, width, height), asset_roots)
+        return episode.model_copy(update={"settings": settings})
+    return compile_episode(episode, settings, asset_roots)
 
 
 def render_scene(
@@ -74,18 +90,16 @@ def render_scene(
     renderer: Renderer | None = None,
     asset_roots: Sequence[Path] = (),
 ) -> list[RenderedImage]:
-    """Every image of a Scene, in order, as arrays with their truth.
+    """Render every image of a Scene, in order, to arrays with their annotations.
 
-    device: auto, gpu, cpu, cuda or optix. threads: of the CPU, 0 for all. renderer: another one than Cycles, such as
-    FakeRenderer; it is left open.
+    device: auto, gpu, cpu, cuda or optix. threads: CPU threads, 0 for all. renderer: used instead of Cycles and left
+    open, such as FakeRenderer.
 
     Raises RenderError, DeviceError, AssetError.
     """
-    own = renderer is None
+    close_renderer = renderer is None
     if renderer is None:
-        from render.renderers.cycles.cycles_renderer import CyclesRenderer
-
-        renderer = CyclesRenderer(device, threads, partial(resolve_blend, asset_roots=tuple(asset_roots)))
+        renderer = make_renderer("cycles", device, threads, asset_roots)
     try:
         images = []
         for frame in scene.frames:
@@ -94,5 +108,5 @@ def render_scene(
                 images.append(RenderedImage(frame.image_name(view), passes, annotate(scene, frame, view, passes)))
         return images
     finally:
-        if own:
+        if close_renderer:
             renderer.close()

@@ -83,18 +83,11 @@ def imports_through_walls(path: str, tree: ast.AST) -> Iterator[Breach]:
             yield Breach(path, line_of(node), f"imports {module}, allowed only under {' and '.join(folders)}", why)
 
 
-def imports_upwards(path: str, tree: ast.Module) -> Iterator[Breach]:
-    """`render` imported while `scene_specs` is imported: everything that is not inside a function."""
-    inside = {
-        id(child)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        for child in ast.walk(node)
-    }
-    why = "specs are the bottom of the house; render stands on them, and a circle of imports breaks both"
+def imports_upwards(path: str, tree: ast.AST) -> Iterator[Breach]:
+    """Imports of `render` in `scene_specs`, also inside functions."""
     for node, module in imports(tree):
-        if module.split(".")[0] == "render" and id(node) not in inside:
-            yield Breach(path, line_of(node), f"imports {module}", why)
+        if module.split(".")[0] == "render":
+            yield Breach(path, line_of(node), f"imports {module}", "render imports scene_specs, never the reverse")
 
 
 def prints(path: str, tree: ast.AST) -> Iterator[Breach]:

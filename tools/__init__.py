@@ -1,1 +1,1 @@
-"""For developers of Diorama: measuring, checking, building. Not part of the installed package."""
+"""Tools for developers: measuring, checking, building. Not part of the installed package."""

@@ -1,26 +1,24 @@
-"""What the farm itself costs an episode, and whether the driver's memory stays flat.
+"""Measure scheduling: overhead per episode and driver memory.
 
-    python tools/bench_farm.py --episodes 37800 --workers 16 --seconds 0.02            # null store
-    python tools/bench_farm.py --episodes 37800 --workers 16 --seconds 0.02 --store    # a real store
-    python tools/bench_farm.py --episodes 100000 --workers 16 --seconds 0              # tiny episodes, streamed
+    python -m tools bench-farm --episodes 37800 --workers 16 --seconds 0.02          # null store
+    python -m tools bench-farm --episodes 37800 --workers 16 --seconds 0.02 --store  # a real store
+    python -m tools bench-farm --episodes 100000 --workers 16 --seconds 0            # tiny episodes, streamed
 
-Workers sleep instead of rendering and answer with a row made beforehand, so that 16 of them need no 16 cores: what is
-left is the run's own work, from reading the specs to the commit. `driver` is the driver's processor time an episode,
-`over` the wall time beyond seconds / workers. Starting Ray and its workers is not counted in either.
+Workers sleep instead of rendering and answer with a prepared row, so that 16 workers don't need 16 cores: what remains
+is the work of the run itself, from reading the specs to the commit. `driver` is the driver's processor time per
+episode, `over` the wall time beyond seconds / workers. Neither includes the start of Ray and its workers.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import logging
 import os
 import pickle
 import resource
-import sys
 import tempfile
 import threading
 import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,25 +29,23 @@ from render.run.limits import resident
 from render.run.local_ray import ray_nodes
 from render.run.loop import RenderLoop
 from render.run.options import RunOptions
-from render.run.task_feed import Task
-from render.run.worker import Answer, Done, Worker
+from render.run.worker import Answer, Done, Task, Worker
 from render.run.worker_plan import plan_workers
 from render.store import open_or_create
 from render.store.episode_store import PutResult
+from tools.programs import write_specs
 
-log = logging.getLogger("bench")
-
-# Workers have it from the environment of the Ray that this process starts.
+# Workers read it from the environment of the Ray that this process starts.
 SECONDS = "DIORAMA_BENCH_SECONDS"
 
 
 class Sleeper(Worker):
-    """Sleeps for an episode, and answers with the row of the first one under the id of this."""
+    """A worker that sleeps, then answers with the row of its first episode under the id of the current one."""
 
     _record: Any = None
 
     def render(self, task: bytes) -> Answer:
-        """As Worker's."""
+        """Answer a task; see `Worker.render`."""
         from render.episode.make_record import make_record
         from render.store.rows import encode
 
@@ -65,22 +61,22 @@ class Sleeper(Worker):
 
 
 class NullStore:
-    """Takes everything and keeps nothing."""
+    """A store that drops what it gets."""
 
     def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
-        """Nothing."""
+        """Count the rows as stored."""
         return PutResult(len(parts), 0, 0)
 
     def maybe_compact(self) -> bool:
-        """Nothing."""
+        """Do nothing."""
         return False
 
     def refresh(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class Meter:
-    """A progress bar that notes when the first and the last episode came, and the driver's memory in between."""
+    """A progress bar that records the times of the first and the last episode, and the driver's memory in between."""
 
     def __init__(self, total: int) -> None:
         self.total, self.done = total, 0
@@ -88,7 +84,7 @@ class Meter:
         self.memory: list[int] = []
 
     def advance(self, episodes: int, images: int, failed: int) -> None:
-        """As ProgressBar's. The first tenth is for warming up."""
+        """Count episodes; see `ProgressBar.advance`. The first tenth is for warming up."""
         self.done += episodes
         now = (time.perf_counter(), time.process_time())
         if self.done == self.total // 10:
@@ -98,25 +94,17 @@ class Meter:
             self.memory.append(resident() >> 20)
 
     def tick(self, summary: Any, workers: int, state: str) -> None:
-        """As ProgressBar's."""
+        """Do nothing; see `ProgressBar.tick`."""
 
 
-def write_specs(path: Path, episodes: int) -> None:
-    """Tiny episodes, a line each."""
+def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
+    """Measure one run."""
     frame = {"objects": [{"shape": "cube"}, {"shape": "sphere"}]}
-    with path.open("w") as stream:
-        for number in range(episodes):
-            stream.write(json.dumps({"version": 1, "id": f"bench/{number:06d}", "frames": [frame]}) + "\n")
-
-
-def run(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """One measurement."""
-    specs, store = folder / "specs.jsonl", str(folder / "bench.lance")
-    write_specs(specs, arguments.episodes)
+    episodes = ({"version": 1, "id": f"bench/{k:06d}", "frames": [frame]} for k in range(arguments.episodes))
+    specs, store = write_specs(folder / "specs.jsonl", episodes), str(folder / "bench.lance")
     options = RunOptions(device="cpu", workers=arguments.workers, renderer="fake")
     start = time.perf_counter()
     batch = Batch(Request([str(specs)], store, size=(64, 48)), options)
-    batch.check()
     batch.plan()
     planned = time.perf_counter() - start
     real: Any = open_or_create(store) if arguments.store else NullStore()
@@ -146,25 +134,20 @@ def run(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def tasks(batch: Batch, store: Any) -> Iterator[Task]:
-    """As the service makes them."""
+    """Yield the tasks of a batch."""
     for decision in batch.decisions(store):
         yield Task(decision.episode, decision.job, decision.settings, decision.attempt)
 
 
-def main() -> int:
-    """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--episodes", type=int, default=3780)
     parser.add_argument("--workers", type=int, default=16)
-    parser.add_argument("--seconds", type=float, default=0.02, help="an episode")
-    parser.add_argument("--store", action="store_true", help="a real store instead of none")
-    parser.add_argument("--folder", type=Path, default=None, help="where specs and store go [default: a temporary one]")
-    arguments = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
-    with tempfile.TemporaryDirectory(prefix="bench-", dir=arguments.folder) as name:
-        log.info("%s", json.dumps(run(Path(name), arguments)))
-    return 0
+    parser.add_argument("--seconds", type=float, default=0.02, help="per episode")
+    parser.add_argument("--store", action="store_true", help="write a real store")
+    parser.add_argument("--folder", type=Path, help="folder of specs and store [default: a temporary one]")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def main(options: Namespace) -> None:
+    """Measure, and print the figures as JSON."""
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=options.folder) as name:
+        print(json.dumps(run(Path(name), options)))

@@ -1,58 +1,50 @@
-"""Figures of the gallery: making it, bringing it up to date, its size, and how soon a browser shows it.
+"""Measure the gallery: build, update, size, and browser.
 
-    python -m tools.bench_gallery --folder /tmp/bench                      40,000 MEWL episodes, 64 x 48, fake renderer
-    python -m tools.bench_gallery --folder /tmp/bench --episodes 4000      a tenth of it
+    python -m tools bench-gallery --folder /tmp/bench                  # 40,000 MEWL episodes, 64 x 48, fake renderer
+    python -m tools bench-gallery --folder /tmp/bench --episodes 4000  # a tenth of it
 
-Prints a Markdown table. The browser's figures need Chromium and Playwright (docs/gallery.md). The store and the gallery
-are removed at the end; --keep leaves them. One that is there already is refused.
+Prints a Markdown table. The figures of the browser need Chromium and Playwright (docs/gallery.md). The store and the
+gallery are removed at the end; --keep keeps them. A store or gallery that exists already is an error.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import shutil
-import subprocess
-import sys
-import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
+from render.model.errors import UsageError
 from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord, RenderKey
+from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from scene_specs.language.spec import EpisodeSpec
-from tools.bench_store import peak_kilobytes
+from tools.bench_store import fill
+from tools.programs import print_figures, run_measured
 
-BATCH = 64
 # Of each task; the store repeats them under other names, splits and durations.
 MODELS = 6
 SPLITS = (*["train"] * 8, "val", "test")
-log = logging.getLogger("bench_gallery")
 
 
 def models(size: tuple[int, int]) -> list[EpisodeRecord]:
-    """Rendered episodes of every MEWL task."""
+    """Render episodes of every MEWL task."""
     settings, renderer = settings_for("draft", *size), FakeRenderer()
-    made = []
-    for task in TASKS:
-        for number in range(MODELS):
-            spec = mewl_spec(0, "train", task, number)
-            job = RenderKey(
-                spec=spec, settings=settings.model_dump(mode="json"), assets={}, version="0", renderer="fake"
-            )
-            made.append(make_record(renderer, EpisodeSpec.model_validate(spec), job, settings))
-    return made
+    specs = [mewl_spec(0, "train", task, number) for task in TASKS for number in range(MODELS)]
+    parsed = map(EpisodeSpec.model_validate, specs)
+    return [make_record(renderer, spec, render_key_of(spec, settings, "fake"), settings) for spec in parsed]
 
 
 def episodes(count: int, size: tuple[int, int]) -> Iterator[EpisodeRecord]:
-    """So many, made of the models."""
+    """Yield `count` episodes that repeat the models."""
     for number, model in enumerate(islice(cycle(models(size)), count)):
         split = SPLITS[number % len(SPLITS)]
         task = model.scene.task or {}
@@ -67,49 +59,20 @@ def episodes(count: int, size: tuple[int, int]) -> Iterator[EpisodeRecord]:
         yield model.model_copy(update=changes)
 
 
-def fill(store: LanceStore, count: int, size: tuple[int, int]) -> None:
-    """Put all episodes."""
-    source, done = episodes(count, size), 0
-    while batch := list(islice(source, BATCH)):
-        store.put(batch)
-        store.maybe_compact()
-        done += len(batch)
-        if done % 4096 == 0:
-            log.info("%d episodes stored", done)
-    store.compact()
-
-
 def build(url: str, out: Path) -> tuple[dict[str, Any], float]:
-    """Report and peak megabytes (the sum of all its processes) of render-gallery."""
-    program, peak = Path(sys.executable).with_name("render-gallery"), 0
-    with subprocess.Popen([program, url, "--out", out, "--json"], stdout=subprocess.PIPE) as child:
-        while child.poll() is None:
-            peak = max(peak, sum(map(peak_kilobytes, family(child.pid))))
-            time.sleep(0.2)
-        assert child.stdout is not None
-        text = child.stdout.read()
-    if child.returncode:
-        raise SystemExit(f"render-gallery ended with {child.returncode}")
-    return json.loads(text), peak / 1024
-
-
-def family(process: int) -> list[int]:
-    """A process and its children."""
-    try:
-        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    except OSError:
-        children = []
-    return [process, *(int(child) for child in children)]
+    """Run render-gallery; return its report and its peak memory in MB, summed over all of its processes."""
+    text, _, peak = run_measured("render-gallery", url, "--out", out, "--json")
+    return json.loads(text), peak
 
 
 def bytes_below(folder: Path) -> tuple[int, int]:
-    """Bytes in files and on the disk (whole blocks), of everything below a folder."""
+    """Return the bytes of all files in a folder, and the bytes of the disk blocks that they take."""
     stats = [path.stat() for path in folder.rglob("*") if path.is_file()]
     return sum(stat.st_size for stat in stats), sum(stat.st_blocks * 512 for stat in stats)
 
 
-def looked_at(page_file: Path) -> Iterator[tuple[str, str]]:
-    """(what, figure) of the pages in a browser."""
+def measure_browser(page_file: Path) -> Iterator[tuple[str, str]]:
+    """Yield (measured, figure) of the pages in a browser."""
     from playwright.sync_api import sync_playwright
 
     program = shutil.which("chromium") or shutil.which("google-chrome")
@@ -120,7 +83,7 @@ def looked_at(page_file: Path) -> Iterator[tuple[str, str]]:
             page = browser.new_page()
             page.goto(page_file.as_uri(), wait_until="commit")
             page.wait_for_selector("a.card")
-            # The next frame: what was asked for is drawn, and a key would be answered.
+            # One frame later the list is drawn and keys work.
             ready.append(page.evaluate("new Promise(done => requestAnimationFrame(() => done(performance.now())))"))
         yield "list to be used, from opening the file, worst of 5", f"{max(ready) / 1e3:.2f} s"
         yield "memory of its script", f"{page.evaluate('performance.memory.usedJSHeapSize') / 1e6:.0f} MB"
@@ -130,9 +93,9 @@ def looked_at(page_file: Path) -> Iterator[tuple[str, str]]:
             ("the first search in texts (they are loaded)", "q=red metal cube"),
             ("another search", "q=blue glass"),
         ):
-            yield what, f"{moved(page, f'#?{change}'):.2f} s"
+            yield what, f"{seconds_to_show(page, f'#?{change}'):.2f} s"
         episode = page.locator("a.card").first.get_attribute("href")
-        yield "opening an episode, all pictures there", f"{moved(page, episode, PICTURES):.2f} s"
+        yield "opening an episode, all pictures there", f"{seconds_to_show(page, episode, PICTURES):.2f} s"
         browser.close()
 
 
@@ -140,8 +103,8 @@ FRESH = "document.querySelector('#list:not([hidden]) a.card:not(.seen)')"
 PICTURES = "document.querySelector('.stage') && [...document.querySelectorAll('.stage img')].every(one => one.complete)"
 
 
-def moved(page: Any, address: str, until: str = FRESH) -> float:
-    """Seconds from a change of the address to what it shows, which is made anew each time."""
+def seconds_to_show(page: Any, address: str, until: str = FRESH) -> float:
+    """Return the seconds from a change of the address until the new content is there."""
     mark = "for (const one of document.querySelectorAll('a.card')) one.classList.add('seen');"
     look = f"const look = () => ({until}) ? done(performance.now() - start) : requestAnimationFrame(look);"
     go = f"location.hash = {json.dumps(address)}; requestAnimationFrame(look);"
@@ -150,10 +113,11 @@ def moved(page: Any, address: str, until: str = FRESH) -> float:
 
 
 def measure(folder: Path, count: int, size: tuple[int, int]) -> Iterator[tuple[str, str]]:
-    """(what, figure) one by one."""
+    """Yield (measured, figure)."""
     url, out = str(folder / "bench.lance"), folder / "gallery"
     store = LanceStore.create(url, fsync=False)
-    fill(store, count, size)
+    fill(store, episodes(count, size))
+    store.compact()
     yield "the store", f"{(store.bytes_on_disk() or 0) / 1e9:.2f} GB"
     report, peak = build(url, out)
     yield "made", f"{report['seconds']:.0f} s, {count / report['seconds']:.0f} episodes/s; peak memory {peak:.0f} MB"
@@ -170,36 +134,24 @@ def measure(folder: Path, count: int, size: tuple[int, int]) -> Iterator[tuple[s
     store.replace([first.model_copy(update={"provenance": changed})])
     report, _ = build(url, out)
     yield f"again, {report['built']} changed", f"{report['seconds']:.1f} s"
-    yield from looked_at(out / "index.html")
+    yield from measure_browser(out / "index.html")
 
 
-def main() -> None:
-    """See the module."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--folder", type=Path, required=True, help="store and gallery are made and removed in it")
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--folder", type=Path, required=True, help="where store and gallery are made and removed")
     parser.add_argument("--episodes", type=int, default=40_000)
     parser.add_argument("--size", type=int, nargs=2, default=(64, 48), metavar=("W", "H"))
-    parser.add_argument("--keep", action="store_true", help="leave store and gallery there")
-    options = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    parser.add_argument("--keep", action="store_true", help="keep store and gallery")
+
+
+def main(options: Namespace) -> None:
+    """Measure and print. Raises UsageError if a store or gallery is there already."""
     logging.getLogger("render").setLevel(logging.WARNING)
-    made = [options.folder / name for name in ("bench.lance", "gallery")]
-    for path in made:
+    created = [options.folder / name for name in ("bench.lance", "gallery")]
+    for path in created:
         if path.exists():
-            parser.error(f"--folder {options.folder}: {path} is there already; name another folder, or remove it")
+            raise UsageError(f"--folder {options.folder}: {path} is there already; name another folder, or remove it")
     options.folder.mkdir(parents=True, exist_ok=True)
-    sys.stdout.write(
-        f"| {options.episodes} episodes x 7 pictures of {options.size[0]} x {options.size[1]} | |\n|---|---|\n"
-    )
-    try:
-        for what, figure in measure(options.folder, options.episodes, tuple(options.size)):
-            sys.stdout.write(f"| {what} | {figure} |\n")
-            sys.stdout.flush()
-    finally:
-        if not options.keep:
-            for path in made:
-                shutil.rmtree(path, ignore_errors=True)
-
-
-if __name__ == "__main__":
-    main()
+    title = f"{options.episodes} episodes x 7 pictures of {options.size[0]} x {options.size[1]}"
+    figures = measure(options.folder, options.episodes, tuple(options.size))
+    print_figures(title, figures, created, options.keep)

@@ -1,51 +1,52 @@
-"""Kills parts of runs at random times and resumes them to the end: nothing may be lost, doubled or torn.
+"""Kill parts of runs at random times and resume the runs.
 
-    python tools/chaos.py --runs 30                 # 60 fake episodes a run
-    python tools/chaos.py --runs 5 --real           # Blender, 32 x 24
+    python -m tools chaos --runs 30                 # 60 fake episodes per run
+    python -m tools chaos --runs 5 --real           # Blender, 32 x 24
 
-Each run: `render-batch` in a process of its own; at random times a worker, Ray's raylet or the driver is killed
-(SIGKILL); the command is given again until it ends with 0. Then every id must be in the store once, whole by its
-digests and equal to what an undisturbed run makes; what the last command said must fit. Exit code 1 at the first fault.
+Each run starts `render-batch` as a process. At random times a worker, Ray's raylet or the driver is killed (SIGKILL);
+the command is repeated until it ends with 0. Then every id must be in the store exactly once, undamaged by its digests
+and equal to the result of an undisturbed run, and the summary of the last command must be right. Exit code 1 at the
+first failure.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import os
 import random
 import signal
 import subprocess
-import sys
 import tempfile
 import time
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from render.store import open_store, peek
+from tools import programs
+from tools.programs import ROOT, children_of
 
 log = logging.getLogger("chaos")
 
 EPISODES = 60
-# Kills a run; after them the command is left alone.
+# Kills per run; after them the command runs undisturbed.
 KILLS = 4
-# Seconds between two kills, drawn evenly.
+# Seconds between two kills, drawn uniformly.
 PAUSE = (0.5, 9.0)
 COMMAND_SECONDS = 600.0
-ROOT = Path(__file__).resolve().parents[1]
 TARGETS = {"worker": "ray::", "raylet": "raylet/raylet", "driver": ""}
 
 
 class ChaosError(Exception):
-    """A promise that was broken."""
+    """A broken promise."""
 
 
 @dataclass
 class Outcome:
-    """commands: how often render-batch was started. killed: what, how often. codes: exit codes in order."""
+    """What happened. commands: starts of render-batch. killed: kills by target. codes: exit codes in order."""
 
     commands: int = 0
     killed: Counter[str] = field(default_factory=Counter)
@@ -54,26 +55,21 @@ class Outcome:
 
 
 def write_specs(path: Path) -> list[str]:
-    """Small episodes of one or two objects; their ids."""
+    """Write small episodes of one or two objects; return their ids."""
     names = [f"chaos/{number:03d}" for number in range(EPISODES)]
-    frames = [{"random_objects": {"count": 1 + number % 2}} for number in range(EPISODES)]
-    specs = [
-        {"version": 1, "id": name, "seed": 5, "frames": [frame]} for name, frame in zip(names, frames, strict=True)
-    ]
-    path.write_text("".join(json.dumps(spec) + "\n" for spec in specs))
+    counts = [{"random_objects": {"count": 1 + number % 2}} for number in range(EPISODES)]
+    specs = (
+        {"version": 1, "id": name, "seed": 5, "frames": [frame]} for name, frame in zip(names, counts, strict=True)
+    )
+    programs.write_specs(path, specs)
     return names
 
 
 def descendants(pid: int) -> list[int]:
-    """Process numbers of everything below a process."""
-    found, queue = [], [pid]
-    while queue:
-        try:
-            children = Path(f"/proc/{queue[0]}/task/{queue[0]}/children").read_text().split()
-        except OSError:
-            children = []
-        queue = queue[1:] + [int(child) for child in children]
-        found += [int(child) for child in children]
+    """Return the ids of all processes below a process."""
+    found = children_of(pid)
+    for child in found:
+        found += children_of(child)
     return found
 
 
@@ -84,13 +80,13 @@ def _title(pid: int) -> str:
         return ""
 
 
-def kill_one(process: subprocess.Popen[bytes], what: str, rng: random.Random) -> bool:
-    """Kill a worker, the raylet or the driver of a run; whether there was one."""
-    if what == "driver":
+def kill_one(process: subprocess.Popen[bytes], target: str, rng: random.Random) -> bool:
+    """Kill a worker, the raylet or the driver of a run; return whether there was one."""
+    if target == "driver":
         process.kill()
         return True
-    below = [pid for pid in descendants(process.pid) if TARGETS[what] in _title(pid)]
-    below = [pid for pid in below if what != "worker" or "Worker" in _title(pid)]
+    below = [pid for pid in descendants(process.pid) if TARGETS[target] in _title(pid)]
+    below = [pid for pid in below if target != "worker" or "Worker" in _title(pid)]
     if not below:
         return False
     try:
@@ -101,14 +97,14 @@ def kill_one(process: subprocess.Popen[bytes], what: str, rng: random.Random) ->
 
 
 def command(specs: Path, store: Path, real: bool) -> list[str]:
-    """The command of a run."""
-    batch = [sys.executable, "-c", "from render.cli.batch import main; main()", str(specs), "--out", str(store)]
-    size = ["--size", "32x24", "--profile", "draft", "--device", "cpu", "--workers", "2", "--retries", "5", "--json"]
-    return [*batch, *size, *([] if real else ["--renderer", "tools.chaos_renderer:Slow"])]
+    """Return the command of a run."""
+    settings = ["--size", "32x24", "--profile", "draft", "--device", "cpu", "--workers", 2, "--retries", 5, "--json"]
+    renderer = [] if real else ["--renderer", "tools.chaos_renderer:Slow"]
+    return programs.command("render-batch", specs, "--out", store, *settings, *renderer)
 
 
 def disturbed(specs: Path, store: Path, real: bool, rng: random.Random, targets: list[str]) -> tuple[Outcome, Any]:
-    """Run, kill, run again, until a command ends with 0; what happened, and what the last command said."""
+    """Run, kill and resume until a command ends with 0; return what happened, and the last command's summary."""
     outcome = Outcome()
     start = time.monotonic()
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -116,9 +112,9 @@ def disturbed(specs: Path, store: Path, real: bool, rng: random.Random, targets:
         outcome.commands += 1
         if outcome.commands > 3 * KILLS:
             raise ChaosError(f"no end after {outcome.commands} commands: exit codes {outcome.codes}")
-        with tempfile.TemporaryFile() as said:
+        with tempfile.TemporaryFile() as messages:
             process = subprocess.Popen(
-                command(specs, store, real), stdout=subprocess.PIPE, stderr=said, env=environment, cwd=ROOT
+                command(specs, store, real), stdout=subprocess.PIPE, stderr=messages, env=environment, cwd=ROOT
             )
             while sum(outcome.killed.values()) < KILLS and process.poll() is None:
                 _disturb(process, outcome, rng, targets)
@@ -127,8 +123,8 @@ def disturbed(specs: Path, store: Path, real: bool, rng: random.Random, targets:
             except subprocess.TimeoutExpired as error:
                 process.kill()
                 raise ChaosError(f"a command hung; killed so far: {dict(outcome.killed)}") from error
-            said.seek(0)
-            log.debug("%s", said.read().decode(errors="replace"))
+            messages.seek(0)
+            log.debug("%s", messages.read().decode(errors="replace"))
         outcome.codes.append(process.returncode)
         if process.returncode == 0:
             outcome.seconds = time.monotonic() - start
@@ -138,42 +134,44 @@ def disturbed(specs: Path, store: Path, real: bool, rng: random.Random, targets:
 
 def _disturb(process: subprocess.Popen[bytes], outcome: Outcome, rng: random.Random, targets: list[str]) -> None:
     end = time.monotonic() + rng.uniform(*PAUSE)
-    what = rng.choice(targets)
+    target = rng.choice(targets)
     while process.poll() is None:
-        # A worker may not be up yet by then: it is killed as soon as it is.
-        if time.monotonic() > end and kill_one(process, what, rng):
-            outcome.killed[what] += 1
-            log.debug("killed a %s", what)
+        # The target may not have started yet: then it is killed as soon as it has.
+        if time.monotonic() > end and kill_one(process, target, rng):
+            outcome.killed[target] += 1
+            log.debug("killed a %s", target)
             return
         time.sleep(0.05)
 
 
 def truths(store: Path) -> dict[str, str]:
-    """Id -> the truth and pictures of the record; raises where one is torn, or an id is there twice."""
+    """Return the truth and images of each record by id. Raises if one is damaged, or an id is stored twice."""
     opened = open_store(str(store))
     names = [name for name, _ in opened.ids()]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise ChaosError(f"twice in the store: {twice}")
+        raise ChaosError(f"stored twice: {twice}")
     records = opened.get_many(names)  # raises DamagedError by the digests
     return {record.episode_id: json.dumps(record.truth, sort_keys=True) for record in records}
 
 
 def check(names: list[str], store: Path, expected: dict[str, str], before: int, summary: dict[str, Any]) -> None:
-    """Raise ChaosError where a run kept no promise. before: episodes stored when the last command began."""
+    """Raise ChaosError if a run broke a promise. before: episodes stored when the last command began."""
     found = truths(store)
     if set(found) != set(names):
-        raise ChaosError(f"lost: {sorted(set(names) - set(found))}; strange: {sorted(set(found) - set(names))}")
+        raise ChaosError(f"lost: {sorted(set(names) - set(found))}; unexpected: {sorted(set(found) - set(names))}")
     torn = [name for name in names if found[name] != expected[name]]
     if torn:
-        raise ChaosError(f"not what an undisturbed run makes: {torn}")
-    said = (summary["rendered"], summary["skipped"], summary["failed"], summary["left"])
-    if said != (len(names) - before, before, [], 0):
-        raise ChaosError(f"the summary says {said} of {len(names)}, {before} of which were there")
+        raise ChaosError(f"different from an undisturbed run: {torn}")
+    reported = (summary["rendered"], summary["skipped"], summary["failed"], summary["left"])
+    if reported != (len(names) - before, before, [], 0):
+        raise ChaosError(
+            f"the summary reports {reported} for {len(names)} episodes, {before} of which were stored before"
+        )
 
 
-def one(number: int, real: bool, targets: list[str], folder: Path, expected: dict[str, str]) -> Outcome:
-    """One run with kills; raises ChaosError."""
+def run_once(number: int, real: bool, targets: list[str], folder: Path, expected: dict[str, str]) -> Outcome:
+    """Do one run with kills. Raises ChaosError."""
     rng = random.Random(number)
     specs, store = folder / "specs.jsonl", folder / f"run-{number}.lance"
     names = write_specs(specs)
@@ -185,7 +183,7 @@ def one(number: int, real: bool, targets: list[str], folder: Path, expected: dic
 
 
 def undisturbed(folder: Path, real: bool) -> dict[str, str]:
-    """What the episodes are when nothing is killed."""
+    """Return the episodes of a run without kills."""
     specs, store = folder / "specs.jsonl", folder / "undisturbed.lance"
     write_specs(specs)
     if peek(str(store)) is None:
@@ -193,30 +191,27 @@ def undisturbed(folder: Path, real: bool) -> dict[str, str]:
     return truths(store)
 
 
-def main() -> int:
-    """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--first", type=int, default=0, help="number of the first run: the seed of its kills")
     parser.add_argument("--real", action="store_true", help="Blender instead of the fake renderer")
-    parser.add_argument("--kill", default="worker,worker,raylet,driver", help="what, drawn from evenly")
+    parser.add_argument("--kill", default="worker,worker,raylet,driver", help="targets, drawn uniformly")
     parser.add_argument("-v", "--verbose", action="store_true")
-    arguments = parser.parse_args()
-    logging.basicConfig(level=logging.DEBUG if arguments.verbose else logging.INFO, format="%(message)s")
+
+
+def main(options: Namespace) -> int:
+    """Do all runs; 1 at the first broken promise."""
+    log.setLevel(logging.DEBUG if options.verbose else logging.INFO)
     with tempfile.TemporaryDirectory(prefix="chaos-") as name:
-        expected = undisturbed(Path(name), arguments.real)
-        for number in range(arguments.first, arguments.first + arguments.runs):
+        expected = undisturbed(Path(name), options.real)
+        for number in range(options.first, options.first + options.runs):
             try:
-                outcome = one(number, arguments.real, arguments.kill.split(","), Path(name), expected)
+                outcome = run_once(number, options.real, options.kill.split(","), Path(name), expected)
             except ChaosError as error:
                 log.error("run %d: %s", number, error)
                 return 1
             log.info(
-                "run %d: %d episodes, none lost, twice or torn; killed %s; %d commands, exit codes %s, %.0f s",
+                "run %d: %d episodes, none lost, doubled or damaged; killed %s; %d commands, exit codes %s, %.0f s",
                 number, len(expected), dict(outcome.killed), outcome.commands, outcome.codes, outcome.seconds,
             )  # fmt: skip
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

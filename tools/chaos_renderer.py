@@ -1,4 +1,4 @@
-"""The fake renderer at a pace at which there is time to kill something."""
+"""A slow fake renderer, which leaves time to kill a process during a render."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from render.renderers.fake import FakeRenderer
 
 
 class Slow(FakeRenderer):
-    """A fifth of a second an image."""
+    """The fake renderer at 0.2 s per image."""
 
     def __init__(self) -> None:
         super().__init__(seconds=0.2)

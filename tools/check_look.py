@@ -1,15 +1,14 @@
-"""Compares our picture of a published scene with the published renderer's own.
+"""Compare our images of published scenes with the published ones.
 
-    python -m tools.check_look FOLDER
+    python -m tools check-look FOLDER
 
-FOLDER holds pairs NAME.json (a published scene file) and NAME.png. Prints, for each, the mean absolute difference
-(of 255) over
-the frame and inside each object, and writes NAME_compare.png (theirs, ours, difference x 8) into the working directory.
+FOLDER holds pairs NAME.json (a published scene file) and NAME.png. Prints the mean absolute difference (of 255) of each
+frame and inside each object, and writes NAME_compare.png (theirs, ours, difference x 8) into the working directory.
 """
 
 from __future__ import annotations
 
-import sys
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +20,14 @@ from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from scene_specs.importing.mewl import import_mewl
 
 
-def main(folder: Path) -> None:
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path)
+
+
+def main(options: Namespace) -> None:
     """Render and compare every pair in the folder."""
     renderer = CyclesRenderer("cpu")
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(options.folder.glob("*.json")):
         theirs = np.asarray(Image.open(path.with_suffix(".png")).convert("RGB")).astype(float)
         height, width = theirs.shape[:2]
         spec = next(iter(import_mewl(path, camera="nominal")))
@@ -32,17 +35,11 @@ def main(folder: Path) -> None:
         frame = scene.frames[0]
         passes = renderer.render(scene, frame, frame.views[0])
         difference = np.abs(theirs - passes.color).mean(axis=-1)
-        sys.stdout.write(f"{path.stem}: frame {difference.mean():.2f}\n")
+        print(f"{path.stem}: frame {difference.mean():.2f}")
         for item in frame.objects:
             inside = passes.ids == item.index
-            sys.stdout.write(
-                f"  {item.name} {item.shape} {item.material.name}: "
-                f"{difference[inside].mean():.2f} in {inside.sum()} pixels\n"
-            )
+            error = f"{difference[inside].mean():.2f} in {inside.sum()} pixels"
+            print(f"  {item.name} {item.shape} {item.material.name}: {error}")
         scaled = np.repeat(np.clip(difference * 8, 0, 255)[..., None], 3, axis=2)
         sheet = np.concatenate([theirs, passes.color, scaled], axis=1).astype(np.uint8)
         Image.fromarray(sheet).save(f"{path.stem}_compare.png")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

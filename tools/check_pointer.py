@@ -1,15 +1,15 @@
-"""Does the pointer point? Random scenes, rendered with and without it.
+"""Check that the pointer points at its target and hides none of it.
 
-    python -m tools.check_pointer [--scenes 500]
+    python -m tools check-pointer [--scenes 500]
 
-In each: the ray from knuckle through fingertip passes the target's center within its radius, and the target has as many
-pixels in the id pass as without the pointer. Prints the figures; exit code 1 if one scene fails.
+Renders random scenes with and without the pointer. The ray from knuckle through fingertip must pass the target's center
+within its radius, and the target must have as many pixels in the id pass as without the pointer. Prints the figures;
+exit code 1 if a scene fails.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
+from argparse import ArgumentParser, Namespace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from scene_specs.language.spec import EpisodeSpec
 
 
 def episode(number: int) -> EpisodeSpec:
-    """3 objects in the published quadrants, or 1 to 6 anywhere."""
+    """Return a spec of 3 objects in the published quadrants, or of 1 to 6 anywhere."""
     count = 3 if number % 2 else number // 2 % 6 + 1
     frame = {
         "objects": [{"name": f"o{k}"} for k in range(count)],
@@ -32,11 +32,12 @@ def episode(number: int) -> EpisodeSpec:
     return EpisodeSpec.model_validate({"version": 1, "id": f"pointer/{number:04d}", "seed": 3, "frames": [frame]})
 
 
-def main() -> int:
-    """Run the comparison; exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--scenes", type=int, default=500)
-    options = parser.parse_args()
+
+
+def main(options: Namespace) -> int:
+    """Check all scenes; 1 if one fails."""
     renderer = CyclesRenderer("cpu")
     settings = settings_for("draft", 320, 240).model_copy(update={"samples": 1, "denoise": False})
     misses: list[float] = []
@@ -60,13 +61,9 @@ def main() -> int:
         without = frame.model_copy(update={"objects": frame.objects[:-1], "pointer": None})
         bare = renderer.render(scene, without, view)
         hidden += (passes.ids == target.index).sum() < (bare.ids == target.index).sum() - 2
-    sys.stdout.write(
+    print(
         f"{len(misses)} scenes ({unplaced} found no layout); the ray passes the target's center at "
         f"{np.median(misses):.2f} of its radius in the median, {max(misses):.2f} at worst; "
-        f"targets that lost pixels: {hidden}\n"
+        f"targets that lost pixels: {hidden}"
     )
     return int(max(misses) > 1 or hidden > 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,44 +1,45 @@
-"""Does the truth hold? Random compiled scenes, rendered, against what the compiler and the annotations say.
+"""Check truth against renders of random scenes.
 
-    python -m tools.check_truth [--scenes 200] [--alone 40] [--models]
+    python -m tools check-truth [--scenes 200] [--alone 40] [--models]
 
-For every object: the compiler's visible pixels against the id pass, the box against the mask; for the first
-`--alone` scenes
-each object is also rendered alone, and its box compared with the amodal one. With `--models`, models of the
-library in force stand among the shapes, half of all objects. Prints a table; exit code 1 if a bound is broken:
-median difference of visible pixels under 2 %, none over 8 % or 5 pixels; amodal boxes within 1 pixel.
+For every object: the compiler's visible pixels against the id pass, and the box against the mask. In the first
+`--alone` scenes each object is also rendered alone, and its box compared with the amodal box. With `--models`, half of
+all objects are models of the current library. Prints a table; exit code 1 if a bound is broken: visible pixels differ
+by less than 2 % in the median, and nowhere by more than 8 % and 5 pixels; amodal boxes agree within 1 pixel.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from pycocotools import mask as coco
 
 from render.annotations import annotate
 from render.compiler import compile_episode
+from render.gallery.overlay import decode_mask
 from render.geometry.shapenet import library
+from render.model.passes import Passes
 from render.model.profiles import settings_for
+from render.model.record import ObjectAnnotation
 from render.model.scene import Scene
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.renderers.fake import FakeRenderer
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.vocabulary import SHAPES
 
-Numbers = list[float]
+Box = tuple[int, int, int, int]
 
 
 def episode(number: int, models: tuple[str, ...] = ()) -> EpisodeSpec:
-    """1 to 10 random objects; every fourth scene is pushed over the border, to be truncated."""
+    """Return a spec of 1 to 10 random objects; in every fourth the camera looks aside and truncates some."""
     count = number % 10 + 1
     drawn: dict[str, object] = {"count": count, "materials": ["rubber", "metal", "glass"]}
     if models:
-        # Three of them a scene, so that each stands beside others in the course of many scenes.
-        # Thin things show less than the 200 pixels that the stage asks of cubes.
+        # As many models as shapes per scene, so that over many scenes each stands next to others.
+        # Thin models show less than the 200 pixels that the stage requires of cubes.
         drawn["sizes"] = ["large"]
         drawn["shapes"] = [*SHAPES, *(models[(3 * number + k) % len(models)] for k in range(len(SHAPES)))]
     frame: dict[str, object] = {"random_objects": drawn}
@@ -51,7 +52,7 @@ def episode(number: int, models: tuple[str, ...] = ()) -> EpisodeSpec:
 
 
 def all_models() -> Iterator[str]:
-    """Every model of the library in force, its categories in turn."""
+    """Yield every model of the current library; categories alternate."""
     source = library()
     lists = [source.models(category) for category in source.categories()]
     for number in range(max(map(len, lists))):
@@ -60,74 +61,89 @@ def all_models() -> Iterator[str]:
                 yield f"shapenet:{category}/{ids[number]}"
 
 
-def tight_box(mask: NDArray[np.bool_]) -> tuple[int, int, int, int] | None:
-    """[x, y, width, height] of a boolean mask."""
+def tight_box(mask: NDArray[np.bool_]) -> Box | None:
+    """Return (x, y, width, height) of a boolean mask, independently of render/annotations; None if it is empty."""
     rows, columns = np.nonzero(mask.any(axis=1))[0], np.nonzero(mask.any(axis=0))[0]
     if not len(rows):
         return None
     return (int(columns[0]), int(rows[0]), int(columns[-1] - columns[0] + 1), int(rows[-1] - rows[0] + 1))
 
 
-def alone(renderer: CyclesRenderer, scene: Scene, index: int) -> tuple[int, int, int, int] | None:
-    """Box of one object rendered without the others."""
+def alone(renderer: CyclesRenderer, scene: Scene, index: int) -> Box | None:
+    """Return the box of one object rendered without the others."""
     frame = scene.frames[0]
     item = frame.objects[index - 1]
     only = frame.model_copy(update={"objects": (item.model_copy(update={"index": 1}),)})
     return tight_box(renderer.render(scene, only, only.views[0]).ids == 1)
 
 
-def main() -> int:
-    """Run the comparison; exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def box_distance(real: Box | None, stated: Box | None) -> float:
+    """Return the largest distance between the edges of two boxes, pixels; 99 if only one of them exists."""
+    if real is None or stated is None:
+        return 0.0 if real == stated else 99.0
+    ends = [(b[0], b[1], b[0] + b[2], b[1] + b[3]) for b in (real, stated)]
+    return float(max(abs(p - q) for p, q in zip(*ends, strict=True)))
+
+
+@dataclass
+class Differences:
+    """Differences of all objects so far. relative, absolute: of visible pixels. amodal: of boxes, pixels."""
+
+    relative: list[float] = field(default_factory=list)
+    absolute: list[float] = field(default_factory=list)
+    amodal: list[float] = field(default_factory=list)
+    boxes_wrong: int = 0
+    truncated: int = 0
+    unclipped: int = 0
+
+    def add(self, item: ObjectAnnotation, passes: Passes, compiled_pixels: int) -> None:
+        """Compare one object with the id pass. compiled_pixels: visible pixels by the compiler."""
+        mask = decode_mask(item.rle)
+        self.boxes_wrong += item.bbox != tight_box(mask) or not np.array_equal(mask, passes.ids == item.index)
+        difference = abs(compiled_pixels - item.visible_pixels)
+        self.absolute.append(difference)
+        self.relative.append(difference / max(item.visible_pixels, 1))
+        self.truncated += item.truncated
+        height, width = mask.shape
+        for box in (item.bbox, item.amodal_bbox):
+            if box is not None:
+                self.unclipped += min(box[:2]) < 0 or box[0] + box[2] > width or box[1] + box[3] > height
+
+    def report(self, scenes: int) -> int:
+        """Print the table; return 1 if a bound is broken."""
+        bad = sum(r > 0.08 and a > 5 for r, a in zip(self.relative, self.absolute, strict=True))
+        median, amodal = float(np.median(self.relative)), max(self.amodal, default=0)
+        print(
+            f"{len(self.relative)} objects in {scenes} scenes, {self.truncated} truncated\n"
+            f"visible pixels, compiler against id pass: median {median:.4%}, worst {max(self.relative):.2%}, "
+            f"worst {max(self.absolute):.0f} px, over 8 % and 5 px: {bad}\n"
+            f"boxes or masks that differ from the id pass: {self.boxes_wrong}; "
+            f"boxes outside the image: {self.unclipped}\n"
+            f"amodal box against the object rendered alone: {len(self.amodal)} objects, worst {amodal:.0f} px"
+        )
+        return int(median >= 0.02 or bad > 0 or self.boxes_wrong > 0 or self.unclipped > 0 or amodal > 1)
+
+
+def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--scenes", type=int, default=200)
     parser.add_argument("--alone", type=int, default=40)
     parser.add_argument("--models", action="store_true")
-    options = parser.parse_args()
+
+
+def main(options: Namespace) -> int:
+    """Run the comparison; 1 if a bound is broken."""
     models = tuple(all_models()) if options.models else ()
     renderer = CyclesRenderer("cpu")
     settings = settings_for("draft", 320, 240).model_copy(update={"samples": 1, "denoise": False})
-    relative: Numbers = []
-    absolute: Numbers = []
-    amodal: Numbers = []
-    boxes_wrong = truncated = unclipped = 0
+    found = Differences()
     for number in range(options.scenes):
         scene = compile_episode(episode(number, models), settings)
-        frame = scene.frames[0]
-        passes = renderer.render(scene, frame, frame.views[0])
-        truth = annotate(scene, frame, frame.views[0], passes)
+        frame, view = scene.frames[0], scene.frames[0].views[0]
+        passes = renderer.render(scene, frame, view)
         # The fake renderer's ids are the compiler's software id buffer.
-        guess = np.bincount(
-            FakeRenderer().render(scene, frame, frame.views[0]).ids.ravel(), minlength=len(frame.objects) + 1
-        )
-        for item in truth.objects:
-            mask = coco.decode({"size": list(item.rle.size), "counts": item.rle.counts.encode()}).astype(bool)
-            boxes_wrong += item.bbox != tight_box(mask) or not np.array_equal(mask, passes.ids == item.index)
-            difference = abs(int(guess[item.index]) - item.visible_pixels)
-            absolute.append(difference)
-            relative.append(difference / max(item.visible_pixels, 1))
-            truncated += item.truncated
-            for box in (item.bbox, item.amodal_bbox):
-                unclipped += box is not None and (
-                    min(box[:2]) < 0 or box[0] + box[2] > settings.width or box[1] + box[3] > settings.height
-                )
+        compiled_ids = FakeRenderer().render(scene, frame, view).ids
+        for item in annotate(scene, frame, view, passes).objects:
+            found.add(item, passes, int(np.count_nonzero(compiled_ids == item.index)))
             if number < options.alone:
-                real = alone(renderer, scene, item.index)
-                if real is None or item.amodal_bbox is None:
-                    amodal.append(0.0 if real == item.amodal_bbox else 99.0)
-                else:
-                    ends = [(b[0], b[1], b[0] + b[2], b[1] + b[3]) for b in (real, item.amodal_bbox)]
-                    amodal.append(max(abs(p - q) for p, q in zip(*ends, strict=True)))
-    bad = sum(r > 0.08 and a > 5 for r, a in zip(relative, absolute, strict=True))
-    median = float(np.median(relative))
-    sys.stdout.write(
-        f"{len(relative)} objects in {options.scenes} scenes, {truncated} truncated\n"
-        f"visible pixels, compiler against id pass: median {median:.4%}, "
-        f"worst {max(relative):.2%}, worst {max(absolute):.0f} px, over 8 % and 5 px: {bad}\n"
-        f"boxes or masks that differ from the id pass: {boxes_wrong}; boxes outside the image: {unclipped}\n"
-        f"amodal box against the object rendered alone: {len(amodal)} objects, worst {max(amodal, default=0):.0f} px\n"
-    )
-    return int(median >= 0.02 or bad > 0 or boxes_wrong > 0 or unclipped > 0 or max(amodal, default=0) > 1)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+                found.amodal.append(box_distance(alone(renderer, scene, item.index), item.amodal_bbox))
+    return found.report(options.scenes)

@@ -1,20 +1,20 @@
-"""A Ray cluster of several nodes on this machine, one of them killed in mid-run: every episode must be done.
+"""Kill a node of a local Ray cluster during a run.
 
-    python tools/cluster_check.py --nodes 4 --episodes 80
+    python -m tools cluster-check --nodes 4 --episodes 80
 
-Uses ray.cluster_utils: each node has its own raylet, object store and workers, as on a machine of its own.
+Every episode must be rendered. Uses ray.cluster_utils: each node has its own raylet, object store and workers, as on a
+separate machine.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import os
 import subprocess
-import sys
 import tempfile
 import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,14 +23,14 @@ from typing import Any
 from ray.cluster_utils import Cluster
 
 from render.store import open_store, peek
+from tools.programs import ROOT, command, write_specs
 
 log = logging.getLogger("cluster")
-ROOT = Path(__file__).resolve().parents[1]
 
 
 @contextmanager
 def cluster_of(nodes: int, cpus: int = 1) -> Iterator[tuple[Cluster, list[Any]]]:
-    """A head without CPUs, and so many nodes; they end with the block."""
+    """Run a head without CPUs and a number of nodes until the block ends."""
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "num_gpus": 0, "include_dashboard": False})
     try:
         yield cluster, [cluster.add_node(num_cpus=cpus, num_gpus=0) for _ in range(nodes)]
@@ -39,27 +39,21 @@ def cluster_of(nodes: int, cpus: int = 1) -> Iterator[tuple[Cluster, list[Any]]]
 
 
 def check(nodes: int, episodes: int, folder: Path) -> dict[str, Any]:
-    """Render with a node killed after the first commit; the run's summary. Raises AssertionError if any is missing."""
+    """Render, kill a node after the first commit, and return the run's summary.
+
+    Raises AssertionError if an episode is missing.
+    """
     specs, store, events = folder / "specs.jsonl", folder / "out.lance", folder / "events.jsonl"
     names = [f"cluster/{number:03d}" for number in range(episodes)]
     frame = {"objects": [{"shape": "cube"}]}
-    lines = [json.dumps({"version": 1, "id": name, "frames": [frame]}) for name in names]
-    specs.write_text("\n".join(lines) + "\n")
+    write_specs(specs, ({"version": 1, "id": name, "frames": [frame]} for name in names))
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0"}
     os.environ.update(environment)
     with cluster_of(nodes) as (cluster, workers):
-        command = [sys.executable, "-c", "from render.cli.batch import main; main()", str(specs), "--out", str(store)]
-        command += [
-            "--address",
-            cluster.address,
-            "--renderer",
-            "tools.chaos_renderer:Slow",
-            "--size",
-            "32x24",
-            "--json",
-        ]
-        command += ["--device", "cpu", "--json-log", str(events), "--retries", "0"]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, cwd=ROOT)
+        cluster_options = ("--address", cluster.address, "--renderer", "tools.chaos_renderer:Slow", "--size", "32x24")
+        options = ("--device", "cpu", "--json-log", events, "--retries", 0, "--json")
+        line = command("render-batch", specs, "--out", store, *cluster_options, *options)
+        process = subprocess.Popen(line, stdout=subprocess.PIPE, env=environment, cwd=ROOT)
         deadline = time.monotonic() + 120
         while process.poll() is None and not (peek(str(store)) and open_store(str(store)).count()):
             if time.monotonic() > deadline:
@@ -77,19 +71,14 @@ def check(nodes: int, episodes: int, folder: Path) -> dict[str, Any]:
     return summary
 
 
-def main() -> int:
-    """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--nodes", type=int, default=4)
     parser.add_argument("--episodes", type=int, default=80)
-    arguments = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
+
+
+def main(options: Namespace) -> None:
+    """Run the check. Raises AssertionError."""
     with tempfile.TemporaryDirectory(prefix="cluster-") as name:
         start = time.monotonic()
-        summary = check(arguments.nodes, arguments.episodes, Path(name))
-        log.info("all %d episodes are done in %.0f s; %s", arguments.episodes, time.monotonic() - start, summary)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        summary = check(options.nodes, options.episodes, Path(name))
+        log.info("rendered all %d episodes in %.0f s; %s", options.episodes, time.monotonic() - start, summary)

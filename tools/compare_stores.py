@@ -1,40 +1,42 @@
-"""How the episodes of two stores differ, in truth and in pictures: python tools/compare_stores.py A.lance B.lance
+"""Compare truth and images of stores from two devices.
 
-Boxes and masks may differ by the pixels at edges where another device rounds otherwise; pictures by noise.
+    python -m tools compare-stores A.lance B.lance
+
+Boxes and masks may differ by pixels at edges, where devices round differently, and images by noise; `render-store diff`
+compares exactly. Exit code 1 if a mask's overlap or an image's PSNR is too low, or if Scenes differ.
 """
 
 from __future__ import annotations
 
-import logging
 import statistics
-import sys
-
-from pycocotools import mask as coco
+from argparse import ArgumentParser, Namespace
 
 from render.annotations.compare import compare_images
+from render.gallery.overlay import decode_mask
+from render.model.errors import UsageError
 from render.model.record import ObjectAnnotation
 from render.store import open_store
 
-log = logging.getLogger("compare")
-
-LEAST_OVERLAP, LEAST_PSNR = 0.95, 30.0
+MIN_OVERLAP, MIN_PSNR_DB = 0.95, 30.0
 
 
 def overlap(a: ObjectAnnotation, b: ObjectAnnotation) -> float:
-    """Intersection over union of two objects' masks, 1 if both are empty."""
-    masks = [coco.decode({"size": list(o.rle.size), "counts": o.rle.counts.encode()}).astype(bool) for o in (a, b)]
-    union = int((masks[0] | masks[1]).sum())
-    return int((masks[0] & masks[1]).sum()) / union if union else 1.0
+    """Return the intersection over union of two objects' masks, 1 if both are empty."""
+    first, second = decode_mask(a.rle), decode_mask(b.rle)
+    union = int((first | second).sum())
+    return int((first & second).sum()) / union if union else 1.0
 
 
-def main() -> int:
-    """Compare all episodes that both have. Exit code 1 beyond LEAST_OVERLAP or LEAST_PSNR (dB), or if Scenes differ."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
-    stores = [open_store(url) for url in sys.argv[1:3]]
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("stores", nargs=2)
+
+
+def main(options: Namespace) -> int:
+    """Compare all episodes that both stores have. Raises UsageError if there are none."""
+    stores = [open_store(url) for url in options.stores]
     names = sorted({name for name, _ in stores[0].ids()} & {name for name, _ in stores[1].ids()})
     if not names:
-        log.error("the stores have no episode in common")
-        return 1
+        raise UsageError("the stores have no episode in common")
     decibels: list[float] = []
     overlaps: list[float] = []
     scenes = 0
@@ -45,11 +47,7 @@ def main() -> int:
             decibels.append(compare_images(a, b).psnr)
             overlaps += [overlap(x, y) for x, y in zip(a.annotation.objects, b.annotation.objects, strict=True)]
     worst, least = min(decibels), min(overlaps, default=1.0)
-    log.info("%d episodes, %d images, %d Scenes differ", len(names), len(decibels), scenes)
-    log.info("PSNR: median %.1f dB, worst %.1f dB", statistics.median(decibels), worst)
-    log.info("masks: %d of %d equal, least overlap %.4f", overlaps.count(1.0), len(overlaps), least)
-    return int(worst < LEAST_PSNR or least < LEAST_OVERLAP or scenes > 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    print(f"{len(names)} episodes, {len(decibels)} images, {scenes} Scenes differ")
+    print(f"PSNR: median {statistics.median(decibels):.1f} dB, worst {worst:.1f} dB")
+    print(f"masks: {overlaps.count(1.0)} of {len(overlaps)} equal, least overlap {least:.4f}")
+    return int(worst < MIN_PSNR_DB or least < MIN_OVERLAP or scenes > 0)

@@ -1,16 +1,17 @@
-"""Makes what the compatibility tests keep: `python -m tools.compatibility golden | archive`.
+"""Write golden files and archives for the compatibility tests.
 
-golden: identities of examples and benchmarks, and field names, in tests/compatibility/golden. Made once, by the version
-whose identities later versions must keep. archive: specs, the store rendered from them, exports, a gallery and an ICCA
-transcript of this version as one file. Each version may add an archive of its own.
+    python -m tools compatibility golden | archive
+
+golden: identities of examples and benchmarks, and field names, in tests/compatibility/golden. Written once, by the
+version whose identities later versions must keep. archive: specs, the store rendered from them, exports, a gallery and
+an ICCA transcript of this version as one file. Each version may add an archive.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
-from collections.abc import Sequence
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -42,7 +43,7 @@ STORED_EXAMPLES = (
     "coloured-lights", "flat", "models", "passes", "pointing", "prisms", "quadrants", "random-objects",
     "shapes-and-materials", "stack", "studio-views", "tangram", "views", "word-learning",
 )  # fmt: skip
-# Rendered only by the test, as the one episode that the store lacks.
+# The episode that the store lacks; the test renders it.
 ONE_MORE = "rotations"
 REPLACED = "examples/stack"
 TAG = "before-the-change"
@@ -70,12 +71,12 @@ PLAYERS = ("--speaker", "scripted", "--listener", "learner", "--variant", "L3", 
 
 
 def write_json(path: Path, data: Any) -> None:
-    """With one value a line."""
+    """Write JSON with one value per line."""
     path.write_text(json.dumps(data, indent=1) + "\n")
 
 
 def make_golden(out: Path) -> None:
-    """All golden data but the plan, which is written by hand."""
+    """Write all golden data except the plan, which is written by hand."""
     write_json(out / "fields.json", field_names(ROOTS))
     write_json(out / "examples.json", {file.stem: example_entry(file) for file in EXAMPLES})
     for benchmark, made in plan().items():
@@ -89,20 +90,20 @@ def make_golden(out: Path) -> None:
 
 
 def make_archive(out: Path) -> None:
-    """An archive of what this version makes. Takes about a minute."""
+    """Write an archive of the output of this version. Takes about a minute."""
     with TemporaryDirectory() as folder:
         root = Path(folder) / "archive"
         about = _about()
         _write_specs(root)
         _render_store(root)
         _write_scene_file(root, Path(folder))
-        (root / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
+        write_json(root / ABOUT, about)
         write_json(root / DIGESTS, _digests(root))
         for name, arguments in export_arguments(about, root):
             run("render-export", *arguments, "--out", root / EXPORTS / name)
         _build_gallery(root, Path(folder))
         _play(root)
-        # What the last run said of itself, with absolute paths.
+        # The status file of the last run has absolute paths.
         (root / f".{STORE}.status.json").unlink()
         pack(root, out)
     print(f"{out}: {out.stat().st_size} bytes")
@@ -121,7 +122,7 @@ def _about() -> dict[str, Any]:
 
 
 def _export_options(name: str) -> dict[str, Any]:
-    """What is exported, and the options. A benchmark's format refuses episodes of others."""
+    """Return the source and options of an export. A benchmark's format rejects episodes of others."""
     if name == "clevr-masks":
         return {"source": SCENES, "options": []}
     only = ["--where", f"benchmark = '{name}'"] if name in plan() else []
@@ -144,14 +145,14 @@ def _generated(arguments: tuple[str, ...]) -> dict[str, Any]:
 def _write_specs(root: Path) -> None:
     episodes = [*map(_example, STORED_EXAMPLES), *map(_generated, GENERATORS)]
     before = next(episode for episode in episodes if episode["id"] == REPLACED)
-    after = [{**one, "seed": one["seed"] + 1} if one is before else one for one in episodes]
+    after = [{**spec, "seed": spec["seed"] + 1} if spec is before else spec for spec in episodes]
     (root / SPECS).parent.mkdir(parents=True)
     for name, listed in ((SPECS, after), (SPECS_BEFORE, [before]), (SPECS_MORE, [_example(ONE_MORE)])):
-        (root / name).write_text("".join(json.dumps(one) + "\n" for one in listed))
+        (root / name).write_text("".join(json.dumps(spec) + "\n" for spec in listed))
 
 
 def _render_store(root: Path) -> None:
-    """The replaced episode is rendered first and tagged, then all others and its new spec."""
+    """Render and tag the episode that is replaced later, then all others and its new spec."""
     out = ("--out", root / STORE, *RENDERING)
     run("render-batch", root / SPECS_BEFORE, *out)
     run("render-store", "tag", root / STORE, TAG)
@@ -192,21 +193,17 @@ def _play(root: Path) -> None:
     run("render-specs", "icca", "score", root / PLAYED, "--json", "--out", root / SCORE)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 0."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
+def add_options(parser: ArgumentParser) -> None:
+    commands = parser.add_subparsers(required=True)
     golden = commands.add_parser("golden", help="write the golden identities of this version")
     golden.add_argument("--out", type=Path, default=GOLDEN, help="folder [default: tests/compatibility/golden]")
+    golden.set_defaults(make=make_golden)
     archive = commands.add_parser("archive", help="render, export and pack an archive of this version")
-    default = GOLDEN.parent / f"v{render.__version__}.tar.xz"
-    archive.add_argument(
-        "--out", type=Path, default=default, help="file [default: tests/compatibility/v<version>.tar.xz]"
-    )
-    given = parser.parse_args(arguments)
-    (make_golden if given.command == "golden" else make_archive)(given.out)
-    return 0
+    file = GOLDEN.parent / f"v{render.__version__}.tar.xz"
+    archive.add_argument("--out", type=Path, default=file, help="file [default: tests/compatibility/v<version>.tar.xz]")
+    archive.set_defaults(make=make_archive)
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+def main(options: Namespace) -> None:
+    """Write the golden files or an archive."""
+    options.make(options.out)

@@ -1,4 +1,4 @@
-"""Count lines of code: neither blank, nor comment, nor docstring.
+"""Count lines of code without blanks, comments and docstrings.
 
     python -m tools count-lines               # every Python file except tests and assets/build, by package
     python -m tools count-lines --files       # by file
@@ -9,11 +9,11 @@ Data files next to the code are counted apart, so that code can't hide in them.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import io
 import subprocess
 import tokenize
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator
 
@@ -70,11 +70,13 @@ def package_of(path: str) -> str:
     return "/".join(parts[:2]) or "."
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--commit", default="HEAD", help="count the files of this commit")
     parser.add_argument("--files", action="store_true", help="list every file")
-    options = parser.parse_args()
+
+
+def main(options: Namespace) -> None:
+    """Print the counts."""
     code: Counter[str] = Counter()
     data = files = 0
     for path, text in sources(options.commit):
@@ -86,7 +88,3 @@ def main() -> None:
     for name, count in sorted(code.items()):
         print(f"{count:7,}  {name}")
     print(f"{sum(code.values()):7,}  lines of code in {files} files; {data:,} lines of data files")
-
-
-if __name__ == "__main__":
-    main()

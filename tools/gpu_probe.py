@@ -1,20 +1,21 @@
-"""One look at a GPU with bare bpy: what Cycles finds, how long kernels take, images a second, how pictures differ.
+"""Try a GPU with bare bpy: devices, kernels, speed, differences.
 
-    python tools/gpu_probe.py                           (kinds the machine has; --kinds CPU where it has no card)
-    python tools/gpu_probe.py --size 64x48 --samples 2 --images 2 --processes 1,2 --kinds CPU    (a quick try)
+    python -m tools gpu-probe            # --kinds CPU if the machine has no GPU
+    python -m tools gpu-probe --size 64x48 --samples 2 --images 2 --processes 1,2 --kinds CPU    # a quick try
 
-Prints one line a finding as it goes, the slowest first render included. Needs numpy and bpy, and nothing of Diorama's.
+Prints the devices that Cycles finds, how long kernels take, images per second, and how images differ, one line at a
+time. Needs only numpy and bpy, and also runs as `python tools/gpu_probe.py` without Diorama.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import struct
 import subprocess
 import sys
 import tempfile
 import time
+from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,13 @@ _start = time.perf_counter()
 
 
 def say(text: str) -> None:
-    """A finding, with the seconds since the start."""
+    """Print a finding with the seconds since the start."""
     sys.stdout.write(f"{time.perf_counter() - _start:7.1f} s  {text}\n")
     sys.stdout.flush()
 
 
-def material(bpy: Any, name: str, **inputs: Any) -> Any:
-    """A Principled material."""
+def create_material(bpy: Any, name: str, **inputs: Any) -> Any:
+    """Create a Principled material."""
     made = bpy.data.materials.new(name)
     made.use_nodes = True
     for key, value in inputs.items():
@@ -42,8 +43,8 @@ def material(bpy: Any, name: str, **inputs: Any) -> Any:
     return made
 
 
-def mesh(bpy: Any, shape: str) -> Any:
-    """A mesh in a 2 x 2 x 2 box."""
+def create_mesh(bpy: Any, shape: str) -> Any:
+    """Create a mesh in a 2 x 2 x 2 box."""
     import bmesh  # type: ignore[import-not-found]
 
     made, data = bmesh.new(), bpy.data.meshes.new(shape)
@@ -58,8 +59,8 @@ def mesh(bpy: Any, shape: str) -> Any:
     return data
 
 
-def aimed(bpy: Any, data: Any, place: tuple[float, float, float]) -> Any:
-    """An object at a place, aimed at the origin."""
+def create_aimed(bpy: Any, data: Any, place: tuple[float, float, float]) -> Any:
+    """Create an object at a location, aimed at the origin."""
     from mathutils import Vector
 
     made = bpy.data.objects.new(data.name, data)
@@ -68,30 +69,30 @@ def aimed(bpy: Any, data: Any, place: tuple[float, float, float]) -> Any:
     return made
 
 
-def scene_of(args: argparse.Namespace) -> Any:
-    """A CLEVR-like scene: ground, three lights, a rubber, a metal and a glass object."""
+def build_scene(args: Namespace) -> Any:
+    """Build a CLEVR-like scene: ground, three lights, a rubber, a metal and a glass object."""
     import bpy
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
-    things = [bpy.data.objects.new("ground", mesh(bpy, "ground"))]
-    things[0].scale, things[0].location = (30, 30, 0.01), (0, 0, -0.01)
+    objects = [bpy.data.objects.new("ground", create_mesh(bpy, "ground"))]
+    objects[0].scale, objects[0].location = (30, 30, 0.01), (0, 0, -0.01)
     looks: list[dict[str, Any]] = [{"Roughness": 0.6}, {"Metallic": 1.0, "Roughness": 0.2}]
     looks.append({"Transmission_Weight": 1.0, "Roughness": 0.0, "IOR": 1.1})
     for k, (shape, place, scale) in enumerate(SHAPES):
-        made = bpy.data.objects.new(shape, mesh(bpy, shape))
+        made = bpy.data.objects.new(shape, create_mesh(bpy, shape))
         made.location, made.scale, made.pass_index = place, (scale,) * 3, k + 1
         color = ((0.68, 0.14, 0.14, 1), (0.16, 0.29, 0.84, 1), (0.11, 0.41, 0.08, 1))[k]
-        made.data.materials.append(material(bpy, shape, Base_Color=color, **looks[k]))
-        things.append(made)
+        made.data.materials.append(create_material(bpy, shape, Base_Color=color, **looks[k]))
+        objects.append(made)
     for place, energy in LIGHTS:
         light = bpy.data.lights.new("light", "AREA")
         light.energy, light.size = energy, 0.7
-        things.append(aimed(bpy, light, place))
-    scene.camera = aimed(bpy, bpy.data.cameras.new("camera"), (7.48, -6.5, 5.34))
+        objects.append(create_aimed(bpy, light, place))
+    scene.camera = create_aimed(bpy, bpy.data.cameras.new("camera"), (7.48, -6.5, 5.34))
     scene.camera.data.lens, scene.camera.data.sensor_width = 35, 32
-    for thing in (*things, scene.camera):
-        scene.collection.objects.link(thing)
+    for item in (*objects, scene.camera):
+        scene.collection.objects.link(item)
     render, cycles, layer = scene.render, scene.cycles, scene.view_layers[0]
     render.engine, (render.resolution_x, render.resolution_y) = "CYCLES", args.size
     cycles.samples, cycles.use_adaptive_sampling, cycles.use_light_tree = args.samples, False, False
@@ -102,8 +103,8 @@ def scene_of(args: argparse.Namespace) -> Any:
     return scene
 
 
-def use(scene: Any, kind: str, denoiser: str) -> list[str]:
-    """Switch on all devices of a kind; returns their names."""
+def enable_devices(scene: Any, kind: str, denoiser: str) -> list[str]:
+    """Switch on all devices of a kind and return their names."""
     import bpy
 
     preferences = bpy.context.preferences.addons["cycles"].preferences
@@ -118,7 +119,7 @@ def use(scene: Any, kind: str, denoiser: str) -> list[str]:
 
 
 def render(scene: Any, number: int, file: Path, seed: int = 0) -> float:
-    """Render picture `number`, in which things stand elsewhere; returns seconds."""
+    """Render image `number`, with its own layout, and return the seconds."""
     import bpy
 
     scene.cycles.seed = seed
@@ -126,25 +127,25 @@ def render(scene: Any, number: int, file: Path, seed: int = 0) -> float:
         bpy.data.objects[shape].location = (x + 0.1 * ((number * (k + 3)) % 7), y, z)
     scene.render.filepath = str(file)
     start = time.perf_counter()
-    # Cycles says some failures there and nowhere else.
-    with tempfile.TemporaryFile("w+") as said:
+    # Cycles reports some failures only on standard output.
+    with tempfile.TemporaryFile("w+") as output:
         kept = os.dup(1)
-        os.dup2(said.fileno(), 1)
+        os.dup2(output.fileno(), 1)
         try:
             bpy.ops.render.render(write_still=True)
         finally:
             os.dup2(kept, 1)
             os.close(kept)
         seconds = time.perf_counter() - start
-        said.seek(0)
-        for line in said:
+        output.seek(0)
+        for line in output:
             if any(word in line.lower() for word in ("error", "fail", "warn", "compil")):
                 say(f"Cycles: {line.strip()}")
     return seconds
 
 
 def planes(file: Path) -> Planes:
-    """Channels of an uncompressed 32-bit OpenEXR file, name without layer -> (H, W); color: (H, W, 3), 0 to 255."""
+    """Read an uncompressed 32-bit OpenEXR file: channel without layer -> (H, W); color: (H, W, 3), 0 to 255."""
     data, at = file.read_bytes(), 8
     names: list[str] = []
     box = (0, 0, 0, 0)
@@ -168,7 +169,7 @@ def planes(file: Path) -> Planes:
 
 
 def compare(a: Planes, b: Planes) -> str:
-    """Ids and depth exactly, color as PSNR."""
+    """Describe the differences of ids and depth exactly, and of color as PSNR."""
     error = float(((a["color"] - b["color"]) ** 2).mean())
     psnr = f"{10 * np.log10(255**2 / error):.1f} dB" if error else "identical"
     depth = np.abs(a["Depth.Z"] - b["Depth.Z"])
@@ -177,18 +178,18 @@ def compare(a: Planes, b: Planes) -> str:
 
 
 def card_memory() -> float:
-    """MB in use on all cards; 0 where that can't be asked."""
+    """Return the MB in use on all GPUs; 0 if that is unknown."""
     try:
-        asked = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
-        return sum(float(line) for line in subprocess.check_output(asked, text=True).split())
+        command = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
+        return sum(float(line) for line in subprocess.check_output(command, text=True).split())
     except (OSError, ValueError, subprocess.CalledProcessError):
         return 0.0
 
 
-def work(args: argparse.Namespace, folder: Path) -> None:
-    """A process of a throughput test: one render to be warm, a line, and after a line the counted ones."""
-    scene, file = scene_of(args), folder / f"{os.getpid()}.exr"
-    use(scene, *args.work)
+def work(args: Namespace, folder: Path) -> None:
+    """Render as a process of a throughput test: once to warm up, then, after a line on stdin, the timed images."""
+    scene, file = build_scene(args), folder / f"{os.getpid()}.exr"
+    enable_devices(scene, *args.work)
     render(scene, 0, file)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
@@ -199,13 +200,15 @@ def work(args: argparse.Namespace, folder: Path) -> None:
     sys.stdout.write(f"{int(peak) / 1024}\n")
 
 
-def throughput(args: argparse.Namespace, kind: str, denoiser: str, count: int) -> None:
-    """Images a second of `count` processes on the same card, and their memory."""
+def throughput(args: Namespace, kind: str, denoiser: str, count: int) -> None:
+    """Measure images per second and memory of `count` processes on the same GPU."""
     before, pipe = card_memory(), subprocess.PIPE
-    command = [sys.executable, __file__, *sys.argv[1:], "--work", kind, denoiser]
+    size = "x".join(map(str, args.size))
+    options = ["--size", size, "--samples", str(args.samples), "--images", str(args.images)]
+    command = [sys.executable, __file__, *options, "--work", kind, denoiser]
     workers = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) for _ in range(count)]
     streams = [(w.stdin, w.stdout) for w in workers if w.stdin and w.stdout]
-    # Other lines are Blender's own.
+    # Other lines come from Blender.
     if any("ready\n" not in iter(out.readline, "") for _, out in streams):
         say(f"{kind} x{count}, denoiser {denoiser}: a process ended with {[w.poll() for w in workers]}")
         return
@@ -220,7 +223,7 @@ def throughput(args: argparse.Namespace, kind: str, denoiser: str, count: int) -
 
 
 def pictures(scene: Any, kind: str, folder: Path, cpu: Planes | None) -> Planes:
-    """A kind's first picture, after the findings about it and its times have been said. cpu: the CPU's."""
+    """Print the findings about a kind of device and return its first image. cpu: the image of the CPU."""
     for number in (1, 1, 2):
         say(f"{kind}: picture {number} in {render(scene, number, folder / f'{number}.exr'):.2f} s")
     first = planes(folder / "1.exr")
@@ -231,18 +234,18 @@ def pictures(scene: Any, kind: str, folder: Path, cpu: Planes | None) -> Planes:
         say(f"{kind}, another seed, the measure of what noise does: {compare(first, planes(folder / '1.exr'))}")
         return first
     say(f"{kind} and CPU: {compare(first, cpu)}")
-    use(scene, kind, "GPU")
+    enable_devices(scene, kind, "GPU")
     say(f"{kind}, denoiser on the card: first in {render(scene, 1, folder / '1.exr'):.2f} s")
     say(f"{kind}, denoised on the card and on the CPU: {compare(planes(folder / '1.exr'), first)}")
     return first
 
 
-def look(args: argparse.Namespace, folder: Path) -> None:
-    """The findings, in order."""
-    scene = scene_of(args)
+def probe(args: Namespace, folder: Path) -> None:
+    """Print the findings in order."""
+    scene = build_scene(args)
     shown: dict[str, Planes] = {}
     for kind in ("CPU", *[k for k in args.kinds if k != "CPU"]):
-        names = use(scene, kind, "CPU")
+        names = enable_devices(scene, kind, "CPU")
         say(f"{kind}: {', '.join(names) or 'nothing found'}")
         try:
             if names:
@@ -255,28 +258,31 @@ def look(args: argparse.Namespace, folder: Path) -> None:
                 throughput(args, kind, denoiser, count)
 
 
-def main() -> None:
-    """Read the options, look."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=["OPTIX", "CUDA"])
     parser.add_argument("--processes", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 4, 8])
     parser.add_argument("--size", type=lambda text: [int(n) for n in text.split("x")], default=[320, 240])
     parser.add_argument("--samples", type=int, default=24)
-    parser.add_argument("--images", type=int, default=40, help="a process")
-    parser.add_argument("--work", nargs=2, help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    # Compiled kernels are worth keeping: without a home folder, or beyond 1 GB, the driver would drop them.
+    parser.add_argument("--images", type=int, default=40, help="per process")
+    parser.add_argument("--work", nargs=2, help=SUPPRESS)
+
+
+def main(options: Namespace) -> None:
+    """Print all findings, or work as a process of a throughput test."""
+    # Keep compiled kernels: without a home folder, or beyond 1 GB, the driver would drop them.
     cache = Path(tempfile.gettempdir()) / "gpu_probe_cache"
     os.environ.setdefault("CUDA_CACHE_PATH", str(cache / "cuda"))
     os.environ.setdefault("CUDA_CACHE_MAXSIZE", str(4 << 30))
     os.environ.setdefault("OPTIX_CACHE_PATH", str(cache / "optix"))
     disk = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=disk) as folder:
-        (work if args.work else look)(args, Path(folder))
-    if not args.work and cache.is_dir():
+        (work if options.work else probe)(options, Path(folder))
+    if not options.work and cache.is_dir():
         size = sum(file.stat().st_size for file in cache.rglob("*") if file.is_file())
         say(f"kernels kept in {cache}: {size / 1e6:.0f} MB")
 
 
 if __name__ == "__main__":
-    main()
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    add_options(parser)
+    main(parser.parse_args())

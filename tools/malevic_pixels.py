@@ -1,31 +1,28 @@
-"""Labels MALeViC's pictures from their pixels alone, and compares with the stored truth: a second labeller.
+"""Label MALeViC's images from pixels; compare with the truth.
 
-    python tools/malevic_pixels.py malevic.lance
-    python tools/malevic_pixels.py malevic.lance --json
+    python -m tools malevic-pixels malevic.lance
+    python -m tools malevic-pixels malevic.lance --json
 
-Every connected patch of one color is an object. Its shape follows from how much of its box it fills, its size class
-from its area; labels follow from the published rules, written here once more from the paper. Of the truth only what no
-picture shows is read before the comparison: the set's name, k, and whether circles have true areas. Exit code 1 if an
-object, a label or an answer differs. Made for flat pictures, 224 pixels wide or more.
+A second labeler: every connected patch of one color is an object. Its shape follows from how much of its box it fills,
+its size class from its area; labels follow from the published rules, implemented again from the paper. Of the truth the
+labeler reads only what no image shows: the set's name, k, and whether circles have true areas. Exit code 1 if an
+object, a label or an answer differs. For flat images at least 224 pixels wide.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import math
-import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import click
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from render.store import open_store
 
 NAMES = {
     (255, 0, 0): "red",
@@ -42,7 +39,7 @@ OTHERS = {radius: 4 * radius * radius for radius in CIRCLES}
 
 @dataclass(frozen=True)
 class Patch:
-    """A connected patch, pixels that share an edge. width, height: of its box."""
+    """A connected patch of pixels that share an edge. width, height: of its box."""
 
     color: tuple[int, int, int]
     pixels: int
@@ -52,7 +49,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Read:
-    """What a patch is: area on the canvas of 1024 x 1024, by its class."""
+    """An object read from a patch. area: on the canvas of 1024 x 1024, by its class."""
 
     shape: str
     color: str
@@ -61,18 +58,11 @@ class Read:
 
 
 def patches(picture: NDArray[np.uint8]) -> list[Patch]:
-    """All patches of a (H, W, 3) picture that are not black: runs of each row, joined where they touch."""
+    """Return all patches of an (H, W, 3) image that are not black: runs of each row, joined where they touch."""
     code = (picture.astype(np.int64) * (65536, 256, 1)).sum(axis=2)
     height, width = code.shape
-    parent: list[int] = []
     runs: list[tuple[int, int, int, int]] = []
-
-    def root(k: int) -> int:
-        while parent[k] != k:
-            parent[k] = parent[parent[k]]
-            k = parent[k]
-        return k
-
+    touching = nx.Graph()
     above: list[int] = []
     for row in range(height):
         cuts = np.flatnonzero(np.diff(code[row])) + 1
@@ -80,18 +70,15 @@ def patches(picture: NDArray[np.uint8]) -> list[Patch]:
         here = []
         for start, end in zip(starts, ends, strict=True):
             if code[row, start]:
-                parent.append(len(runs))
                 runs.append((row, start, end, int(code[row, start])))
                 here.append(len(runs) - 1)
+        touching.add_nodes_from(here)
         for k in here:
             for other in above:
                 if runs[k][3] == runs[other][3] and runs[k][1] < runs[other][2] and runs[other][1] < runs[k][2]:
-                    parent[root(k)] = root(other)
+                    touching.add_edge(k, other)
         above = here
-    groups: dict[int, list[tuple[int, int, int, int]]] = {}
-    for k, run in enumerate(runs):
-        groups.setdefault(root(k), []).append(run)
-    return [_patch(group) for group in groups.values()]
+    return [_patch([runs[k] for k in group]) for group in nx.connected_components(touching)]
 
 
 def _patch(runs: list[tuple[int, int, int, int]]) -> Patch:
@@ -102,9 +89,9 @@ def _patch(runs: list[tuple[int, int, int, int]]) -> Patch:
 
 
 def read_patch(patch: Patch, size: int, circles: Mapping[int, int] = CIRCLES) -> Read:
-    """What a patch is, in a picture `size` pixels wide. circles: size class -> area of its circle.
+    """Read a patch in an image `size` pixels wide. circles: size class -> area of its circle.
 
-    Raises ValueError for a color that no object has.
+    Raises ValueError for a color that objects don't have.
     """
     if patch.color not in NAMES:
         raise ValueError(f"a patch of color {patch.color}")
@@ -122,72 +109,67 @@ def read_patch(patch: Patch, size: int, circles: Mapping[int, int] = CIRCLES) ->
     return Read(shape, NAMES[patch.color], radius, areas[radius])
 
 
-def label(kind: str, things: list[Read], thing: Read, k: float) -> str | None:
-    """The word for an object by the rules of a task: sup1, pos1, pos or set-pos."""
+def label(kind: str, objects: list[Read], item: Read, k: float) -> str | None:
+    """Return the label of an object by the rules of a task: sup1, pos1, pos or set-pos."""
     if kind == "sup1":
-        radii = sorted(one.radius for one in things)
-        return {radii[0]: "smallest", radii[-1]: "biggest"}.get(thing.radius)
-    areas = [one.area for one in things if kind != "set-pos" or one.shape == thing.shape]
+        radii = sorted(each.radius for each in objects)
+        return {radii[0]: "smallest", radii[-1]: "biggest"}.get(item.radius)
+    areas = [each.area for each in objects if kind != "set-pos" or each.shape == item.shape]
     limit = int(max(areas) - k * (max(areas) - min(areas)))
-    return "big" if thing.area > limit else "small"
+    return "big" if item.area > limit else "small"
 
 
 def kind_of(name: str) -> str:
-    """The task that a set belongs to."""
+    """Return the task of a set."""
     if name.startswith("generalization"):
         return "set-pos"
     return next(kind for kind in ("set-pos", "sup1", "pos1", "pos") if name.startswith(kind))
 
 
 def differences(picture: NDArray[np.uint8], task: Mapping[str, Any]) -> list[str]:
-    """What the pixels say otherwise than an item's truth."""
+    """Return the differences between pixels and truth of an item."""
     kind, k = kind_of(task["name"]), float(task["k"])
     circles = OTHERS if task["areas"] == "true" else CIRCLES
     try:
-        things = [read_patch(patch, picture.shape[1], circles) for patch in patches(picture)]
+        objects = [read_patch(patch, picture.shape[1], circles) for patch in patches(picture)]
     except ValueError as error:
         return [str(error)]
-    seen = sorted((one.shape, one.color, one.radius, str(label(kind, things, one, k))) for one in things)
-    told = sorted((one["shape"], one["color"], one["radius"], str(one["size"])) for one in task["objects"])
-    found = [f"seen {a}, told {b}" for a, b in zip(seen, told, strict=False) if a != b]
-    if len(seen) != len(told):
-        found.append(f"seen {len(seen)} objects, told {len(told)}")
+    seen = sorted((each.shape, each.color, each.radius, str(label(kind, objects, each, k))) for each in objects)
+    stored = sorted((each["shape"], each["color"], each["radius"], str(each["size"])) for each in task["objects"])
+    found = [f"seen {a}, stored {b}" for a, b in zip(seen, stored, strict=False) if a != b]
+    if len(seen) != len(stored):
+        found.append(f"seen {len(seen)} objects, stored {len(stored)}")
     words = task["question"].split(" ")
-    meant = [one for one in things if (one.color, one.shape) == (words[1], words[2])]
+    meant = [each for each in objects if (each.color, each.shape) == (words[1], words[2])]
     if len(meant) != 1:
         return [*found, f"{len(meant)} objects are a {words[1]} {words[2]}"]
     adjective = next(word for word in words if word in ("big", "small", "biggest", "smallest"))
-    answer = "yes" if label(kind, things, meant[0], k) == adjective else "no"
-    return found if answer == task["answer"] else [*found, f"the answer is {answer}, told {task['answer']}"]
+    answer = "yes" if label(kind, objects, meant[0], k) == adjective else "no"
+    return found if answer == task["answer"] else [*found, f"the answer is {answer}, stored {task['answer']}"]
 
 
-@click.command()
-@click.argument("store")
-@click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
-def main(store: str, as_json: bool) -> None:
-    """Compare all MALeViC items of STORE."""
-    from render.store import open_store
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("store")
+    parser.add_argument("--json", action="store_true", help="the result as JSON")
 
-    reader = open_store(store)
+
+def main(options: Namespace) -> int:
+    """Compare all MALeViC items of a store; 1 if one differs."""
+    reader = open_store(options.store)
     pictures = objects = 0
     wrong: dict[str, list[str]] = {}
     for episode_id in sorted(key for key, _ in reader.ids()):
         record = reader.get(episode_id)
         task = record.scene.task or {}
-        with Image.open(io.BytesIO(record.images[0].png)) as image:
-            found = differences(np.asarray(image.convert("RGB")), task)
+        found = differences(record.images[0].color(), task)
         pictures, objects = pictures + 1, objects + len(task["objects"])
         if found:
             wrong[episode_id] = found
     reader.close()
-    if as_json:
-        click.echo(json.dumps({"pictures": pictures, "objects": objects, "wrong": wrong}, indent=1))
+    if options.json:
+        print(json.dumps({"pictures": pictures, "objects": objects, "wrong": wrong}, indent=1))
     else:
         for episode_id, found in wrong.items():
-            click.echo(f"{episode_id}: {'; '.join(found)}")
-        click.echo(f"{pictures} pictures, {objects} objects; {len(wrong)} pictures differ from their truth")
-    sys.exit(1 if wrong else 0)
-
-
-if __name__ == "__main__":
-    main()
+            print(f"{episode_id}: {'; '.join(found)}")
+        print(f"{pictures} pictures, {objects} objects; {len(wrong)} pictures differ from their truth")
+    return int(bool(wrong))

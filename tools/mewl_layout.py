@@ -1,17 +1,16 @@
-"""Lays out MEWL's frames without rendering, on all processors, and reports failures and restarts a task.
+"""Compile MEWL's frames without rendering, and report failures.
 
-    python tools/mewl_layout.py                      # all 264,600 frames of the published splits
-    python tools/mewl_layout.py --count 400 --split test
+    python -m tools mewl-layout                      # all 264,600 frames of the published splits
+    python -m tools mewl-layout --count 400 --split test
 
-Episodes are made here from (seed, split, task, number), so nothing is read. Exit code 1 if a frame has no layout.
+Runs on all processors and reports failures and restarts per task. Episodes are generated from (seed, split, task,
+number). Exit code 1 if a frame has no layout.
 """
 
 from __future__ import annotations
 
-import argparse
-import logging
-import sys
 import time
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator
 from multiprocessing import get_context
@@ -23,15 +22,14 @@ from scene_specs.benchmarks.mewl.generate import COUNTS, TASKS, mewl_spec
 from scene_specs.benchmarks.mewl.words import SPLITS
 from scene_specs.language.spec import EpisodeSpec
 
-# Episodes a piece of work: about a second.
-_PIECE = 20
-_Piece = tuple[int, str, str, int, int]
-log = logging.getLogger("mewl_layout")
+# Episodes per chunk of work: about a second.
+_CHUNK = 20
+_Chunk = tuple[int, str, str, int, int]
 
 
-def lay_out(piece: _Piece) -> tuple[str, Counter[str], list[str]]:
-    """Compile the episodes first ... last - 1 of a task. Gives the task, sums, and a line for each failure."""
-    seed, split, task, first, last = piece
+def lay_out(chunk: _Chunk) -> tuple[str, Counter[str], list[str]]:
+    """Compile the episodes first ... last - 1 of a task; return the task, sums, and a line for each failure."""
+    seed, split, task, first, last = chunk
     sums: Counter[str] = Counter()
     failures = []
     start = time.process_time()
@@ -48,59 +46,54 @@ def lay_out(piece: _Piece) -> tuple[str, Counter[str], list[str]]:
             sums["restarts"] += report.restarts
             sums["most"] = max(sums["most"], report.restarts)
             for rule, refused in report.refused.items():
-                # Objects are called a, b, c: which one it was says nothing.
+                # Drop the names of the objects (a, b, c).
                 sums[f"refused: {' '.join(w for w in rule.split(' ') if len(w) > 1)}"] += refused
     sums["microseconds"] = int(1e6 * (time.process_time() - start))
     return task, sums, failures
 
 
-def _pieces(seed: int, splits: list[str], tasks: list[str], count: int | None) -> Iterator[_Piece]:
+def _chunks(seed: int, splits: list[str], tasks: list[str], count: int | None) -> Iterator[_Chunk]:
     for split in splits:
         total = COUNTS[split] if count is None else count
-        for first in range(0, total, _PIECE):
-            yield from ((seed, split, task, first, min(first + _PIECE, total)) for task in tasks)
+        for first in range(0, total, _CHUNK):
+            yield from ((seed, split, task, first, min(first + _CHUNK, total)) for task in tasks)
 
 
 def _report(task: str, sums: Counter[str], failures: list[str]) -> None:
     frames = max(sums["frames"], 1)
-    log.info(
-        "%-10s %7d frames  %3d failures  %6.3f restarts a frame (most %d)  %5.2f ms a frame",
-        task, sums["frames"], len(failures), sums["restarts"] / frames, sums["most"],
-        sums["microseconds"] / 1000 / frames,
-    )  # fmt: skip
+    print(
+        f"{task:10} {sums['frames']:7} frames  {len(failures):3} failures  {sums['restarts'] / frames:6.3f} restarts "
+        f"a frame (most {sums['most']})  {sums['microseconds'] / 1000 / frames:5.2f} ms a frame"
+    )
     rules = sorted((-number, name) for name, number in sums.items() if name.startswith("refused"))
     for number, name in rules[:3]:
-        log.info("           %s %.1f candidates a frame", name, -number / frames)
+        print(f"           {name} {-number / frames:.1f} candidates a frame")
+    for line in failures[:20]:
+        print(f"  failed: {line}")
 
 
-def main() -> int:
-    """Run it; see the module."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--task", choices=TASKS, action="append")
     parser.add_argument("--split", choices=SPLITS, action="append")
-    parser.add_argument("--count", type=int, help="episodes a task and split [default: as published]")
+    parser.add_argument("--count", type=int, help="episodes per task and split [default: as published]")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, help="[default: one a processor]")
-    args = parser.parse_args()
-    sums: dict[str, Counter[str]] = {task: Counter() for task in args.task or TASKS}
+    parser.add_argument("--processes", type=int, help="[default: one per processor]")
+
+
+def main(options: Namespace) -> int:
+    """Compile all episodes; 1 if a frame has no layout."""
+    sums: dict[str, Counter[str]] = {task: Counter() for task in options.task or TASKS}
     failures: dict[str, list[str]] = {task: [] for task in sums}
-    pieces = _pieces(args.seed, args.split or list(SPLITS), list(sums), args.count)
-    with get_context("spawn").Pool(args.processes) as pool:
-        for task, more, failed in pool.imap_unordered(lay_out, pieces):
+    chunks = _chunks(options.seed, options.split or list(SPLITS), list(sums), options.count)
+    with get_context("spawn").Pool(options.processes) as pool:
+        for task, more, failed in pool.imap_unordered(lay_out, chunks):
             most = max(sums[task]["most"], more["most"])
             sums[task] += more
             sums[task]["most"] = most
             failures[task] += failed
     for task, total in sums.items():
         _report(task, total, failures[task])
-        for line in failures[task][:20]:
-            log.info("  failed: %s", line)
     failed_frames = sum(map(len, failures.values()))
     seconds = sum(total["microseconds"] for total in sums.values()) / 1e6
-    log.info("%d episodes failed; %.1f CPU minutes", failed_frames, seconds / 60)
+    print(f"{failed_frames} episodes failed; {seconds / 60:.1f} CPU minutes")
     return 1 if failed_frames else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

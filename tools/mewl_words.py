@@ -1,9 +1,10 @@
-"""Writes scene_specs/benchmarks/mewl/real_words.txt: every real word that two or three of our syllables spell.
+"""Write the list of real words that our syllables spell.
 
-    python tools/mewl_words.py
+    python -m tools mewl-words
 
-The words come from two packages of the `dev` extra: english-words (Webster's Second, GCIDE) and pyspellchecker (which
-has plurals and other inflected forms). A test makes the list anew and compares.
+Writes scene_specs/benchmarks/mewl/real_words.txt: every real word of two or three of our syllables. The words come from
+two packages of the `dev` extra: english-words (Webster's Second, GCIDE) and pyspellchecker (which has plurals and other
+inflected forms). A test generates the list again and compares.
 """
 
 from __future__ import annotations
@@ -11,19 +12,18 @@ from __future__ import annotations
 import gzip
 import importlib
 import json
-import logging
 import re
+from argparse import Namespace
 from importlib import resources
-from pathlib import Path
 
 from scene_specs.benchmarks.mewl.words import SYLLABLES
+from tools.programs import ROOT
 
-TARGET = Path(__file__).resolve().parents[1] / "scene_specs" / "benchmarks" / "mewl" / "real_words.txt"
-log = logging.getLogger("mewl_words")
+TARGET = ROOT / "scene_specs" / "benchmarks" / "mewl" / "real_words.txt"
 
 
 def spelled() -> list[str]:
-    """The list, sorted."""
+    """Return the list, sorted."""
     syllables = "|".join(sorted(SYLLABLES, key=len, reverse=True))
     pattern = re.compile(f"(?:{syllables}){{2,3}}")
     english = importlib.import_module("english_words")
@@ -33,13 +33,8 @@ def spelled() -> list[str]:
     return sorted(word for word in words if pattern.fullmatch(word))
 
 
-def main() -> None:
+def main(options: Namespace) -> None:
     """Write the list."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
     words = spelled()
     TARGET.write_text("\n".join(words) + "\n", encoding="ascii")
-    log.info("%d words in %s", len(words), TARGET)
-
-
-if __name__ == "__main__":
-    main()
+    print(f"{len(words)} words in {TARGET}")

@@ -1,37 +1,38 @@
-"""Models of a ShapeNet-layout library on one sheet, rendered as the `studio` stage shows them.
+"""Draw models of a library in ShapeNet's layout.
 
-    python -m tools.shapenet_sheet OUT.jpg [all | CATEGORY | CATEGORY/MODEL ...] [--root DIR] [--size 112]
+    python -m tools shapenet-sheet OUT.jpg [all | CATEGORY | CATEGORY/MODEL ...] [--root DIR] [--size 112]
         [--yaw 30 --yaw 150 ...] [--elevation 25] [--columns 8] [--background 0,0,0] [--captions] [--cells FOLDER]
 
-Without --root the packaged library is shown. Each model has a row of its own views side by side; `--columns` counts
-pictures. --cells also writes every picture by itself, as CATEGORY_NUMBER_YAW.png. A .jpg is kept below 400 kB.
+Models look as the `studio` stage shows them. Without --root the sheet shows the packaged library. Each model has its
+views side by side; `--columns` counts images. --cells also writes each image to a file CATEGORY_NUMBER_YAW.png. A .jpg
+stays below 400 kB.
 """
 
 from __future__ import annotations
 
-import argparse
 import io
 import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image
 from tqdm import tqdm
 
 import render
+from render.gallery.tile_grid import Tile, tile_grid
 from render.geometry.shapenet import library
 from render.geometry.shapenet.library import ROOT
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from scene_specs.language.model_names import word_of
+from tools.sheets import FONT_SIZE
 
-CAPTION = 14
 LARGEST = 400_000
 QUALITIES = (92, 88, 84, 78, 72, 66, 60, 50, 40)
 
 
 def names_of(wanted: list[str]) -> list[str]:
-    """`category/#n` of everything that was asked for, in order."""
+    """Return `category/#n` of all requested models, in order."""
     source = library()
     names = []
     for word in source.categories() if "all" in wanted else wanted:
@@ -42,39 +43,23 @@ def names_of(wanted: list[str]) -> list[str]:
     return names
 
 
-def spec(name: str, options: argparse.Namespace) -> dict[str, object]:
-    """One model under every view that was asked for."""
-    views = [
-        {"name": f"view-{k}", "yaw_deg": yaw, "elevation_deg": options.elevation} for k, yaw in enumerate(options.yaw)
-    ]
-    frame = {
-        "objects": [{"name": "model", "shape": f"shapenet:{name}", "rotation_deg": 0}],
-        "views": views,
-        "background": options.background,
+def spec(
+    shape: str, yaws: Sequence[float], elevation: float, background: Sequence[int] | None = None
+) -> dict[str, object]:
+    """Return a spec of one model (`shapenet:...`) in the studio with a view for each yaw. yaws, elevation: degrees."""
+    frame: dict[str, object] = {
+        "objects": [{"name": "model", "shape": shape, "rotation_deg": 0}],
+        "views": [{"name": f"view-{k}", "yaw_deg": yaw, "elevation_deg": elevation} for k, yaw in enumerate(yaws)],
     }
+    if background is not None:
+        frame["background"] = background
     return {"version": 1, "id": "sheet/model", "stage": "studio", "frames": [frame]}
 
 
-def pictures(name: str, options: argparse.Namespace, renderer: CyclesRenderer) -> list[NDArray[np.uint8]]:
-    """(size, size, 3) for each view."""
-    scene = render.compile_spec(spec(name, options), options.profile, (options.size, options.size))
-    return [image.passes.color for image in render.render_scene(scene, renderer=renderer)]
-
-
-def captioned(picture: NDArray[np.uint8], text: str) -> NDArray[np.uint8]:
-    """The picture with a line of text below it."""
-    high, wide, _ = picture.shape
-    tile = Image.new("RGB", (wide, high + CAPTION), (255, 255, 255))
-    tile.paste(Image.fromarray(picture))
-    ImageDraw.Draw(tile).text((2, high), text, fill=(40, 40, 40), font=ImageFont.load_default(size=10))
-    return np.asarray(tile)
-
-
-def sheet(tiles: list[NDArray[np.uint8]], columns: int) -> Image.Image:
-    """Tiles of one size row by row."""
-    blank = np.full_like(tiles[0], 255)
-    rows = [tiles[k : k + columns] for k in range(0, len(tiles), columns)]
-    return Image.fromarray(np.concatenate([np.hstack([*row, *[blank] * (columns - len(row))]) for row in rows]))
+def pictures(model: dict[str, object], profile: str, size: int, renderer: CyclesRenderer) -> list[Image.Image]:
+    """Render each view of a spec, `size` x `size` pixels. Raises DioramaError."""
+    scene = render.compile_spec(model, profile, (size, size))
+    return [Image.fromarray(image.passes.color) for image in render.render_scene(scene, renderer=renderer)]
 
 
 def write(picture: Image.Image, out: Path) -> None:
@@ -90,8 +75,7 @@ def write(picture: Image.Image, out: Path) -> None:
     out.write_bytes(buffer.getvalue())
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("models", nargs="*", default=["all"])
     parser.add_argument("--root")
@@ -103,28 +87,21 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--profile", default="draft")
     parser.add_argument("--captions", action="store_true")
     parser.add_argument("--cells", type=Path)
-    options = parser.parse_args()
-    options.yaw = options.yaw or [35.0]
-    return options
 
 
-def main() -> None:
+def main(options: Namespace) -> None:
     """Render and write the sheet."""
-    options = arguments()
     if options.root is not None:
         os.environ[ROOT] = options.root
+    yaws = options.yaw or [35.0]
     renderer = CyclesRenderer("cpu")
     tiles = []
     for name in tqdm(names_of(options.models or ["all"]), unit="model", delay=2):
         category, _, number = name.partition("/")
-        for yaw, picture in zip(options.yaw, pictures(name, options, renderer), strict=True):
+        model = spec(f"shapenet:{name}", yaws, options.elevation, options.background)
+        for yaw, picture in zip(yaws, pictures(model, options.profile, options.size, renderer), strict=True):
             if options.cells is not None:
                 options.cells.mkdir(parents=True, exist_ok=True)
-                cell = f"{word_of(category)}_{number.lstrip('#')}_{yaw:g}.png"
-                Image.fromarray(picture).save(options.cells / cell)
-            tiles.append(captioned(picture, f"{word_of(category)} {number}") if options.captions else picture)
-    write(sheet(tiles, options.columns), options.out)
-
-
-if __name__ == "__main__":
-    main()
+                picture.save(options.cells / f"{word_of(category)}_{number.lstrip('#')}_{yaw:g}.png")
+            tiles.append(Tile(picture, f"{word_of(category)} {number}" if options.captions else ""))
+    write(tile_grid(tiles, options.columns, gap=0, font_size=FONT_SIZE), options.out)

@@ -1,37 +1,37 @@
-"""Kills a writing process at moments spread over commit, compaction, index and clean-up; the store must stay whole.
+"""Kill a process while it writes to a store.
 
-    python -m tools.store_kill --kills 60 --store /tmp/kill.lance
-    python -m tools.store_kill --kills 15 --store s3://bucket/kill.lance      (see tools/store_s3.py)
+    python -m tools store-kill --kills 60 --store /tmp/kill.lance
+    python -m tools store-kill --kills 15 --store s3://bucket/kill.lance      (see tools/store_s3.py)
 
-After each kill: nothing acknowledged is lost, nothing torn, nothing twice, reading by id works. Ends with exit code 1
-at the first breach, or if fewer than half of the kills fell inside what they were aimed at.
+Kills during commit, compaction, index and clean-up. After each kill no acknowledged episode may be lost, no episode
+damaged or stored twice, and reading by id must work. Exit code 1 at the first failure, or if fewer than half of the
+kills hit the phase that they aimed at.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import subprocess
 import sys
 import time
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 
 from render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
 from tests.render.store.lance.cycler import PHASES
+from tools.programs import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 CALM_SECONDS = 120.0
 log = logging.getLogger("store_kill")
 
 
 @dataclass
 class Campaign:
-    """What was done so far."""
+    """The state of all kills so far."""
 
     url: str
     random: Random
@@ -45,7 +45,7 @@ class Campaign:
         return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
     def calibrate(self) -> None:
-        """How long each phase takes, from two undisturbed cycles."""
+        """Measure how long each phase takes in two undisturbed cycles."""
         found: dict[str, list[float]] = {}
         with self.start("calm", 2) as process:
             out, _ = process.communicate(timeout=CALM_SECONDS)
@@ -62,7 +62,7 @@ class Campaign:
         log.info("typical seconds: %s", {name: round(value, 3) for name, value in self.typical.items()})
 
     def kill_once(self, number: int) -> None:
-        """Aim at a moment inside one phase, in turns."""
+        """Kill the writer at a moment inside a phase; phases alternate."""
         aim = PHASES[number % len(PHASES)]
         wait_for = self.random.randint(1, 3)
         lines: list[str] = []
@@ -77,47 +77,45 @@ class Campaign:
             time.sleep(self.random.uniform(0.0, self.typical[aim]))
             process.kill()
             lines += process.stdout.readlines()
-        # A line without its end was cut off by the kill: not said.
-        said = [line.rstrip("\n") for line in lines if line.endswith("\n")]
-        self.acknowledged.update(line.removeprefix("ack ") for line in said if line.startswith("ack "))
-        last = next((line for line in reversed(said) if not line.startswith("ack ")), "")
+        # The kill cut off a line without its end: it doesn't count.
+        complete = [line.rstrip("\n") for line in lines if line.endswith("\n")]
+        self.acknowledged.update(line.removeprefix("ack ") for line in complete if line.startswith("ack "))
+        last = next((line for line in reversed(complete) if not line.startswith("ack ")), "")
         (self.inside if last == f"begin {aim}" else self.outside)[aim] += 1
 
     def check(self) -> None:
-        """Raises AssertionError for a breach."""
+        """Raise AssertionError if the store broke a promise."""
         store = LanceStore.open(self.url)
         ids = [key for key, _ in store.ids()]
-        assert len(ids) == len(set(ids)), "an episode is there twice"
+        assert len(ids) == len(set(ids)), "an episode is stored twice"
         lost = self.acknowledged - set(ids)
         assert not lost, f"{len(lost)} acknowledged episodes are lost, such as {sorted(lost)[0]}"
         for start in range(0, len(ids), 64):
             for record in store.get_many(ids[start : start + 64]):
                 expected = make_record(record.episode_id, seed=int(record.episode_id.rpartition("/")[2]) % 5)
-                assert record == expected, f"{record.episode_id} is torn"
+                assert record == expected, f"{record.episode_id} is damaged"
         for key in self.random.sample(ids, min(5, len(ids))):
             assert store.get(key).episode_id == key
         assert store.count() == len(ids)
 
 
-def main() -> None:
-    """See the module."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--kills", type=int, default=60)
-    parser.add_argument("--store", required=True, help="a place where nothing is yet")
+    parser.add_argument("--store", required=True, help="URL or path where nothing is stored yet")
     parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
+
+
+def main(options: Namespace) -> int:
+    """Kill and check. Raises AssertionError if the store broke a promise."""
     campaign = Campaign(options.store, Random(options.seed))
     campaign.calibrate()
     for number in range(options.kills):
         campaign.kill_once(number)
         campaign.check()
-        log.info("kill %d: whole, %d episodes acknowledged", number + 1, len(campaign.acknowledged))
+        log.info("kill %d: store undamaged, %d episodes acknowledged", number + 1, len(campaign.acknowledged))
     inside = sum(campaign.inside.values())
-    facts = {"kills": options.kills, "inside": dict(campaign.inside), "beside": dict(campaign.outside)}
-    sys.stdout.write(json.dumps(facts) + "\n")
-    sys.exit(0 if inside * 2 >= options.kills else "fewer than half of the kills fell inside")
-
-
-if __name__ == "__main__":
-    main()
+    print(json.dumps({"kills": options.kills, "inside": dict(campaign.inside), "beside": dict(campaign.outside)}))
+    if inside * 2 < options.kills:
+        log.error("fewer than half of the kills hit the phase that they aimed at")
+        return 1
+    return 0

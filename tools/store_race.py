@@ -1,16 +1,18 @@
-"""Four processes put the same ids and as many of their own, with compaction beside them: none twice, none lost.
+"""Write the same ids from several processes at once.
 
-python tools/store_race.py --runs 10 --ids 500 --folder /tmp/race
+    python -m tools store-race --runs 10 --ids 500 --folder /tmp/race
+
+Four processes write the same ids and four others their own, while one of them compacts. No episode may be lost or
+stored twice.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import shutil
-import sys
 import time
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from render.store.lance.lance_store import LanceStore
@@ -21,10 +23,10 @@ log = logging.getLogger("store_race")
 
 
 def race(url: Path, ids: int, batch: int) -> float:
-    """One race; returns its seconds. Raises AssertionError for a breach."""
+    """Run one race and return its seconds. Raises AssertionError if an episode is lost or stored twice."""
     begin = time.monotonic()
     racers = [start(url, "same", 0, ids, batch) for _ in range(WRITERS)]
-    # The fifth compacts while the others write, and writes itself, or it would have nothing to compact.
+    # The fifth compacts while the others write. It writes itself, or it would have nothing to compact.
     own = [
         start(url, f"own-{number}", 0, ids, batch, compact_every=8 if not number else 0) for number in range(WRITERS)
     ]
@@ -39,23 +41,18 @@ def race(url: Path, ids: int, batch: int) -> float:
     return seconds
 
 
-def main() -> None:
-    """See the module."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--ids", type=int, default=500)
     parser.add_argument("--batch", type=int, default=16)
-    parser.add_argument("--folder", type=Path, required=True, help="stores are made and removed in it")
-    options = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
-    seconds = []
+    parser.add_argument("--folder", type=Path, required=True, help="where stores are made and removed")
+
+
+def main(options: Namespace) -> None:
+    """Run all races. Raises AssertionError."""
     for number in range(options.runs):
         url = options.folder / f"race-{number}.lance"
-        seconds.append(race(url, options.ids, options.batch))
+        seconds = race(url, options.ids, options.batch)
         shutil.rmtree(url)
-        log.info("run %d: whole, %.1f s", number + 1, seconds[-1])
-    sys.stdout.write(json.dumps({"runs": options.runs, "ids": options.ids, "duplicates": 0, "lost": 0}) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+        log.info("run %d: store undamaged, %.1f s", number + 1, seconds)
+    print(json.dumps({"runs": options.runs, "ids": options.ids, "duplicates": 0, "lost": 0}))

@@ -1,14 +1,14 @@
-"""The store on a real S3 gateway: starts Ceph's on this machine, kills writers, stops the gateway, tries wrong keys.
+"""Test the store on a real S3 gateway: kills, an outage, wrong keys.
 
-    python -m tools.store_s3 --kills 15 --folder /tmp/ceph
+    python -m tools store-s3 --kills 15 --folder /tmp/ceph
 
-Needs Debian's packages radosgw, ceph-mon, ceph-osd, and obstore. One monitor, one OSD in memory and one
-gateway on 127.0.0.1; some 500 MB of memory. Nothing of it is in `make test`.
+Starts Ceph on this machine: one monitor, one OSD in memory and one gateway on 127.0.0.1, with some 500 MB of memory.
+Kills writers, stops the gateway and tries wrong keys. Needs Debian's packages radosgw, ceph-mon, ceph-osd, and obstore.
+`make test` runs none of this.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import os
@@ -20,15 +20,17 @@ import threading
 import time
 import urllib.request
 import uuid
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 from render.model.errors import StoreError
 from render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
+from tools.programs import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 USER = "client.rgw.a"
 UP_SECONDS = 90.0
 OUTAGE_SECONDS = 4.0
@@ -74,7 +76,7 @@ def free_port() -> int:
 
 
 class Ceph:
-    """One monitor, one OSD, one gateway. Started by `cluster`."""
+    """One monitor, one OSD and one gateway; `cluster` starts them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.port = folder, free_port()
@@ -87,7 +89,7 @@ class Ceph:
         return done.stdout
 
     def ceph(self, *words: str) -> str:
-        """A command of the cluster's administrator."""
+        """Run a command as the cluster's administrator and return its output."""
         return self._tool("ceph", "-c", f"{self.folder}/ceph.conf", "--connect-timeout", "30", *words)
 
     def _daemon(self, name: str, *command: str) -> None:
@@ -98,48 +100,33 @@ class Ceph:
         output.close()
 
     def start(self) -> None:
-        """Make and start all three; returns when the gateway answers."""
+        """Create and start all three; return when the gateway answers."""
         for name in ("mon", "osd", "rgw"):
             (self.folder / name).mkdir(parents=True)
         fsid, conf, keyring = str(uuid.uuid4()), self.folder / "ceph.conf", f"{self.folder}/keyring"
         mon = free_port()
         conf.write_text(CONF.format(fsid=fsid, folder=self.folder, mon=mon, gateway=self.port))
+        any_mon, any_osd = ("--cap", "mon", "allow *"), ("--cap", "osd", "allow *")
         make = ("ceph-authtool", keyring, "--gen-key", "-n")
-        self._tool("ceph-authtool", "--create-keyring", keyring, "--gen-key", "-n", "mon.", "--cap", "mon", "allow *")
-        self._tool(
-            *make, "client.admin", "--cap", "mon", "allow *", "--cap", "osd", "allow *", "--cap", "mgr", "allow *"
-        )
+        self._tool("ceph-authtool", "--create-keyring", *make[1:], "mon.", *any_mon)
+        self._tool(*make, "client.admin", *any_mon, *any_osd, "--cap", "mgr", "allow *")
         self._tool(*make, USER, "--cap", "mon", "allow rw", "--cap", "osd", "allow rwx")
         monmap = f"{self.folder}/monmap"
         self._tool("monmaptool", "--create", "--fsid", fsid, "--addv", "a", f"[v1:127.0.0.1:{mon}]", monmap)
         self._tool("ceph-mon", "-c", str(conf), "--mkfs", "-i", "a", "--monmap", monmap, "--keyring", keyring)
         self._daemon("mon", "ceph-mon", "-i", "a")
-        osd = str(uuid.uuid4())
+        osd, rights = str(uuid.uuid4()), ("mon", "allow profile osd", "osd", "allow *")
         self.ceph("osd", "new", osd)
-        self.ceph(
-            "auth", "get-or-create", "osd.0", "mon", "allow profile osd", "osd", "allow *", "-o", f"{keyring}.osd"
-        )
+        self.ceph("auth", "get-or-create", "osd.0", *rights, "-o", f"{keyring}.osd")
         self._tool("ceph-authtool", keyring, "--import-keyring", f"{keyring}.osd")
         self._tool("ceph-osd", "-c", str(conf), "-i", "0", "--mkfs", "--osd-uuid", osd)
         self._daemon("osd", "ceph-osd", "-i", "0")
         self.start_gateway()
-        admin = (
-            "radosgw-admin",
-            "-c",
-            str(conf),
-            "-n",
-            USER,
-            "user",
-            "create",
-            "--uid",
-            "lab",
-            "--display-name",
-            "lab",
-        )
-        self._tool(*admin, "--access-key", "a", "--secret-key", "b")
+        admin = ("radosgw-admin", "-c", str(conf), "-n", USER, "user", "create", "--uid", "lab")
+        self._tool(*admin, "--display-name", "lab", "--access-key", "a", "--secret-key", "b")
 
     def start_gateway(self) -> None:
-        """Returns when it answers."""
+        """Start the gateway; return when it answers."""
         self._daemon("rgw", "radosgw", "-n", USER)
         give_up = time.monotonic() + UP_SECONDS
         while time.monotonic() < give_up:
@@ -150,15 +137,15 @@ class Ceph:
                 return
             except OSError:
                 time.sleep(0.3)
-        raise SystemExit(f"the gateway did not come up in {UP_SECONDS:.0f} s; see {self.folder}/*.log")
+        raise SystemExit(f"the gateway did not answer within {UP_SECONDS:.0f} s; see {self.folder}/*.log")
 
     def kill_gateway(self) -> None:
-        """As a crash would."""
+        """Kill the gateway, as a crash would."""
         self._running["rgw"].kill()
         self._running["rgw"].wait()
 
     def stop(self) -> None:
-        """End all that were started here."""
+        """Kill all processes."""
         for process in reversed(self._running.values()):
             process.kill()
             process.wait()
@@ -166,7 +153,7 @@ class Ceph:
 
 @contextmanager
 def cluster(folder: Path) -> Iterator[Ceph]:
-    """A running Ceph; the environment of this process points S3 at it."""
+    """Run Ceph until the block ends; the environment of this process points S3 at it."""
     ceph = Ceph(folder)
     try:
         start = time.monotonic()
@@ -182,20 +169,18 @@ def cluster(folder: Path) -> Iterator[Ceph]:
 
 
 def make_bucket(ceph: Ceph) -> None:
-    """PUT /bucket, signed as obstore signs it."""
-    from datetime import timedelta
-
+    """Create the bucket with a PUT request that obstore signs."""
     import obstore
     from obstore.store import S3Store
 
-    # An empty key in a bucket is the bucket itself.
+    # An empty key names the bucket itself.
     signed = obstore.sign(S3Store("bucket"), "PUT", "", timedelta(seconds=60))
     request = urllib.request.Request(signed, method="PUT")
     urllib.request.urlopen(request, timeout=30).close()
 
 
 def outage(ceph: Ceph, url: str) -> dict[str, int]:
-    """The gateway dies in mid-commit and comes back: nothing acknowledged is lost, and writing goes on."""
+    """Kill the gateway during a commit and restart it: no acknowledged episode may be lost, and writing continues."""
     store = LanceStore.open_or_create(url)
     acknowledged: list[str] = []
     refused = 0
@@ -215,15 +200,15 @@ def outage(ceph: Ceph, url: str) -> dict[str, int]:
     back.join()
     opened = LanceStore.open(url)
     ids = [key for key, _ in opened.ids()]
-    assert len(ids) == len(set(ids)), "an episode is there twice"
+    assert len(ids) == len(set(ids)), "an episode is stored twice"
     assert set(acknowledged) <= set(ids), "an acknowledged episode is lost"
     opened.get_many(ids)
     return {"acknowledged": len(acknowledged), "refused": refused, "stored": len(ids)}
 
 
-def strangers() -> dict[str, str]:
-    """What is said of a wrong key, a wrong secret and a bucket that isn't there: each an error, each within a bound."""
-    said = {}
+def wrong_access() -> dict[str, str]:
+    """Return the errors for a wrong key, a wrong secret and a missing bucket; each must come within a time limit."""
+    errors = {}
     for what, changes, url in (
         ("wrong key", {"AWS_ACCESS_KEY_ID": "nobody"}, "s3://bucket/outage.lance"),
         ("wrong secret", {"AWS_SECRET_ACCESS_KEY": "wrong"}, "s3://bucket/outage.lance"),
@@ -234,34 +219,29 @@ def strangers() -> dict[str, str]:
         try:
             LanceStore.open_or_create(url).put([make_record("stranger/0")])
         except StoreError as error:
-            said[what] = f"{time.monotonic() - start:.1f} s: {error}"
+            errors[what] = f"{time.monotonic() - start:.1f} s: {error}"
         else:
-            raise SystemExit(f"{what}: nothing was refused")
+            raise SystemExit(f"{what}: the store accepted it")
         finally:
             os.environ.update(before)
         assert time.monotonic() - start < UP_SECONDS, f"{what}: took too long"
-    assert "stranger/0" not in dict(LanceStore.open("s3://bucket/outage.lance").ids()), "a stranger wrote"
-    return said
+    assert "stranger/0" not in dict(LanceStore.open("s3://bucket/outage.lance").ids()), (
+        "a writer without access wrote an episode"
+    )
+    return errors
 
 
-def main() -> None:
-    """See the module."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--kills", type=int, default=15)
-    parser.add_argument("--folder", type=Path, required=True, help="a folder to be made, for Ceph's files")
-    options = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
-    # Ended from outside, it takes Ceph with it all the same.
+    parser.add_argument("--folder", type=Path, required=True, help="a new folder for Ceph's files")
+
+
+def main(options: Namespace) -> int:
+    """Run all tests; return the exit code of store-kill. Raises AssertionError."""
+    # Stops Ceph, too, when this process is terminated.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with cluster(options.folder) as ceph:
-        facts = outage(ceph, "s3://bucket/outage.lance")
-        sys.stdout.write(json.dumps(facts) + "\n")
-        sys.stdout.write(json.dumps(strangers(), indent=1) + "\n")
-        sys.stdout.flush()
-        command = [sys.executable, "-m", "tools.store_kill", "--kills", str(options.kills)]
-        done = subprocess.run([*command, "--store", "s3://bucket/kill.lance"], cwd=ROOT, check=False)
-    sys.exit(done.returncode)
-
-
-if __name__ == "__main__":
-    main()
+        print(json.dumps(outage(ceph, "s3://bucket/outage.lance")))
+        print(json.dumps(wrong_access(), indent=1), flush=True)
+        command = [sys.executable, "-m", "tools", "store-kill", "--kills", str(options.kills)]
+        return subprocess.run([*command, "--store", "s3://bucket/kill.lance"], cwd=ROOT, check=False).returncode

@@ -1,8 +1,7 @@
-"""Builds `assets/materials/checker.blend`: `python -m assets.build.checker [FOLDER]`.
+"""Build `assets/materials/checker.blend`: `python -m assets.build.checker [FOLDER]`.
 
-A node group "Checker": squares of the object's color and of white, glossy; and "Stripes", along the object's Z.
-They show how
-a material of one's own comes in, and are what the tests use.
+A node group "Checker": squares of the object's color and of white, glossy; and "Stripes", along the object's Z. They
+show how to add a material, and the tests use them.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import bpy
 
 
 def _group(name: str, kind: str) -> Any:
-    """A node group with a Color input and a shader output, patterned by a texture node of type `kind`."""
+    """Build a node group with a Color input and a shader output, with the pattern of a texture node of type `kind`."""
     group = bpy.data.node_groups.new(name, "ShaderNodeTree")
     group.interface.new_socket("Color", in_out="INPUT", socket_type="NodeSocketColor")
     group.interface.new_socket("Shader", in_out="OUTPUT", socket_type="NodeSocketShader")
@@ -46,7 +45,7 @@ def _group(name: str, kind: str) -> Any:
 
 
 def build(folder: Path) -> Path:
-    """Write checker.blend into `folder`; returns the file."""
+    """Write checker.blend into `folder` and return the file."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     groups = {_group("Checker", "ShaderNodeTexChecker"), _group("Stripes", "ShaderNodeTexWave")}
     folder.mkdir(parents=True, exist_ok=True)

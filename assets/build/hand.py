@@ -1,10 +1,9 @@
-"""Builds the pointing hand: `python -m assets.build.hand [FOLDER]`.
+"""Build the pointing hand: `python -m assets.build.hand [FOLDER]`.
 
-A right hand, palm down, that points along -Y: index finger stretched, the other fingers folded, thumb along its
-side, wrist cut
-clean. Bones are balls swept into one another and blended, as skin does. Extents about the origin are those of the
-published
-pointer: x -0.62 to 0.96, y -0.94 (tip of the index finger, at x 0.37, z 0.05) to 1.48 (wrist), z -0.54 to 0.44.
+A right hand, palm down, that points along -Y: index finger stretched, the other fingers folded, thumb along its side,
+wrist cut clean. Bones are swept balls that blend into one another like skin. Extents about the origin are those of the
+published pointer: x -0.62 to 0.96, y -0.94 (tip of the index finger, at x 0.37, z 0.05) to 1.48 (wrist), z -0.54 to
+0.44.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import numpy as np
 from assets.build.meshes import Floats, Ints, write
 from assets.build.surface import Field, blend, cut, flattened, round_cone, surface_nets
 
-# Light enough to be quick in the compiler's id buffer; normals are the true surface's, so it looks smooth.
+# Few triangles keep the compiler's id buffer fast; normals are those of the true surface, so the hand looks smooth.
 STEP = 0.045
 # Joint: x, y, z, radius.
 Joint = tuple[float, float, float, float]
@@ -56,13 +55,13 @@ WRIST = (0.127, 1.254, 0.118)
 
 
 def finger(joints: tuple[Joint, ...]) -> Field:
-    """A chain of swept balls, joints slightly soft."""
+    """Return the field of a chain of swept balls with slightly soft joints."""
     parts = [round_cone(a[:3], b[:3], a[3], b[3]) for a, b in itertools.pairwise(joints)]
     return blend(parts, 0.05)
 
 
 def palm() -> Field:
-    """The back of the hand: a fan of bones from the wrist to each knuckle, melted together."""
+    """Return the field of the back of the hand: bones from the wrist to each knuckle, blended."""
     bones = [
         round_cone((WRIST[0] + dx, WRIST[1], WRIST[2]), j[0][:3], 0.164, j[0][3] - 0.02)
         for dx, j in ((0.13, INDEX), (0.04, MIDDLE), (-0.06, RING), (-0.14, LITTLE))
@@ -75,28 +74,28 @@ def palm() -> Field:
 
 
 def wrist() -> Field:
-    """The forearm's beginning, an oval."""
+    """Return the field of the wrist, an oval."""
     tube = round_cone((WRIST[0], 1.05, WRIST[2]), (WRIST[0], 1.90, WRIST[2]), 0.25, 0.25)
     return flattened(tube, WRIST, (1.222, 1.0, 0.947))
 
 
 def hand() -> Field:
-    """The whole right hand."""
+    """Return the field of the right hand."""
     body = blend([palm(), wrist()], 0.25)
     folded = [finger(joints) for joints in (MIDDLE, RING, LITTLE)]
-    whole = blend([body, *folded], 0.06)
-    whole = blend([whole, finger(INDEX)], 0.08)
-    whole = blend([whole, finger(THUMB)], 0.12)
-    return cut(whole, (0.10, 0.995, 0.0), 1.478, 0.03)
+    skin = blend([body, *folded], 0.06)
+    skin = blend([skin, finger(INDEX)], 0.08)
+    skin = blend([skin, finger(THUMB)], 0.12)
+    return cut(skin, (0.10, 0.995, 0.0), 1.478, 0.03)
 
 
 def mesh() -> tuple[Floats, Floats, Ints]:
-    """Vertices, normals and triangles of the right hand."""
+    """Return vertices, normals and triangles of the right hand."""
     return surface_nets(hand(), np.array([-0.9, -1.2, -0.8]), np.array([1.25, 1.7, 0.7]), STEP)
 
 
 def build(folder: Path) -> list[Path]:
-    """Write the right and the left hand; returns the files."""
+    """Write the right and the left hand and return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     vertices, normals, triangles = mesh()
     mirror = np.array([-1.0, 1.0, 1.0])

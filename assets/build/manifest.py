@@ -1,4 +1,4 @@
-"""Writes `assets/manifest.json`: builder, license and SHA-256 of every asset. `python -m assets.build.manifest`.
+"""Write `assets/manifest.json`: builder, license and SHA-256 of every asset. `python -m assets.build.manifest`.
 
 `diagnostics()` compares the manifest with the files; a test calls it, so an asset can't change without its entry.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 ASSETS = Path(__file__).resolve().parents[1]
 MANIFEST = ASSETS / "manifest.json"
 
-# Folder or file below assets/ -> what makes it: a module here, or a person. The first that fits counts.
+# Folder or file in assets/ -> its builder: a module here, or a person. The first match counts.
 BUILDERS = (
     ("meshes/cube.npz", "assets.build.shapes"),
     ("meshes/sphere.npz", "assets.build.shapes"),
@@ -27,19 +27,19 @@ BUILDERS = (
     ("shapenet_mini/", "assets.build.shapenet_mini"),
     ("stages/", "written by hand"),
 )
-# All of ours; an asset under another license needs a column of its own above first.
+# The license of all assets; an asset with another license needs a new column above.
 LICENCE = "MIT"
 ASSET_TYPES = frozenset({".npz", ".json", ".blend", ".obj", ".mtl"})
 
 
 def asset_files() -> list[str]:
-    """Every asset below `assets/` as a POSIX path relative to it, in order; code and the manifest are no assets."""
+    """Return every asset in `assets/` as a sorted POSIX path relative to it, without code and the manifest."""
     found = sorted(path for path in ASSETS.rglob("*") if path.suffix in ASSET_TYPES and path != MANIFEST)
     return [path.relative_to(ASSETS).as_posix() for path in found]
 
 
 def builder_of(name: str) -> str | None:
-    """The module that makes the asset, "written by hand", or None where nobody has said."""
+    """Return the module that builds the asset, "written by hand", or None if it has no entry."""
     for place, builder in BUILDERS:
         if name == place or (place.endswith("/") and name.startswith(place)):
             return builder
@@ -51,7 +51,7 @@ def sha256(name: str) -> str:
 
 
 def entries() -> dict[str, dict[str, str]]:
-    """What the manifest has to say about the files as they are: path -> builder, license, sha256.
+    """Return the manifest of the current files: path -> builder, license, sha256.
 
     Raises ValueError for an asset without a builder.
     """
@@ -59,15 +59,13 @@ def entries() -> dict[str, dict[str, str]]:
     for name in asset_files():
         builder = builder_of(name)
         if builder is None:
-            raise ValueError(
-                f"assets/{name}: nothing says what makes it; add it to BUILDERS in assets/build/manifest.py"
-            )
+            raise ValueError(f"assets/{name}: has no builder; add it to BUILDERS in assets/build/manifest.py")
         made[name] = {"builder": builder, "licence": LICENCE, "sha256": sha256(name)}
     return made
 
 
 def diagnostics(manifest: Path = MANIFEST) -> list[str]:
-    """Each difference between the manifest and the files, with what to do; empty where they agree."""
+    """Return each difference between the manifest and the files, with what to do."""
     written: dict[str, dict[str, str]] = json.loads(manifest.read_text("utf-8"))["assets"]
     there = entries()
     remedy = "run `python -m assets.build.manifest` if that is meant"
@@ -82,7 +80,7 @@ def diagnostics(manifest: Path = MANIFEST) -> list[str]:
 
 
 def write() -> None:
-    """Write the manifest for the files as they are."""
+    """Write the manifest of the current files."""
     text = json.dumps({"version": 1, "assets": entries()}, indent=2)
     MANIFEST.write_text(text + "\n", encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""Small pieces for building meshes with numpy, and writing them so that the same mesh gives the same bytes."""
+"""Build meshes with numpy, and write them so that the same mesh gives the same bytes."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def revolve(profile: Floats, normals: Floats, segments: int) -> tuple[Floats, Fl
 
 
 def strip(upper: Ints, lower: Ints) -> Ints:
-    """Triangles (2N, 3) of a closed strip between two rings of N indices, outside to the viewer of falling rows."""
+    """Return the triangles (2N, 3) of a closed strip between two rings of N indices, the upper ring first."""
     up, low = np.roll(upper, -1), np.roll(lower, -1)
     return np.concatenate([np.stack([upper, lower, low], axis=1), np.stack([upper, low, up], axis=1)])
 
 
 def drop_degenerate(triangles: Ints) -> Ints:
-    """Triangles without those that use one vertex twice."""
+    """Return the triangles without those that use a vertex twice."""
     a, b, c = triangles.T
     kept: Ints = triangles[(a != b) & (b != c) & (a != c)]
     return kept
@@ -57,7 +57,7 @@ def write(
     triangles: Ints,
     anchors: dict[str, tuple[float, float, float]] | None = None,
 ) -> None:
-    """Write a mesh as `.npz` with fixed dates and order: the bytes depend on the mesh alone.
+    """Write a mesh as `.npz` with fixed dates and order: the bytes depend only on the mesh.
 
     anchors: named points on it, such as a fingertip.
     """

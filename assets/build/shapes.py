@@ -1,4 +1,4 @@
-"""Builds the CLEVR shapes and the CLEVR ground: `python -m assets.build.shapes [FOLDER]`.
+"""Build the CLEVR shapes and the CLEVR ground: `python -m assets.build.shapes [FOLDER]`.
 
 Each shape fills a 2 x 2 x 2 box about the origin. Silhouettes leave the true curve by less than 0.15 pixel for the
 largest object at 1280 x 960; shading normals are the true surface's, so that few triangles look smooth.
@@ -24,7 +24,7 @@ SEGMENTS = 72
 
 
 def cube() -> tuple[Floats, Floats, Ints]:
-    """A rounded cube: each face a grid whose outer rows bend round the edges."""
+    """Return a rounded cube: each face is a grid whose outer rows bend around the edges."""
     angles = np.linspace(-np.pi / 4, 0, CUBE_BEVEL_STEPS + 1)
     # Positions along one axis of a face, in units of "inner corner plus bend": (flat part, tangent of the bend).
     bend = np.tan(angles)
@@ -56,7 +56,7 @@ def cube() -> tuple[Floats, Floats, Ints]:
 
 
 def sphere() -> tuple[Floats, Floats, Ints]:
-    """A UV sphere of radius 1, grown by a hair so that its silhouette straddles the true circle."""
+    """Return a UV sphere of radius 1, slightly enlarged: its silhouette straddles the true circle."""
     polar = np.linspace(0, np.pi, SEGMENTS // 2 + 1)
     direction = np.column_stack([np.sin(polar), np.cos(polar)])
     direction[0, 0] = direction[-1, 0] = 0.0
@@ -65,7 +65,7 @@ def sphere() -> tuple[Floats, Floats, Ints]:
 
 
 def cylinder() -> tuple[Floats, Floats, Ints]:
-    """A cylinder of radius 1 and height 2 with rounded rims."""
+    """Return a cylinder of radius 1 and height 2 with rounded rims."""
     bend = np.linspace(0, np.pi / 2, RIM_STEPS + 1)
     up = np.column_stack([np.sin(bend), np.cos(bend)])
     rim = np.column_stack([1 - RIM + RIM * up[:, 0], 1 - RIM + RIM * up[:, 1]])
@@ -76,8 +76,9 @@ def cylinder() -> tuple[Floats, Floats, Ints]:
 
 
 def ground(stage: StageGround) -> tuple[Floats, Floats, Ints]:
-    """The sheet of a stage: its profile, densely resampled, drawn across. Heights as `render.geometry.ground` has
-    them.
+    """Return the ground of a stage: its profile, densely resampled and extruded.
+
+    Heights are those of `render.geometry.ground`.
     """
     from render.geometry.ground import height, slope
 
@@ -101,7 +102,7 @@ def ground(stage: StageGround) -> tuple[Floats, Floats, Ints]:
 
 
 def build(folder: Path) -> list[Path]:
-    """Write every mesh; returns the files."""
+    """Write every mesh and return the files."""
     stage = load_stage("clevr").ground
     assert stage is not None
     made = {"cube": cube(), "sphere": sphere(), "cylinder": cylinder(), stage.mesh: ground(stage)}

@@ -1,4 +1,4 @@
-"""Meshes of implicit surfaces: signed distances in numpy, blended softly, and naive surface nets over a grid."""
+"""Mesh implicit surfaces: signed distances in numpy, smooth unions, and naive surface nets on a grid."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Field = Callable[[Floats], Floats]
 
 
 def round_cone(a: tuple[float, ...], b: tuple[float, ...], ra: float, rb: float) -> Field:
-    """Distance to a ball of radius ra at a swept to one of radius rb at b (a finger's segment)."""
+    """Return the distance to a ball of radius ra at a, swept to a ball of radius rb at b (a finger's segment)."""
     start, axis = np.array(a), np.array(b) - np.array(a)
     length2 = float((axis * axis).sum())
 
@@ -27,13 +27,13 @@ def round_cone(a: tuple[float, ...], b: tuple[float, ...], ra: float, rb: float)
 
 
 def flattened(inner: Field, center: tuple[float, ...], stretch: tuple[float, ...]) -> Field:
-    """`inner` stretched about a point along the axes; still close to a distance where the stretch is mild."""
+    """Stretch `inner` about a point along the axes; the result is close to a distance for small factors."""
     middle, factor = np.array(center), np.array(stretch)
     return lambda p: inner((p - middle) / factor + middle) * float(factor.min())
 
 
 def blend(fields: list[Field], softness: float) -> Field:
-    """Smooth union (polynomial, Quilez 2013): seams within `softness` melt together."""
+    """Return the smooth union (polynomial, Quilez 2013), which blends seams within `softness`."""
 
     def distance(p: Floats) -> Floats:
         result = fields[0](p)
@@ -47,7 +47,7 @@ def blend(fields: list[Field], softness: float) -> Field:
 
 
 def cut(field: Field, normal: tuple[float, ...], offset: float, softness: float) -> Field:
-    """`field` without the half-space p . normal > offset, its edge rounded by `softness`."""
+    """Return `field` without the half-space p . normal > offset, its edge rounded by `softness`."""
     n = np.array(normal)
 
     def distance(p: Floats) -> Floats:
@@ -60,7 +60,7 @@ def cut(field: Field, normal: tuple[float, ...], offset: float, softness: float)
 
 
 def surface_nets(field: Field, lower: Floats, upper: Floats, step: float) -> tuple[Floats, Floats, Ints]:
-    """Vertices (V, 3), normals (V, 3) and triangles (T, 3) of field = 0, one vertex a crossed cell of edge `step`."""
+    """Return vertices (V, 3), normals (V, 3) and triangles (T, 3) of field = 0, a vertex per crossed cell of `step`."""
     axes = [np.arange(lo, hi + step, step) for lo, hi in zip(lower, upper, strict=True)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
     values = field(grid)
@@ -79,7 +79,7 @@ def surface_nets(field: Field, lower: Floats, upper: Floats, step: float) -> tup
 
 
 def _cell_points(cells: Ints, corners: list[Ints], values: Floats, grid: Floats) -> Floats:
-    """Mean of the crossings on each cell's edges."""
+    """Return the mean of the crossings on each cell's edges."""
     total = np.zeros((len(cells), 3))
     count = np.zeros(len(cells))
     for a in corners:
@@ -96,7 +96,7 @@ def _cell_points(cells: Ints, corners: list[Ints], values: Floats, grid: Floats)
 
 
 def _onto_surface(field: Field, points: Floats, step: float) -> tuple[Floats, Floats]:
-    """Two Newton steps along the gradient, and the gradient there."""
+    """Return the points after two Newton steps along the gradient, and the gradient there."""
     normals = np.zeros_like(points)
     for _ in range(3):
         e = step * 0.05
@@ -109,7 +109,7 @@ def _onto_surface(field: Field, points: Floats, step: float) -> tuple[Floats, Fl
 
 
 def _quads(inside: NDArray[np.bool_], index: Ints) -> Ints:
-    """Two triangles for every grid edge that crosses the surface, outside to the front."""
+    """Return two triangles for every grid edge that crosses the surface, facing outwards."""
     faces: list[Ints] = []
     for axis in range(3):
         u, v = (axis + 1) % 3, (axis + 2) % 3

@@ -1,7 +1,7 @@
-"""Builds `assets/materials/wood.blend`: `python -m assets.build.wood [FOLDER]`.
+"""Build `assets/materials/wood.blend`: `python -m assets.build.wood [FOLDER]`.
 
-A node group "Wood": the object's color as a stain on grain that runs along the object's own X and is different in each
-place, lightly varnished. Wooden pieces on a table are made of it.
+A node group "Wood": the object's color as a stain on grain that runs along the object's X axis and differs from
+location to location, lightly varnished; for wooden pieces on a table.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _group() -> Any:
 
 
 def build(folder: Path) -> Path:
-    """Write wood.blend into `folder`; returns the file."""
+    """Write wood.blend into `folder` and return the file."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "wood.blend"

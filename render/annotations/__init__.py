@@ -1,4 +1,4 @@
-"""Passes to boxes, masks, visibility, relations and poses. Pure: no Blender."""
+"""Annotations of rendered passes: boxes, masks, visibility, relations and poses. Pure numpy."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The truth of one image: measured from its own passes where it can be, analytic where it says so."""
+"""The annotation of one image: measured from its own passes where possible, analytic where stated."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,9 +10,8 @@ from pycocotools import mask as coco
 
 from render.geometry.camera import Camera, Vec, dot
 from render.geometry.pointing import pointing_ray
-from render.geometry.raster import Pose, mask_box, rasterize
-from render.geometry.rotation import Matrix, euler_matrix, matrix_quaternion, multiply
-from render.geometry.solid import solid
+from render.geometry.raster import mask_box, object_layer
+from render.geometry.rotation import Matrix, matrix_quaternion, multiply, rotation_matrix, rounded3, transpose
 from render.model.errors import RenderError
 from render.model.passes import Passes
 from render.model.record import (
@@ -29,11 +27,6 @@ from render.model.record import (
 from render.model.scene import Scene, SceneFrame, SceneObject, SceneView
 from scene_specs.language.stage import StageGround, load_stage
 from scene_specs.language.vocabulary import RELATIONS
-
-
-def _vector(values: Sequence[float], digits: int = 6) -> Vector3:
-    x, y, z = (round(float(v), digits) + 0.0 for v in values)
-    return (x, y, z)
 
 
 def _quaternion(matrix: Matrix) -> Quaternion:
@@ -52,22 +45,17 @@ def encode_mask(mask: NDArray[np.bool_]) -> RLE:
 
 
 def camera_annotation(camera: Camera) -> CameraAnnotation:
-    """rotation takes the camera frame (x right, y down, z forward) to the world; pixel centers lie at .5."""
+    """A camera; its rotation maps the camera frame (x right, y down, z forward) to the world. Pixel centers: .5."""
     rows = _rows(camera)
-    columns: Matrix = (
-        (rows[0][0], rows[1][0], rows[2][0]),
-        (rows[0][1], rows[1][1], rows[2][1]),
-        (rows[0][2], rows[1][2], rows[2][2]),
-    )
     intrinsics: Row3 = (
-        _vector((camera.focal, 0.0, camera.center[0]), 9),
-        _vector((0.0, camera.focal, camera.center[1]), 9),
+        rounded3((camera.focal, 0.0, camera.center[0]), 9),
+        rounded3((0.0, camera.focal, camera.center[1]), 9),
         (0.0, 0.0, 1.0),
     )
-    outer = [(*_vector(row, 9), round(-dot(row, camera.location), 9) + 0.0) for row in rows]
+    outer = [(*rounded3(row, 9), round(-dot(row, camera.location), 9) + 0.0) for row in rows]
     return CameraAnnotation(
-        location=_vector(camera.location),
-        rotation=_quaternion(columns),
+        location=rounded3(camera.location),
+        rotation=_quaternion(transpose(rows)),
         intrinsics=intrinsics,
         extrinsics=(outer[0], outer[1], outer[2], (0.0, 0.0, 0.0, 1.0)),
         clip=camera.clip,
@@ -78,7 +66,7 @@ def camera_annotation(camera: Camera) -> CameraAnnotation:
 def relations_of(
     objects: Sequence[SceneObject], directions: dict[str, Vec], threshold: float
 ) -> dict[str, dict[str, list[str]]]:
-    """relation -> name of A -> names of every B with (B - A) . direction > threshold, in the order of the objects."""
+    """relation -> name of A -> names of all B with (B - A) . direction > threshold, in the order of the objects."""
     table: dict[str, dict[str, list[str]]] = {}
     for relation in RELATIONS:
         along = [dot(item.location, directions[relation]) for item in objects]
@@ -90,30 +78,27 @@ def relations_of(
 
 
 def _center(camera: Camera, location: Vec) -> tuple[Vector3, Vector3]:
-    """Pixel x, y and depth of a point, and the point in the camera frame."""
+    """Pixel x, y and depth of a world point, and the point in the camera frame."""
     delta = (location[0] - camera.location[0], location[1] - camera.location[1], location[2] - camera.location[2])
     x, y, z = (dot(row, delta) for row in _rows(camera))
-    # A point in the camera's own plane has no pixel; it is given one far outside rather than an infinity.
+    # A point in the plane of the camera has no pixel; it gets one far outside instead of infinity.
     depth = z if abs(z) > 1e-9 else 1e-9
     if camera.orthographic:
         flat = (camera.center[0] + camera.focal * x, camera.center[1] + camera.focal * y, z)
-        return _vector(flat), _vector((x, y, z))
+        return rounded3(flat), rounded3((x, y, z))
     pixel = (camera.center[0] + camera.focal * x / depth, camera.center[1] + camera.focal * y / depth, z)
-    return _vector(pixel), _vector((x, y, z))
+    return rounded3(pixel), rounded3((x, y, z))
 
 
 def object_annotation(
     item: SceneObject, camera: Camera, ground: StageGround | None, passes: Passes
 ) -> ObjectAnnotation:
-    """One object in one image."""
+    """The annotation of one object in one image. passes: of that image."""
     mask = passes.ids == item.index
     visible = int(np.count_nonzero(mask))
-    pose = Pose(item.rotation_deg, item.scale, item.location)
-    alone = rasterize(solid(item.shape, item.outline), pose, camera, ground)
+    alone = object_layer(item, camera, ground)
     pixels = alone.pixels
-    turn = euler_matrix(
-        (math.radians(item.rotation_deg[0]), math.radians(item.rotation_deg[1]), math.radians(item.rotation_deg[2]))
-    )
+    turn = rotation_matrix(item.rotation_deg)
     pixel_center, camera_location = _center(camera, item.location)
     coverage = None
     if passes.coverage is not None:
@@ -145,7 +130,7 @@ def object_annotation(
 
 
 def pointer_annotation(frame: SceneFrame, camera: Camera) -> PointerAnnotation | None:
-    """The pointer of a frame in one image, None if it has none. Raises AssetError for a mesh that points nowhere."""
+    """The pointer of a frame in one image; None if there is none. Raises AssetError for a mesh that can't point."""
     if frame.pointer is None:
         return None
     item = frame.objects[frame.pointer.index - 1]
@@ -153,33 +138,33 @@ def pointer_annotation(frame: SceneFrame, camera: Camera) -> PointerAnnotation |
     return PointerAnnotation(
         name=item.name,
         target=frame.pointer.target,
-        knuckle=_vector(knuckle),
-        fingertip=_vector(tip),
+        knuckle=rounded3(knuckle),
+        fingertip=rounded3(tip),
         fingertip_pixel=_center(camera, tip)[0],
     )
 
 
 def annotate(scene: Scene, frame: SceneFrame, view: SceneView, passes: Passes) -> FrameAnnotation:
-    """All truth of one image, at the size of its passes.
+    """The annotation of one image, at the size of its passes.
 
-    Deterministic: floats are rounded to 6 decimals, matrices to 9. Raises RenderError where the id pass names an object
-    that the frame does not have, StageError, AssetError.
+    Deterministic: floats are rounded to 6 decimals, matrices to 9. Raises RenderError if the id pass contains an id
+    without an object in the frame, StageError, AssetError.
     """
     height, width = passes.ids.shape
     highest = int(passes.ids.max(initial=0))
     if highest > len(frame.objects):
         raise RenderError(
             f"episode {scene.id}: image {frame.image_name(view)}: the id pass has instance {highest}, "
-            f"the frame {len(frame.objects)} objects"
+            f"but the frame has {len(frame.objects)} objects"
         )
     stage = load_stage(scene.stage)
     camera = Camera.of(view.camera, width, height)
     directions = camera.directions()
-    # The pointer is no party to relations, as in the published truth.
+    # Relations leave the pointer out, as in the published annotations.
     standing = [item for item in frame.objects if frame.pointer is None or item.index != frame.pointer.index]
     return FrameAnnotation(
         camera=camera_annotation(camera),
-        directions={name: _vector(direction) for name, direction in directions.items()},
+        directions={name: rounded3(direction) for name, direction in directions.items()},
         relations=relations_of(standing, directions, stage.placement.relation_threshold),
         objects=[object_annotation(item, camera, stage.ground, passes) for item in frame.objects],
         pointer=pointer_annotation(frame, camera),

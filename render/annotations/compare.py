@@ -1,29 +1,29 @@
-"""Two makings of one episode, compared: pictures by error, truth value by value, circumstances by name."""
+"""Compare two records of one episode: images by error, annotations by value, provenance by name."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from render.model.json_diff import MISSING, differences, preview_json
-from render.model.png import decode_png
 from render.model.record import EpisodeRecord, ImageRecord
 from render.model.scene import Scene, SceneFrame
 
-# Differences of truth that are told one by one; a moved camera changes every number.
-_TOLD = 20
+# Differences listed one by one; a moved camera changes every number.
+_MOST_LINES = 20
 
 
 @dataclass(frozen=True)
 class ImageComparison:
-    """One image. identical: every pixel the same; same_bytes: the PNG file, too. Errors are of display values, 0
-    to 255.
+    """One image of both records. Errors are differences of display values, 0 to 255.
 
-    changed_pixels: with any difference. largest, mean: absolute difference. psnr: dB, inf if equal.
-    truth: places where the annotation differs, with both values.
+    identical: whether all pixels are equal. same_bytes: whether the PNG files are, too. changed_pixels: how many pixels
+    differ. largest, mean: absolute difference. psnr: dB, inf if equal. truth: differences of the annotations.
     """
 
     name: str
@@ -36,7 +36,7 @@ class ImageComparison:
     truth: tuple[str, ...]
 
     def pixels(self) -> str:
-        """The pictures' error figures, for people."""
+        """The errors as text."""
         if self.identical:
             return f"{self.name}: identical" + ("" if self.same_bytes else " in every pixel, packed otherwise")
         return (
@@ -45,7 +45,7 @@ class ImageComparison:
         )
 
     def line(self) -> str:
-        """For people."""
+        """The comparison as text."""
         text = self.pixels()
         if self.truth:
             return f"{text}; truth differs in {len(self.truth)} places, first {self.truth[0]}"
@@ -54,10 +54,9 @@ class ImageComparison:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All images that both have, and what changed between the two makings.
+    """All images of both records, and the changes of their provenance.
 
-    missing: images that are not there before, or were of another size then; nothing can be said of their pixels.
-    gone: images that were there before and are not made any more.
+    missing: new images, and images whose size changed. gone: images that only the old record has.
     """
 
     images: tuple[ImageComparison, ...]
@@ -67,12 +66,12 @@ class Comparison:
 
     @property
     def identical(self) -> bool:
-        """Every picture and all truth."""
+        """Whether all images and annotations are equal."""
         same_images = not self.missing and not self.gone
         return same_images and all(image.identical and not image.truth for image in self.images)
 
     def lines(self) -> list[str]:
-        """For people; a single word where nothing differs."""
+        """The comparison as text; the single line `identical` where nothing differs."""
         if self.identical and not self.changed:
             return ["identical"]
         head = ["identical"] if self.identical else [image.line() for image in self.images]
@@ -81,7 +80,7 @@ class Comparison:
         return head + [f"changed since: {line}" for line in self.changed]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data; an infinite PSNR is None, which JSON has."""
+        """The comparison as JSON data; an infinite PSNR is None."""
         images = [asdict(image) for image in self.images]
         for image in images:
             image["psnr"] = None if math.isinf(image["psnr"]) else round(image["psnr"], 3)
@@ -89,15 +88,22 @@ class Comparison:
         return {**facts, "missing": list(self.missing), "gone": list(self.gone)}
 
 
-def _told(old: Any, new: Any) -> tuple[str, ...]:
-    found = [f"{path}: {preview_json(a)}, now {preview_json(b)}" for path, a, b in differences(old, new)]
-    more = len(found) - _TOLD
-    return (*found[:_TOLD], f"and {more} more") if more > 0 else tuple(found)
+def _lines(old: Any, new: Any, path: str = "") -> Iterator[str]:
+    """A line for each difference of two JSON values."""
+    for where, a, b in differences(old, new, path):
+        yield f"{where}: {preview_json(a)}, now {preview_json(b)}"
+
+
+def _first(lines: Iterable[str], rest: str) -> tuple[str, ...]:
+    """The first lines; `rest` describes how many follow."""
+    found = tuple(lines)
+    more = len(found) - _MOST_LINES
+    return (*found[:_MOST_LINES], rest.format(more)) if more > 0 else found
 
 
 def compare_images(old: ImageRecord, new: ImageRecord) -> ImageComparison:
-    """Two pictures of one image. Sizes must agree."""
-    a, b = decode_png(old.png).astype(np.int16), decode_png(new.png).astype(np.int16)
+    """Compare two images of the same size."""
+    a, b = old.color().astype(np.int16), new.color().astype(np.int16)
     error = np.abs(a - b)
     mean_square = float((error.astype(np.float64) ** 2).mean())
     return ImageComparison(
@@ -108,12 +114,14 @@ def compare_images(old: ImageRecord, new: ImageRecord) -> ImageComparison:
         largest=int(error.max(initial=0)),
         mean=float(error.mean()),
         psnr=math.inf if mean_square == 0 else 10 * math.log10(255**2 / mean_square),
-        truth=_told(old.annotation.model_dump(mode="json"), new.annotation.model_dump(mode="json")),
+        truth=_first(
+            _lines(old.annotation.model_dump(mode="json"), new.annotation.model_dump(mode="json")), "and {} more"
+        ),
     )
 
 
 def circumstances(old: EpisodeRecord, new: EpisodeRecord) -> tuple[str, ...]:
-    """What differs in how two records were made, a line each: versions, device, processor, settings, assets."""
+    """Differences in how two records were made, one line each: versions, device, processor, settings, assets."""
     pairs = (
         ("", old.provenance.versions, new.provenance.versions),
         ("device", old.provenance.device, new.provenance.device),
@@ -129,35 +137,30 @@ def circumstances(old: EpisodeRecord, new: EpisodeRecord) -> tuple[str, ...]:
 
 
 def scene_changes(old: Scene, new: Scene) -> tuple[str, ...]:
-    """Where two Scenes differ beside settings and assets, a line a place, at most 20.
+    """Differences of two Scenes except settings and assets, one line each, at most 20.
 
     Frames, objects and lights are paired by name.
     """
     before = {frame.name: _by_name(frame) for frame in old.frames}
-    frames = [
-        differences(before.pop(frame.name, MISSING), _by_name(frame), f"frames[{number}]")
+    was, now = (scene.model_dump(mode="json", exclude={"frames", "settings", "assets"}) for scene in (old, new))
+    walks = [_lines(was, now)]
+    walks += [
+        _lines(before.pop(frame.name, MISSING), _by_name(frame), f"frames[{number}]")
         for number, frame in enumerate(new.frames)
     ]
-    # By name: its number may be another frame's by now.
-    frames += [differences(frame, MISSING, f"frames[{name}]") for name, frame in before.items()]
-    was, now = (scene.model_dump(mode="json", exclude={"frames", "settings", "assets"}) for scene in (old, new))
-    found = [
-        f"{path}: {preview_json(a)}, now {preview_json(b)}"
-        for walk in (differences(was, now), *frames)
-        for path, a, b in walk
-    ]
-    more = len(found) - _TOLD
-    return (*found[:_TOLD], f"and {more} more places") if more > 0 else tuple(found)
+    # A removed frame by its name, because another frame may have its number now.
+    walks += [_lines(frame, MISSING, f"frames[{name}]") for name, frame in before.items()]
+    return _first(chain(*walks), "and {} more places")
 
 
 def _by_name(frame: SceneFrame) -> dict[str, Any]:
-    """A frame as plain data, its objects and lights by name: one taken out doesn't make all that follow differ."""
+    """A frame as JSON data with objects and lights by name, so that a removed one does not change the others' paths."""
     data = frame.model_dump(mode="json")
     return {**data, **{key: {item["name"]: item for item in data[key]} for key in ("objects", "lights")}}
 
 
 def compare_records(old: EpisodeRecord, new: EpisodeRecord) -> Comparison:
-    """What both have, image by image, and what changed: versions, device, processor, settings, assets."""
+    """Compare two records image by image, and their versions, device, processor, settings and assets."""
     before = {image.name: image for image in old.images}
     now = {image.name for image in new.images}
     compared, missing = [], []

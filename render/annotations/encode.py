@@ -1,4 +1,4 @@
-"""Pictures and optional passes as bytes; the same arrays give the same bytes."""
+"""Encode images as PNG and optional passes as .npz, deterministically: equal arrays give equal bytes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from PIL import Image
 from render.model.errors import RenderError
 from render.model.passes import Passes
 
-# After PNG's filters a picture with shading holds few repeated strings but for runs. Looking only for these gives, at
-# 320 x 240, the size of zlib's level 6 (68 KB) in the time of level 1 (4 ms against 22).
+# After PNG's filters a shaded image repeats few strings except runs. Searching only for runs gives, at 320 x 240, the
+# size of zlib's level 6 (68 KB) in the time of level 1 (4 ms instead of 22).
 _PNG_STRATEGY = zlib.Z_RLE
-# Higher levels take half as long again for a tenth of the size.
+# Higher levels take 1.5 times as long to save a tenth of the size.
 _NPZ_LEVEL = 1
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def encode_png(color: NDArray[np.uint8]) -> bytes:
-    """PNG of a (H, W, 3) uint8 picture, 8-bit RGB, without any metadata."""
+    """PNG of a (H, W, 3) uint8 image: 8-bit RGB, without metadata."""
     out = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(color)).save(out, format="PNG", compress_level=1, compress_type=_PNG_STRATEGY)
     return out.getvalue()
@@ -32,8 +32,8 @@ def encode_png(color: NDArray[np.uint8]) -> bytes:
 def encode_extra(passes: Passes, requested: Sequence[str]) -> bytes | None:
     """The requested passes as `.npz` bytes; None if none is requested.
 
-    depth: (H, W) float32, Blender units, inf for nothing. normal: (H, W, 3) float16, world space. coverage: (N, H, W)
-    float16. Raises RenderError for a pass that the renderer did not give.
+    depth: (H, W) float32, Blender units, inf where the ray meets nothing. normal: (H, W, 3) float16, world space.
+    coverage: (N, H, W) float16. Raises RenderError for a pass that the renderer did not return.
     """
     if not requested:
         return None
@@ -42,7 +42,7 @@ def encode_extra(passes: Passes, requested: Sequence[str]) -> bytes | None:
         for name in ("depth", "normal", "coverage"):
             if name not in requested:
                 continue
-            # The date and the system would otherwise make each file another.
+            # A fixed date and system: the defaults would change the bytes.
             info = zipfile.ZipInfo(f"{name}.npy", date_time=_ZIP_DATE)
             info.compress_type, info.create_system = zipfile.ZIP_DEFLATED, 3
             array = io.BytesIO()
@@ -57,11 +57,11 @@ def _pass(passes: Passes, name: str) -> NDArray[np.float32] | NDArray[np.float16
     if name == "normal":
         return np.ascontiguousarray(passes.normal, dtype=np.float16)
     if passes.coverage is None:
-        raise RenderError("the frame asks for the coverage pass and the renderer gave none")
+        raise RenderError("the frame requests the coverage pass, but the renderer returned none")
     return np.ascontiguousarray(passes.coverage, dtype=np.float16)
 
 
 def decode_extra(data: bytes) -> dict[str, NDArray[np.float32] | NDArray[np.float16]]:
-    """Pass name -> array of `.npz` bytes."""
+    """Pass name -> array, from `.npz` bytes of `encode_extra`."""
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}

@@ -1,47 +1,36 @@
-"""`render-doctor`: is this machine ready to render?"""
+"""`render-doctor`: check whether this machine can render."""
 
 from __future__ import annotations
 
-import os
-
 import click
 
-from render.cli.common import DioramaCommand, verbose_option
+from render.cli import options as opt
+from render.cli.command import DioramaCommand
+from render.cli.output import print_json
 
 
 @click.command(cls=DioramaCommand)
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda", "optix"]),
-    default="auto",
-    show_default=True,
-    help="What the test render runs on.",
-)
-@click.option(
-    "--store", metavar="STORE", default=None, help="Store to look at [default: $DIORAMA_STORE or ./diorama.lance]."
-)
-@click.option(
-    "--warm", "warming", is_flag=True, help="Compile a GPU's kernels ahead (first use takes minutes) and nothing else."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
-@verbose_option
+@opt.device
+@click.option("--store", metavar="STORE", help="Store to check [default: $DIORAMA_STORE or ./diorama.lance].")
+@click.option("--warm", "warming", is_flag=True, help="Only compile GPU kernels; their first use takes minutes.")
+@opt.as_json
+@opt.verbose
 def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
-    """Check Python, libraries, assets, disk, Blender, devices, Ray and the store, one line each.
+    """Check whether this machine can render.
 
-    Exit codes: 0 all is well; 1 something fails, and its line says what to do.
+    Checks Python, libraries, assets, disk, Blender, devices, Ray and the store, and prints one line for each.
+
+    Exit codes: 0 all checks pass; 1 a check fails, and its line says what to do.
     """
     from render.run.doctor import Check, examine, warm
 
     if warming and not as_json:
-        click.echo("compiling kernels; on a card that the wheel has none for this takes minutes", err=True)
-    place = store or os.environ.get("DIORAMA_STORE") or "diorama.lance"
+        click.echo("compiling kernels; on a GPU without prebuilt kernels this takes minutes", err=True)
     checks: list[Check] = []
-    for check in warm(device) if warming else examine(device, place):
+    for check in warm(device) if warming else examine(device, store or opt.default_store()):
         checks.append(check)
         if not as_json:
             click.echo(check.line())
     if as_json:
-        import json
-
-        click.echo(json.dumps([check.__dict__ for check in checks], indent=1))
+        print_json([check.__dict__ for check in checks])
     raise SystemExit(int(any(check.ok is False for check in checks)))

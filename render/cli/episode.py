@@ -1,80 +1,56 @@
-"""`render-episode`: one episode again, for looking and debugging."""
+"""`render-episode`: inspect one episode, or render it again."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import click
 
-from render.cli.common import DioramaCommand, parse_size, shapenet_option, verbose_option
-
-_FILE = click.Path(dir_okay=False, path_type=Path)
+from render.cli import options as opt
+from render.cli.command import DioramaCommand
+from render.cli.output import print_json
 
 
 @click.command(cls=DioramaCommand)
 @click.argument("store", required=False)
 @click.argument("episode_id", required=False, metavar="[ID]")
-@click.option(
-    "--from", "spec", metavar="SPEC", default=None, help="Render the episode of a spec file instead; no store needed."
-)
-@click.option("--at", metavar="VERSION", help="As the store had it: a version's number or tag.")
-@click.option("--sheet", type=_FILE, metavar="FILE.png", help="The whole episode with overlays, in one picture.")
-@click.option("--plan", type=_FILE, metavar="FILE.svg", help="Top view: places, sizes, turns, margins, camera.")
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="PATH=VALUE",
-    help="Change the spec, such as frames[0].objects[1].color=blue; all else stays where it is.",
-)
-@click.option("--unset", "unsets", multiple=True, metavar="PATH", help="Take a place of the spec out.")
-@click.option(
-    "--set-scene", "scene_sets", multiple=True, metavar="PATH=VALUE", help="Change the compiled Scene, unchecked."
-)
-@click.option("--recompile", is_flag=True, help="From the stored spec: what it leaves open is decided anew.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="As --recompile, with another seed.")
-@click.option("--frame", "frames", multiple=True, metavar="NAME", help="Only this frame; may be given again.")
-@click.option("--profile", default=None, metavar="NAME", help="Another profile than the stored one.")
-@click.option("--samples", type=click.IntRange(1, 1_000_000), help="Another number of samples a pixel.")
-@click.option("--size", default=None, metavar="WxH", callback=parse_size, help="Another size than the stored one.")
-@click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder for the files [default: ./<id>].")
-@click.option("--compare", is_flag=True, help="Beside each other: stored, new, difference; also where both are edited.")
-@click.option("--replace", is_flag=True, help="Commit the new making; the old one stays in the store's history.")
-@click.option("--save-blend", is_flag=True, help="Also save each image's scene as a .blend file.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda", "optix"]), default="auto", show_default=True)
-@click.option(
-    "--asset-root",
-    "asset_roots",
-    multiple=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of .blend materials; may be given again.",
-)
-@shapenet_option
-@click.option(
-    "--renderer",
-    type=click.Choice(["cycles", "fake"]),
-    default="cycles",
-    show_default=True,
-    help="fake: flat colors, no Blender.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
-@verbose_option
+@click.option("--from", "spec", metavar="SPEC", help="Render the episode of a spec file; needs no store.")
+@click.option("--at", metavar="VERSION", help="Version number or tag of the store [default: newest].")
+@click.option("--sheet", type=opt.NEW_FILE, metavar="FILE.png", help="Draw all images with overlays into one file.")
+@click.option("--plan", type=opt.NEW_FILE, metavar="FILE.svg", help="Draw a top view with sizes, margins and camera.")
+@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change the spec; the rest stays; repeatable.")
+@click.option("--unset", "unsets", multiple=True, metavar="PATH", help="Remove a value from the spec.")
+@click.option("--set-scene", "scene_sets", multiple=True, metavar="PATH=VALUE", help="Change the Scene, unchecked.")
+@click.option("--recompile", is_flag=True, help="Compile the stored spec again, and sample what it leaves open.")
+@click.option("--seed", type=opt.Number(0, 2**63 - 1), help="Recompile with this seed [default: stored].")
+@click.option("--frame", "frames", multiple=True, metavar="NAME", help="Render only this frame; repeatable.")
+@click.option("--profile", metavar="NAME", help="Profile [default: stored].")
+@click.option("--samples", type=opt.Number(1, 1_000_000), help="Samples per pixel [default: stored].")
+@click.option("--size", metavar="WxH", callback=opt.parse_size, help="Image size in pixels [default: stored].")
+@click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Folder for the files [default: ./<id>].")
+@click.option("--compare", is_flag=True, help="Write stored and new images side by side, with their difference.")
+@click.option("--replace", is_flag=True, help="Commit the re-rendered episode; the old one stays in the history.")
+@click.option("--save-blend", is_flag=True, help="Also save the scene of each image as a .blend file.")
+@opt.device
+@opt.asset_root
+@opt.shapenet
+@opt.renderer
+@opt.as_json
+@opt.verbose
 def main(store: str | None, episode_id: str | None, as_json: bool, **options: Any) -> None:
-    """Look at episode ID of STORE, or render it again from its stored Scene: pictures, overlays, truth.
+    """Inspect an episode, or render it again.
 
-    Says "identical", or how far the pictures differ from what is stored and what changed since: versions, device,
-    settings, assets. With --from, STORE and ID are left out, or ID chooses one of several episodes of the file. STORE
-    is $DIORAMA_STORE where only ID is given.
+    Renders episode ID of STORE from its stored Scene and writes images, overlays and truth. Prints "identical", or how
+    far the images differ from the stored ones and what changed since: versions, device, settings, assets. With --from,
+    omit STORE; ID selects one of several episodes of the file. If only ID is given, STORE is $DIORAMA_STORE.
 
-    --sheet and --plan by themselves show what is stored, without rendering. --set changes one thing and keeps
-    everything else where the compiler put it; a change that breaks a stated relation is refused. Paths may use names:
+    --sheet and --plan alone show the stored episode without rendering. --set changes one value and keeps everything
+    else where the compiler placed it; a change that breaks a stated relation is an error. Paths may use names:
     frames[context-0].objects[b].location=[1,2].
 
-    \b
-    Exit codes: 0 identical, replaced, or nothing to compare with; 1 the pictures or their truth differ; 2 wrong
-    options, spec or id; 3 the device asked for is not there; 4 the store cannot be read.
+    Exit codes: 0 identical, replaced, or nothing to compare with; 1 the images or their truth differ; 2 wrong
+    options, spec or id; 3 the requested device is not available; 4 the store can't be read.
     """
     from render.episode.rerender import EpisodeRequest, render_again
 
@@ -84,9 +60,7 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
         store, episode_id = os.environ["DIORAMA_STORE"], store
     result = render_again(EpisodeRequest(store, episode_id, **options))
     if as_json:
-        import json
-
-        click.echo(json.dumps(result.as_dict(), indent=1))
+        print_json(result.as_dict())
     else:
         for line in result.lines():
             click.echo(line)

@@ -1,17 +1,16 @@
-"""`render-export`: datasets out of a store, in formats that other tools read."""
+"""`render-export`: episodes of a store in formats that other tools read."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from render.cli.common import DioramaCommand, verbose_option
+from render.cli import options as opt
+from render.cli.command import DioramaCommand
+from render.cli.output import counted, progress_bar
 
 if TYPE_CHECKING:
     from render.export.protocol import Exporter, ExportOptions, ExportReport
@@ -19,16 +18,16 @@ if TYPE_CHECKING:
 
 @click.command(cls=DioramaCommand)
 @click.argument("source", required=False, metavar="[STORE]")
-@click.option("--format", "name", default="folder", show_default=True, help="A name of --list-formats.")
-@click.option("--out", type=click.Path(path_type=Path), default=None, metavar="DIR", help="Where to; required.")
+@click.option("--format", "name", default="folder", metavar="NAME", help="Format, one of --list-formats.")
+@click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Output folder; required.")
 @click.option("--overwrite", is_flag=True, help="Replace exported episodes that differ from the stored ones.")
-@click.option("--limit", type=click.IntRange(0), default=None, help="At most so many episodes, first by id.")
-@click.option("--split", "splits", multiple=True, help="Only this split; may be given again.")
-@click.option("--where", metavar="SQL", help="Only episodes that this holds for, such as \"task = 'shape'\".")
-@click.option("--at", metavar="VERSION", help="A version's number or tag instead of the newest.")
-@click.option("--shard-size", type=click.IntRange(1), help="Episodes a file (webdataset, huggingface).")
-@click.option("--list-formats", is_flag=True, help="Name the formats and end.")
-@verbose_option
+@opt.limit("episodes")
+@opt.splits
+@opt.where
+@opt.at
+@click.option("--shard-size", type=opt.Number(1), help="Episodes per file, if sharded [default: by format].")
+@click.option("--list-formats", is_flag=True, help="List the formats and exit.")
+@opt.verbose
 def main(
     source: str | None,
     name: str,
@@ -41,15 +40,14 @@ def main(
     shard_size: int | None,
     list_formats: bool,
 ) -> None:
-    """Write the episodes of STORE [default: $DIORAMA_STORE or ./diorama.lance] to DIR, in a format of --list-formats.
+    """Export episodes to a dataset format.
 
-    Run again, it writes only what is missing. `folder` is a folder an episode: PNG and JSON an image, and episode.json.
-    `clevr-masks` reads a published CLEVR_<split>_scenes.json in STORE's place and writes boxes and masks for its
-    pictures.
+    Writes the episodes of STORE [default: $DIORAMA_STORE or ./diorama.lance] to DIR. A second run writes only what is
+    missing. `folder` has a folder per episode, with a PNG and a JSON file per image and episode.json. `clevr-masks`
+    reads a published CLEVR_<split>_scenes.json instead of STORE, and writes boxes and masks for its images.
 
-    \b
     Exit codes: 0 all exported; 2 wrong options, or exported episodes that differ from the stored ones; 4 the store
-    can't be read, or episodes in it are damaged (named at the end; the others are exported).
+    can't be read, or episodes in it are damaged (listed at the end; the others are exported).
     """
     from render.export import FROM_FILES, SHARDED, exporter, format_names, takes_shard_size
 
@@ -58,56 +56,38 @@ def main(
         return
     export = exporter(name)
     if out is None:
-        raise click.UsageError("--out DIR is missing: where shall the episodes go?")
+        raise click.UsageError("--out DIR is missing; name the output folder")
     if shard_size is not None and not takes_shard_size(name):
-        raise click.UsageError(
-            f"--shard-size is for {' and '.join(sorted(SHARDED))}; leave it out with --format {name}"
-        )
+        raise click.UsageError(f"--shard-size is for {' and '.join(sorted(SHARDED))}; omit it with --format {name}")
     from render.export.protocol import ExportOptions
 
     options = ExportOptions(overwrite, limit, shard_size=shard_size)
     if name in FROM_FILES:
         if source is None or splits or where or at:
-            raise click.UsageError(f"--format {name} reads a file: name it, and leave --split, --where and --at out")
-        report = _from_file(Path(source), out, options)
+            raise click.UsageError(f"--format {name} reads a file: name it, and omit --split, --where and --at")
+        report = _export_file(Path(source), out, options)
     else:
         from render.store.episode_store import condition
 
         options = replace(options, where=condition(where, splits=splits))
-        report = _from_store(export, source or os.environ.get("DIORAMA_STORE") or "diorama.lance", at, out, options)
-    skipped = f", {report.skipped} were there already" if report.skipped else ""
-    click.echo(f"exported {report.exported} episodes to {out}{skipped}")
-    error = report.error()
-    if error is not None:
+        report = _export_store(export, source or opt.default_store(), at, out, options)
+    skipped = f", skipped {report.skipped} already there" if report.skipped else ""
+    click.echo(f"exported {counted(report.exported, 'episode')} to {out}{skipped}")
+    if error := report.error():
         raise error
 
 
-def _from_store(export: Exporter, url: str, at: str | None, out: Path, options: ExportOptions) -> ExportReport:
-    from render.store import open_at, open_store
-
-    store = open_store(url) if at is None else open_at(url, at)
+def _export_store(export: Exporter, url: str, at: str | None, out: Path, options: ExportOptions) -> ExportReport:
+    store = opt.open_reader(url, at)
     count = store.count(options.where)
-    with _bar(count if options.limit is None else min(options.limit, count), " episodes") as progress:
+    with progress_bar(count if options.limit is None else min(options.limit, count), "episodes") as progress:
         report = export(store, out, options, progress)
     store.close()
     return report
 
 
-def _from_file(file: Path, out: Path, options: ExportOptions) -> ExportReport:
+def _export_file(file: Path, out: Path, options: ExportOptions) -> ExportReport:
     from render.export.clevr_masks import export
 
-    with _bar(None, " scenes") as progress:
+    with progress_bar(None, "scenes") as progress:
         return export(file, out, options, progress)
-
-
-@contextmanager
-def _bar(total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
-    from tqdm import tqdm
-
-    # Nothing for what is done in two seconds, and nothing at all where stderr is no terminal.
-    with tqdm(total=total, unit=unit, delay=2, disable=None) as bar:
-
-        def progress(done: int) -> None:
-            bar.update(done)
-
-        yield progress

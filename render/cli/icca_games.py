@@ -1,104 +1,57 @@
-"""What `render-specs icca` does with stores, folders and transcripts."""
+"""Games of `render-specs icca`: made from rendered contexts, read from folders, and drawn as charts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from render.cli.icca_played import empty_folder
+from render.cli.command import report_write_errors
+from render.cli.output import create_empty_folder
+from render.cli.verification import Verification
 from render.model.errors import Diagnostic, SpecError, UsageError
-from scene_specs.benchmarks.icca.contexts import TANGRAM
-from scene_specs.benchmarks.icca.folders import (
-    game_folders,
-    read_game,
-    table_text,
-    write_game,
-)
+from scene_specs.benchmarks.icca.difficulty import SIZE
 from scene_specs.benchmarks.icca.game import Game, new_game
-from scene_specs.benchmarks.icca.levels import SIZE
-from scene_specs.benchmarks.icca.picture import Picture
-from scene_specs.benchmarks.icca.pictures import image_of, png
-from scene_specs.benchmarks.icca.prompts import Part
-from scene_specs.benchmarks.icca.score import MEASURES, Played, Row, of_game, of_transcript
-from scene_specs.benchmarks.icca.sources import seen_picture
+from scene_specs.benchmarks.icca.game_folders import game_folders, read_game, table_text, write_game
+from scene_specs.benchmarks.icca.prompts import Part, image_of, png_bytes
+from scene_specs.benchmarks.icca.score import MEASURES, Played, Row, played_recording, played_transcript
 from scene_specs.benchmarks.icca.transcripts import read_transcripts
-from scene_specs.benchmarks.icca.verify import find_contradiction, is_icca
+from scene_specs.benchmarks.icca.verify import pictures_of_record
+from scene_specs.language.atomic import write_atomic
 
 if TYPE_CHECKING:
     from render.model.record import EpisodeRecord
     from render.store.episode_store import EpisodeReader
 
 
-def pictures_of_record(record: EpisodeRecord) -> list[Picture]:
-    """What the pictures of a rendered context show, by their annotations. Raises SpecError.
-
-    Attributes are those of the objects that were rendered, relations are measured; a thing of which nothing is visible
-    is an error. Relations count only where the context was made to differ in them.
-    """
-    task = record.scene.task or {}
-    if not is_icca(task) or len(record.images) != SIZE:
-        problem = f"found benchmark {task.get('benchmark')!r}, {len(record.images)} images; expected 'icca', {SIZE}"
-        raise SpecError([Diagnostic("", 0, record.episode_id, "task", problem)])
-    if task.get("source") == TANGRAM:
-        from scene_specs.benchmarks.icca.tangrams import picture_of_pieces
-
-        return [picture_of_pieces(_truth(record, k), _annotations(record, k)) for k in range(SIZE)]
-    found = []
-    for k, image in enumerate(record.images):
-        relations = image.annotation.relations if task.get("vary") == "relations" else None
-        try:
-            found.append(seen_picture(str(task.get("source")), _annotations(record, k), relations))
-        except (ValueError, KeyError) as error:
-            raise SpecError([Diagnostic("", 0, record.episode_id, f"image {image.name}", str(error))]) from None
-    return found
-
-
-def _annotations(record: EpisodeRecord, k: int) -> list[dict[str, Any]]:
-    image = record.images[k]
-    hidden = [one.name for one in image.annotation.objects if not one.visible_pixels]
-    if hidden:
-        raise SpecError(
-            [Diagnostic("", 0, record.episode_id, f"image {image.name}", f"nothing is visible of {hidden}")]
-        )
-    return [one.model_dump(mode="json") for one in image.annotation.objects]
-
-
-def _truth(record: EpisodeRecord, k: int) -> dict[str, Any]:
-    return dict(record.scene.frames[k].truth or {})
-
-
 def make_games(store: str, count: int | None, out: Path, seed: int) -> Iterator[Path]:
-    """Games of a store's contexts, contexts in turn, each written below `out` once all contexts were proved.
+    """Create games of a store's contexts in turn, each as a folder below `out`; yield the folders.
 
-    Raises SpecError, StoreError, UsageError.
+    All contexts are verified first. Raises SpecError, StoreError, UsageError.
     """
     from render.store import open_store
 
     opened = open_store(store)
     ids = sorted(key for key, _ in opened.ids() if key.startswith("icca/"))
     if not ids:
-        raise UsageError(f"{store}: no contexts in it; render those of `render-specs icca --contexts N`")
-    empty_folder("--out", out)
+        raise UsageError(f"{store}: found no contexts; render those of `render-specs icca --contexts N`")
+    create_empty_folder("--out", out)
     total = count or len(ids)
     used = ids[:total]
-    diagnostics: list[Diagnostic] = []
-    for record in _whole(opened, used, store):
-        try:
-            reason = find_contradiction(record.scene.task or {}, pictures_of_record(record))
-            diagnostics += [Diagnostic("", 0, record.episode_id, "task", reason)] if reason else []
-        except SpecError as error:
-            diagnostics += error.diagnostics
-    if diagnostics:
-        raise SpecError([replace(diagnostic, file=store) for diagnostic in diagnostics])
-    for place, record in enumerate(_whole(opened, used, store)):
-        for number in range(len(range(place, total, len(ids)))):
-            yield _made(record, place, number, out, seed)
+    result = Verification()
+    for record in _read_records(opened, used, store):
+        location = Diagnostic(store, 0, record.episode_id, "", "")
+        result.add({"benchmark": "icca"}, location, methodcaller("verify_record", record))
+    if result.diagnostics:
+        raise SpecError(result.diagnostics)
+    for index, record in enumerate(_read_records(opened, used, store)):
+        for number in range(len(range(index, total, len(ids)))):
+            yield _write_game(record, index, number, out, seed)
 
 
-def _whole(opened: EpisodeReader, ids: Sequence[str], store: str) -> Iterator[EpisodeRecord]:
+def _read_records(opened: EpisodeReader, ids: Sequence[str], store: str) -> Iterator[EpisodeRecord]:
     from render.export.protocol import ExportReport, iter_valid_records
 
     report = ExportReport()
@@ -108,17 +61,16 @@ def _whole(opened: EpisodeReader, ids: Sequence[str], store: str) -> Iterator[Ep
         yield record
     if report.damaged:
         raise UsageError(
-            f"{store}: damaged: {'; '.join(report.damaged)}; `render-specs check --prove --store` names all"
+            f"{store}: damaged: {'; '.join(report.damaged)}; `render-specs check --prove --store` lists all"
         )
 
 
-def _made(record: EpisodeRecord, place: int, number: int, out: Path, seed: int) -> Path:
+def _write_game(record: EpisodeRecord, index: int, number: int, out: Path, seed: int) -> Path:
     pictures = pictures_of_record(record)
     stem = re.sub(r"[^A-Za-z0-9]+", "-", record.episode_id)
     names = [f"{stem}-{k}.png" for k in range(SIZE)]
     task = record.scene.task or {}
-    context = place + 1
-    game = new_game(context, number, names, pictures, seed)
+    game = new_game(index + 1, number, names, pictures, seed)
     images = {
         name: {"image": image.name, "picture": picture.data(), **task["descriptions"][k]}
         for k, (name, image, picture) in enumerate(zip(names, record.images, pictures, strict=True))
@@ -130,7 +82,7 @@ def _made(record: EpisodeRecord, place: int, number: int, out: Path, seed: int) 
 
 
 def read_games(paths: Sequence[Path]) -> list[Game]:
-    """All games of folders. Raises SpecError with the diagnostics of all."""
+    """Read all games of folders. Raises SpecError with the diagnostics of all games."""
     diagnostics: list[Diagnostic] = []
     found = []
     for folder in game_folders(paths):
@@ -144,40 +96,28 @@ def read_games(paths: Sequence[Path]) -> list[Game]:
 
 
 def write_images(game: Game, parts: Sequence[Part], out: Path) -> None:
-    """The images of a prompt as they are given to a model: `000.png`, `001.png`, ..."""
-    empty_folder("--images", out)
-    shown = [part for part in parts if part.kind != "text"]
-    made = [png(image_of(game, part)) for part in shown]
-    try:
-        for number, content in enumerate(made):
-            partial = out / f".{number:03d}.png.part"
-            partial.write_bytes(content)
-            partial.replace(out / f"{number:03d}.png")
-    except OSError as error:
-        raise UsageError(f"--images {out}: can't be written: {error.strerror or error}") from error
+    """Write the images of a prompt as a model gets them: `000.png`, `001.png`, ..."""
+    create_empty_folder("--images", out)
+    images = [png_bytes(image_of(game, part)) for part in parts if part.kind != "text"]
+    with report_write_errors(f"--images {out}"):
+        for number, content in enumerate(images):
+            write_atomic(out / f"{number:03d}.png", content, fsync=False)
 
 
 def played_games(paths: Sequence[Path]) -> Iterator[Played]:
-    """Transcripts of files, and recorded games of folders."""
+    """Read played games: transcripts from files, and recorded games from folders."""
     for path in paths:
         if path.is_dir():
-            yield from (of_game(game) for game in read_games((path,)))
+            yield from map(played_recording, read_games((path,)))
         else:
-            yield from (of_transcript(one) for one in read_transcripts(path))
-
-
-_TITLES = {
-    "accuracy": "accuracy",
-    "words": "words a message",
-    "wnd": "word novelty distance",
-    "wnr": "word novelty rate",
-}
+            yield from map(played_transcript, read_transcripts(path))
 
 
 def plot_of(rows: Sequence[Row]) -> str:
-    """The scores as SVG."""
-    from render.gallery.lines import Panel, line_chart
+    """The scores as an SVG line chart."""
+    from render.gallery.charts import Panel, line_chart
 
+    titles = {"words": "words per message", "wnd": "word novelty distance", "wnr": "word novelty rate"}
     panels = []
     for measure in MEASURES:
         lines: dict[str, list[tuple[float, float, float, float]]] = {}
@@ -185,5 +125,5 @@ def plot_of(rows: Sequence[Row]) -> str:
             if row.measure == measure:
                 lines.setdefault(row.group, []).append((row.at, row.mean, row.low, row.high))
         top, level = (1.0, 1 / SIZE) if measure == "accuracy" else (None, None)
-        panels.append(Panel(_TITLES[measure], lines, top, level))
+        panels.append(Panel(titles.get(measure, measure), lines, top, level))
     return line_chart("ICCA by repetition", "repetition", panels)

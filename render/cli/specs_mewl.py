@@ -2,86 +2,88 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
-from render.cli.common import atomic_writer
-from render.cli.proofs import checked, placed
+from render.cli import options as opt
+from render.cli.output import json_text, write_specs, write_text
+from render.cli.verification import located, read_checked
+from render.model.errors import SpecError
 
-_FILES = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
-_OUT = click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
 _TASKS = ["shape", "color", "material", "object", "composite", "relation", "bootstrap", "number", "pragmatic"]
 
 
 @click.command()
-@click.option("--task", type=click.Choice([*_TASKS, "all"]), default="all", show_default=True)
-@click.option("--split", type=click.Choice(["train", "val", "test", "all"]), default="all", show_default=True)
-@click.option("--count", type=click.IntRange(0), help="Episodes a task and split [default: 3000, 600, 600].")
-@click.option("--first", type=click.IntRange(0), default=0, show_default=True, help="Number of the first episode.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
-@click.option("--balanced-options", is_flag=True, help="Leave out options that are known to be wrong without looking.")
-@_OUT
+@opt.choice("--task", [*_TASKS, "all"], "Task to generate.", "all")
+@opt.choice("--split", ["train", "val", "test", "all"], "Split to generate.", "all")
+@click.option("--count", type=opt.Number(0), help="Episodes per task and split [default: 3000, 600, 600].")
+@opt.first
+@opt.seed
+@click.option("--balanced-options", is_flag=True, help="Omit options that can be ruled out without the images.")
+@opt.out
 def mewl(
     task: str, split: str, count: int | None, first: int, seed: int, balanced_options: bool, out: Path | None
 ) -> None:
-    """Generate MEWL episodes, one a line; each is proved before it is written.
+    """Generate MEWL episodes, one per line.
 
-    An episode depends on its seed, split, task and number only: `--first 42 --count 1` writes number 42 as
-    `--count 100` does.
+    Each episode is verified before it is written. It depends only on its seed, split, task and number: `--first 42
+    --count 1` writes the same episode 42 as `--count 100`.
     """
     from scene_specs.benchmarks.mewl.generate import COUNTS, TASKS, mewl_spec
     from scene_specs.benchmarks.mewl.words import SPLITS
 
-    with atomic_writer(out) as stream:
-        for name in SPLITS if split == "all" else (split,):
-            for one in TASKS if task == "all" else (task,):
-                for number in range(first, first + (COUNTS[name] if count is None else count)):
-                    spec = mewl_spec(seed, name, one, number, balanced_options)
-                    stream.write(json.dumps(spec, separators=(",", ":")) + "\n")
+    specs = (
+        mewl_spec(seed, part, name, number, balanced_options)
+        for part in (SPLITS if split == "all" else (split,))
+        for name in (TASKS if task == "all" else (task,))
+        for number in range(first, first + (COUNTS[part] if count is None else count))
+    )
+    write_specs(out, specs, "episodes")
 
 
-@click.command(epilog=_FILES)
-@click.argument("files", nargs=-1, required=True)
-@click.option("--json", "as_json", is_flag=True, help="The numbers as JSON instead of tables.")
-@_OUT
+@click.command(epilog=opt.FILES_HELP)
+@opt.files
+@opt.as_json
+@opt.out
 def audit(files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
-    """Say what a guesser gets of MEWL episodes that never sees a picture, and whether what is drawn is balanced.
+    """Audit MEWL episodes for answers that need no image.
 
-    Percent of answers found, beside chance and its standard error; then chi-square probabilities of equal frequencies:
-    position of the answer, attributes of the query's first object, what the answer is about.
+    Reports the accuracy of blind strategies in percent, with chance and its standard error. Also reports chi-square
+    probabilities of equal frequencies: answer position, attributes of the query's first object, topic of the answer.
     """
-    from scene_specs.benchmarks.mewl.audit import audit as audited
+    from scene_specs.benchmarks.mewl.audit import audit as audit_episodes
     from scene_specs.benchmarks.mewl.audit import tables
 
-    rows = audited(data for _, data in _mewl_data(files))
-    with atomic_writer(out) as stream:
-        stream.write(json.dumps(rows, indent=1) + "\n" if as_json else tables(rows))
+    rows = audit_episodes(_read_mewl(files))
+    write_text(out, json_text(rows) if as_json else tables(rows))
 
 
-@click.command(epilog=_FILES)
-@click.argument("files", nargs=-1, required=True)
-@_OUT
+@click.command(epilog=opt.FILES_HELP)
+@opt.files
+@opt.out
 def captions(files: tuple[str, ...], out: Path | None) -> None:
-    """Write MEWL episodes as text, one a line: captions, names, options, and prompts for models that read only text."""
+    """Write MEWL episodes as text, one per line.
+
+    Each line has the captions, names, options, and prompts for models that read only text.
+    """
     from scene_specs.benchmarks.mewl.captions import questions
 
-    with atomic_writer(out) as stream:
-        for _, data in _mewl_data(files):
-            stream.write(json.dumps(questions(data), separators=(",", ":")) + "\n")
+    write_specs(out, (questions(data) for data in _read_mewl(files)), "episodes")
 
 
-def _mewl_data(files: tuple[str, ...]) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Each episode with its JSON data. Raises SpecError for specs that are wrong or no MEWL episodes."""
+def _read_mewl(files: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """Each episode as JSON data. Raises SpecError if files are wrong or hold other episodes than MEWL's."""
     from scene_specs.benchmarks.mewl.view import learner_view
-    from scene_specs.language.errors import SpecError
 
-    for item, data in checked(files):
+    for item, data in read_checked(files):
         try:
             learner_view(data)
         except SpecError as error:
-            raise SpecError([placed(diagnostic, item.file, item.line) for diagnostic in error.diagnostics]) from None
-        yield item, data
+            raise located(error, item.file, item.line) from None
+        yield data
+
+
+COMMANDS = (mewl, audit, captions)

@@ -1,4 +1,4 @@
-"""`render-specs views`: many views of models, with camera matrices in every record."""
+"""`render-specs views`: many views of each model, with camera matrices in every record."""
 
 from __future__ import annotations
 
@@ -8,94 +8,96 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli.common import atomic_writer, log, rgb_value, shapenet_option
+from render.cli import options as opt
+from render.cli.command import log, read_text
+from render.cli.output import progress, write_lines
+from render.model.errors import AssetError, UsageError
 
 if TYPE_CHECKING:
     from render.geometry.shapenet import Library
 
 
-def _span(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[float, float]:
-    """`20` or `-10:40`."""
+def _parse_range(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[float, float]:
+    """Parse `20` or `-10:40`. Raises BadParameter."""
     low, colon, high = value.partition(":")
     try:
         return (float(low), float(high if colon else low))
     except ValueError as error:
-        raise click.BadParameter(f"{value!r}; write degrees, or LEAST:MOST, such as -10:40") from error
+        raise click.BadParameter(f"found {value!r}; expected degrees, or MIN:MAX, such as -10:40") from error
 
 
 @click.command()
 @click.argument("models", nargs=-1)
-@click.option("--list", "listed", type=click.Path(exists=True, dir_okay=False), help="File of such names, one a line.")
-@click.option("--views", "count", type=click.IntRange(1, 100), default=24, show_default=True, help="Views a model.")
+@click.option("--list", "listed", type=opt.FILE, metavar="FILE", help="File with more MODELS, one per line.")
+@click.option("--views", "count", type=opt.Number(1, 100), default=24, help="Views per model.")
+@opt.choice("--yaw", ["even", "random"], "Place cameras around the model in even steps, or at random.")
+@click.option("--start", type=float, metavar="DEG", default=0.0, help="First yaw in degrees; 0 faces the front.")
+@click.option("--elevation", default="20", metavar="DEG|MIN:MAX", callback=_parse_range, help="Elevation in degrees.")
 @click.option(
-    "--yaw",
-    type=click.Choice(["even", "random"]),
-    default="even",
-    show_default=True,
-    help="Round the model in even steps, or drawn.",
+    "--distance",
+    type=float,
+    help="Camera distance; a model's longest side is 2 [default: --framing].",
 )
-@click.option("--start", type=float, default=0.0, show_default=True, help="First yaw in degrees; 0 sees the front.")
-@click.option("--elevation", default="20", show_default=True, metavar="DEG|A:B", callback=_span)
-@click.option("--distance", type=click.FloatRange(0, min_open=True), help="Of the camera; a model's longest side is 2.")
-@click.option("--framing", type=click.FloatRange(0, 10, min_open=True), help="Or: share of the picture it fills.")
-@click.option("--background", metavar="R,G,B", callback=rgb_value, help="Instead of the stage's.")
-@click.option("--stage", default="studio", show_default=True)
-@click.option("--color", help="A palette name, instead of the model's own colors.")
-@click.option("--material", help="A material, instead of the model's own.")
-@click.option("--limit", type=click.IntRange(0), help="At most so many models.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
-@click.option("--skip-broken", is_flag=True, help="Leave out models that can't be read, and list them.")
-@shapenet_option
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout.")
+@click.option(
+    "--framing",
+    type=float,
+    help="Share of the image that the model fills [default: the stage's].",
+)
+@click.option("--background", metavar="R,G,B", callback=opt.parse_color, help="8-bit sRGB [default: the stage's].")
+@click.option("--stage", default="studio", metavar="NAME", help="Stage of the scenes.")
+@click.option("--color", metavar="NAME", help="Color of the palette [default: the model's own colors].")
+@click.option("--material", metavar="NAME", help="Material [default: the model's own].")
+@opt.limit("models")
+@opt.seed
+@click.option("--skip-broken", is_flag=True, help="Leave out models that can't be read, with a warning for each.")
+@opt.shapenet
+@opt.out
 def views(
     models: tuple[str, ...],
-    listed: str | None,
+    listed: Path | None,
     skip_broken: bool,
     limit: int | None,
     out: Path | None,
     seed: int,
-    **rest: Any,
+    **options: Any,
 ) -> None:
-    """Write an episode of N views for each of MODELS, one a line: then `render-batch` renders them.
+    """Generate episodes with many views of each model.
 
-    MODELS: a category (chairs, 03001627), a model (chairs/#3, 03001627/<id>), or all. Every model is read first; one
-    that can't be is an error that names its file, and nothing is written.
+    Writes one episode per model, for `render-batch`. MODELS: a category (chairs, 03001627), a model (chairs/#3,
+    03001627/<id>), or all. All models are read first; if one can't be read, the command reports its file and writes
+    nothing.
     """
     from scene_specs.benchmarks.model_views import ViewPlan, view_spec
+    from scene_specs.checks.semantics import check_spec
 
     keys = ("count", "elevation", "yaw", "start", "distance", "framing")
-    plan = ViewPlan(**{key: rest[key] for key in keys})
-    look = {key: rest[key] for key in ("stage", "background", "color", "material")}
-    names = _names(models, listed)[:limit]
+    plan = ViewPlan(**{key: options[key] for key in keys})
+    look = {key: options[key] for key in ("stage", "background", "color", "material")}
+    names = _find_models(models, listed)[:limit]
     specs = [view_spec(name, plan, seed, **look) for name in _readable(names, skip_broken)]
-    _check(specs)
-    with atomic_writer(out) as stream:
-        for spec in specs:
-            text = json.dumps(spec.model_dump(mode="json", exclude_none=True, exclude_defaults=True))
-            stream.write(text + "\n")
+    for spec in specs:
+        check_spec(spec)
+    dumped = (spec.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for spec in specs)
+    write_lines(out, map(json.dumps, dumped), "episodes", len(specs))
 
 
-def _names(models: tuple[str, ...], listed: str | None) -> list[str]:
-    """Canonical names of what was asked for, each once, in order."""
+def _find_models(models: tuple[str, ...], listed: Path | None) -> list[str]:
+    """Canonical names of the requested models, without duplicates, in order. Raises UsageError."""
     from render.geometry.shapenet import library
-    from render.model.errors import UsageError
 
-    wanted = list(models)
+    requested = list(models)
     if listed is not None:
-        try:
-            text = Path(listed).read_text("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{listed}: can't be read as text: {error}") from error
-        wanted += [line.strip() for line in text.splitlines() if line.strip()]
-    if not wanted:
+        requested += filter(None, map(str.strip, read_text(listed).splitlines()))
+    if not requested:
         raise UsageError("no models are named; give categories, models, or all")
     source = library()
-    return list(dict.fromkeys(name for word in wanted for name in _meant(word.removeprefix("shapenet:"), source)))
+    return list(dict.fromkeys(name for word in requested for name in _expand(word.removeprefix("shapenet:"), source)))
 
 
-def _meant(word: str, source: Library) -> list[str]:
+def _expand(word: str, source: Library) -> list[str]:
+    """The models that a category, a model, or `all` stands for."""
     if word == "all":
-        return [name for category in source.categories() for name in _meant(category, source)]
+        return [name for category in source.categories() for name in _expand(category, source)]
     if "/" in word:
         return [source.find(f"shapenet:{word}")[0]]
     count = len(source.models(word))
@@ -103,14 +105,11 @@ def _meant(word: str, source: Library) -> list[str]:
 
 
 def _readable(names: list[str], skip: bool) -> list[str]:
-    """Those that can be read. Raises AssetError with all that can't, unless they are to be skipped."""
-    from tqdm import tqdm
-
+    """The models that can be read. Raises AssetError with all the others, unless `skip` leaves them out."""
     from render.geometry.shapenet import load_model
-    from render.model.errors import AssetError
 
     good, broken = [], []
-    for name in tqdm(names, desc="reading models", unit="model", disable=None, delay=2):
+    for name in progress(names, "models"):
         try:
             load_model(name)
             good.append(name)
@@ -119,15 +118,8 @@ def _readable(names: list[str], skip: bool) -> list[str]:
             if skip:
                 log.warning("left out: %s", error)
     if broken and not skip:
-        shown = "; ".join(broken[:5]) + (f"; and {len(broken) - 5} more" if len(broken) > 5 else "")
-        raise AssetError(f"{len(broken)} of {len(names)} models can't be read (--skip-broken leaves them out): {shown}")
+        listed = "; ".join(broken[:5]) + (f"; and {len(broken) - 5} more" if len(broken) > 5 else "")
+        raise AssetError(f"{len(broken)} of {len(names)} models can't be read (--skip-broken omits them): {listed}")
     if broken:
-        log.info("%d of %d models left out", len(broken), len(names))
+        log.info("left out %d of %d models", len(broken), len(names))
     return good
-
-
-def _check(specs: list[Any]) -> None:
-    from scene_specs.checks.semantics import check_spec
-
-    for spec in specs:
-        check_spec(spec)

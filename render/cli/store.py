@@ -1,4 +1,4 @@
-"""`render-store`: look into a dataset store, check it, take care of it."""
+"""`render-store`: inspect, check and maintain a dataset store."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli import store_care, store_stats
-from render.cli.common import DioramaGroup, atomic_writer, log, verbose_option
-from render.cli.store_parts import AT, JSON, STORE, WHERE, bar, open_one, print_json, table
+from render.cli import options as opt
+from render.cli import store_maintenance, store_stats
+from render.cli.command import DioramaGroup, log
+from render.cli.output import atomic_writer, counted, print_json, progress_bar
+from render.model.errors import StoreError, UsageError
+from scene_specs.language.tables import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,49 +24,50 @@ if TYPE_CHECKING:
 
 _LS_COLUMNS = ["episode_id", "benchmark", "task", "split", "attempt", "profile", "width", "height", "image_names"]
 _OBJECT_COLUMNS = ("image", "object", "shape", "color", "material", "size", "box", "visible")
-_SHOWN_DAMAGE = 20
+_SORT_KEYS = ("visible_fraction", "visible_pixels", "box", "objects", "images", "seconds")
+_MAX_DAMAGED = 20
 
 
 @click.group(cls=DioramaGroup)
-@verbose_option
+@opt.verbose
 def main() -> None:
-    """Look into a dataset store (a folder or s3://BUCKET/NAME), check it, take care of it.
+    """Inspect, check and maintain a dataset store.
 
-    \b
-    Exit codes: 0 done; 1 stores that differ (diff); 2 wrong options, or episodes that differ (copy); 4 the store can't
-    be read or written, or is damaged.
+    STORE is a folder or s3://BUCKET/NAME [default: $DIORAMA_STORE or ./diorama.lance].
+
+    Exit codes: 0 done; 1 stores differ (diff); 2 wrong options, or episodes differ (copy); 4 the store can't be read
+    or written, or is damaged.
     """
 
 
 @main.command()
 @click.argument("url", metavar="STORE")
 def create(url: str) -> None:
-    """Make an empty store. (render-batch makes one by itself.)"""
+    """Create an empty store; render-batch does so itself."""
     from render.store import create_store
 
     create_store(url).close()
-    click.echo(f"made {url}")
+    click.echo(f"created {url}")
 
 
 @main.command()
-@STORE
-@WHERE
-@click.option("--limit", type=click.IntRange(0), help="At most so many.")
-@click.option(
-    "--sort",
-    type=click.Choice(["visible_fraction", "visible_pixels", "box", "objects", "images", "seconds"]),
-    help="Smallest first: of an episode's objects the one that shows least, ... [default: by id]",
-)
-@click.option("--reverse", is_flag=True, help="Largest first.")
-@AT
-@JSON
+@opt.store
+@opt.where
+@opt.limit("episodes")
+@click.option("--sort", type=click.Choice(_SORT_KEYS), help="Sort by a measure, smallest first [default: by id].")
+@click.option("--reverse", is_flag=True, help="Reverse the order.")
+@opt.at
+@opt.as_json
 def ls(
     url: str, where: str | None, limit: int | None, sort: str | None, reverse: bool, at: str | None, as_json: bool
 ) -> None:
-    """List episodes, by id or by what is extreme in them."""
+    """List episodes by id, or by an extreme measure.
+
+    For a measure of objects, such as visible_fraction, an episode counts with its smallest object.
+    """
     from render.store.episode_store import ID_BATCH_ROWS, ids_filter
 
-    store = open_one(url, at)
+    store = opt.open_reader(url, at)
     if sort is not None:
         from render.store.analysis.extremes import extremes
 
@@ -93,24 +97,27 @@ def _ls_line(row: dict[str, Any], sort: str | None) -> str:
 
 
 @main.command()
-@STORE
+@opt.store
 @click.argument("episode", required=False)
-@AT
-@JSON
+@opt.at
+@opt.as_json
 def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
-    """What a store holds, or what one EPISODE is; all of its truth with --json."""
-    store = open_one(url, at)
+    """Show a summary of a store or of one EPISODE.
+
+    With --json, an episode includes its complete truth.
+    """
+    store = opt.open_reader(url, at)
     record = None if episode is None else store.get(episode)
     facts = _store_facts(store) if record is None else _episode_facts(record, as_json)
     if as_json:
-        print_json(facts)
+        print_json(facts, ascii_only=False)
         return
     for name, value in facts.items():
         if isinstance(value, dict):
             value = ", ".join(f"{key} {count}" for key, count in value.items()) or "none"
         click.echo(f"{name + ':':<12}{value}")
     if record is not None:
-        for line in table(_OBJECT_COLUMNS, _object_rows(record)):
+        for line in text_table(_OBJECT_COLUMNS, _object_rows(record)):
             click.echo(line)
 
 
@@ -167,95 +174,93 @@ def _object_rows(record: EpisodeRecord) -> Iterator[tuple[str, ...]]:
 
 
 @main.command()
-@STORE
+@opt.store
 @click.argument("episodes", nargs=-1, required=True)
-@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where to.")
-@AT
-@click.option("--overwrite", is_flag=True, help="Replace what is there but differs.")
+@click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Output folder.")
+@opt.at
+@click.option("--overwrite", is_flag=True, help="Replace existing files that differ.")
 def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrite: bool) -> None:
-    """Write EPISODES as folders of PNG and JSON; with --at, as they were then."""
+    """Write EPISODES as folders of PNG and JSON."""
     from render.export.folder import export
     from render.export.protocol import ExportOptions
-    from render.model.errors import StoreError
     from render.store.episode_store import ids_filter
 
-    store = open_one(url, at)
+    store = opt.open_reader(url, at)
     missing = [episode for episode in episodes if not store.exists(episode)]
     if missing:
-        raise StoreError(f"{url}: episode {missing[0]} is not in the store")
+        raise StoreError(f"{url}: episode {missing[0]} is not in the store; `render-store ls {url}` lists all")
     report = export(store, out, ExportOptions(overwrite, where=ids_filter(episodes)), lambda done: None)
-    click.echo(f"wrote {report.exported} episodes to {out}, {report.skipped} were there already")
-    error = report.error()
-    if error is not None:
+    click.echo(f"wrote {counted(report.exported, 'episode')} to {out}, skipped {report.skipped} already there")
+    if error := report.error():
         raise error
 
 
 @main.command()
-@STORE
-@click.option("--workers", type=click.IntRange(1), help="Processes [default: as many as cores].")
-@click.option(
-    "--specs-out", type=click.Path(path_type=Path), metavar="FILE", help="Specs of damaged episodes (.jsonl)."
-)
-@click.option("--repair", "mend", is_flag=True, help="Then take damaged rows out, and all but the newest of one id.")
-@AT
-@JSON
+@opt.store
+@opt.workers
+@click.option("--specs-out", type=opt.NEW_PATH, metavar="FILE", help="Write specs of damaged episodes here (.jsonl).")
+@click.option("--repair", "mend", is_flag=True, help="Delete damaged rows, and all but the newest row of an id.")
+@opt.at
+@opt.as_json
 def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at: str | None, as_json: bool) -> None:
-    """Check every episode: digests, pictures, boxes, masks, frames, columns, answers, ids that are there twice.
+    """Verify every episode of a store.
 
-    With --specs-out and --repair, the render-batch command that it prints makes the damaged episodes again.
+    Checks digests, images, boxes, masks, frames, columns, answers, and duplicate ids. With --specs-out and --repair, it
+    prints the render-batch command that renders the damaged episodes again.
     """
     from render.episode.output_files import check_writable
-    from render.model.errors import StoreError, UsageError
-    from render.store.lance import verify as looking
+    from render.store.lance.verify import verify as verify_store
     from render.store.lance.verify import write_specs
 
     if mend and at is not None:
-        raise UsageError("--repair changes the newest version; leave --at out")
+        raise UsageError("--repair changes the newest version; omit --at")
     if specs_out is not None:
         check_writable(specs_out)
-    store = open_one(url, at)
-    with bar(store.count(), " episodes") as progress:
-        verdict = looking.verify(store, workers, progress)
+    store = opt.open_reader(url, at)
+    with progress_bar(store.count(), "episodes") as progress:
+        verdict = verify_store(store, workers, progress)
     lost = [damage for damage in verdict.damaged if not damage.duplicate]
     if mend and lost and specs_out is None:
-        raise UsageError(f"{len(lost)} damaged episodes would be taken out; give --specs-out FILE to keep their specs")
-    _tell(url, verdict, as_json)
+        lost_count = counted(len(lost), "damaged episode")
+        raise UsageError(f"--repair would delete {lost_count}; give --specs-out FILE to keep the specs")
+    _print_verdict(url, verdict, as_json)
     if specs_out is not None:
         for file, options in write_specs(verdict.damaged, specs_out, atomic_writer).items():
-            log.info("to make them again: render-batch %s --out %s %s", file, url, options)
-        _tell_unkept([damage.episode_id or f"row {damage.row}" for damage in lost if damage.spec is None], specs_out)
+            log.info("to render them again: render-batch %s --out %s %s", file, url, options)
+        without_spec = [damage.episode_id or f"row {damage.row}" for damage in lost if damage.spec is None]
+        _warn_of_lost_specs(without_spec, specs_out)
     if mend and verdict.damaged:
         from render.store import open_store
         from render.store.lance.verify import delete_damaged
 
-        log.info("took out %d rows", delete_damaged(open_store(url), verdict))
+        log.info("deleted %s", counted(delete_damaged(open_store(url), verdict), "row"))
     if not verdict.intact:
         rows = len(verdict.damaged) + len(verdict.unreadable)
-        now = "were damaged and are taken out" if mend and not verdict.unreadable else "are damaged"
+        now = "were damaged and are deleted" if mend and not verdict.unreadable else "are damaged"
         raise StoreError(f"{url}: {rows} of {verdict.episodes} rows {now}")
 
 
-def _tell(url: str, verdict: Verdict, as_json: bool) -> None:
+def _print_verdict(url: str, verdict: Verdict, as_json: bool) -> None:
     if as_json:
         damaged = [{"episode": one.episode_id, "problems": one.problems} for one in verdict.damaged]
         facts = {"store": url, "version": verdict.version, "episodes": verdict.episodes}
-        print_json({**facts, "damaged": damaged, "unreadable": verdict.unreadable})
+        print_json({**facts, "damaged": damaged, "unreadable": verdict.unreadable}, ascii_only=False)
         return
-    for line in [*verdict.unreadable, *map(str, verdict.damaged)][:_SHOWN_DAMAGE]:
+    for line in [*verdict.unreadable, *map(str, verdict.damaged)][:_MAX_DAMAGED]:
         log.error("%s", line)
-    more = len(verdict.unreadable) + len(verdict.damaged) - _SHOWN_DAMAGE
+    more = len(verdict.unreadable) + len(verdict.damaged) - _MAX_DAMAGED
     if more > 0:
         log.error("and %d more (--json lists all)", more)
     if verdict.intact:
-        click.echo(f"{url}: {verdict.episodes} episodes, all whole")
+        click.echo(f"{url}: {counted(verdict.episodes, 'episode')}, none damaged")
 
 
-def _tell_unkept(names: list[str], specs_out: Path) -> None:
+def _warn_of_lost_specs(names: list[str], specs_out: Path) -> None:
     if names:
-        more = f" and {len(names) - _SHOWN_DAMAGE} more" if len(names) > _SHOWN_DAMAGE else ""
-        shown = ", ".join(names[:_SHOWN_DAMAGE]) + more
-        log.warning("can't be made again from %s, their specs can't be read either: %s", specs_out, shown)
+        more = f" and {len(names) - _MAX_DAMAGED} more" if len(names) > _MAX_DAMAGED else ""
+        listed = ", ".join(names[:_MAX_DAMAGED]) + more
+        log.warning("%s lacks these episodes, whose specs can't be read either: %s", specs_out, listed)
 
 
-for _command in (*store_care.COMMANDS, *store_stats.COMMANDS):
+for _command in (*store_maintenance.COMMANDS, *store_stats.COMMANDS):
     main.add_command(_command)

@@ -1,4 +1,4 @@
-"""`render-store stats` and `render-store diff`: what a store holds in distributions, and how two stores differ."""
+"""`render-store stats` and `render-store diff`: distributions of a store, and differences between two stores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli.store_parts import AT, JSON, STORE, WHERE, bar, open_one, print_json
+from render.cli import options as opt
+from render.cli.output import print_json, progress_bar
+from render.model.errors import UsageError
+from scene_specs.language.tables import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,27 +19,25 @@ if TYPE_CHECKING:
     from render.store.analysis.stats import Distribution, Key, Stats
     from render.store.analysis.store_diff import EpisodeDiff, StoreDiff
 
-_BAR = 28
-_SHOWN = 20
-_LINES = 4
+_BAR_WIDTH = 28
+_MAX_LINES = 4
 
 
 @click.command()
-@STORE
-@WHERE
-@click.option("--by", type=click.Choice(["benchmark", "task", "split", "profile"]), help="Beside each other, by this.")
+@opt.store
+@opt.where
 @click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Also draw it: .png or .svg."
+    "--by", type=click.Choice(["benchmark", "task", "split", "profile"]), help="Compare groups [default: none]."
 )
-@AT
-@JSON
+@click.option("--out", type=opt.NEW_FILE, metavar="FILE", help="Also draw a chart: a .png or .svg file.")
+@opt.at
+@opt.as_json
 def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None, as_json: bool) -> None:
-    """Distributions: objects, looks, visible fraction, box sizes, relations, utterances; by group with --by.
+    """Show distributions of the contents of a store.
 
-    Boxes and visible fractions are as measured. Pointers are counted apart.
+    Objects, shapes, colors, visible fractions, box sizes, relations and utterances; per group with --by. Boxes and
+    visible fractions are measured. Pointers are counted separately.
     """
-    from render.model.errors import UsageError
-
     if out is not None and out.suffix.lower() not in (".png", ".svg"):
         raise UsageError(f"--out {out}: name a .png or .svg file")
     from render.store.analysis.stats import gather
@@ -45,18 +46,18 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
         from render.episode.output_files import check_writable
 
         check_writable(out)
-    store = open_one(url, at)
-    with bar(store.count(where), " episodes") as progress:
+    store = opt.open_reader(url, at)
+    with progress_bar(store.count(where), "episodes") as progress:
         found = gather(store, where, by, progress)
     if out is not None:
         _draw(found, url, where, out)
     if as_json:
-        print_json({"store": url, "version": store.version, "where": where, **found.as_dict()})
+        print_json({"store": url, "version": store.version, "where": where, **found.as_dict()}, ascii_only=False)
         return
     for line in _lines(found):
         click.echo(line)
     if out is not None:
-        click.echo(f"drawn: {out}")
+        click.echo(f"chart: {out}")
 
 
 def _draw(found: Stats, url: str, where: str | None, out: Path) -> None:
@@ -79,8 +80,8 @@ def _lines(found: Stats) -> Iterator[str]:
             yield from _table(item, found.groups) if found.by is not None else _bars(item)
 
 
-def _seen(item: Distribution) -> list[tuple[str, list[Key]]]:
-    """The bars of a chart, without empty ones before the first and after the last that is not."""
+def _nonempty_rows(item: Distribution) -> list[tuple[str, list[Key]]]:
+    """The bars of a chart, without the empty bars at its start and end."""
     from render.gallery.charts import bars
 
     rows = bars(item)
@@ -91,67 +92,63 @@ def _seen(item: Distribution) -> list[tuple[str, list[Key]]]:
 
 
 def _bars(item: Distribution) -> Iterator[str]:
-    """Value, count, share and a bar."""
+    """Lines of value, count, share and a bar."""
     (counter,) = item.counts.values()
-    rows = [(label, sum(counter[key] for key in keys)) for label, keys in _seen(item)]
+    rows = [(label, sum(counter[key] for key in keys)) for label, keys in _nonempty_rows(item)]
     total, most = sum(count for _, count in rows), max(count for _, count in rows)
     width = max(len(label) for label, _ in rows)
     for label, count in rows:
-        line = "#" * round(_BAR * count / most) if count else ""
+        line = "#" * round(_BAR_WIDTH * count / most) if count else ""
         yield f"  {label:<{width}}  {count:>9}  {count / total:>6.1%}  {line}".rstrip()
 
 
 def _table(item: Distribution, groups: list[str]) -> Iterator[str]:
-    """Value, and the share of each group's in per cent."""
-    rows = _seen(item)
-    width = max(len(label) for label, _ in rows)
-    columns = [max(len(group), 6) for group in groups]
-    yield "  " + " " * width + "".join(f"  {group:>{size}}" for group, size in zip(groups, columns, strict=True))
-    for label, keys in rows:
-        cells = []
-        for group, size in zip(groups, columns, strict=True):
-            counter: Counter[Key] = item.counts.get(group, Counter())
-            total = sum(counter.values())
-            share = f"{sum(counter.get(key, 0) for key in keys) / total:.1%}" if total else "-"
-            cells.append(f"  {share:>{size}}")
-        yield f"  {label:<{width}}" + "".join(cells)
+    """Lines of value, and its share in each group in percent."""
+
+    def share(group: str, keys: list[Key]) -> str:
+        counter: Counter[Key] = item.counts.get(group, Counter())
+        total = sum(counter.values())
+        text = f"{sum(counter.get(key, 0) for key in keys) / total:.1%}" if total else "-"
+        return f"{text:>{max(len(group), 6)}}"
+
+    rows = [(label, *(share(group, keys) for group in groups)) for label, keys in _nonempty_rows(item)]
+    yield from (f"  {line}" for line in text_table(("", *(f"{group:>6}" for group in groups)), rows))
 
 
 @click.command()
 @click.argument("url", metavar="STORE_A")
 @click.argument("other", metavar="[STORE_B]", required=False)
-@WHERE
-@click.option("--at", metavar="VERSION", help="STORE_A as it was at a version or tag; STORE_B is then the same store.")
-@click.option("--limit", type=click.IntRange(0), default=_SHOWN, show_default=True, help="So many differences in full.")
-@JSON
+@opt.where
+@click.option("--at", metavar="VERSION", help="Version number or tag of STORE_A [default: newest].")
+@click.option("--limit", type=opt.Number(0), default=20, help="Maximum number of differences in full.")
+@opt.as_json
 def diff(url: str, other: str | None, where: str | None, at: str | None, limit: int, as_json: bool) -> None:
-    """How STORE_A and STORE_B differ: ids in one only, what episodes were made from, truth, pictures by pixels.
+    """Compare two stores, or two versions of a store.
 
-    `render-store diff STORE --at 11` says what changed since version 11. When and where an episode was made is no
-    difference. --json lists everything.
+    Compares ids, the inputs of episodes, truth, and images by pixels. `render-store diff STORE --at 11` shows what
+    changed since version 11. When and where an episode was rendered does not count. --json lists everything.
 
-    \b
     Exit codes: 0 the same; 1 they differ; 2 wrong options; 4 a store can't be read.
     """
-    from render.model.errors import UsageError
     from render.store.analysis.store_diff import diff as compare
 
     if other is None and at is None:
         raise UsageError("name two stores, or a store and --at VERSION")
-    a, b = open_one(url, at), open_one(other or url)
-    with bar(a.count(where), " episodes") as progress:
+    a, b = opt.open_reader(url, at), opt.open_reader(other or url)
+    with progress_bar(a.count(where), "episodes") as progress:
         found = compare(a, b, where, progress)
     if as_json:
         differing = [one.as_dict() for one in found.differing]
         ids = {"only_a": found.only_a, "only_b": found.only_b, "alike": found.alike}
-        print_json({"same": found.same, **ids, "reasons": dict(found.reasons), "differing": differing})
+        data = {"same": found.same, **ids, "reasons": dict(found.reasons), "differing": differing}
+        print_json(data, ascii_only=False)
     else:
-        for line in _told(found, url if at is None else f"{url} at {at}", other or url, limit):
+        for line in _diff_lines(found, url if at is None else f"{url} at {at}", other or url, limit):
             click.echo(line)
     raise SystemExit(0 if found.same else 1)
 
 
-def _told(found: StoreDiff, a: str, b: str, limit: int) -> Iterator[str]:
+def _diff_lines(found: StoreDiff, a: str, b: str, limit: int) -> Iterator[str]:
     only = f"{len(found.only_a)} only in A, {len(found.only_b)} only in B"
     yield f"{found.alike} alike, {len(found.differing)} differ, {only}"
     yield f"A: {a}"
@@ -166,22 +163,22 @@ def _told(found: StoreDiff, a: str, b: str, limit: int) -> Iterator[str]:
         yield "differ in: " + ", ".join(f"{name} {count}" for name, count in counts)
     for one in found.differing[:limit]:
         yield f"{one.episode}:"
-        yield from (f"  {line}" for line in _one(one))
+        yield from (f"  {line}" for line in _episode_lines(one))
     if len(found.differing) > limit:
         yield f"and {len(found.differing) - limit} more that differ"
 
 
-def _one(one: EpisodeDiff) -> Iterator[str]:
-    """At most a few lines a part: a moved camera changes every number."""
+def _episode_lines(one: EpisodeDiff) -> Iterator[str]:
+    """The differences of an episode, at most a few lines per part: a moved camera changes every number."""
     if one.problem:
         yield one.problem
     for name, lines in (("", one.made), ("Scene ", one.scene), ("truth ", one.truth)):
         sides = (line.replace(": stored ", ": ").replace(": ", ": A ", 1).replace(", now ", ", B ") for line in lines)
-        yield from (f"{name}{line}" for line in list(sides)[:_LINES])
-        if len(lines) > _LINES:
-            yield f"{name}and {len(lines) - _LINES} more places"
+        yield from (f"{name}{line}" for line in list(sides)[:_MAX_LINES])
+        if len(lines) > _MAX_LINES:
+            yield f"{name}and {len(lines) - _MAX_LINES} more"
     if one.pixels:
-        counts = ", ".join(f"{name} {count}" for name, count in list(one.pixels.items())[:_LINES])
+        counts = ", ".join(f"{name} {count}" for name, count in list(one.pixels.items())[:_MAX_LINES])
         yield f"pixels that differ: {counts}; by at most {one.largest} of 255, PSNR {one.psnr:.1f} dB at worst"
 
 

@@ -1,4 +1,4 @@
-"""Spec to Scene. Pure: numpy, the assets, and nothing else."""
+"""Compile specs to Scenes. Pure: only numpy and the assets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Scene is made of: the SHA-256 of every file it needs."""
+"""The assets of a Scene: their files and SHA-256 digests."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _stage_digest = lru_cache(maxsize=64)(stage_digest)
 
 @lru_cache(maxsize=1)
 def package_assets() -> Path:
-    """The folder of our own assets."""
+    """The folder of the built-in assets."""
     return Path(str(resources.files("assets"))).resolve()
 
 
 def resolve_blend(name: str, asset_roots: Sequence[Path] = ()) -> Path:
-    """The .blend file called `name` in the first root that has it: the given ones, then the package's own assets.
+    """The .blend file `name` in the first root that has it: `asset_roots`, then the built-in assets.
 
-    An absolute name is taken as it is. What lies outside every root, by `..` or by a symlink, is refused.
-    Raises AssetError.
+    An absolute path is accepted inside a root. Raises AssetError for a missing file, and for one outside of all roots,
+    also by `..` or a symlink.
     """
     roots = [root.resolve() for root in asset_roots] + [package_assets()]
-    shown = ", ".join(str(root) for root in roots)
+    listed = ", ".join(str(root) for root in roots)
     if "\0" in name or not name.endswith(".blend"):
         raise AssetError(f"asset {name!r}: not the name of a .blend file")
     outside = False
@@ -42,26 +42,23 @@ def resolve_blend(name: str, asset_roots: Sequence[Path] = ()) -> Path:
         elif path.is_file():
             return path
     if outside:
-        raise AssetError(f"asset {name!r} lies outside the asset roots; name its folder as a root (roots: {shown})")
-    raise AssetError(f"asset {name!r} is not there; looked in: {shown}")
+        raise AssetError(f"asset {name!r} lies outside the asset roots; name its folder as a root (roots: {listed})")
+    raise AssetError(f"asset {name!r}: file not found; looked in: {listed}")
 
 
 @lru_cache(maxsize=256)
 def _file_digest(path: Path, size: int, changed_ns: int) -> str:
-    whole = hashlib.sha256()
     with path.open("rb") as file:
-        while piece := file.read(1 << 20):
-            whole.update(piece)
-    return whole.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def blend_digest(name: str, asset_roots: Sequence[Path] = ()) -> str:
-    """SHA-256 of a .blend file, hexadecimal; read again only when its size or date changed. Raises AssetError."""
+    """Hexadecimal SHA-256 of a .blend file, see `file_digest`. Raises AssetError."""
     return file_digest(resolve_blend(name, asset_roots))
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file, hexadecimal; read again only when its size or date changed. Raises AssetError."""
+    """Hexadecimal SHA-256 of a file, read again only after its size or date changed. Raises AssetError."""
     try:
         state = path.stat()
         return _file_digest(path, state.st_size, state.st_mtime_ns)
@@ -70,26 +67,26 @@ def file_digest(path: Path) -> str:
 
 
 def check_assets(scene: Scene, find: Callable[[str], Path]) -> None:
-    """Every asset of a Scene is the one it was made with. find: .blend name -> file. Raises AssetError."""
-    for name, made_with in scene.assets.items():
+    """Check the digests of a Scene's assets. find: .blend name -> file. Raises AssetError if one has changed."""
+    for name, expected in scene.assets.items():
         kind, _, rest = name.partition(":")
         if kind == "mesh":
-            now = load_mesh(rest).sha256
+            found = load_mesh(rest).sha256
         elif kind == "shapenet":
-            now = load_model(name).sha256
+            found = load_model(name).sha256
         elif kind == "stage":
-            now = _stage_digest(rest)
+            found = _stage_digest(rest)
         else:
-            now = file_digest(find(rest))
-        if now != made_with:
+            found = file_digest(find(rest))
+        if found != expected:
             raise AssetError(
-                f"episode {scene.id}: asset {name}: the Scene was made with {made_with[:12]}, here is {now[:12]}; "
+                f"episode {scene.id}: asset {name}: the Scene was made with {expected[:12]}, here is {found[:12]}; "
                 "render with the version that made it, or compile the spec again"
             )
 
 
 def shape_asset(name: str) -> tuple[str, str]:
-    """Name among a Scene's assets, and SHA-256, of a mesh or model. Raises AssetError."""
+    """Key in a Scene's assets, and SHA-256, of a mesh or model. Raises AssetError."""
     if is_model(name):
         model = load_model(name)
         return model.name, model.sha256

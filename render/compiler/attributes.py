@@ -1,36 +1,44 @@
-"""What each object of a frame is: shape, color, material, size, rotation, given or drawn."""
+"""Attributes of a frame's objects: shape, color, material, size and rotation, specified or sampled."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
-from render.compiler.looks import Fail, Look, Wanted, draw_looks, wanted_of
 from render.compiler.rng import Keys
 from render.geometry.camera import Camera
 from render.geometry.orbit import seen_from
 from render.geometry.outlines import corners_of, outline_of
-from render.geometry.rotation import Vec
+from render.geometry.rotation import Vec, rounded, rounded3
 from render.geometry.shapenet import canonical, load_model
 from render.geometry.solid import Stand, stand_of
 from render.model.scene import SceneMaterial
-from scene_specs.language.model_names import is_model
+from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
 from scene_specs.language.outlines import POLYGON, signed_area
 from scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, object_name
-from scene_specs.language.stage import Stage, StagePlace
+from scene_specs.language.stage import Stage, StageDefaults, StagePlace
 from scene_specs.language.vocabulary import linear_of_srgb
+
+Fail = Callable[[str], Exception]
+# (shape, color, material, size), names or other values of a spec.
+Look = tuple[object, object, object, object]
+
+# How often sampling distinct objects may start over before the frame fails.
+_DISTINCT_TRIES = 100
 
 
 @dataclass(frozen=True)
 class Item:
-    """One object before it has a place. location: as given, with z filled in; None if it is free.
+    """An object before the layout. location: as specified, with z filled in; None if the layout decides it.
 
-    height: of its origin above the ground it stands on. radius: of the disc that is its footprint; hull: its outline
-    there about the origin, turned and scaled, where that is known better than the disc. reach: of the sphere about the
-    origin that holds it. outline: of prisms and of what is given by corners.
+    height: of its origin above the ground. radius: of its footprint, a disc. hull: convex outline of the footprint,
+    about the origin, rotated and scaled, where known. reach: radius of the sphere about the origin that contains it.
+    outline: of prisms, and of shapes defined by corners.
     """
 
     name: str
@@ -49,26 +57,16 @@ class Item:
     outline: OutlineSpec | None = None
 
 
-def rounded(value: float) -> float:
-    """To 6 decimals, as every number of a Scene; never a negative zero."""
-    return round(float(value), 6) + 0.0
-
-
-def rounded3(value: Sequence[float]) -> Vec:
-    """Three numbers to 6 decimals."""
-    return (rounded(value[0]), rounded(value[1]), rounded(value[2]))
-
-
-def material_of(given: str | MaterialSpec) -> SceneMaterial:
-    """A Scene's material from a spec's."""
-    if isinstance(given, str):
-        return SceneMaterial(name=given)
-    strength = 1.0 if given.strength is None else given.strength
-    return SceneMaterial(name=given.name or "blend", strength=strength, blend=given.blend, group=given.group)
+def material_of(material: str | MaterialSpec) -> SceneMaterial:
+    """The Scene's form of a spec's material."""
+    if isinstance(material, str):
+        return SceneMaterial(name=material)
+    strength = 1.0 if material.strength is None else material.strength
+    return SceneMaterial(name=material.name or "blend", strength=strength, blend=material.blend, group=material.group)
 
 
 def _color_of(color: object, shape: str, stage: Stage) -> Vec:
-    """Linear RGB of a name or triple; of a model that keeps its colors, their mean."""
+    """Linear RGB of a color name or triple; of a model with its own colors, their mean."""
     if color is None:
         return load_model(shape).color
     linear = stage.linear_of(color) if isinstance(color, str) else linear_of_srgb(color)  # type: ignore[arg-type]
@@ -78,7 +76,7 @@ def _color_of(color: object, shape: str, stage: Stage) -> Vec:
 def _scale_of(
     spec: ObjectSpec, size: object, drawn: OutlineSpec | None, stand: Stand, setting: _Setting
 ) -> tuple[float, str | None]:
-    """Scale and size word. In a place, what has no size of its own is made to fill it."""
+    """Scale and size name. An object without a size fills its place, if it has one."""
     if spec.footprint is not None and drawn is not None:
         return rounded(math.sqrt(spec.footprint / signed_area(corners_of(drawn)))), None
     if setting.place is not None and spec.size is None:
@@ -93,7 +91,7 @@ def _scale_of(
 
 
 def _outline(stand: Stand, rotation_deg: Vec, scale: float) -> tuple[tuple[float, float], ...] | None:
-    """The footprint's outline in the world, about the origin; None for what is tilted, which counts as a disc."""
+    """Outline of the footprint in the world, about the origin; None for tilted objects, whose footprint is a disc."""
     if stand.hull is None or len(stand.hull) < 3 or rotation_deg[0] or rotation_deg[1]:
         return None
     turn = math.radians(rotation_deg[2])
@@ -103,21 +101,21 @@ def _outline(stand: Stand, rotation_deg: Vec, scale: float) -> tuple[tuple[float
 
 @dataclass(frozen=True)
 class _Setting:
-    """Where an object comes: the stage, its place there if it has one, and how many came before it."""
+    """Where an object is placed: the stage, its place there if any, and the number of objects before it."""
 
     stage: Stage
     place: StagePlace | None
     before: int
 
     def height(self, scale: float, stand: Stand) -> float:
-        """z of an object that is given two coordinates or none: on the ground, or in its layer."""
+        """z of an object with two coordinates or none: on the ground, or in its layer."""
         if self.stage.layers is not None:
             return rounded(-self.stage.layers * (self.before + 1))
         return scale if stand.height == 1.0 else rounded(scale * stand.height)
 
 
 def _shape_of(shape: object) -> tuple[str, OutlineSpec | None]:
-    """A shape's word, and its outline where the word does not say it."""
+    """Name of a shape, and its outline where the name does not define it."""
     if isinstance(shape, OutlineSpec):
         return shape.outline or POLYGON, shape if shape.polygon or shape.height else None
     assert isinstance(shape, str)
@@ -125,14 +123,14 @@ def _shape_of(shape: object) -> tuple[str, OutlineSpec | None]:
 
 
 def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, setting: _Setting, fail: Fail) -> Item:
-    given, color, material, size = look
+    spec_shape, color, material, size = look
     stage, place = setting.stage, setting.place
     assert isinstance(material, str | MaterialSpec)
     if isinstance(color, str) and color not in stage.color_names():
         raise fail(f"object {name}: unknown color {color!r}; there are: {', '.join(stage.color_names())}")
     if isinstance(size, str) and size not in stage.size_names():
         raise fail(f"object {name}: unknown size {size!r}; there are: {', '.join(stage.size_names())}")
-    shape, outline = _shape_of(given)
+    shape, outline = _shape_of(spec_shape)
     stand = stand_of(shape, outline)
     scale, word = _scale_of(spec, size, outline_of(shape, outline), stand, setting)
     height = setting.height(scale, stand)
@@ -159,41 +157,136 @@ def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, setting: _Setting,
 
 
 def _places(wanted: Sequence[Wanted], stage: Stage, keys: Keys, fail: Fail) -> list[StagePlace | None]:
-    """The stage's place of each object: the named one, or for those without place and location a free one."""
-    there = stage.places or {}
+    """The stage's place of each object: the named one, or a free one for objects without place and location."""
+    known = stage.places or {}
     chosen = [want.spec.place for want in wanted]
     for name in chosen:
-        if name is not None and name not in there:
-            raise fail(f"unknown place {name!r}; stage {stage.name} has: {', '.join(there) or 'none'}")
+        if name is not None and name not in known:
+            raise fail(f"unknown place {name!r}; stage {stage.name} has: {', '.join(known) or 'none'}")
     if stage.places is None:
         return [None] * len(wanted)
-    free = [name for name in there if name not in chosen]
+    free = [name for name in known if name not in chosen]
     without = [k for k, want in enumerate(wanted) if want.spec.place is None and want.spec.location is None]
     if len(without) > len(free):
         raise fail(f"{len(without)} objects without place or location, and {len(free)} free places: {', '.join(free)}")
     order = np.argsort(keys.generator("places").random(len(free)), kind="stable") if len(free) > 1 else range(len(free))
     for k, slot in zip(without, order, strict=False):
         chosen[k] = free[int(slot)]
-    return [None if name is None else there[name] for name in chosen]
+    return [None if name is None else known[name] for name in chosen]
 
 
 def _turn(spec: ObjectSpec, drawn: float, eye: Camera) -> Vec:
-    """Euler XYZ in degrees: as given, as a view asks for, or about Z as drawn."""
+    """Euler XYZ in degrees: as specified, as seen in a view, or sampled about Z."""
     if spec.view is not None:
         return seen_from(spec.view.yaw_deg, spec.view.elevation_deg, eye)
-    given = spec.rotation_deg
-    if given is None and isinstance(spec.shape, OutlineSpec) and spec.shape.polygon is not None:
-        # It lies as its corners say.
+    rotation = spec.rotation_deg
+    if rotation is None and isinstance(spec.shape, OutlineSpec) and spec.shape.polygon is not None:
+        # Its corners define its orientation.
         return (0.0, 0.0, 0.0)
-    return (0.0, 0.0, drawn) if given is None else given if isinstance(given, tuple) else (0.0, 0.0, given)
+    return (0.0, 0.0, drawn) if rotation is None else rotation if isinstance(rotation, tuple) else (0.0, 0.0, rotation)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The specified fields of an object, and the values to sample the others from. pairs: (shape, color) choices."""
+
+    spec: ObjectSpec
+    shapes: Sequence[str]
+    colors: Sequence[str]
+    materials: Sequence[str]
+    sizes: Sequence[str]
+    pairs: Sequence[tuple[str, str]] | None = None
+
+    def looks(self) -> list[Look]:
+        """All allowed combinations."""
+        spec = self.spec
+        pairs: Sequence[tuple[object, object]] = self.pairs or list(
+            product([spec.shape] if spec.shape else self.shapes, [spec.color] if spec.color else self.colors)
+        )
+        materials: Sequence[object] = [spec.material] if spec.material else self.materials
+        sizes: Sequence[object] = [spec.size] if spec.size is not None else self.sizes
+        return [(shape, color, material, size) for (shape, color), material, size in product(pairs, materials, sizes)]
+
+
+def _pick(values: Sequence[str], u: float) -> str:
+    return values[min(int(u * len(values)), len(values) - 1)]
+
+
+def wanted_of(frame: FrameSpec, defaults: StageDefaults, keys: Keys) -> list[Wanted]:
+    """The objects of a frame: first the specified ones, then the random ones."""
+    base = (defaults.shapes, defaults.colors, defaults.materials, defaults.sizes)
+    listed = [Wanted(spec, *base) for spec in frame.objects]
+    more = frame.random_objects
+    if more is None:
+        return listed
+    fewest, most = more.count if isinstance(more.count, tuple) else (more.count, more.count)
+    count = fewest + int(float(keys.generator("count").random()) * (most - fewest + 1))
+    drawn = Wanted(
+        ObjectSpec(),
+        more.shapes or defaults.shapes,
+        more.colors or defaults.colors,
+        more.materials or defaults.materials,
+        more.sizes or defaults.sizes,
+        more.combinations,
+    )
+    return listed + [drawn] * min(count, most)
+
+
+def _of_model(spec: ObjectSpec, look: Look) -> Look:
+    """The look of a model: its own colors and materials if neither is specified, its materials if only a color is.
+
+    A sampled color applies only with a specified material.
+    """
+    shape, color, material, size = look
+    if not isinstance(shape, str) or not is_model(shape):
+        return look
+    if spec.material is None:
+        material = ORIGINAL if spec.color is None else PAINTED
+    return (shape, None if material == ORIGINAL else color, material, size)
+
+
+def _draw_freely(wanted: Sequence[Wanted], u: NDArray[np.float64]) -> list[Look]:
+    looks: list[Look] = []
+    for want, (a, b, c, d) in zip(wanted, u[:, :4].tolist(), strict=True):
+        shape, color = want.spec.shape or _pick(want.shapes, a), want.spec.color or _pick(want.colors, b)
+        if want.pairs is not None:
+            shape, color = want.pairs[min(int(a * len(want.pairs)), len(want.pairs) - 1)]
+        size = want.spec.size if want.spec.size is not None else _pick(want.sizes, d)
+        looks.append(_of_model(want.spec, (shape, color, want.spec.material or _pick(want.materials, c), size)))
+    return looks
+
+
+def _draw_distinct(wanted: Sequence[Wanted], keys: Keys, fail: Fail) -> list[Look]:
+    """Sample looks of which no two are equal; objects with the fewest choices choose first."""
+    choices = [want.looks() for want in wanted]
+    order = sorted(range(len(wanted)), key=lambda k: (len(choices[k]), k))
+    for u in keys.generator("distinct").random((_DISTINCT_TRIES, len(wanted))).tolist():
+        chosen: dict[int, Look] = {}
+        taken: set[Look] = set()
+        for k in order:
+            left = [look for look in choices[k] if look not in taken]
+            if not left:
+                break
+            chosen[k] = left[min(int(u[k] * len(left)), len(left) - 1)]
+            taken.add(chosen[k])
+        if len(chosen) == len(wanted):
+            return [_of_model(wanted[k].spec, chosen[k]) for k in range(len(wanted))]
+    raise fail(
+        f"distinct: no {len(wanted)} objects that differ in shape, color, material or size were found in "
+        f"{_DISTINCT_TRIES} draws; extend the lists of random_objects or request fewer objects"
+    )
+
+
+def draw_looks(wanted: Sequence[Wanted], u: NDArray[np.float64], distinct: bool, keys: Keys, fail: Fail) -> list[Look]:
+    """A look for each object. u: (N, 4 or more) uniform numbers. Raises the error that `fail` returns."""
+    return _draw_distinct(wanted, keys, fail) if distinct else _draw_freely(wanted, u)
 
 
 def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera, fail: Fail) -> list[Item]:
-    """All objects of a frame, the named first, then the drawn. Raises what `fail` makes of a problem, AssetError.
+    """All objects of a frame, first the specified, then the random ones. Raises the error of `fail`, AssetError.
 
-    eye: the deciding camera, from which a `view` is seen; only its directions count.
-
-    An object's numbers are drawn whether needed or not, so that giving one attribute leaves the others as they were.
+    eye: the camera of the layout, from which a `view` is seen; only its orientation matters. The numbers of an object
+    are drawn whether needed or not, so that specifying one attribute does not change the others.
     """
     wanted = wanted_of(frame, stage.defaults, keys)
     u = keys.generator("attributes").random((len(wanted), 5))
@@ -202,7 +295,7 @@ def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera, fail: Fa
     names = [object_name(want.spec, index) for index, want in enumerate(wanted)]
     for index, name in enumerate(names):
         if name in names[:index]:
-            raise fail(f"two objects are called {name!r}; `object-<index>` is the name of one that has none")
+            raise fail(f"two objects have the name {name!r}; an object without a name is called `object-<index>`")
     turns = (u[:, 4] * 360.0).tolist()
     places = _places(wanted, stage, keys, fail)
     return [

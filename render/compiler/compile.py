@@ -1,4 +1,4 @@
-"""From an EpisodeSpec to a Scene: every number filled in, from the seed alone."""
+"""Compile an EpisodeSpec to a Scene, with every number filled in from the seed alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scene_specs.language.stage import Stage, stage_of
 
 @dataclass(frozen=True)
 class FrameReport:
-    """How hard a frame was. restarts: layouts given up before the one taken. refused: constraint -> refused tries."""
+    """Effort of a layout. restarts: discarded layouts. refused: constraint -> candidates that it rejected."""
 
     frame: str
     restarts: int
@@ -47,7 +47,7 @@ def _object(index: int, item: Item, location: tuple[float, float, float]) -> Sce
 
 
 def compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) -> tuple[SceneFrame, Layout]:
-    """One frame, called `name`. Raises CompileError, AssetError."""
+    """Compile one frame. Raises CompileError, AssetError."""
     keys = Keys(spec.seed, spec.id, name)
 
     def fail(problem: str, broke: dict[str, int] | None = None) -> CompileError:
@@ -89,10 +89,10 @@ def compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) 
 def compile_with_report(
     spec: EpisodeSpec, settings: Settings, asset_roots: Sequence[Path] = ()
 ) -> tuple[Scene, tuple[FrameReport, ...]]:
-    """The Scene of a spec, and how hard each frame was to lay out. Raises as compile_episode."""
+    """The Scene of a spec, and a report on the layout of each frame. Raises the errors of `compile_episode`."""
     stage = stage_of(spec)
-    done = [compile_frame(frame, spec.frame_name(k), spec, stage) for k, frame in enumerate(spec.frames)]
-    frames = tuple(frame for frame, _ in done)
+    compiled = [compile_frame(frame, spec.frame_name(k), spec, stage) for k, frame in enumerate(spec.frames)]
+    frames = tuple(frame for frame, _ in compiled)
     shapes = {item.shape for frame in frames for item in frame.objects if outline_of(item.shape, item.outline) is None}
     blends = {item.material.blend for frame in frames for item in frame.objects if item.material.blend is not None}
     scene = Scene(
@@ -106,16 +106,16 @@ def compile_with_report(
         frames=frames,
         task=spec.task,
     )
-    return scene, tuple(FrameReport(frame.name, layout.restarts, layout.refused) for frame, layout in done)
+    return scene, tuple(FrameReport(frame.name, layout.restarts, layout.refused) for frame, layout in compiled)
 
 
 def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: Sequence[Path] = ()) -> Scene:
-    """The Scene of a spec; a Scene is returned as it is, with its own settings.
+    """Compile a spec to a Scene; a Scene is returned unchanged, with its own settings.
 
-    Pure: the same spec, settings and assets give the same Scene on every machine, whatever else is compiled. Image
-    size and profile move no object. asset_roots: folders in which .blend files may lie, beside our own assets.
+    Pure: a spec compiles identically on every machine with the same settings and assets. The image size and the profile
+    move no object. asset_roots: folders of .blend files, in addition to the built-in assets.
 
-    Raises CompileError where no layout satisfies a frame within the stage's bounds, AssetError for an asset that is
+    Raises CompileError if no layout satisfies a frame within the bounds of the stage, AssetError for an asset that is
     missing or outside the roots, StageError for an unknown stage.
     """
     return spec if isinstance(spec, Scene) else compile_with_report(spec, settings, asset_roots)[0]

@@ -1,4 +1,4 @@
-"""What a frame's layout must fulfill: the stage's rules and those the frame states, as arrays over its objects."""
+"""The rules of a frame's layout, from the stage and the frame's constraints, as arrays over its objects."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from render.compiler.attributes import Item
-from render.compiler.footprint import clearance, difference
-from render.compiler.looks import Fail
+from render.compiler.attributes import Fail, Item
+from render.geometry.shapenet.repair import convex_hull
 from scene_specs.language.spec import ConstraintSpec, FrameSpec
 from scene_specs.language.stage import StagePlacement
 
 Floats = NDArray[np.float64]
+Outline = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Demand:
-    """Object `high` lies more than `margin` further along an axis (0 right, 1 front) than object `low`."""
+    """Object `high` is more than `margin` further along an axis (0 right, 1 front) than object `low`."""
 
     axis: int
     low: int
@@ -30,11 +30,12 @@ class Demand:
 
 @dataclass(frozen=True)
 class Rules:
-    """min_distance, axis_margin, in_frame: for pairs and objects that involve a free one; for all if stated.
+    """The rules of a layout of n objects.
 
-    visible, visible_stated: least visible pixels of each object, and whether the frame itself says so.
-    fixed: (n,) which objects have given places. scales, radii: (n,) scale, and radius on the ground. hulls: outlines
-    there, None for a disc.
+    fixed: (n,) which objects have specified locations. scales, radii: (n,) scale, and radius of the footprint. hulls:
+    outlines of the footprints, None for a disc. min_distance, axis_margin, in_frame: rules for objects that the layout
+    places; for all objects where the frame states them (`*_stated`). visible, visible_stated: minimum visible pixels of
+    each object, and whether the frame states them.
     """
 
     names: tuple[str, ...]
@@ -51,11 +52,11 @@ class Rules:
     visible: tuple[int, ...]
     visible_stated: tuple[bool, ...]
     demands: tuple[Demand, ...]
-    # In the pointer's quadrants only left and right are kept apart.
+    # In the quadrants of a pointer, the margin holds along `right` only.
     front_margin: bool = True
 
     def margin(self, axis: int) -> float:
-        """Least difference along right (axis 0) or front (axis 1)."""
+        """Minimum difference along right (axis 0) or front (axis 1)."""
         return self.axis_margin if axis == 0 or self.front_margin else 0.0
 
     @property
@@ -69,19 +70,19 @@ class Rules:
     def visible_label(self, index: int) -> str:
         return f"min_visible_pixels {self.visible[index]} of {self.names[index]}"
 
-    def room(self, first: int, second: int, dx: Floats, dy: Floats) -> Floats:
-        """Free ground between two objects, dx, dy: the second's place less the first's. At least their distance."""
+    def gap(self, first: int, second: int, dx: Floats, dy: Floats) -> Floats:
+        """Distance between the footprints of two objects. dx, dy: location of the second minus that of the first."""
         discs = np.sqrt(dx * dx + dy * dy) - self.radii[first] - self.radii[second]
         if self.hulls[first] is None and self.hulls[second] is None:
             return np.asarray(discs)
-        round_ones = sum(float(self.radii[k]) for k in (first, second) if self.hulls[k] is None)
+        disc_radii = sum(float(self.radii[k]) for k in (first, second) if self.hulls[k] is None)
         outline = difference(self.hulls[first], self.hulls[second])
-        return np.maximum(discs, clearance(dx, dy, outline) - round_ones)
+        return np.maximum(discs, clearance(dx, dy, outline) - disc_radii)
 
     def least(self, axis: int) -> Floats:
-        """(n, n): how much further along the axis object j (column) must be than i (row), chains included.
+        """(n, n): how much further along the axis object j (column) must be than i (row), including chains of demands.
 
-        -inf for no demand; a diagonal of 0 or more means that the demands contradict each other.
+        -inf without a demand. A diagonal element of 0 or more means that the demands contradict each other.
         """
         n = len(self.names)
         table = np.full((n, n), -np.inf)
@@ -93,6 +94,34 @@ class Rules:
         return table
 
 
+def difference(first: Outline | None, second: Outline | None) -> Floats:
+    """Minkowski difference of two convex outlines, counter-clockwise; (N, 2). None stands for a point.
+
+    The outlines overlap where the origin of the second, relative to that of the first, lies in it.
+    """
+    a = np.array(first or [(0.0, 0.0)])
+    b = np.array(second or [(0.0, 0.0)])
+    sums = (a[:, None, :] - b[None, :, :]).reshape(-1, 2)
+    return np.array(convex_hull(sums))
+
+
+def clearance(x: Floats, y: Floats, outline: Floats) -> Floats:
+    """Distance of points x, y from a convex, counter-clockwise outline (N, 2); negative inside. Shape of x."""
+    ends = np.roll(outline, -1, axis=0)
+    nearest = np.full(np.shape(x), np.inf)
+    inside = np.ones(np.shape(x), dtype=bool)
+    for (ax, ay), (bx, by) in zip(outline.tolist(), ends.tolist(), strict=True):
+        ex, ey = bx - ax, by - ay
+        length2 = max(ex * ex + ey * ey, 1e-18)
+        px, py = x - ax, y - ay
+        share = np.clip((px * ex + py * ey) / length2, 0.0, 1.0)
+        qx, qy = px - share * ex, py - share * ey
+        nearest = np.minimum(nearest, qx * qx + qy * qy)
+        inside &= ex * py - ey * px >= 0
+    distance = np.sqrt(nearest)
+    return np.where(inside & (len(outline) > 2), -distance, distance)
+
+
 def _index(names: Sequence[str], name: str, fail: Fail) -> int:
     if name not in names:
         raise fail(f"a constraint names object {name!r}; there are: {', '.join(names)}")
@@ -102,13 +131,13 @@ def _index(names: Sequence[str], name: str, fail: Fail) -> int:
 def _demand(
     spec: ConstraintSpec, names: Sequence[str], fixed: Sequence[bool], rules: tuple[float, float, float], fail: Fail
 ) -> Demand:
-    """rules: relation threshold, the axis margin that holds for free objects, the one stated for all or 0."""
+    """rules: relation threshold, axis margin of objects that the layout places, and axis margin stated for all or 0."""
     if spec.relation is None or spec.subject is None or spec.of is None:
         raise fail("a relation needs `relation`, `subject` and `of`")
     subject, of = _index(names, spec.subject, fail), _index(names, spec.of, fail)
     if subject == of:
         raise fail(f"a relation of {spec.subject!r} to itself")
-    # Where both places are given, the stage's margin for drawn places has no say.
+    # The margin of the stage does not apply where both locations are specified.
     threshold, drawn, stated = rules
     margin = max(threshold, stated if fixed[subject] and fixed[of] else drawn) if spec.margin is None else spec.margin
     label = f"{spec.subject} {spec.relation} of {spec.of} by {margin:g}"
@@ -118,7 +147,7 @@ def _demand(
 
 
 def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement, fail: Fail) -> Rules:
-    """The rules of a frame. Raises what `fail` makes of a constraint that means nothing."""
+    """The rules of a frame. Raises the error that `fail` returns for an invalid constraint."""
     names = tuple(item.name for item in items)
     fixed = [item.location is not None for item in items]
     stated = frame.constraints

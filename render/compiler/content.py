@@ -1,7 +1,7 @@
-"""What a frame's pictures depend on, without names and without what is only carried.
+"""Keys of the content that decides an image: without names and without metadata of the frame.
 
-On stages whose sampling goes by content, two frames that show the same have the same seed, so that a picture made for
-one is that of the other, bit for bit, whichever was rendered first and whether it was rendered again or not.
+On stages with `"sampling": "content"`, two frames with the same content have the same seed, so an image of one is
+identical to that of the other, bit for bit, in any order and whether it was rendered again or cached.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from render.model.scene import Scene, SceneFrame, SceneView
 from scene_specs.language.model_names import is_model
 
-_CARRIED = {"name", "utterance", "truth", "pointer", "fixation"}
+_METADATA = {"name", "utterance", "truth", "pointer", "fixation"}
 
 
 def _shown(frame: SceneFrame, leave_out: set[str]) -> dict[str, Any]:
-    shown = frame.model_dump(mode="json", exclude=_CARRIED | leave_out)
+    shown = frame.model_dump(mode="json", exclude=_METADATA | leave_out)
     if frame.pixels is None:
         del shown["pixels"]
     for item in shown["objects"]:
@@ -34,15 +34,15 @@ def _text(value: Any) -> bytes:
 
 
 def content_seed(frame: SceneFrame) -> int:
-    """31 bits from what the frame shows, for a seed of Cycles; background and fixation cross are laid over it later."""
+    """A seed for Cycles of 31 bits from the content; background and fixation cross are composited afterwards."""
     shown = _shown(frame, {"seed", "passes", "background"})
     return int.from_bytes(hashlib.sha256(_text(shown)).digest()[:4], "little") >> 1
 
 
 def picture_key(scene: Scene, frame: SceneFrame, view: SceneView) -> str:
-    """SHA-256 of all that decides a picture's passes: what is shown, settings, stage, assets. Hexadecimal.
+    """Hexadecimal SHA-256 of everything that decides the passes of an image: content, settings, stage, assets.
 
-    Models that only other frames of the Scene show don't count: equal frames of two episodes are the same picture.
+    Leaves out models that only other frames of the Scene show, so that equal frames of two episodes have equal keys.
     """
     here = {item.shape for item in frame.objects}
     parts = {
@@ -50,6 +50,6 @@ def picture_key(scene: Scene, frame: SceneFrame, view: SceneView) -> str:
         "camera": view.camera.model_dump(mode="json"),
         "settings": scene.settings.model_dump(mode="json"),
         "stage": scene.stage,
-        "assets": {name: made for name, made in scene.assets.items() if not is_model(name) or name in here},
+        "assets": {name: digest for name, digest in scene.assets.items() if not is_model(name) or name in here},
     }
     return hashlib.sha256(_text(parts)).hexdigest()

@@ -1,4 +1,4 @@
-"""The layout of a frame: given places checked against what the frame states, free ones searched for."""
+"""The layout of a frame: check the specified locations against its constraints, search for the others."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from render.compiler.attributes import Item
-from render.compiler.candidates import Floats, Ground2
 from render.compiler.constraints import Rules
-from render.compiler.placement import Search
+from render.compiler.placement import Floats, Ground2, Search
 from render.compiler.pointer import Placer, placer_of, quadrants
 from render.compiler.rng import Keys
 from render.compiler.visibility import VisibilityCounter, frame_planes
@@ -20,20 +19,21 @@ from render.geometry.rotation import Vec
 from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import Stage
 
-# Layouts tried side by side: few at first, as one of the first mostly succeeds.
+# Layouts computed together: few at first, because one of the first usually succeeds.
 _BATCHES = (4, 8, 16, 32)
 
 
 class Failure(Protocol):
-    """Makes the frame's CompileError of a problem and of constraint -> refused tries."""
+    """Returns the frame's CompileError for a problem. broke: constraint -> rejected candidates."""
 
     def __call__(self, problem: str, broke: dict[str, int] | None = None) -> Exception: ...
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Locations of all objects; pointer: with its place and turn, if there is one; restarts: layouts given up before;
-    refused: constraint -> tries it refused in those.
+    """locations: of all objects. restarts: discarded layouts. refused: constraint -> candidates that it rejected.
+
+    pointer: with location and rotation, None without one.
     """
 
     locations: tuple[Vec, ...]
@@ -42,12 +42,8 @@ class Layout:
     pointer: Item | None = None
 
 
-def _given(items: Sequence[Item]) -> list[tuple[int, Vec]]:
-    return [(k, item.location) for k, item in enumerate(items) if item.location is not None]
-
-
-def _broken_pairs(rules: Rules, given: Sequence[tuple[int, Vec]], ground: Ground2) -> Iterator[str]:
-    place = {k: (x, y) for k, (x, y, _) in given}
+def _broken_pairs(rules: Rules, fixed: Sequence[tuple[int, Vec]], ground: Ground2) -> Iterator[str]:
+    place = {k: (x, y) for k, (x, y, _) in fixed}
 
     def along(axis: int, k: int) -> float:
         return float(ground.along(axis, np.float64(place[k][0]), np.float64(place[k][1])))  # type: ignore[arg-type]
@@ -64,21 +60,21 @@ def _broken_pairs(rules: Rules, given: Sequence[tuple[int, Vec]], ground: Ground
         if rules.margin_stated and gap < rules.axis_margin:
             yield f"{rules.margin_label} {both}: {gap:.3f}"
         dx, dy = place[i][0] - place[j][0], place[i][1] - place[j][1]
-        room = float(rules.room(j, i, np.float64(dx), np.float64(dy)))  # type: ignore[arg-type]
-        if rules.distance_stated and room < rules.min_distance:
-            yield f"{rules.distance_label} {both}: {room:.3f}"
+        distance = float(rules.gap(j, i, np.float64(dx), np.float64(dy)))  # type: ignore[arg-type]
+        if rules.distance_stated and distance < rules.min_distance:
+            yield f"{rules.distance_label} {both}: {distance:.3f}"
 
 
-def _broken_sight(
-    rules: Rules, items: Sequence[Item], given: Sequence[tuple[int, Vec]], sight: VisibilityCounter
+def _broken_visibility(
+    rules: Rules, items: Sequence[Item], fixed: Sequence[tuple[int, Vec]], visibility: VisibilityCounter
 ) -> Iterator[str]:
     if rules.frame_stated:
-        for k, (x, y, z) in given:
-            if any(a * x + b * y + c < 0 for a, b, c in frame_planes(items[k], z, sight.camera).tolist()):
+        for k, (x, y, z) in fixed:
+            if any(a * x + b * y + c < 0 for a, b, c in frame_planes(items[k], z, visibility.camera).tolist()):
                 yield f"in_frame of {rules.names[k]}"
-    if any(rules.visible_stated[k] and rules.visible[k] for k, _ in given):
-        # What the free ones will hide comes on top, so the given ones alone must leave enough.
-        for k, pixels in sight.visible(given).items():
+    if any(rules.visible_stated[k] and rules.visible[k] for k, _ in fixed):
+        # Other objects will hide more of them, so these alone must leave enough visible.
+        for k, pixels in visibility.visible(fixed).items():
             if rules.visible_stated[k] and pixels < rules.visible[k]:
                 yield f"{rules.visible_label(k)}: {pixels} visible"
 
@@ -91,20 +87,20 @@ def _check_demands(rules: Rules, fail: Failure) -> None:
             cycle = [
                 d.label for d in rules.demands if d.axis == axis and {rules.names[d.low], rules.names[d.high]} <= wrong
             ]
-            raise fail(f"relations that contradict each other: {'; '.join(cycle)}")
+            raise fail(f"relations contradict each other: {'; '.join(cycle)}")
 
 
-def _floors(rules: Rules, given: Sequence[tuple[int, Vec]], sight: VisibilityCounter) -> list[int]:
-    """Least visible pixels of each object.
+def _floors(rules: Rules, fixed: Sequence[tuple[int, Vec]], visibility: VisibilityCounter) -> list[int]:
+    """Minimum visible pixels of each object.
 
-    Where nothing is stated of an object with a given place, the free ones may not push it below the stage's number,
-    but what the given ones hide of it is the author's choice.
+    An object with a specified location, without its own constraint, may show less than the stage's minimum if other
+    specified objects hide it. The objects that the layout places may not hide more.
     """
     floors = list(rules.visible)
-    open_ones = [k for k, _ in given if floors[k] and not rules.visible_stated[k]]
-    if open_ones:
-        shown = sight.visible(given)
-        for k in open_ones:
+    unstated = [k for k, _ in fixed if floors[k] and not rules.visible_stated[k]]
+    if unstated:
+        shown = visibility.visible(fixed)
+        for k in unstated:
             floors[k] = min(floors[k], shown[k])
     return floors
 
@@ -123,12 +119,12 @@ def _search(
     while tried < limit:
         size = min(_BATCHES[min(batch, len(_BATCHES) - 1)], limit - tried)
         batch += 1
-        # Drawn layout by layout, so the numbers do not depend on how many are tried side by side.
+        # Drawn layout by layout, so that the numbers do not depend on the batch size.
         places, alive, tally = search.batch(generator.random((size, len(search.order), search.tries, 2)))
         for row in range(size):
             if alive[row]:
                 locations = _locations(items, places[row])
-                shown = search.sight.visible(list(enumerate(locations))) if any(floors) else {}
+                shown = search.visibility.visible(list(enumerate(locations))) if any(floors) else {}
                 hidden = [k for k, pixels in shown.items() if pixels < floors[k]]
                 pointer = placer.place(locations, floors, refused) if placer is not None and not hidden else None
                 if not hidden and (placer is None or pointer is not None):
@@ -139,47 +135,49 @@ def _search(
                 if counts[row]:
                     refused[label] = refused.get(label, 0) + int(counts[row])
         tried += size
-    raise fail(f"no layout of {len(items)} objects in {limit} layouts of {search.tries} tries an object", refused)
+    raise fail(f"no layout of {len(items)} objects in {limit} layouts with {search.tries} tries per object", refused)
 
 
 def lay_out(
     frame: FrameSpec, items: Sequence[Item], rules: Rules, camera: Camera, stage: Stage, keys: Keys, fail: Failure
 ) -> Layout:
-    """Places of all objects of a frame; `camera` is the deciding one at the stage's own size.
+    """Locations of all objects of a frame. camera: the first view's, at the stage's own size.
 
-    Raises what `fail` makes of it: a stated constraint that given places break, relations that contradict each other,
-    or a search that ended without a layout.
+    Raises the error that `fail` returns: specified locations that break a constraint, relations that contradict each
+    other, or a search without a result.
     """
     area = frame.area or stage.placement.area
     directions = camera.directions()
     right, front = directions["right"], directions["front"]
     ground = Ground2(area.x, area.y, (right[0], right[1]), (front[0], front[1]))
-    sight = VisibilityCounter(items, camera, stage.ground)
-    given = _given(items)
+    visibility = VisibilityCounter(items, camera, stage.ground)
+    fixed = [(k, item.location) for k, item in enumerate(items) if item.location is not None]
     _check_demands(rules, fail)
-    broken = [*_broken_pairs(rules, given, ground), *_broken_sight(rules, items, given, sight)]
+    broken = [*_broken_pairs(rules, fixed, ground), *_broken_visibility(rules, items, fixed, visibility)]
     if broken:
-        raise fail(f"the given places break what the frame states: {'; '.join(broken)}")
+        raise fail(f"the specified locations break constraints of the frame: {'; '.join(broken)}")
     grounds = [ground] * len(items)
-    hand_ground = ground
-    fourfold = quadrants(frame, items, stage.pointer)
-    if fourfold is not None:
-        *grounds, hand_ground = [replace(ground, x=x[:2], y=y[:2]) for x, y in fourfold]
+    pointer_ground = ground
+    areas = quadrants(frame, items, stage.pointer)
+    if areas is not None:
+        *grounds, pointer_ground = [replace(ground, x=x[:2], y=y[:2]) for x, y in areas]
         rules = replace(rules, front_margin=False)
     placer = None
     if frame.pointer is not None:
         tries, draws = stage.placement.tries, keys.generator("pointer")
-        placer = placer_of(frame.pointer, stage.pointer, rules.names, hand_ground, rules, sight, tries, draws, fail)
-    if len(given) == len(items):
-        return _beside_given(tuple(place for _, place in given), placer, stage, _floors(rules, given, sight), fail)
-    search = Search(items, rules, grounds, sight, stage.placement.tries)
-    return _search(search, stage, keys, _floors(rules, given, sight), placer, fail)
+        placer = placer_of(
+            frame.pointer, stage.pointer, rules.names, pointer_ground, rules, visibility, tries, draws, fail
+        )
+    if len(fixed) == len(items):
+        return _fixed_layout(tuple(place for _, place in fixed), placer, stage, _floors(rules, fixed, visibility), fail)
+    search = Search(items, rules, grounds, visibility, stage.placement.tries)
+    return _search(search, stage, keys, _floors(rules, fixed, visibility), placer, fail)
 
 
-def _beside_given(
+def _fixed_layout(
     locations: tuple[Vec, ...], placer: Placer | None, stage: Stage, floors: Sequence[int], fail: Failure
 ) -> Layout:
-    """All objects have their places; only the pointer may still need one."""
+    """The layout where all objects have specified locations; only the pointer may still need one."""
     refused: dict[str, int] = {}
     if placer is None:
         return Layout(locations, 0, refused)
@@ -187,4 +185,4 @@ def _beside_given(
         pointer = placer.place(locations, floors, refused)
         if pointer is not None:
             return Layout(locations, restart, refused, pointer)
-    raise fail("no place for the pointer beside the given objects", refused)
+    raise fail("no location for the pointer among the specified objects", refused)

@@ -1,7 +1,10 @@
-"""Places for a frame's free objects: a bounded search over many layouts at once.
+"""Locations of the objects that a frame leaves open: a bounded search over many layouts at once.
 
-A layout places one object after the other, those bound by most relations first, then the largest; each
-takes the first of `tries` candidates that every rule accepts. A layout in which an object finds none is given up.
+A layout places one object after the other, first those with the most relations, then the largest. Each takes the first
+of `tries` candidates that satisfies all rules. A layout in which an object has no such candidate is discarded.
+
+Candidates are uniform over the area. Where margins and relations leave only strips of it, candidates are drawn from
+these strips: the same distribution with fewer rejections.
 """
 
 from __future__ import annotations
@@ -13,29 +16,98 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.compiler.attributes import Item
-from render.compiler.candidates import Floats, Ground2, Strips, candidates, free_strips
 from render.compiler.constraints import Rules
 from render.compiler.visibility import VisibilityCounter, frame_planes
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ground2:
+    """The area (x0, x1), (y0, y1), and unit vectors on the ground to the right and the front of the camera."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    right: tuple[float, float]
+    front: tuple[float, float]
+
+    def along(self, axis: int, x: Floats, y: Floats) -> Floats:
+        """Coordinate along right (axis 0) or front (axis 1)."""
+        direction = self.right if axis == 0 else self.front
+        return x * direction[0] + y * direction[1]
+
+    def extent(self, axis: int) -> tuple[float, float]:
+        """Smallest and largest coordinate of the area along an axis."""
+        direction = self.right if axis == 0 else self.front
+        ends = [x * direction[0] + y * direction[1] for x in self.x for y in self.y]
+        return (min(ends), max(ends))
+
+
+@dataclass(frozen=True)
+class Strips:
+    """Free intervals of B layouts: start and length (B, G); total (B,)."""
+
+    start: Floats
+    length: Floats
+
+    @property
+    def total(self) -> Floats:
+        # Summed in sequence: the order in np.sum depends on the processor.
+        summed: Floats = np.cumsum(self.length, axis=1)[:, -1]
+        return summed
+
+    def at(self, u: Floats) -> Floats:
+        """Coordinates (B, T) at shares (B, T) in [0, 1) of the total length."""
+        ends = np.cumsum(self.length, axis=1)
+        reach: Floats = u * ends[:, -1:]
+        passed = (reach[:, :, None] >= ends[:, None, :]).sum(axis=2)
+        which = np.minimum(passed, self.length.shape[1] - 1)
+        start: Floats = np.take_along_axis(self.start - (ends - self.length), which, axis=1)
+        placed: Floats = start + reach
+        return placed
+
+
+def free_strips(low: Floats, high: Floats, taken: Floats, margin: float) -> Strips:
+    """The part of [low, high] (B,) that is at least `margin` away from all of `taken` (B, P)."""
+    if margin <= 0 or not taken.shape[1]:
+        return Strips(low[:, None], np.maximum(high - low, 0.0)[:, None])
+    ordered = np.sort(taken, axis=1)
+    start = np.concatenate([low[:, None], np.maximum(ordered + margin, low[:, None])], axis=1)
+    end = np.concatenate([np.minimum(ordered - margin, high[:, None]), high[:, None]], axis=1)
+    return Strips(start, np.maximum(end - start, 0.0))
+
+
+def candidates(ground: Ground2, strips: tuple[Strips, Strips], u: Floats) -> tuple[Floats, Floats]:
+    """Candidates x, y (B, T), to 6 decimals, from uniform numbers u (B, T, 2)."""
+    x = ground.x[0] + u[:, :, 0] * (ground.x[1] - ground.x[0])
+    y = ground.y[0] + u[:, :, 1] * (ground.y[1] - ground.y[0])
+    full = (ground.x[1] - ground.x[0]) * (ground.y[1] - ground.y[0])
+    narrow = (strips[0].total * strips[1].total < full)[:, None]
+    if narrow.any():
+        across, deep = strips[0].at(u[:, :, 0]), strips[1].at(u[:, :, 1])
+        x = np.where(narrow, across * ground.right[0] + deep * ground.front[0], x)
+        y = np.where(narrow, across * ground.right[1] + deep * ground.front[1], y)
+    return np.round(x, 6) + 0.0, np.round(y, 6) + 0.0
 
 
 @dataclass
 class Tally:
-    """Refused tries: constraint -> (B,) for the layouts of a batch."""
+    """Rejected candidates of a batch: constraint -> (B,) counts."""
 
     size: int
     refused: dict[str, NDArray[np.int64]] = field(default_factory=dict)
 
     def add(self, label: str, layouts: NDArray[np.intp], counts: NDArray[np.int64] | int) -> None:
-        """Count refusals of some layouts."""
+        """Add the rejections of some layouts."""
         self.refused.setdefault(label, np.zeros(self.size, dtype=np.int64))[layouts] += counts
 
 
 def placing_order(rules: Rules, least: tuple[Floats, Floats], free: Sequence[int]) -> list[int]:
-    """Free objects in the order in which a layout places them.
+    """The objects to place, in order.
 
-    Of a demanded chain the middle comes first, then the middles of its halves: placed from one end, each object would
-    leave its successors a random share of what is left, and the last ones nothing. Then those bound by most
-    relations, then the largest.
+    In a chain of demands the middle comes first, then the middles of the halves: placed from one end, each object would
+    leave a random share of the remaining range to its successors, and the last ones nothing. Then follow objects with
+    the most relations, then the largest.
     """
     bound = [sum(k in (demand.low, demand.high) for demand in rules.demands) for k in range(len(rules.names))]
     chains = [np.isfinite(table) for table in least]
@@ -45,7 +117,7 @@ def placing_order(rules: Rules, least: tuple[Floats, Floats], free: Sequence[int
         middle = np.zeros(len(bound), dtype=np.int64)
         for after in chains if rules.demands else ():
             placed = after & ~waiting[:, None]
-            # Pairs with a placed object between them no longer share their room.
+            # Pairs with a placed object between them no longer share a range.
             parted = (after[:, ~waiting].astype(np.int64) @ placed[~waiting].astype(np.int64)) > 0
             close = after & ~parted & waiting[:, None] & waiting[None, :]
             middle += np.minimum(close.sum(axis=0), close.sum(axis=1))
@@ -57,30 +129,32 @@ def placing_order(rules: Rules, least: tuple[Floats, Floats], free: Sequence[int
 
 
 class Search:
-    """The search of one frame."""
+    """The search for the layout of one frame."""
 
     def __init__(
-        self, items: Sequence[Item], rules: Rules, grounds: Sequence[Ground2], sight: VisibilityCounter, tries: int
+        self, items: Sequence[Item], rules: Rules, grounds: Sequence[Ground2], visibility: VisibilityCounter, tries: int
     ) -> None:
         """grounds: the area of each object; all share the camera's directions."""
-        self.items, self.rules, self.grounds, self.sight, self.tries = items, rules, grounds, sight, tries
+        self.items, self.rules, self.grounds, self.visibility, self.tries = items, rules, grounds, visibility, tries
         self.least = (rules.least(0), rules.least(1))
         free = [k for k, item in enumerate(items) if item.location is None]
-        self.given = [k for k, item in enumerate(items) if item.location is not None]
+        self.fixed = [k for k, item in enumerate(items) if item.location is not None]
         self.order = placing_order(rules, self.least, free)
-        self.planes = {k: frame_planes(items[k], items[k].height, sight.camera) for k in free} if rules.in_frame else {}
+        self.planes = (
+            {k: frame_planes(items[k], items[k].height, visibility.camera) for k in free} if rules.in_frame else {}
+        )
 
     def batch(self, u: Floats) -> tuple[Floats, NDArray[np.bool_], Tally]:
-        """Layouts of draws u (B, free objects, tries, 2): x, y (B, n, 2); which succeeded (B,); refusals."""
+        """Layouts from uniform numbers u (B, open objects, tries, 2): x, y (B, n, 2), success (B,), and rejections."""
         size = len(u)
         places = np.zeros((size, len(self.items), 2))
-        for k in self.given:
+        for k in self.fixed:
             location = self.items[k].location
             assert location is not None
             places[:, k] = location[:2]
         alive = np.ones(size, dtype=bool)
         tally = Tally(size)
-        placed = list(self.given)
+        placed = list(self.fixed)
         for step, k in enumerate(self.order):
             live = np.flatnonzero(alive)
             if not len(live):
@@ -92,10 +166,10 @@ class Search:
         return places, alive, tally
 
     def _range(self, axis: int, k: int, placed: list[int], along: Floats) -> tuple[Floats, Floats]:
-        """Where relations leave room for object k along an axis, least and greatest, (B,) each.
+        """The range that relations leave for object k along an axis: smallest and largest coordinate, (B,) each.
 
-        Beyond every placed object by the longest chain of demands between them, and with room left towards the
-        area's edge for chains of objects yet to come.
+        It keeps the longest chain of demands to each placed object, and room towards the edge of the area for chains of
+        objects that are not yet placed.
         """
         least = self.least[axis]
         later = [j for j in range(len(self.items)) if j not in placed]
@@ -111,7 +185,7 @@ class Search:
     def _place(
         self, k: int, placed: list[int], places: Floats, u: Floats, live: NDArray[np.intp], tally: Tally
     ) -> tuple[Floats, NDArray[np.bool_]]:
-        """Place of object k in each layout (B, 2), and whether there is one (B,)."""
+        """Location of object k in each layout (B, 2), and whether one was found (B,)."""
         x, y = places[:, placed, 0], places[:, placed, 1]
         ground = self.grounds[k]
         along = (ground.along(0, x, y), ground.along(1, x, y))
@@ -140,7 +214,7 @@ class Search:
         along: tuple[Floats, Floats],
         at: tuple[Floats, Floats],
     ) -> list[tuple[str, NDArray[np.bool_]]]:
-        """Rule -> which candidates (B, T) fulfill it; every rule of object k with those placed."""
+        """Rules of object k with the placed objects, each with the candidates (B, T) that satisfy it."""
         rules, (cx, cy), ground = self.rules, at, self.grounds[k]
         inside = (cx >= ground.x[0]) & (cx <= ground.x[1]) & (cy >= ground.y[0]) & (cy <= ground.y[1])
         verdicts = [("area", inside)]
@@ -169,10 +243,10 @@ class Search:
             reach = rules.radii[placed] + rules.radii[k] + rules.min_distance
             free = dx * dx + dy * dy >= reach * reach
             for column, j in enumerate(placed):
-                # Outlines are asked only where discs are too near.
+                # Outlines matter only where the discs are too close.
                 if (rules.hulls[j] or rules.hulls[k]) and not free[:, :, column].all():
-                    room = rules.room(j, k, dx[:, :, column], dy[:, :, column])
-                    free[:, :, column] |= room >= rules.min_distance
+                    gap = rules.gap(j, k, dx[:, :, column], dy[:, :, column])
+                    free[:, :, column] |= gap >= rules.min_distance
             verdicts.append((rules.distance_label, free.all(axis=2)))
         return verdicts
 
@@ -186,9 +260,9 @@ class Search:
         live: NDArray[np.intp],
         tally: Tally,
     ) -> None:
-        """Say what refused the tries of object k in the failed layouts; each try counts for every rule it broke."""
+        """Count the rejections of object k in the failed layouts; a candidate counts for each rule that it breaks."""
         for axis in (0, 1):
-            # Without a range there was no true candidate; the rules that left none are named instead.
+            # Without a range there were no candidates: the rules that emptied it count instead.
             squeezed = failed & (ranges[axis][1] < ranges[axis][0])
             crowded = failed & ~squeezed & (ranges[axis][1] > ranges[axis][0]) & (strips[axis].total <= 0)
             failed = failed & ~squeezed & ~crowded
@@ -206,9 +280,9 @@ class Search:
     def _blamed(
         self, k: int, verdicts: list[tuple[str, NDArray[np.bool_]]]
     ) -> Iterator[tuple[list[str], NDArray[np.bool_]]]:
-        """Verdicts under the names of the constraints that a user can loosen.
+        """Verdicts with the labels of the constraints that a user can relax.
 
-        Only candidates drawn from strips can fall outside the area; there, what cut the strips refused them.
+        Only candidates drawn from strips can fall outside the area: the constraints that cut the strips rejected them.
         """
         cutting = [demand.label for demand in self.rules.demands if k in (demand.low, demand.high)]
         if self.rules.axis_margin > 0:

@@ -1,4 +1,4 @@
-"""Where the pointer hovers: it sees its target, hides nothing of it, stands in nobody's way, and is seen itself."""
+"""The location of the pointer: its ray meets the target, it hides nothing of it, keeps its distance, and is visible."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
-from render.compiler.attributes import Item, material_of, rounded, rounded3
-from render.compiler.candidates import Bools, Floats, Ground2
+from render.compiler.attributes import Fail, Item, material_of
 from render.compiler.constraints import Rules
-from render.compiler.looks import Fail
+from render.compiler.placement import Floats, Ground2
 from render.compiler.visibility import VisibilityCounter, frame_planes
 from render.geometry.pointing import pointing_ray
 from render.geometry.raster import Pose, compose, rasterize
-from render.geometry.rotation import Vec
+from render.geometry.rotation import Vec, rounded, rounded3
 from render.geometry.solid import solid
 from scene_specs.language.spec import FrameSpec, PointerSpec
 from scene_specs.language.stage import StagePointer
@@ -25,21 +25,21 @@ from scene_specs.language.vocabulary import linear_of_name, linear_of_srgb
 NAME = "pointer"
 MESHES = {"hand": "hand", "hand-left": "hand_left", "arrow": "arrow"}
 
-# Places that pass the cheap rules and are then looked at; a look costs two milliseconds.
+# Candidates that pass the cheap rules and are then rasterized, which takes two milliseconds each.
 _LOOKS = 6
-# Free ground on both sides of the line from fingertip to target.
+# Free distance on both sides of the line from the fingertip to the target, Blender units.
 _CLEARANCE = 0.05
-# A pointer of which less shows does not read as one.
+# Minimum visible share of the pointer; with less it is not recognizable.
 _LEAST_SHOWN = 0.95
 
 
 def turn_towards(x: float, y: float, target: Vec) -> float:
-    """Degrees about Z that turn the pointer's -Y to the target: pi - atan2(dx, dy), as published."""
+    """Rotation about Z in degrees that turns the pointer's -Y to the target: pi - atan2(dx, dy), as published."""
     return rounded(math.degrees(math.pi - math.atan2(target[0] - x, target[1] - y)) % 360.0)
 
 
 def ray_distance(knuckle: Vec, tip: Vec, target: Vec) -> float:
-    """Distance at which the ray from the knuckle through the fingertip passes a point; inf if it lies behind."""
+    """Distance of a point from the ray that starts at the knuckle and passes the fingertip; inf if it lies behind."""
     along = [t - k for t, k in zip(tip, knuckle, strict=True)]
     away = [t - k for t, k in zip(target, knuckle, strict=True)]
     length2 = sum(a * a for a in along)
@@ -50,17 +50,16 @@ def ray_distance(knuckle: Vec, tip: Vec, target: Vec) -> float:
 
 
 def pointer_item(spec: PointerSpec, stage: StagePointer) -> Item:
-    """The pointer before it has a place and a turn."""
+    """The pointer before its location and rotation are known."""
     scale = stage.scale if spec.size is None else rounded(spec.size)
     if spec.color is None:
         red, green, blue = stage.color
         linear = (red / 255, green / 255, blue / 255)
     else:
         linear = linear_of_name(spec.color) if isinstance(spec.color, str) else linear_of_srgb(spec.color)
-    place = None
+    location = None
     if spec.location is not None:
-        given = spec.location if len(spec.location) == 3 else (*spec.location, stage.height)
-        place = rounded3(given)
+        location = rounded3(spec.location if len(spec.location) == 3 else (*spec.location, stage.height))
     return Item(
         name=NAME,
         shape=MESHES[spec.kind],
@@ -70,18 +69,17 @@ def pointer_item(spec: PointerSpec, stage: StagePointer) -> Item:
         size=None,
         scale=scale,
         rotation_deg=(0.0, 0.0, 0.0),
-        location=place,
+        location=location,
         height=stage.height,
         radius=scale,
     )
 
 
 def quadrants(frame: FrameSpec, items: Sequence[Item], stage: StagePointer | None) -> list[tuple[Vec, Vec]] | None:
-    """The published layout of three free objects and a pointer: areas ((x0, x1, _), (y0, y1, _)) of objects and
-    pointer.
+    """The published layout of three objects and a pointer: their areas ((x0, x1, _), (y0, y1, _)), the pointer's last.
 
-    Objects 0, 1, 2 have the left, back and right quadrant, the pointer the one towards the camera. None where the rule
-    does not hold: another number of objects, given places, an area of the frame's own.
+    Objects 0, 1 and 2 get the left, back and right quadrant, the pointer the one towards the camera. None for another
+    number of objects, specified locations, or an area of the frame.
     """
     if frame.pointer is None or stage is None or frame.area is not None or len(items) != 3:
         return None
@@ -95,24 +93,24 @@ def quadrants(frame: FrameSpec, items: Sequence[Item], stage: StagePointer | Non
 
 @dataclass
 class Placer:
-    """Finds the pointer's place in a layout that is otherwise done. item: without place, or with a given one."""
+    """Places the pointer in a finished layout. item: the pointer, with or without a specified location."""
 
     item: Item
     target: int
     ground: Ground2
     rules: Rules
-    sight: VisibilityCounter
+    visibility: VisibilityCounter
     tries: int
     height: float
     generator: Generator
 
     def place(self, locations: Sequence[Vec], floors: Sequence[int], refused: dict[str, int]) -> Item | None:
-        """The pointer with place and turn, or None; refusals are counted into `refused`."""
-        given = self.item.location
-        if given is not None and self.rules.fixed.all():
-            return self.turned(*given, locations)
-        if given is not None:
-            x, y, z = np.array([given[0]]), np.array([given[1]]), given[2]
+        """The pointer with location and rotation, or None; counts rejections in `refused`."""
+        location = self.item.location
+        if location is not None and self.rules.fixed.all():
+            return self.turned(*location, locations)
+        if location is not None:
+            x, y, z = np.array([location[0]]), np.array([location[1]]), location[2]
         else:
             u, (west, east), (south, north) = self.generator.random((self.tries, 2)), self.ground.x, self.ground.y
             x, y = np.round(west + u[:, 0] * (east - west), 6), np.round(south + u[:, 1] * (north - south), 6)
@@ -130,12 +128,12 @@ class Placer:
         return None
 
     def turned(self, x: float, y: float, z: float, locations: Sequence[Vec]) -> Item:
-        """The pointer at a place, turned to its target."""
+        """The pointer at a location, turned to its target."""
         turn = turn_towards(x, y, locations[self.target])
         return replace(self.item, location=(x + 0.0, y + 0.0, z), rotation_deg=(0.0, 0.0, turn))
 
-    def _verdicts(self, x: Floats, y: Floats, locations: Sequence[Vec]) -> list[tuple[str, Bools]]:
-        """The rules that need no picture, for all candidates at once."""
+    def _verdicts(self, x: Floats, y: Floats, locations: Sequence[Vec]) -> list[tuple[str, NDArray[np.bool_]]]:
+        """The rules that need no rasterizing, for all candidates at once."""
         apart = np.ones(len(x), dtype=bool)
         clear = np.ones(len(x), dtype=bool)
         tx, ty, _ = locations[self.target]
@@ -156,25 +154,25 @@ class Placer:
         ]
 
     def _unfit(self, item: Item, locations: Sequence[Vec], floors: Sequence[int]) -> str | None:
-        """Which rule a placed pointer breaks, looked at with the deciding camera; None if it breaks none."""
+        """The rule that a placed pointer breaks, seen from the camera of the layout; None if it breaks none."""
         assert item.location is not None
         x, y, z = item.location
         knuckle, tip = pointing_ray(item.shape, item.rotation_deg, item.scale, item.location)
         if ray_distance(knuckle, tip, locations[self.target]) > self.rules.scales[self.target]:
             return "the pointer's ray meets its target"
         if self.rules.in_frame and any(
-            a * x + b * y + c < 0 for a, b, c in frame_planes(item, z, self.sight.camera).tolist()
+            a * x + b * y + c < 0 for a, b, c in frame_planes(item, z, self.visibility.camera).tolist()
         ):
             return "in_frame of the pointer"
         return self._hides(item, locations, floors)
 
     def _hides(self, item: Item, locations: Sequence[Vec], floors: Sequence[int]) -> str | None:
         assert item.location is not None
-        camera = self.sight.camera
-        layers = [self.sight.layer(k, place) for k, place in enumerate(locations)]
+        camera = self.visibility.camera
+        layers = [self.visibility.layer(k, place) for k, place in enumerate(locations)]
         before = np.bincount(compose(layers, camera.width, camera.height)[0].ravel(), minlength=len(layers) + 1)
         pose = Pose(item.rotation_deg, item.scale, item.location)
-        hand = rasterize(solid(item.shape), pose, camera, self.sight.ground)
+        hand = rasterize(solid(item.shape), pose, camera, self.visibility.ground)
         ids = compose([*layers, hand], camera.width, camera.height)[0]
         after = np.bincount(ids.ravel(), minlength=len(layers) + 2)
         if after[self.target + 1] < before[self.target + 1]:
@@ -192,15 +190,15 @@ def placer_of(
     names: Sequence[str],
     ground: Ground2,
     rules: Rules,
-    sight: VisibilityCounter,
+    visibility: VisibilityCounter,
     tries: int,
     generator: Generator,
     fail: Fail,
 ) -> Placer:
-    """The placer of a frame's pointer. Raises what `fail` makes of a target or stage that has none."""
+    """The placer of a frame's pointer. Raises the error that `fail` returns for a stage or target that allows none."""
     if stage is None:
         raise fail("this stage has no pointer")
     if spec.target not in names:
-        raise fail(f"the pointer's target {spec.target!r} is not there; there are: {', '.join(names)}")
+        raise fail(f"unknown pointer target {spec.target!r}; there are: {', '.join(names)}")
     item = pointer_item(spec, stage)
-    return Placer(item, list(names).index(spec.target), ground, rules, sight, tries, stage.height, generator)
+    return Placer(item, list(names).index(spec.target), ground, rules, visibility, tries, stage.height, generator)

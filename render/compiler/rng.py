@@ -1,4 +1,4 @@
-"""Randomness without a state: a counter-based generator for each purpose, keyed by where its numbers go."""
+"""Stateless randomness: a counter-based generator for each purpose, keyed by seed, episode, frame and purpose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.random import Generator, Philox
 
 
 def _digest(seed: int, episode: str, frame: str, purpose: str) -> bytes:
-    # Lengths keep ("a", "bc") and ("ab", "c") apart.
+    # The lengths distinguish ("a", "bc") from ("ab", "c").
     parts = (str(seed), episode, frame, purpose)
     return hashlib.sha256("".join(f"{len(part)}:{part}" for part in parts).encode()).digest()
 
@@ -24,7 +24,7 @@ class Keys:
     frame: str
 
     def generator(self, purpose: str) -> Generator:
-        """A fresh generator; the same key and purpose give the same numbers always."""
+        """A new generator; equal keys and purposes always give equal numbers."""
         digest = _digest(self.seed, self.episode, self.frame, purpose)
         return Generator(Philox(key=np.frombuffer(digest[:16], dtype="<u8").astype(np.uint64)))
 

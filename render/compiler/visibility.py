@@ -1,4 +1,4 @@
-"""What the deciding camera sees of a layout, at the stage's own size: frame bounds and visible pixels."""
+"""Visibility of a layout from its camera, at the stage's own size: frame bounds and visible pixels."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Floats = NDArray[np.float64]
 
 
 def frame_planes(item: Item, z: float, camera: Camera) -> Floats:
-    """(5, 3) rows a, b, c: with its center at (x, y, z), the object is wholly in the image if all a x + b y + c >= 0.
+    """(5, 3) rows a, b, c: with its origin at (x, y, z), the object is inside the image if all a x + b y + c >= 0.
 
-    Exact for a solid that only moves: of each side of the view, the vertex nearest to it stays the nearest.
+    Exact for a solid that only moves: the vertex nearest to a side of the view stays the nearest.
     """
     x, y, depth = camera_vertices(
         solid(item.shape, item.outline), Pose(item.rotation_deg, item.scale, (0.0, 0.0, z)), camera
     )
     right, down, forward, focal = camera.right, camera.down, camera.forward, camera.focal
-    # Parallel rays: the sides are planes that nothing widens with depth.
+    # With parallel rays, the sides of the view do not widen with depth.
     opening, spread = ((0.0, 0.0), np.ones_like(depth)) if camera.orthographic else (forward, depth)
     (cx, cy), near = camera.center, camera.clip[0]
     sides = ((x, right, cx, camera.width - cx), (y, down, cy, camera.height - cy))
@@ -47,26 +47,26 @@ def frame_planes(item: Item, z: float, camera: Camera) -> Floats:
 
 @dataclass
 class VisibilityCounter:
-    """Counts visible pixels of layouts of the same items; objects with given places are drawn once."""
+    """Counts visible pixels in layouts of the same items; objects with specified locations are rasterized once."""
 
     items: Sequence[Item]
     camera: Camera
     ground: StageGround | None
-    _given: dict[int, Layer] = field(default_factory=dict)
+    _fixed: dict[int, Layer] = field(default_factory=dict)
 
     def layer(self, index: int, location: Vec) -> Layer:
-        """The object alone at a place."""
+        """The object alone at a location."""
         item = self.items[index]
-        if item.location is not None and index in self._given:
-            return self._given[index]
+        if item.location is not None and index in self._fixed:
+            return self._fixed[index]
         pose = Pose(item.rotation_deg, item.scale, location)
         layer = rasterize(solid(item.shape, item.outline), pose, self.camera, self.ground)
         if item.location is not None:
-            self._given[index] = layer
+            self._fixed[index] = layer
         return layer
 
     def visible(self, places: Sequence[tuple[int, Vec]]) -> dict[int, int]:
-        """Visible pixels of each of the objects (index, location) when just these are there."""
+        """Visible pixels of each of the objects (index, location), without any other object."""
         layers = [self.layer(index, location) for index, location in places]
         ids, _ = compose(layers, self.camera.width, self.camera.height)
         counts = np.bincount(ids.ravel(), minlength=len(places) + 1)

@@ -1,4 +1,4 @@
-"""One episode from spec to record, in one process: compile, render, annotate, encode. No Ray here."""
+"""Make the record of one episode in one process, without Ray: compile, render, annotate, encode."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ Episode = EpisodeSpec | Scene
 
 
 class Stopwatch:
-    """Adds up seconds by step."""
+    """Sums seconds by step."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._last = time.perf_counter()
 
     def lap(self, step: str) -> None:
-        """Count the time since the last lap towards `step`."""
+        """Add the time since the last lap to `step`."""
         now = time.perf_counter()
         self.seconds[step] = self.seconds.get(step, 0.0) + now - self._last
         self._last = now
 
     def add(self, seconds: dict[str, float], instead_of: str) -> None:
-        """Count a lap's parts, as measured inside, and only the rest of it as `instead_of`."""
+        """End a lap whose parts were measured inside it; only the remainder counts as `instead_of`."""
         self.lap(instead_of)
         for step, value in seconds.items():
             self.seconds[step] = self.seconds.get(step, 0.0) + value
@@ -104,12 +104,12 @@ def _make_image(
 
 
 def repaired_models(scene: Scene) -> dict[str, tuple[str, ...]]:
-    """What was repaired or replaced in the models that a Scene shows, by name, sorted. Raises AssetError."""
+    """Model name -> repairs and replacements, for the models that a Scene shows; sorted. Raises AssetError."""
     shown = sorted({item.shape for frame in scene.frames for item in frame.objects if is_model(item.shape)})
     return {name: notes for name in shown if (notes := load_model(name).notes)}
 
 
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
-    """Versions of what decides numbers and pixels."""
+    """Versions of the packages that decide numbers and pixels."""
     return {"diorama": __version__, **{name: metadata.version(name) for name in ("numpy", "pillow")}}

@@ -1,6 +1,6 @@
-"""A spec with what the compiler decided written into it: one thing can be changed and all others stay.
+"""Write the compiler's choices into a spec, so that one of them can be edited while the others stay.
 
-Compiled again, a settled spec gives the very Scene that it was settled by; `pin_layout` has made sure of that.
+A pinned spec compiles to the same Scene again; `pin_layout` verifies this.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ from scene_specs.language.spec import AreaSpec, CameraSpec, EpisodeSpec, FrameSp
 from scene_specs.language.stage import load_stage
 from scene_specs.reading.source import parse_episode
 
-# Kinds of constraint that hold for whole layouts: with every place given the compiler may read them more strictly
-# than it did when it searched (beside a pointer, an axis margin counts along right only).
-_OF_LAYOUTS = ("axis_margin", "min_distance", "in_frame", "min_visible_pixels")
+# Constraints on the complete layout. With every location specified the compiler may apply them more strictly than in
+# its search (beside a pointer, the axis margin holds along `right` only).
+_LAYOUT_CONSTRAINTS = ("axis_margin", "min_distance", "in_frame", "min_visible_pixels")
 
 
 def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()) -> EpisodeSpec:
-    """`spec` with every place, turn, look, camera and light of `scene`.
+    """`spec` with every location, rotation, appearance, camera and light of `scene`.
 
-    Constraints stay, so a change that breaks a stated relation is refused; where given places can't be held to the
-    frame's layout constraints, those are left out and the relations stay. Raises UsageError if the spec language can't
-    state what the Scene has, with the first place that would change.
+    Constraints stay, so an edit that breaks a stated relation is an error. Where the specified locations don't satisfy
+    the layout constraints of a frame, these are dropped and only the relations stay. Raises UsageError if the spec
+    language can't describe the Scene; the message names the first value that would change.
     """
     problem = ""
     area = load_stage(spec.stage).placement.area
     for strict in (True, False):
         frames = [_frame(frame, scene.frames[k], area, strict) for k, frame in enumerate(spec.frames)]
         try:
-            # Through text: what a model holds is not checked again by model_copy.
-            settled = parse_episode(spec.model_copy(update={"frames": tuple(frames)}).model_dump_json())
-            again = compile_episode(settled, scene.settings, asset_roots)
+            # Parsed from text, because model_copy does not validate.
+            pinned = parse_episode(spec.model_copy(update={"frames": tuple(frames)}).model_dump_json())
+            recompiled = compile_episode(pinned, scene.settings, asset_roots)
         except DioramaError as error:
             problem = str(error)
             continue
-        found = next(_moved(scene, again), None)
+        found = next(_changes(scene, recompiled), None)
         if found is None:
-            assert isinstance(settled, EpisodeSpec)
-            return settled
+            assert isinstance(pinned, EpisodeSpec)
+            return pinned
         problem = found
     raise UsageError(
-        f"episode {spec.id}: what was decided can't be held by its spec: {problem}; use --set-scene, which changes the "
-        "Scene itself, or --recompile, which decides anew what the spec leaves open"
+        f"episode {spec.id}: its spec can't describe the stored layout: {problem}; use --set-scene to edit the Scene "
+        "itself, or --recompile to sample again what the spec leaves open"
     )
 
 
-def _moved(old: Scene, new: Scene) -> Iterator[str]:
+def _changes(old: Scene, new: Scene) -> Iterator[str]:
     before, after = (scene.model_dump(mode="json")["frames"] for scene in (old, new))
     for path, a, b in differences(before, after):
         yield f"frames{path} {preview_json(a)} would become {preview_json(b)}"
@@ -78,26 +78,26 @@ def _frame(frame: FrameSpec, decided: SceneFrame, area: AreaSpec, strict: bool) 
     if frame.pointer is not None and pointer is not None:
         update["pointer"] = frame.pointer.model_copy(update={"location": pointer.location})
     if not strict:
-        kept = (c for c in frame.constraints if all(getattr(c, kind) is None for kind in _OF_LAYOUTS))
+        kept = (c for c in frame.constraints if all(getattr(c, kind) is None for kind in _LAYOUT_CONSTRAINTS))
         update["constraints"] = tuple(kept)
     return frame.model_copy(update=update)
 
 
 def _area(area: AreaSpec, standing: Sequence[SceneObject]) -> AreaSpec:
-    """Beside a pointer the stage's own rules may place objects outside the area; given places must lie in it."""
+    """The area, enlarged to hold all objects: with a pointer, the stage may place them outside of it."""
     xs, ys = ([item.location[k] for item in standing] for k in (0, 1))
     return AreaSpec(x=(min([area.x[0], *xs]), max([area.x[1], *xs])), y=(min([area.y[0], *ys]), max([area.y[1], *ys])))
 
 
 def _object(spec: ObjectSpec, item: SceneObject, index: int) -> ObjectSpec:
-    """What the spec leaves open, from the Scene. What is given in other words stays in them: a place, a view."""
+    """The object with its open fields filled from the Scene; a specified place or view stays as it is."""
     x, y, z = item.location
     decided: dict[str, Any] = {"name": object_name(spec, index), "shape": item.outline or item.shape}
     if not is_model(item.shape):
-        # A model's own looks are what it has where none is given.
+        # A model without color and material keeps its own.
         decided |= {"color": item.color, "material": item.material.name}
     if spec.place is None:
-        # Two numbers stand it on the ground, also when its size is changed.
+        # Two coordinates keep it on the ground when its size changes.
         decided["location"] = (x, y) if z == item.scale else item.location
         if spec.normalize is not False and spec.footprint is None:
             decided["size"] = item.size or item.scale
@@ -107,7 +107,7 @@ def _object(spec: ObjectSpec, item: SceneObject, index: int) -> ObjectSpec:
 
 
 def _camera(spec: CameraSpec, view: SceneView) -> dict[str, Any]:
-    # One that stands about its objects goes on doing so.
+    # A camera that orbits its objects keeps doing so.
     if any(value is not None for value in (spec.yaw_deg, spec.elevation_deg, spec.distance, spec.framing)):
         return {}
     camera = view.camera
@@ -116,11 +116,11 @@ def _camera(spec: CameraSpec, view: SceneView) -> dict[str, Any]:
 
 
 def _lights(frame: FrameSpec, decided: SceneFrame) -> tuple[LightSpec, ...]:
-    given = {light.name: light for light in frame.lights}
+    specified = {light.name: light for light in frame.lights}
     lights = []
     for light in decided.lights:
         update: dict[str, Any] = {"energy": light.energy, "color": light.color}
         if light.kind == "area":
             update |= {"location": light.location, "jitter": 0.0}
-        lights.append(given.get(light.name, LightSpec(name=light.name)).model_copy(update=update))
+        lights.append(specified.get(light.name, LightSpec(name=light.name)).model_copy(update=update))
     return tuple(lights)

@@ -1,4 +1,4 @@
-"""What `render-episode` can be asked, and which options go together."""
+"""The options of `render-episode`, and which of them go together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from render.model.errors import UsageError
 
 @dataclass(frozen=True)
 class EpisodeRequest:
-    """What is asked: an episode of a store, or of a spec file. The other fields are render-episode's options."""
+    """An episode of a store, or of a spec file. The other fields are the options of render-episode."""
 
     store: str | None
     episode_id: str | None
@@ -37,28 +37,28 @@ class EpisodeRequest:
 
     @property
     def edits(self) -> bool:
-        """Whether another Scene is asked for."""
-        decided = self.seed is not None or self.recompile
-        return bool(self.sets or self.unsets or self.scene_sets or decided)
+        """Whether an option edits the episode."""
+        return bool(self.sets or self.unsets or self.scene_sets or self.seed is not None or self.recompile)
 
     @property
-    def only_looks(self) -> bool:
-        """Whether a sheet, a plan or both are all that is to be made."""
-        looks = self.sheet is not None or self.plan is not None
-        return looks and not (self.out is not None or self.save_blend or self.compare or self.replace)
+    def views_only(self) -> bool:
+        """Whether a sheet, a top view or both are all that the call writes."""
+        views = self.sheet is not None or self.plan is not None
+        return views and not (self.out is not None or self.save_blend or self.compare or self.replace)
 
 
-def check(request: EpisodeRequest) -> None:
-    """Options against each other. Raises UsageError."""
+def check_options(request: EpisodeRequest) -> None:
+    """Check the options against each other. Raises UsageError."""
     if request.replace and request.frames:
-        raise UsageError("--replace commits whole episodes; leave --frame out")
+        raise UsageError("--replace commits complete episodes; leave --frame out")
     if request.replace and request.samples is not None:
         raise UsageError(
-            "--replace with --samples: a stored profile says how its pictures were sampled; give --profile instead"
+            "--replace with --samples: the stored profile must describe how the images were sampled; "
+            "give --profile instead"
         )
     if request.replace and request.at is not None:
         raise UsageError(
-            "--replace with --at: an old version comes back as it was by "
+            "--replace with --at: to restore an old version, run "
             "`render-store copy STORE STORE --at VERSION --id ID --differing replace`"
         )
     if request.store is not None and request.spec is not None:
@@ -66,11 +66,11 @@ def check(request: EpisodeRequest) -> None:
             f"{request.store} beside --from: an episode comes from a store or from a spec file; "
             "give STORE ID, or --from SPEC, with ID where the file has several episodes"
         )
-    for option, given in (("--compare", request.compare), ("--replace", request.replace), ("--at", request.at)):
-        if given and request.spec is not None:
+    for option, value in (("--compare", request.compare), ("--replace", request.replace), ("--at", request.at)):
+        if value and request.spec is not None:
             raise UsageError(f"{option} needs an episode of a store; give STORE and ID instead of --from")
     if request.scene_sets and (request.sets or request.unsets or request.seed is not None or request.recompile):
-        raise UsageError("--set-scene changes the compiled Scene, the other options the spec before it; give one kind")
+        raise UsageError("--set-scene edits the compiled Scene, the other options edit the spec; give one kind")
     for option, path, suffix in (("--sheet", request.sheet, ".png"), ("--plan", request.plan, ".svg")):
         if path is not None and path.suffix.lower() != suffix:
             raise UsageError(f"{option} {path}: writes {suffix[1:].upper()}; name a {suffix} file")

@@ -1,121 +1,103 @@
-"""For formats with a folder an episode: each takes its name once all is in it, and says which stored episode it is."""
+"""For formats with one folder per episode: atomic folders that record which stored episode they are."""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records, output_lock
-from render.model.errors import SpecError, StoreError
+from render.export._image_files import ID
+from render.export.atomic_output import FileConflictError, output_lock, put_folder
+from render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport, chosen_ids, write_records
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 
-_MARKS = ["episode_id", "job_hash", "attempt", "sha256", "text_sha256"]
 # Relative path of a file -> content.
 Files = Mapping[str, bytes]
+# format_version, episode_id and IDENTITY_COLUMNS of a stored episode.
+Identity = Mapping[str, Any]
 
 
 def export_folders(
     store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None], *,
     version: int, marked: str, folder_of: Callable[[str], Path],
-    files_of: Callable[[EpisodeRecord, Mapping[str, Any]], Files],
+    files_of: Callable[[EpisodeRecord, Identity], Files],
+    identity_in: Callable[[dict[str, Any]], Identity | None] = lambda data: data.get("diorama"),
+    merge: Callable[[Path, Path], None] | None = None,
 ) -> ExportReport:  # fmt: skip
     """Write each episode to its folder below `out`; see render.export.protocol.Exporter.
 
-    marked: the JSON file of a folder whose key `diorama` holds the marks of the stored episode. folder_of: of an
-    episode id; raises ValueError for one of another kind. files_of: all files, given the record and its marks; raises
-    SpecError or ValueError for what can't be written, and the report names it.
+    marked: the JSON file of a folder that holds the identity of the stored episode. folder_of: episode id -> relative
+    path; raises ValueError for an id of another benchmark. files_of: all files of an episode, given its identity;
+    raises SpecError or ValueError for an episode that the format can't hold. identity_in: finds the identity in the
+    data of the marked file. merge: moves a new folder to an existing one (render.export.atomic_output.put_folder), for
+    formats in which a folder may hold the folders of other episodes.
     """
     report = ExportReport()
+    owners: dict[Path, str] = {}
+
+    def is_missing(episode_id: str) -> bool:
+        folder = out / folder_of(episode_id)
+        owner = owners.setdefault(folder, episode_id)
+        if owner != episode_id:
+            # Folder names have no leading zeros.
+            raise ValueError(
+                f"{folder} is the folder of episode {owner}; export one of the two with --where to another folder"
+            )
+        found = _read_identity(folder, marked, identity_in, shared=merge is not None)
+        if found is not None and found != identities[episode_id] and not options.overwrite:
+            raise FileConflictError(f"{folder} holds something else than the store's episode")
+        return found != identities[episode_id]
+
+    def write(record: EpisodeRecord) -> bool:
+        target = out / folder_of(record.episode_id)
+        files = files_of(record, identities[record.episode_id])
+        for path in (target, *target.parents):
+            if path.exists() and not path.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+        put_folder(target, files, merge)
+        return True
+
     with output_lock(out):
-        rows = {row["episode_id"]: row for row in store.scan(_MARKS, batch_size=8192)}
-        marks = {key: {"format_version": version, **row} for key, row in rows.items()}
-        todo = []
-        seen: dict[Path, str] = {}
+        rows = store.scan(["episode_id", *IDENTITY_COLUMNS], batch_size=8192)
+        identities = {row["episode_id"]: {"format_version": version, **row} for row in rows}
+        missing = []
         for episode_id in chosen_ids(store, options):
-            wanted = False
+            label = episode_id if ID.fullmatch(episode_id) else repr(episode_id)
             try:
-                there = out / folder_of(episode_id)
+                if is_missing(episode_id):
+                    missing.append(episode_id)
+                    continue
+                report.skipped += 1
+            except FileConflictError as error:
+                report.differing.append(f"episode {label}: {error}")
             except ValueError as error:
-                report.failed.append(f"episode {episode_id}: {error}")
-            else:
-                first = seen.setdefault(there, episode_id)
-                if first == episode_id:
-                    wanted = _wanted(there, marked, episode_id, marks[episode_id], options, report)
-                else:
-                    # Numbers lose their zeros in folders' names.
-                    report.failed.append(
-                        f"episode {episode_id}: {there} is the folder of episode {first}; export one of the two with "
-                        "--where to another folder"
-                    )
-            if wanted:
-                todo.append(episode_id)
-            else:
-                progress(1)
-        for record in iter_valid_records(store, todo, report, progress):
-            try:
-                _write(out / folder_of(record.episode_id), files_of(record, marks[record.episode_id]))
-                report.exported += 1
-            except (SpecError, ValueError) as error:
-                report.failed.append(f"episode {record.episode_id}: {error}")
-            except (FileExistsError, NotADirectoryError) as error:
-                report.failed.append(f"episode {record.episode_id}: {error.filename} is in its way")
-            except OSError as error:
-                raise StoreError(f"episode {record.episode_id}: writing below {out} failed: {error}") from error
+                report.failed.append(f"episode {label}: {error}")
             progress(1)
+        write_records(store, missing, write, out, report, progress)
     return report
 
 
-def _wanted(
-    folder: Path, marked: str, episode_id: str, marks: Mapping[str, Any], options: ExportOptions, report: ExportReport
-) -> bool:
-    """Whether an episode is to be written; if not, the report says why.
+def _read_identity(
+    folder: Path, marked: str, identity_in: Callable[[dict[str, Any]], Identity | None], shared: bool
+) -> Identity | None:
+    """The identity of the episode in a folder; empty if the folder holds something else, None if it is free.
 
-    A folder with anything in it is an episode of ours, or somebody else's: a stopped export leaves none half-written.
+    shared: folders of other episodes may be in it. Raises ValueError if it can't be read.
     """
-    there = None
     try:
-        if not any(folder.iterdir()):
-            return True
-        there = json.loads((folder / marked).read_bytes()).get("diorama")
+        if not shared and not any(folder.iterdir()):
+            return None
+        return identity_in(json.loads((folder / marked).read_bytes())) or {}
     except NotADirectoryError:
-        # A file in its place, or in that of a folder above: writing names it.
-        return True
+        # A file has the name of the folder or of one above it. Writing reports it.
+        return None
     except FileNotFoundError:
-        if not folder.exists():
-            return True
+        return None if shared or not folder.exists() else {}
     except (ValueError, AttributeError):
-        pass
+        return {}
     except OSError as error:
-        report.failed.append(f"episode {episode_id}: {error.filename} can't be read: {error.strerror or error}")
-        return False
-    if there == marks:
-        report.skipped += 1
-        return False
-    if not options.overwrite:
-        report.differing.append(f"episode {episode_id}: {folder} holds something else than the store's episode")
-        return False
-    return True
-
-
-def _write(target: Path, files: Files) -> None:
-    for there in (target, *target.parents):
-        if there.exists() and not there.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(there))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.parent / f".{target.name}.partial"
-    # Left by an export that was stopped here.
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
-    for name, content in files.items():
-        path = partial / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content)
-    if target.exists():
-        shutil.rmtree(target)
-    partial.rename(target)
+        raise ValueError(f"{error.filename} can't be read: {error.strerror or error}") from error

@@ -1,31 +1,32 @@
-"""For formats of large files with many episodes each: planned, written one by one, skipped where they are there whole.
+"""For formats with many episodes per file (shards).
 
-What was written is noted in `<out>/.diorama-export.json`, a line a file, after the file has its name.
+The manifest `<out>/.diorama-export.json` lists every complete file, so that a rerun writes only the missing ones.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
-from render.export._pictures import split_of
-from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records, output_lock
+from render.export._image_files import split_of
+from render.export.atomic_output import output_lock, remove_leftovers
+from render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport, chosen_ids, iter_valid_records
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
+from scene_specs.language.atomic import atomic_path, write_atomic
 
-NOTES = ".diorama-export.json"
-_MARKS = ("job_hash", "attempt", "sha256", "text_sha256")
+MANIFEST = ".diorama-export.json"
 
 
 @dataclass(frozen=True)
 class Shard:
-    """One file to be. name: below the folder. first: number of its first episode. digest: of what it is to hold."""
+    """A planned file. name: path below the folder. first: number of its first episode. digest: of the ids and hashes
+    of its episodes.
+    """
 
     name: str
     split: str
@@ -35,8 +36,8 @@ class Shard:
 
 
 @dataclass(frozen=True)
-class Written:
-    """What is noted of a file. samples: episodes in it. size: bytes. sha256: of the file."""
+class WrittenShard:
+    """A file in the manifest. samples: episodes in it. size: bytes. sha256: of the file."""
 
     digest: str
     split: str
@@ -47,85 +48,83 @@ class Written:
 
 @dataclass(frozen=True)
 class ShardFormat:
-    """version: a change makes all files anew. episodes: a file. name_of: (split, number, how many) -> path.
+    """version: a new version rewrites all files. episodes: default per file. name_of: (split, number, count) -> path.
 
-    write: a file's whole content; returns how many episodes went in. finish: the files beside them, from the notes.
+    write: writes a complete file and returns the number of its episodes. finish: writes the files beside the shards,
+    given the manifest.
     """
 
     version: int
     episodes: int
     name_of: Callable[[str, int, int], str]
     write: Callable[[Path, Shard, Iterator[EpisodeRecord]], int]
-    finish: Callable[[EpisodeReader, Path, ExportOptions, dict[str, Written]], None]
+    finish: Callable[[EpisodeReader, Path, ExportOptions, dict[str, WrittenShard]], None]
 
 
 @dataclass
-class _Notes:
-    """The notes of a folder."""
-
+class _Manifest:
     out: Path
     version: int
-    files: dict[str, Written] = field(default_factory=dict)
+    files: dict[str, WrittenShard] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, out: Path, version: int) -> _Notes:
+    def load(cls, out: Path, version: int) -> _Manifest:
         try:
-            data = json.loads((out / NOTES).read_text())
-            files = {name: Written(**facts) for name, facts in data["files"].items()}
+            data = json.loads((out / MANIFEST).read_text())
+            files = {name: WrittenShard(**facts) for name, facts in data["files"].items()}
             return cls(out, version, files if data["version"] == version else {})
         except FileNotFoundError:
             return cls(out, version)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(f"{out / NOTES}: can't be read: {error}; remove it to export anew") from error
+            raise StoreError(f"{out / MANIFEST}: can't be read: {error}; delete it to export again") from error
 
     def save(self) -> None:
         data = {"version": self.version, "files": {name: asdict(self.files[name]) for name in sorted(self.files)}}
-        partial = self.out / f"{NOTES}.part"
-        partial.write_text(json.dumps(data, indent=1) + "\n")
-        partial.replace(self.out / NOTES)
+        write_atomic(self.out / MANIFEST, json.dumps(data, indent=1) + "\n", fsync=False)
 
     def has(self, shard: Shard) -> bool:
-        there = self.files.get(shard.name)
-        # Fewer samples: some were damaged then, and may have been mended.
-        if there is None or there.digest != shard.digest or there.samples != len(shard.ids):
+        written = self.files.get(shard.name)
+        # With fewer samples some episodes were damaged, and may have been repaired since.
+        if written is None or written.digest != shard.digest or written.samples != len(shard.ids):
             return False
         try:
-            return (self.out / shard.name).stat().st_size == there.size
+            return (self.out / shard.name).stat().st_size == written.size
         except OSError:
             return False
 
-    def differs(self, shard: Shard) -> bool:
-        """Whether a whole file with other episodes is in its place."""
-        there = self.files.get(shard.name)
-        return there is not None and there.digest != shard.digest and (self.out / shard.name).exists()
+    def conflicts(self, shard: Shard) -> bool:
+        """Whether a complete file with other episodes has the name of this one."""
+        written = self.files.get(shard.name)
+        return written is not None and written.digest != shard.digest and (self.out / shard.name).exists()
 
 
 def export_shards(
     store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None], format_: ShardFormat
 ) -> ExportReport:
-    """Write what is missing; see export.protocol.Exporter. Memory: a chunk of episodes and what `write` holds."""
+    """Write missing files; see render.export.protocol.Exporter. Memory: a chunk of episodes and what `write` holds."""
     report = ExportReport()
     with output_lock(out):
-        notes = _Notes.of(out, format_.version)
+        remove_leftovers(out)
+        manifest = _Manifest.load(out, format_.version)
         planned = _plan(store, options, format_)
-        _drop_others(notes, planned, options, report)
+        _drop_others(manifest, planned, options, report)
         for shard in planned:
-            if notes.has(shard):
+            if manifest.has(shard):
                 report.skipped += len(shard.ids)
                 progress(len(shard.ids))
-            elif notes.differs(shard) and not options.overwrite:
+            elif manifest.conflicts(shard) and not options.overwrite:
                 report.differing.append(f"{out / shard.name} holds other episodes than the store")
                 progress(len(shard.ids))
             else:
-                _write(store, shard, notes, format_, report, progress)
+                _write(store, shard, manifest, format_, report, progress)
         if not report.differing:
-            format_.finish(store, out, options, {name: notes.files[name] for name in sorted(notes.files)})
+            format_.finish(store, out, options, {name: manifest.files[name] for name in sorted(manifest.files)})
     return report
 
 
 def _plan(store: EpisodeReader, options: ExportOptions, format_: ShardFormat) -> list[Shard]:
-    rows = store.scan(["episode_id", "split", *_MARKS], options.where, 8192)
-    facts = {row["episode_id"]: (row["split"], [row[name] for name in _MARKS]) for row in rows}
+    rows = store.scan(["episode_id", "split", *IDENTITY_COLUMNS], options.where, 8192)
+    facts = {row["episode_id"]: (row["split"], [row[name] for name in IDENTITY_COLUMNS]) for row in rows}
     splits: dict[str, list[str]] = {}
     for key in chosen_ids(store, options):
         try:
@@ -141,38 +140,35 @@ def _plan(store: EpisodeReader, options: ExportOptions, format_: ShardFormat) ->
             text = json.dumps([[key, *facts[key][1]] for key in part])
             digest = hashlib.sha256(text.encode()).hexdigest()
             planned.append(Shard(format_.name_of(split, number, len(parts)), split, part, number * size, digest))
-    names = [shard.name for shard in planned]
-    if len(set(names)) < len(names):
-        raise StoreError(
-            f"splits {', '.join(splits)}: two of them would have the same file names; export one with --split"
-        )
+    if len({shard.name for shard in planned}) < len(planned):
+        raise StoreError(f"splits {', '.join(splits)}: two of them have the same file names; export one with --split")
     return planned
 
 
-def _drop_others(notes: _Notes, planned: list[Shard], options: ExportOptions, report: ExportReport) -> None:
-    """Files of an earlier export that are no part of this one: a reader would take them for data."""
+def _drop_others(manifest: _Manifest, planned: list[Shard], options: ExportOptions, report: ExportReport) -> None:
+    """Handle files of an earlier export that this one does not have: a reader would take them for data."""
     names = {shard.name for shard in planned}
-    for name in sorted(notes.files.keys() - names):
+    for name in sorted(manifest.files.keys() - names):
+        path = manifest.out / name
         if not options.overwrite:
-            report.differing.append(f"{notes.out / name} is of an earlier export with other episodes")
+            report.differing.append(f"{path} comes from an earlier export with other episodes")
             continue
-        # Noted names are relative and were made here; one that leads elsewhere was not.
-        if (notes.out / name).resolve().is_relative_to(notes.out.resolve()):
-            (notes.out / name).unlink(missing_ok=True)
-        del notes.files[name]
-        notes.save()
+        # The names in a manifest are relative; one that leads outside the folder was not written by an export.
+        if path.resolve().is_relative_to(manifest.out.resolve()):
+            path.unlink(missing_ok=True)
+        del manifest.files[name]
+        manifest.save()
 
 
 def _write(
     store: EpisodeReader,
     shard: Shard,
-    notes: _Notes,
+    manifest: _Manifest,
     format_: ShardFormat,
     report: ExportReport,
     progress: Callable[[int], None],
 ) -> None:
-    path = notes.out / shard.name
-    partial = path.with_name(f".{path.name}.part")
+    path = manifest.out / shard.name
 
     def counted() -> Iterator[EpisodeRecord]:
         for record in iter_valid_records(store, shard.ids, report, progress):
@@ -180,31 +176,12 @@ def _write(
             progress(1)
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        samples = format_.write(partial, shard, counted())
-        size, digest = _finished(partial)
-        partial.replace(path)
-        notes.files[shard.name] = Written(shard.digest, shard.split, samples, size, digest)
-        notes.save()
+        with atomic_path(path) as temporary:
+            samples = format_.write(temporary, shard, counted())
+            with temporary.open("rb") as file:
+                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        manifest.files[shard.name] = WrittenShard(shard.digest, shard.split, samples, path.stat().st_size, sha256)
+        manifest.save()
     except OSError as error:
         raise StoreError(f"{path}: writing failed: {error}") from error
     report.exported += samples
-
-
-def _finished(path: Path) -> tuple[int, str]:
-    """Bring a file to the disk; its size and SHA-256."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return path.stat().st_size, digest
-
-
-def facts_by_split(files: dict[str, Written]) -> dict[str, Any]:
-    """Split -> samples, bytes and files."""
-    found: dict[str, dict[str, int]] = {}
-    for one in files.values():
-        facts = found.setdefault(one.split, {"samples": 0, "bytes": 0, "files": 0})
-        facts["samples"] += one.samples
-        facts["bytes"] += one.size
-        facts["files"] += 1
-    return found

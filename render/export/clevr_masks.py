@@ -1,15 +1,15 @@
-"""`--format clevr-masks`: boxes and masks for CLEVR's published pictures, which its files don't have.
+"""`--format clevr-masks`: boxes and masks for CLEVR's published images, which the published files lack.
 
     render-export CLEVR_val_scenes.json --format clevr-masks --out masks
     <out>/CLEVR_val_masks.json    info, scenes: image_index, image_filename, camera, objects
 
-Objects are in the order of the scene file, each with bbox, amodal_bbox ([x, y, width, height]; amodal: the object
-alone, inside the image), mask (COCO run lengths), visible_pixels, alone_pixels, visible_fraction, truncated.
+Objects are in the order of the scene file. Each has bbox, amodal_bbox ([x, y, width, height]; amodal: the object alone,
+inside the image), mask (COCO run lengths), visible_pixels, alone_pixels, visible_fraction, truncated.
 
-How exact. The camera's place is solved from `pixel_coords`, which hold unrounded depths: to about 1e-6 units where the
-objects are not in a row, which moves no edge by a hundredth of a pixel. Shapes are our own meshes, made to CLEVR's
-measures: spheres agree; the rounding of cubes' and cylinders' edges is fitted, and may be off by a fraction of a pixel.
-`camera` says how well the numbers of each scene agree. A scene whose camera can't be found is named and left out.
+Accuracy. The camera's location is solved from `pixel_coords`, which hold unrounded depths: to about 1e-6 units unless
+the objects are in a row, which moves no edge by a hundredth of a pixel. Shapes are Diorama's meshes with CLEVR's sizes:
+spheres agree; the rounding of cubes' and cylinders' edges is fitted and may be off by a fraction of a pixel. `camera`
+holds the residuals of each scene. A scene whose camera can't be found is reported and left out.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from render.annotations.annotate import encode_mask
-from render.export._pictures import Differs, compact_json, put_file
-from render.export.protocol import ExportOptions, ExportReport, output_lock
+from render.export.atomic_output import FileConflictError, compact_json, output_lock, put_file
+from render.export.protocol import ExportOptions, ExportReport
 from render.geometry.camera import Camera
 from render.geometry.raster import Pose, compose, mask_box, rasterize
 from render.geometry.solid import solid
@@ -32,41 +33,40 @@ from render.model.errors import StoreError, UsageError
 from render.model.scene import SceneCamera
 from scene_specs.importing.camera import Recovery, recover
 from scene_specs.importing.clevr import published_scenes
-from scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, Foreign, frame_of
+from scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, SourceFile, frame_of
 from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import SIZES
 
 FORMAT_VERSION = 1
-# So often what is done so far is brought to the disk.
+# Scenes between two writes of the journal.
 _FLUSH = 200
 
 
 def export(file: Path, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write masks for a scene file; `progress` gets the scenes done since its last call. Memory: the file's text.
+    """Write masks for a scene file; `progress` receives the scenes done since the last call. Memory: the file's text.
 
-    Stopped, it goes on where it was. Raises SpecError for a file that is no scene file, StoreError, UsageError.
+    A stopped export continues from its journal. Raises SpecError for a file that is not a scene file, StoreError,
+    UsageError.
     """
     report = ExportReport()
     digest = _digest(file)
     name = file.stem.removesuffix("_scenes") + "_masks"
     with output_lock(out):
-        partial = out / f".{name}.jsonl"
-        done = _done(partial, digest)
+        journal = out / f".{name}.jsonl"
+        done = _done(journal, digest)
         lines: list[str] = []
         try:
-            for number, (scene, at) in enumerate(published_scenes(file)):
-                if options.limit is not None and number >= options.limit:
-                    break
+            for number, (scene, at) in enumerate(islice(published_scenes(file), options.limit)):
                 if number >= done:
-                    lines.append(compact_json(_one(scene, Foreign(str(file), at=at))))
+                    lines.append(compact_json(_masks_of(scene, SourceFile(str(file), at=at))))
                     if len(lines) >= _FLUSH:
-                        _append(partial, digest, lines)
+                        _append(journal, digest, lines)
                     progress(1)
-            _append(partial, digest, lines)
-            _join(partial, out / f"{name}.json", file, digest, options, report)
-            partial.unlink()
-        except Differs as error:
+            _append(journal, digest, lines)
+            _write_result(journal, out / f"{name}.json", file, digest, options, report)
+            journal.unlink()
+        except FileConflictError as error:
             report.differing.append(str(error))
         except OSError as error:
             raise StoreError(f"writing below {out} failed: {error}") from error
@@ -81,18 +81,18 @@ def _digest(file: Path) -> str:
         raise UsageError(f"{file}: can't be read: {error.strerror or error}; name a CLEVR scene file") from error
 
 
-def _done(partial: Path, digest: str) -> int:
-    """Scenes that an export of the same file, which was stopped, has done; what it cut short is cut away."""
+def _done(journal: Path, digest: str) -> int:
+    """The number of scenes in the journal of a stopped export of the same file. Removes an incomplete last line."""
     try:
-        data = partial.read_bytes()
+        data = journal.read_bytes()
     except FileNotFoundError:
         return 0
-    whole = data[: data.rfind(b"\n") + 1]
-    lines = whole.splitlines()
+    complete = data[: data.rfind(b"\n") + 1]
+    lines = complete.splitlines()
     if not lines or lines[0] != _head(digest).encode():
-        partial.unlink()
+        journal.unlink()
         return 0
-    partial.write_bytes(whole)
+    journal.write_bytes(complete)
     return len(lines) - 1
 
 
@@ -100,84 +100,80 @@ def _head(digest: str) -> str:
     return compact_json({"format_version": FORMAT_VERSION, "source_sha256": digest})
 
 
-def _append(partial: Path, digest: str, lines: list[str]) -> None:
-    with partial.open("a", encoding="utf-8") as stream:
+def _append(journal: Path, digest: str, lines: list[str]) -> None:
+    with journal.open("a", encoding="utf-8") as stream:
         if stream.tell() == 0:
             stream.write(_head(digest) + "\n")
         stream.writelines(f"{line}\n" for line in lines)
     lines.clear()
 
 
-def _join(partial: Path, target: Path, file: Path, digest: str, options: ExportOptions, report: ExportReport) -> None:
-    with partial.open(encoding="utf-8") as stream:
-        next(stream)
-        scenes = []
-        for line in stream:
-            scene = json.loads(line)
-            if "problem" in scene:
-                report.failed.append(scene["problem"])
-            else:
-                scenes.append(line.rstrip("\n"))
+def _write_result(
+    journal: Path, target: Path, file: Path, digest: str, options: ExportOptions, report: ExportReport
+) -> None:
+    scenes = []
+    for line in journal.read_text("utf-8").split("\n")[1:-1]:
+        problem = json.loads(line).get("problem")
+        if problem is None:
+            scenes.append(line)
+        else:
+            report.failed.append(problem)
     info = {"source": file.name, "source_sha256": digest, "format_version": FORMAT_VERSION}
     text = f'{{"info": {compact_json(info)},\n"scenes": [\n' + ",\n".join(scenes) + "]}\n"
-    new = put_file(target, text.encode(), options)
-    report.exported += len(scenes) if new else 0
-    report.skipped += 0 if new else len(scenes)
+    if put_file(target, text.encode(), options.overwrite):
+        report.exported += len(scenes)
+    else:
+        report.skipped += len(scenes)
 
 
-def _one(scene: Any, source: Foreign) -> dict[str, Any]:
-    """One scene with boxes and masks; `problem` instead where it can't be done."""
+def _masks_of(scene: Any, source: SourceFile) -> dict[str, Any]:
+    """A scene with boxes and masks, or with `problem` if it can't be done."""
     source.camera = "nominal"
     frame = frame_of(scene, source)
     if frame is None:
         return {"problem": "; ".join(str(diagnostic) for diagnostic in source.diagnostics)}
-    found, problem = _camera(scene, frame)
-    if found is None:
-        return {"problem": f"{source.place()}: {problem}"}
+    try:
+        recovery = _recover_camera(scene, frame)
+    except ValueError as error:
+        return {"problem": f"{source.location()}: {error}"}
     head = {key: scene[key] for key in ("image_index", "image_filename", "split") if key in scene}
-    camera = {
-        "location": found.location,
-        "size": found.size,
-        "depth_residual": found.depth_residual,
-        "pixel_residual": found.pixel_residual,
-    }
-    return {**head, "camera": camera, "objects": list(_objects(frame, found))}
+    camera = {key: getattr(recovery, key) for key in ("location", "size", "depth_residual", "pixel_residual")}
+    return {**head, "camera": camera, "objects": list(_objects(frame, recovery))}
 
 
-def _camera(scene: dict[str, Any], frame: FrameSpec) -> tuple[Recovery | None, str]:
+def _recover_camera(scene: dict[str, Any], frame: FrameSpec) -> Recovery:
+    """Raises ValueError."""
     stage = load_stage(STAGE).camera
     pixels = [item.get("pixel_coords") for item in scene["objects"]]
     if len(pixels) < 3:
-        return None, f"{len(pixels)} objects; at least 3 are needed to find the camera"
-    if frame.pointer is not None or not all(_three_numbers(one) for one in pixels):
-        return None, "an object without pixel_coords [x, y, depth], or a pointer"
+        raise ValueError(f"{len(pixels)} object{'' if len(pixels) == 1 else 's'}; finding the camera takes at least 3")
+    if frame.pointer is not None or not all(map(_is_pixel, pixels)):
+        raise ValueError("it has a pointer, or an object without pixel_coords [x, y, depth]")
     points = np.array([item.location for item in frame.objects], dtype=np.float64)
-    found = recover(
-        points, np.array(pixels, dtype=np.float64), stage.location, stage.lens / stage.sensor_width, SIZES_OF_IMAGES
+    focal = stage.lens / stage.sensor_width
+    found = recover(points, np.array(pixels, dtype=np.float64), stage.location, focal, SIZES_OF_IMAGES)
+    if found is None or not found.consistent:
+        off = f" (off by {found.depth_residual:.2g} in depth and {found.pixel_residual:.2g} pixels)" if found else ""
+        raise ValueError(f"its pixel_coords match no camera that looks at the origin{off}")
+    return found
+
+
+def _is_pixel(value: Any) -> bool:
+    return (
+        isinstance(value, list) and len(value) == 3 and all(isinstance(v, int | float) and abs(v) < 1e6 for v in value)
     )
-    if found is None:
-        return None, "no camera aimed at the origin explains its numbers"
-    if not found.consistent:
-        off = f"off by {found.depth_residual:.2g} in depth and {found.pixel_residual:.2g} pixels"
-        return None, f"its numbers fit no camera aimed at the origin ({off})"
-    return found, ""
 
 
-def _three_numbers(value: Any) -> bool:
-    numbers = isinstance(value, list) and all(isinstance(v, int | float) and abs(v) < 1e6 for v in value)
-    return numbers and len(value) == 3
-
-
-def _objects(frame: FrameSpec, found: Recovery) -> Iterator[dict[str, Any]]:
+def _objects(frame: FrameSpec, recovery: Recovery) -> Iterator[dict[str, Any]]:
     stage = load_stage(STAGE)
     scene_camera = SceneCamera(
-        location=found.location,
+        location=recovery.location,
         look_at=stage.camera.look_at,
         lens=stage.camera.lens,
         sensor_width=stage.camera.sensor_width,
         clip=stage.camera.clip,
     )
-    width, height = found.size
+    width, height = recovery.size
     camera = Camera.of(scene_camera, width, height)
     layers = []
     for item in frame.objects:

@@ -1,11 +1,11 @@
-"""`--format huggingface`: Parquet with Image features and a dataset card, ready to upload.
+"""`--format huggingface`: Parquet files with Image features and a dataset card, ready to upload.
 
-    <out>/data/<split>-00000-of-00012.parquet    one row an episode, the columns of the store
-          README.md                              the card: splits, columns, figures
+    <out>/data/<split>-00000-of-00012.parquet    one row per episode, the columns of the store
+          README.md                              the card: splits, columns, statistics
 
     datasets.load_dataset("<out>", split="train")[0]["images"]      a list of PIL images
 
-`hf upload USER/NAME <out>` publishes it.
+`hf upload USER/NAME <out>` publishes the dataset.
 """
 
 from __future__ import annotations
@@ -16,16 +16,37 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from render.export._shards import Shard, ShardFormat, Written, export_shards, facts_by_split
+from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
+from scene_specs.language.atomic import write_atomic
+from scene_specs.language.tables import markdown_table
 
 FORMAT_VERSION = 1
-# Some 200 MB of seven small pictures each; a group is what a reader loads at once.
+# About 200 MB with seven small images per episode. A reader loads a row group at once.
 _EPISODES = 500
 _GROUP = 50
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+_CARD = """---
+pretty_name: rendered by Diorama
+size_categories:
+- {size}
+tags:
+- synthetic
+- image
+configs:
+- config_name: default
+  data_files:
+{data_files}---
+
+# Rendered by Diorama
+
+One row an episode; `images` are its pictures, `objects` every \
+object of every picture with box, mask and pose, `scene` all numbers that it was rendered from.
+
+"""
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
@@ -57,41 +78,31 @@ def _write(path: Path, _shard: Shard, records: Iterator[EpisodeRecord]) -> int:
     return count
 
 
-def _finish(store: EpisodeReader, out: Path, options: ExportOptions, files: dict[str, Written]) -> None:
-    partial = out / ".README.md.part"
-    partial.write_text(_card(store, options, files), encoding="utf-8")
-    partial.replace(out / "README.md")
+def _finish(store: EpisodeReader, out: Path, options: ExportOptions, files: dict[str, WrittenShard]) -> None:
+    write_atomic(out / "README.md", _card(store, options, files), fsync=False)
 
 
-def _card(store: EpisodeReader, options: ExportOptions, files: dict[str, Written]) -> str:
-    splits = facts_by_split(files)
-    total = sum(facts["samples"] for facts in splits.values())
-    size = next((name for most, name in _SIZES if total < most), "n>1M")
-    lines = [
-        "---",
-        "pretty_name: rendered by Diorama",
-        "size_categories:",
-        f"- {size}",
-        "tags:",
-        "- synthetic",
-        "- image",
+def _card(store: EpisodeReader, options: ExportOptions, files: dict[str, WrittenShard]) -> str:
+    splits: dict[str, list[WrittenShard]] = {}
+    for shard in files.values():
+        splits.setdefault(_split_name(shard.split), []).append(shard)
+    rows = [
+        (name, sum(shard.samples for shard in shards), len(shards), f"{sum(shard.size for shard in shards) / 1e6:.1f}")
+        for name, shards in splits.items()
     ]
-    lines += ["configs:", "- config_name: default", "  data_files:"]
-    for split in splits:
-        lines += [f"  - split: {_split_name(split)}", f"    path: data/{_split_name(split)}-*.parquet"]
-    lines += ["---", "", "# Rendered by Diorama", "", "One row an episode; `images` are its pictures, `objects` every "]
-    lines[-1] += "object of every picture with box, mask and pose, `scene` all numbers that it was rendered from."
-    lines += ["", "| split | episodes | files | MB |", "|---|---|---|---|"]
-    for split, facts in splits.items():
-        lines.append(f"| {_split_name(split)} | {facts['samples']} | {facts['files']} | {facts['bytes'] / 1e6:.1f} |")
+    total = sum(shard.samples for shard in files.values())
+    size = next((name for most, name in _SIZES if total < most), "n>1M")
+    data_files = "".join(f"  - split: {name}\n    path: data/{name}-*.parquet\n" for name in splits)
+    card = _CARD.format(size=size, data_files=data_files)
+    card += markdown_table(("split", "episodes", "files", "MB"), rows)
     for title, counter in _figures(store, options).items():
-        lines += ["", f"## {title}", "", "| | count |", "|---|---|"]
-        lines += [f"| {_cell(name)} | {count} |" for name, count in sorted(counter.items())]
-    return "\n".join(lines) + "\n"
+        card += f"\n## {title}\n\n| | count |\n|---|---|\n"
+        card += "".join(f"| {_cell(name)} | {count} |\n" for name, count in sorted(counter.items()))
+    return card
 
 
 def _figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Counter[str]]:
-    """Counts over the stored episodes that were chosen; not over a --limit."""
+    """Counts over the episodes that match the filter, regardless of --limit."""
     tasks: Counter[str] = Counter()
     images: Counter[str] = Counter()
     words: dict[str, Counter[str]] = {name: Counter() for name in ("shape", "color", "material", "size")}
@@ -105,5 +116,5 @@ def _figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Counter[
 
 
 def _cell(text: str) -> str:
-    # Task names are the author's: they must not end the cell or become HTML.
+    # A task name may contain anything; it must not end the cell or become HTML.
     return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;").replace("\n", " ")

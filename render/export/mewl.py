@@ -1,17 +1,16 @@
 """`--format mewl`: the layout of the published MEWL dataset, with a box and a mask for every object.
 
     <out>/<split>/<task>/<number>/<utterance>.png    a context; in shape, color and material `<word> #<k>.png`
-                                  <utterance>.json   its scene file, with `bbox` and `mask` (COCO) an object
+                                  <utterance>.json   its scene file, with `bbox` and `mask` (COCO) for each object
                                   question.png, question.json
                                   info.json          objects, word-concept, context_panels, question
 
-The hand of pragmatic is the fourth object everywhere, ["arrow", "yellow", "rubber", "small"]. `info.json` has one key
-more than the published one, `diorama`: which stored episode this is. A folder takes its name once all is in it.
+The hand of pragmatic is always the fourth object, ["arrow", "yellow", "rubber", "small"]. `info.json` has one
+additional key, `diorama`: the identity of the stored episode. A folder gets its name once it is complete.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -19,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from render.export._episode_folders import export_folders
-from render.export._mewl_truth import standing, view_of_record
+from render.export.atomic_output import indented_json
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from render.model.scene import SceneFrame
 from render.store.episode_store import EpisodeReader
-from scene_specs.benchmarks.mewl.things import THING_NUMBER, THINGS, TYPES
+from scene_specs.benchmarks.mewl.objects import OBJECT_NUMBER, OBJECTS, TYPES
+from scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
 
 FORMAT_VERSION = 1
 HAND = ["arrow", "yellow", "rubber", "small"]
@@ -34,7 +34,7 @@ _UNNAMED = re.compile(r"object-\d+")
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write MEWL episodes below `out`; see render.export.protocol.Exporter. Others are named in the report."""
+    """Write MEWL episodes below `out`; see render.export.protocol.Exporter. Other episodes are reported."""
     return export_folders(
         store, out, options, progress, version=FORMAT_VERSION, marked="info.json", folder_of=_folder, files_of=files_of
     )
@@ -44,17 +44,17 @@ def _folder(episode_id: str) -> Path:
     """`<split>/<task>/<number>`. Raises ValueError for an id that is not MEWL's."""
     found = _ID.fullmatch(episode_id)
     if found is None:
-        raise ValueError("no MEWL episode: expected an id mewl/<split>/<task>/<number>")
+        raise ValueError("not a MEWL episode: expected an id mewl/<split>/<task>/<number>")
     split, task, number = found.groups()
     return Path(split, task, str(int(number)) if number.isdecimal() else number)
 
 
-def files_of(record: EpisodeRecord, marks: Mapping[str, Any]) -> dict[str, bytes]:
-    """Name -> content of an episode's folder.
+def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, bytes]:
+    """File name -> content of an episode's folder.
 
-    Raises SpecError for what is no MEWL episode, ValueError for names that can't be files or are there twice.
+    Raises SpecError if it is not a MEWL episode, ValueError for image names that can't be file names or are not unique.
     """
-    # Also says what is wrong with a record that is none.
+    # Raises SpecError.
     view = view_of_record(record)
     frames = {frame.name: frame for frame in record.scene.frames}
     scenes = [scene_file(image, frames[image.frame]) for image in record.images]
@@ -66,34 +66,34 @@ def files_of(record: EpisodeRecord, marks: Mapping[str, Any]) -> dict[str, bytes
     files: dict[str, bytes] = {}
     for name, image, scene in zip(names, record.images, scenes, strict=True):
         if not _FILE.fullmatch(name) or f"{name}.png" in files:
-            raise ValueError(f"image {image.name}: it can't be called {name!r} in MEWL's layout, or two are")
+            raise ValueError(f"image {image.name}: its file name {name!r} is invalid or not unique in MEWL's layout")
         files[f"{name}.png"] = image.png
-        files[f"{name}.json"] = _json(scene)
-    files["info.json"] = _json({**info_file(record, names, scenes), "diorama": dict(marks)})
+        files[f"{name}.json"] = indented_json(scene)
+    files["info.json"] = indented_json({**info_file(record, names, scenes), "diorama": dict(identity)})
     return files
 
 
 def _image_name(task: str, frame: SceneFrame, scene: Mapping[str, Any]) -> str:
-    """The utterance; where words repeat, the name of the one object, which has its number in the 144."""
-    said = frame.utterance or ""
+    """The utterance; in tasks with repeated words followed by the number of its only object among the 144."""
+    utterance = frame.utterance or ""
     if task not in ("shape", "color", "material"):
-        return said
+        return utterance
     item = scene["objects"][0]
-    return f"{said} #{THING_NUMBER[(item['shape'], item['color'], item['material'], item['size'])]}"
+    return f"{utterance} #{OBJECT_NUMBER[(item['shape'], item['color'], item['material'], item['size'])]}"
 
 
 def _names(items: list[ObjectAnnotation], frame: SceneFrame) -> list[str | None]:
-    """What the published files call the objects: from the generator, or as an imported file had them."""
-    given = (frame.truth or {}).get("names")
-    if isinstance(given, list) and len(given) == len(items):
-        return given
+    """The names of the objects in the published files: from the generator or an imported file, None if unnamed."""
+    names = (frame.truth or {}).get("names")
+    if isinstance(names, list) and len(names) == len(items):
+        return names
     return [None if _UNNAMED.fullmatch(item.name) else item.name for item in items]
 
 
 def scene_file(image: ImageRecord, frame: SceneFrame) -> dict[str, Any]:
-    """The scene file of one picture, as JSON data. Raises ValueError for an object of no known color or size."""
+    """The scene file of an image, as JSON data. Raises ValueError for an object of unknown color or size."""
     annotation = image.annotation
-    items = standing(annotation)
+    items = without_pointer(annotation.objects, annotation.pointer)
     names = _names(items, frame)
     known = {item.name: name for item, name in zip(items, names, strict=True) if name is not None}
     objects = [_object(item, name) for item, name in zip(items, names, strict=True)]
@@ -122,7 +122,7 @@ def _object(item: ObjectAnnotation, name: str | None) -> dict[str, Any]:
         "material": item.material,
         "color": item.color,
         "3d_coords": list(item.location),
-        # Published numbers are what Blender took as radians.
+        # The published files have radians, as Blender does.
         "rotation": math.radians(item.rotation_deg[2]),
         "pixel_coords": list(item.pixel_center),
         "bbox": None if item.bbox is None else list(item.bbox),
@@ -155,20 +155,16 @@ def info_file(record: EpisodeRecord, names: list[str], scenes: list[dict[str, An
 
 
 def _all_objects(task: str, words: Mapping[str, Any], scenes: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Name -> attributes: of objects that words name; in shape, color and material of all that could have been shown.
+    """Name -> attributes of the objects that words name; in shape, color and material of all objects that words fit.
 
-    Objects of number have no names and are counted through.
+    Objects of number have no names and get numbers.
     """
     if task in ("object", "bootstrap"):
-        return {word: list(thing) for word, thing in words.items()}
+        return {word: list(values) for word, values in words.items()}
     if task in ("shape", "color", "material"):
         at, named = TYPES.index(task), {value: word for word, value in words.items()}
-        return {f"{named[thing[at]]} #{k}": list(thing) for k, thing in enumerate(THINGS) if thing[at] in named}
+        return {f"{named[item[at]]} #{k}": list(item) for k, item in enumerate(OBJECTS) if item[at] in named}
     listed = [item for scene in scenes for item in scene["objects"] if item["shape"] != HAND[0]]
     if task == "number":
         return {f"#{k}": _look(item) for k, item in enumerate(listed)}
     return {item["name"]: _look(item) for item in listed if item["name"] is not None}
-
-
-def _json(value: Any) -> bytes:
-    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()

@@ -1,31 +1,31 @@
-"""What every format shares: options, report, and the way through a store that names damaged episodes and goes on."""
+"""What all formats share: options, report, and the loop over a store's episodes."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from render.model.errors import ConflictError, DioramaError, StoreError, UsageError
+from render.export.atomic_output import FileConflictError
+from render.model.errors import ConflictError, DioramaError, SpecError, StoreError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 
-# Episodes in memory at once: seven pictures are about half a megabyte.
+# Episodes in memory at once; seven images take about half a megabyte.
 _CHUNK = 32
-_SHOWN = 5
-_MANY_ROWS = 8192
+_MAX_LISTED = 5
+_SCAN_ROWS = 8192
+# The columns that tell whether an exported episode is the stored one.
+IDENTITY_COLUMNS = ("job_hash", "attempt", "sha256", "text_sha256")
 
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """overwrite: replace what is there but differs from the store. limit: at most so many episodes, first by id.
+    """overwrite: replace files that differ from the store. limit: maximum number of episodes, the first by id.
 
-    where: only episodes that this SQL-like condition holds for. shard_size: episodes a file, for formats of large
-    files; None for the format's own.
+    where: SQL filter on the store's columns. shard_size: episodes per file, for formats with many episodes in a file;
+    None for the format's default.
     """
 
     overwrite: bool = False
@@ -36,7 +36,7 @@ class ExportOptions:
 
 @dataclass
 class ExportReport:
-    """exported, skipped (there already, and the same): episodes. damaged, differing, failed: a line an episode."""
+    """exported, skipped (already there and equal): numbers of episodes. damaged, differing, failed: one line each."""
 
     exported: int = 0
     skipped: int = 0
@@ -45,27 +45,28 @@ class ExportReport:
     failed: list[str] = field(default_factory=list)
 
     def error(self) -> DioramaError | None:
-        """What the command ends with; everything else was exported."""
+        """The error that the command ends with, if any; all other episodes were exported."""
         if self.damaged or self.failed:
-            return StoreError(_listed("not exported", self.damaged + self.failed))
+            return StoreError(listed("not exported", self.damaged + self.failed))
         if self.differing:
-            advice = "give --overwrite to replace them, or another folder"
-            return ConflictError(f"{_listed('not exported', self.differing)}\n{advice}")
+            advice = "pass --overwrite to replace them, or another --out folder"
+            return ConflictError(f"{listed('not exported', self.differing)}\n{advice}")
         return None
 
 
-def _listed(what: str, lines: Sequence[str]) -> str:
-    more = [f"  and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
-    head = f"{len(lines)} episode{'' if len(lines) == 1 else 's'} {what}:"
-    return "\n".join([head, *(f"  {line}" for line in lines[:_SHOWN]), *more])
+def listed(problem: str, lines: Sequence[str]) -> str:
+    """A message about several episodes, one per line; of many the first five. problem: "not exported"."""
+    more = [f"  and {len(lines) - _MAX_LISTED} more"] if len(lines) > _MAX_LISTED else []
+    head = f"{len(lines)} episode{'' if len(lines) == 1 else 's'} {problem}:"
+    return "\n".join([head, *(f"  {line}" for line in lines[:_MAX_LISTED]), *more])
 
 
 class Exporter(Protocol):
-    """Writes a store's episodes to `out` in one format.
+    """Writes a store's episodes to the folder `out` in one format.
 
-    Made for stopping and starting again: what is there whole is skipped, nothing half-written has a final name, and the
-    same store gives the same bytes. `progress` is called with the number of episodes done since the last call.
-    Raises StoreError and UsageError for what concerns all episodes; what concerns one is in the report.
+    An export can be stopped at any moment and run again: complete files are skipped, incomplete files never have their
+    final name, and the same store gives the same bytes. `progress` receives the number of episodes done since the last
+    call. Raises StoreError and UsageError for problems of the whole export; problems of one episode are in the report.
     """
 
     def __call__(
@@ -76,60 +77,58 @@ class Exporter(Protocol):
 
 
 def chosen_ids(store: EpisodeReader, options: ExportOptions) -> list[str]:
-    """Ids to export, sorted: the order rows have in a store depends on who was ready first."""
+    """Ids to export, sorted, because the order of a store's rows depends on which episode was rendered first."""
     if options.where is None:
         return sorted(key for key, _ in store.ids())[: options.limit]
-    found = store.scan(["episode_id"], options.where, _MANY_ROWS)
-    return sorted(row["episode_id"] for row in found)[: options.limit]
+    rows = store.scan(["episode_id"], options.where, _SCAN_ROWS)
+    return sorted(row["episode_id"] for row in rows)[: options.limit]
 
 
 def iter_valid_records(
     store: EpisodeReader, episode_ids: Sequence[str], report: ExportReport, progress: Callable[[int], None]
 ) -> Iterator[EpisodeRecord]:
-    """Episodes in the order asked for; damaged ones go to the report instead. Memory: a chunk of 32."""
+    """Yield episodes in the given order; damaged ones go to the report instead. Memory: a chunk of 32 episodes."""
     for start in range(0, len(episode_ids), _CHUNK):
         chunk = episode_ids[start : start + _CHUNK]
         try:
             yield from store.get_many(chunk)
+            continue
         except StoreError:
-            yield from _one_by_one(store, chunk, report, progress)
+            pass
+        for episode_id in chunk:
+            try:
+                record = store.get(episode_id)
+            except StoreError as error:
+                report.damaged.append(str(error))
+                progress(1)
+            else:
+                yield record
 
 
-def _one_by_one(
-    store: EpisodeReader, episode_ids: Sequence[str], report: ExportReport, progress: Callable[[int], None]
-) -> Iterator[EpisodeRecord]:
-    for episode_id in episode_ids:
+def write_records(
+    store: EpisodeReader,
+    episode_ids: Sequence[str],
+    write: Callable[[EpisodeRecord], bool],
+    out: Path,
+    report: ExportReport,
+    progress: Callable[[int], None],
+) -> None:
+    """Write episodes one by one; those that can't be written go to the report.
+
+    write: returns whether any file of the episode is new. Raises StoreError if the disk fails.
+    """
+    for record in iter_valid_records(store, episode_ids, report, progress):
         try:
-            record = store.get(episode_id)
-        except StoreError as error:
-            report.damaged.append(str(error))
-            progress(1)
-        else:
-            yield record
-
-
-@contextmanager
-def output_lock(out: Path) -> Iterator[None]:
-    """Makes the folder and keeps other exports out of it meanwhile. Raises UsageError."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        raise UsageError(f"--out {out}: can't be a folder to export to: {error.strerror or error}") from error
-    try:
-        try:
-            # A lock on the folder itself leaves no file behind, and goes with the process however it ends.
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise UsageError(
-                f"--out {out}: another export is writing there; wait for it or name another folder"
-            ) from error
+            new = write(record)
+        except FileConflictError as error:
+            report.differing.append(f"episode {record.episode_id}: {error}")
+        except (SpecError, ValueError) as error:
+            report.failed.append(f"episode {record.episode_id}: {error}")
+        except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
+            report.failed.append(f"episode {record.episode_id}: {error.filename2 or error.filename} is in the way")
         except OSError as error:
-            # Some network file systems have no locks, and two exports into one folder would spoil each other's files.
-            raise UsageError(
-                f"--out {out}: the folder can't be locked against other exports ({error.strerror or error}); name one "
-                "on a local disk and copy it from there"
-            ) from error
-        yield
-    finally:
-        os.close(handle)
+            raise StoreError(f"episode {record.episode_id}: writing below {out} failed: {error}") from error
+        else:
+            report.exported += new
+            report.skipped += not new
+        progress(1)

@@ -1,13 +1,13 @@
-"""`--format webdataset`: tar shards, an episode a sample, as the webdataset library streams them.
+"""`--format webdataset`: tar shards with one sample per episode, as the webdataset library streams them.
 
-    <out>/<split>-<6 digits>.tar     <9 digits>.json    id, split, task, and of each image its name, utterance and truth
+    <out>/<split>-<6 digits>.tar     <9 digits>.json    id, split, task; name, utterance and annotation of each image
                                      <9 digits>.0.png, <9 digits>.1.png, ...   the images, in the order of the JSON
-                                     <9 digits>.0.npz   optional passes, where they were asked for
+                                     <9 digits>.0.npz   optional passes, if the spec requested them
           shardindex.json            shards with samples, bytes and SHA-256
 
     webdataset.WebDataset("<out>/train-{000000..000012}.tar").decode("pil")      sample["0.png"], sample["json"]
 
-Images are numbered and not called by their names, because webdataset takes what follows the first dot for a kind.
+Images have numbers instead of names, because webdataset takes everything after the first dot as the file type.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from render.export._shards import Shard, ShardFormat, Written, export_shards
+from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
+from scene_specs.language.atomic import write_atomic
 
 FORMAT_VERSION = 1
-# Some 400 MB of seven small pictures each.
+# About 400 MB with seven small images per episode.
 _EPISODES = 1000
 
 
@@ -53,7 +54,7 @@ def _write(path: Path, shard: Shard, records: Iterator[EpisodeRecord]) -> int:
 
 
 def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
-    # Without a date or an owner: the same episodes give the same bytes.
+    # Without date and owner, so that the same episodes give the same bytes.
     member = tarfile.TarInfo(name)
     member.size, member.mode = len(content), 0o644
     archive.addfile(member, io.BytesIO(content))
@@ -69,11 +70,10 @@ def _truth(record: EpisodeRecord) -> dict[str, Any]:
     return {"id": record.episode_id, "split": record.scene.split, "task": record.scene.task, "images": images}
 
 
-def _finish(_store: EpisodeReader, out: Path, _options: ExportOptions, files: dict[str, Written]) -> None:
+def _finish(_store: EpisodeReader, out: Path, _options: ExportOptions, files: dict[str, WrittenShard]) -> None:
     shards = [
-        {"url": name, "nsamples": one.samples, "filesize": one.size, "sha256": one.sha256, "split": one.split}
-        for name, one in files.items()
+        {"url": name, "nsamples": shard.samples, "filesize": shard.size, "sha256": shard.sha256, "split": shard.split}
+        for name, shard in files.items()
     ]
-    partial = out / ".shardindex.json.part"
-    partial.write_text(json.dumps({"wids_version": 1, "shardlist": shards}, indent=1) + "\n")
-    partial.replace(out / "shardindex.json")
+    index = json.dumps({"wids_version": 1, "shardlist": shards}, indent=1) + "\n"
+    write_atomic(out / "shardindex.json", index, fsync=False)

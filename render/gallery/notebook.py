@@ -1,36 +1,37 @@
-"""What a record and a Scene show of themselves in a notebook: self-contained HTML, everything in it escaped."""
+"""How notebooks show records and Scenes: self-contained HTML in which all text is escaped."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import Any
 
+from render.gallery.canvas import Svg
 from render.gallery.overlay import color_of
-from render.gallery.text import printable
+from render.gallery.top_view import top_view
+from render.gallery.typography import printable
+from render.model.errors import DioramaError
+from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
+from render.model.scene import Scene
 
-if TYPE_CHECKING:
-    from render.model.record import Box, EpisodeRecord, ImageRecord, ObjectAnnotation
-    from render.model.scene import Scene
-
-# More would make the notebook's file heavy: a picture is 70 KB and more.
-_MOST_IMAGES = 24
-_MOST_ROWS = 100
+# An image takes 70 KB or more in the notebook's file.
+_MAX_IMAGES = 24
+_MAX_ROWS = 100
 _WIDTH = 320
 _CELL = "padding:2px 10px 2px 0;text-align:left;white-space:nowrap"
 
 
 def record_html(record: EpisodeRecord) -> str:
-    """The pictures of an episode with boxes and names, utterances, task, and a table of its objects."""
+    """The images of an episode with boxes and names, its utterances and task, and a table of its objects."""
     settings = record.scene.settings
     device = record.provenance.device
     parts = [_title(record.episode_id, f"{settings.profile}, {settings.width} x {settings.height}, {device}")]
     parts += _task(record.scene)
     utterances = {frame.name: frame.utterance for frame in record.scene.frames}
-    figures = [_figure(image, utterances.get(image.frame)) for image in record.images[:_MOST_IMAGES]]
+    figures = [_figure(image, utterances.get(image.frame)) for image in record.images[:_MAX_IMAGES]]
     parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:10px">{"".join(figures)}</div>')
-    parts.append(_more(len(record.images) - _MOST_IMAGES, "images"))
+    parts.append(_more(len(record.images) - _MAX_IMAGES, "images"))
     rows = [_object_row(image.name, item) for image in record.images for item in image.annotation.objects]
     head = ("image", "object", "shape", "color", "material", "size", "box", "visible")
     parts.append(_table(head, rows))
@@ -39,23 +40,20 @@ def record_html(record: EpisodeRecord) -> str:
 
 def scene_html(scene: Scene) -> str:
     """The top view of a Scene and a table of its objects."""
-    from render.gallery.top_view import top_view
-    from render.model.errors import DioramaError
-
     settings = scene.settings
     parts = [_title(scene.id, f"stage {scene.stage}, {settings.profile}, {settings.width} x {settings.height}")]
     parts += _task(scene)
     try:
         parts.append(f'<div style="overflow-x:auto">{top_view(scene)}</div>')
     except DioramaError as error:
-        # A Scene may need a stage or an asset of a package that is not installed here; its table can still be read.
-        parts.append(f"<p>no plan: {_text(error)}</p>")
+        # The stage or an asset may belong to a package that is not installed; the table needs neither.
+        parts.append(f"<p>no top view: {_text(error)}</p>")
     rows = [
         (
             frame.name,
             item.name,
             item.shape,
-            item.color or "given",
+            item.color or "custom",
             item.material.name,
             f"{item.scale:g}",
             ", ".join(f"{value:.2f}" for value in item.location),
@@ -89,50 +87,43 @@ def _figure(image: ImageRecord, utterance: str | None) -> str:
     smooth = "" if image.width >= _WIDTH else ";image-rendering:pixelated"
     alt = _text(f"{image.name}: {names}")
     picture = f'<img alt="{alt}" style="display:block;width:100%{smooth}" src="data:image/png;base64,{data}">'
-    boxes = "".join(_boxes(image))
     lines = (
         f'<svg viewBox="0 0 {image.width} {image.height}" aria-hidden="true" '
-        f'style="position:absolute;left:0;top:0;width:100%;height:100%" font-family="sans-serif">{boxes}</svg>'
+        f'style="position:absolute;left:0;top:0;width:100%;height:100%" font-family="sans-serif">{_boxes(image)}</svg>'
     )
-    said = f" <i>{_text(utterance)}</i>" if utterance else ""
-    caption = f'<figcaption style="font-size:90%">{_text(image.name)}{said}</figcaption>'
+    text = f" <i>{_text(utterance)}</i>" if utterance else ""
+    caption = f'<figcaption style="font-size:90%">{_text(image.name)}{text}</figcaption>'
     return (
         f'<figure style="margin:0;width:{_WIDTH}px"><div style="position:relative">{picture}{lines}</div>{caption}'
         "</figure>"
     )
 
 
-def _boxes(image: ImageRecord) -> Iterable[str]:
-    """Rectangles and names in the picture's own pixels; the amodal box dashed where it is another."""
-    letter = image.width / _WIDTH * 11
+def _boxes(image: ImageRecord) -> str:
+    """Boxes and names in the pixels of the image; the amodal box is dashed where it differs."""
+    size = image.width / _WIDTH * 11
+    svg = Svg(image.width, image.height, image.name, background=None)
     for item in image.annotation.objects:
-        red, green, blue = color_of(item.index)
-        color = f"rgb({red},{green},{blue})"
+        look: dict[str, Any] = {
+            "fill": "none",
+            "stroke": f"rgb{color_of(item.index)}",
+            "vector_effect": "non-scaling-stroke",
+        }
         if item.amodal_bbox is not None and item.amodal_bbox != item.bbox:
-            yield _rectangle(item.amodal_bbox, color, f' stroke-dasharray="{letter / 4:g}"')
+            svg.rect(*item.amodal_bbox, **look, stroke_dasharray=size / 4)
         if item.bbox is not None:
-            yield _rectangle(item.bbox, color, "")
+            svg.rect(*item.bbox, **look)
         box = item.bbox or item.amodal_bbox
         if box is not None:
-            y = max(box[1] - letter / 4, letter)
-            yield (
-                f'<text x="{box[0]}" y="{y:g}" font-size="{letter:g}" fill="#fff" stroke="#111" '
-                f'stroke-width="{letter / 4:g}" paint-order="stroke">{_text(item.name)}</text>'
-            )
-
-
-def _rectangle(box: Box, color: str, more: str) -> str:
-    x, y, width, height = box
-    return (
-        f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="none" stroke="{color}" '
-        f'vector-effect="non-scaling-stroke"{more}/>'
-    )
+            halo = {"fill": "#fff", "stroke": "#111", "stroke_width": size / 4, "paint_order": "stroke"}
+            svg.text((box[0], max(box[1] - size / 4, size)), item.name, size, **halo)
+    return svg.elements()
 
 
 def _object_row(image: str, item: ObjectAnnotation) -> tuple[str, ...]:
     box = ", ".join(map(str, item.bbox)) if item.bbox is not None else "not visible"
     size = item.size or f"{item.scale:g}"
-    look = (item.shape, item.color or "given", item.material, size)
+    look = (item.shape, item.color or "custom", item.material, size)
     return (image, item.name, *look, box, f"{item.visible_fraction:.0%}")
 
 
@@ -140,10 +131,10 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     titles = "".join(f'<th scope="col" style="{_CELL}">{_text(name)}</th>' for name in head)
     lines = "".join(
         "<tr>" + "".join(f'<td style="{_CELL}">{_text(cell)}</td>' for cell in row) + "</tr>"
-        for row in rows[:_MOST_ROWS]
+        for row in rows[:_MAX_ROWS]
     )
     table = f'<table style="margin-top:8px;border-collapse:collapse"><tr>{titles}</tr>{lines}</table>'
-    return table + _more(len(rows) - _MOST_ROWS, "objects")
+    return table + _more(len(rows) - _MAX_ROWS, "objects")
 
 
 def _more(count: int, what: str) -> str:

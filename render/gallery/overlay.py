@@ -1,4 +1,4 @@
-"""The truth of an image drawn over it: masks tinted, visible boxes solid, amodal boxes dashed, names, the fingertip."""
+"""Annotations drawn over an image: masks tinted, visible boxes solid, amodal boxes dashed, names, the fingertip."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 from pycocotools import mask as coco
 
-from render.gallery.text import font
+from render.gallery.typography import font
 from render.model.record import RLE, Box, FrameAnnotation
 
 _TINT = 0.35
@@ -20,23 +20,23 @@ _NAME = (245, 246, 248)
 
 
 def decode_mask(rle: RLE) -> NDArray[np.bool_]:
-    """(H, W) mask of a COCO run-length encoding."""
+    """Decode a COCO run-length encoding to an (H, W) mask."""
     decoded = coco.decode({"size": list(rle.size), "counts": rle.counts.encode("ascii")})
     mask: NDArray[np.bool_] = decoded.astype(bool)
     return mask
 
 
 def color_of(index: int) -> tuple[int, int, int]:
-    """A color for the index-th object (from 1), far from its neighbors'."""
-    # The golden ratio spreads hues of neighboring numbers widely.
+    """An RGB color for object `index` (from 1) that differs from those of neighboring indices."""
+    # Multiples of the golden ratio spread the hues of consecutive numbers.
     red, green, blue = colorsys.hsv_to_rgb((index * 0.618034) % 1.0, 0.85, 1.0)
     return (round(255 * red), round(255 * green), round(255 * blue))
 
 
 def overlay(color: NDArray[np.uint8], truth: FrameAnnotation, scale: int = 2, tint: bool = True) -> Image.Image:
-    """An enlarged picture with all truth drawn in. color: (H, W, 3) display values; scale: whole factor.
+    """Draw all annotations over an enlarged image. color: (H, W, 3) display values. scale: integer factor.
 
-    tint: masks as a tint over the objects; else only their outlines are drawn, and colors stay as they are.
+    tint: tint the masks; otherwise only their outlines are drawn, and the objects keep their colors.
     """
     tinted = color.astype(np.float32)
     for item in truth.objects if tint else ():
@@ -53,7 +53,7 @@ def overlay(color: NDArray[np.uint8], truth: FrameAnnotation, scale: int = 2, ti
         if item.bbox is not None:
             x, y, w, h = (value * scale for value in item.bbox)
             draw.rectangle((x, y, x + w - 1, y + h - 1), outline=color_of(item.index))
-    # Names last: no later object's box runs through one.
+    # Names last, so that no box crosses one.
     taken: list[Box] = []
     for item in truth.objects:
         box = item.bbox or item.amodal_bbox
@@ -68,9 +68,9 @@ def overlay(color: NDArray[np.uint8], truth: FrameAnnotation, scale: int = 2, ti
 
 
 def _outline(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Pixels of a mask that border on others, or on the image's edge."""
-    wide = np.pad(mask, 1)
-    inner = wide[:-2, 1:-1] & wide[2:, 1:-1] & wide[1:-1, :-2] & wide[1:-1, 2:]
+    """The pixels of a mask next to other pixels or to the image border."""
+    padded = np.pad(mask, 1)
+    inner = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
     border: NDArray[np.bool_] = mask & ~inner
     return border
 
@@ -83,16 +83,16 @@ def _label(
     color: tuple[int, int, int],
     taken: Sequence[Box],
 ) -> Box:
-    """A name on a dark plate at a corner of its box, where no other name stands if one is free; returns the plate."""
+    """Draw a name on a dark plate at a corner of its box, preferably a free one; return the plate."""
     letter = font(12)
     width, height = round(letter.getlength(text)) + 6, 15
     left, right = box[0], box[0] + box[2] - width
     above, below = box[1] - height, box[1] + box[3]
-    places = [(left, above), (right, above), (left, below), (right, below), (left, box[1] + 1)]
+    corners = [(left, above), (right, above), (left, below), (right, below), (left, box[1] + 1)]
     plates = [
         (max(0, min(x, size[0] - width)), max(0, min(y, size[1] - height)), width, height)
-        for x, y in places
-        if 0 <= y <= size[1] - height or (x, y) == places[-1]
+        for x, y in corners
+        if 0 <= y <= size[1] - height or (x, y) == corners[-1]
     ]
     x, y, _, _ = plate = next((p for p in plates if not any(_overlap(p, other) for other in taken)), plates[0])
     draw.rectangle((x, y, x + width - 1, y + height - 1), fill=_PLATE)
@@ -109,10 +109,8 @@ def _dashed(draw: ImageDraw.ImageDraw, box: Box, scale: int, color: tuple[int, i
     left, top, width, height = (value * scale for value in box)
     right, bottom = left + width - 1, top + height - 1
     for x in range(left, right, 2 * _DASH):
-        end = min(x + _DASH, right)
-        draw.line((x, top, end, top), fill=color)
-        draw.line((x, bottom, end, bottom), fill=color)
+        for y in (top, bottom):
+            draw.line((x, y, min(x + _DASH, right), y), fill=color)
     for y in range(top, bottom, 2 * _DASH):
-        end = min(y + _DASH, bottom)
-        draw.line((left, y, left, end), fill=color)
-        draw.line((right, y, right, end), fill=color)
+        for x in (left, right):
+            draw.line((x, y, x, min(y + _DASH, bottom)), fill=color)

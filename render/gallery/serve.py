@@ -1,4 +1,4 @@
-"""A gallery on this machine's own loopback address, for browsers that may not open files."""
+"""Serves a gallery on the loopback address, for browsers that may not open files."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from render.model.errors import UsageError
 
 log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
-_KEPT = "public, max-age=31536000, immutable"
+_IMMUTABLE = "public, max-age=31536000, immutable"
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Files below the gallery's folder, to this machine only."""
+    """Serves files below the gallery's folder to this machine only."""
 
     def send_head(self) -> Any:
-        """As http.server's; refuses other names of this machine, by which a foreign page could read along."""
+        """Refuse other host names, through which a page of another site could read the gallery (DNS rebinding)."""
         name = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
         if name not in ("localhost", HOST):
             self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
@@ -28,30 +28,30 @@ class _Handler(SimpleHTTPRequestHandler):
         return super().send_head()
 
     def list_directory(self, path: Any) -> None:
-        """Nobody needs 40,000 folder names."""
+        """Never list folders; there may be 40,000."""
         self.send_error(HTTPStatus.NOT_FOUND)
 
     def end_headers(self) -> None:
-        """What lies under the hash of its contents never changes."""
+        """Let browsers cache the files whose path contains a hash of their contents."""
         hashed = self.path.startswith(("/episodes/", "/data/"))
-        self.send_header("Cache-Control", _KEPT if hashed else "no-cache")
+        self.send_header("Cache-Control", _IMMUTABLE if hashed else "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
         super().end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """To the log, not to the terminal."""
+        """Write to the log instead of the terminal."""
         log.debug(format, *args)
 
 
 def server_of(folder: Path, port: int = 0) -> ThreadingHTTPServer:
-    """A server of a gallery's folder; `serve_forever` runs it. port: 0 for any free one. Raises UsageError."""
+    """Create a server for a gallery's folder; `serve_forever` runs it. port: 0 for any free port. Raises UsageError."""
     handler = functools.partial(_Handler, directory=str(folder))
     try:
         return ThreadingHTTPServer((HOST, port), handler)
     except OSError as error:
-        raise UsageError(f"--port {port}: can't be served on: {error.strerror or error}; name another") from error
+        raise UsageError(f"--port {port}: can't listen on it: {error.strerror or error}; pass another port") from error
 
 
 def address_of(server: ThreadingHTTPServer) -> str:
-    """What to open in a browser."""
+    """The URL of a server."""
     return f"http://{HOST}:{server.server_address[1]}/"

@@ -1,102 +1,67 @@
-"""A whole episode as one picture: every image with its truth drawn over it, utterances, options, answer."""
+"""The sheet of an episode: every image with its annotations, utterances, options and answer."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-from PIL import Image, ImageDraw
+from PIL import Image
 
 from render.gallery.overlay import overlay
-from render.gallery.text import FAINT, INK, PAPER, font, wrapped
-from render.model.png import decode_png
+from render.gallery.tile_grid import Tile, tile_grid
 from render.model.record import EpisodeRecord, ImageRecord
 
-_GAP = 12
-_LINE = 19
-_HEAD = 22
-# Up to so many images are shown so wide; the picture stays below about 8,000 pixels a side for any number.
+# (count, width): up to `count` images are shown `width` pixels wide. No number of images makes a side longer than about
+# 8,000 pixels.
 _WIDTHS = ((4, 640), (12, 480), (40, 320), (200, 160))
-_LEAST_WIDTH = 64
-_WIDEST = 3
-_MOST = 2000
-
-
-@dataclass(frozen=True)
-class _Tile:
-    picture: Image.Image
-    lines: list[str]
+_MIN_WIDTH = 64
+_MAX_ENLARGEMENT = 3
+_MAX_IMAGES = 2000
 
 
 def sheet(record: EpisodeRecord) -> Image.Image:
-    """One RGB picture of all images of an episode, in their order, with boxes, masks and names; the task above.
+    """Draw all images of an episode, in their order, with boxes, masks and names, under the episode's task. RGB.
 
-    Images of any sizes are shown at one width, chosen by their number; of more than 2,000 the first are shown.
+    All images are shown at one width, which depends on their number. Only the first 2,000 are shown.
     """
     width = _tile_width(record)
-    tiles = [_tile(image, _utterance(record, image), width) for image in record.images[:_MOST]]
-    columns = _columns(len(tiles), width)
-    across = columns * (width + _GAP) + _GAP
-    head = _head(record, across - 2 * _GAP)
-    rows = [tiles[k : k + columns] for k in range(0, len(tiles), columns)]
-    heights = [max(t.picture.height + _LINE * len(t.lines) for t in row) + _GAP for row in rows]
-    top = _GAP + _HEAD + _LINE * (len(head) - 1) + _GAP // 2
-    whole = Image.new("RGB", (across, top + sum(heights)), PAPER)
-    draw = ImageDraw.Draw(whole)
-    draw.text((_GAP, _GAP), head[0], fill=INK, font=font(17))
-    for number, line in enumerate(head[1:]):
-        draw.text((_GAP, _GAP + _HEAD + number * _LINE), line, fill=FAINT, font=font(14))
-    for row, height in zip(rows, heights, strict=True):
-        for column, tile in enumerate(row):
-            left = _GAP + column * (width + _GAP)
-            whole.paste(tile.picture, (left, top))
-            for number, line in enumerate(tile.lines):
-                place = (left, top + tile.picture.height + 2 + number * _LINE)
-                draw.text(place, line, fill=FAINT if number else INK, font=font(14))
-        top += height
-    return whole
+    utterances = {frame.name: frame.utterance for frame in record.scene.frames}
+    tiles = [
+        Tile(_annotated(image, width), image.name, utterances.get(image.frame) or "")
+        for image in record.images[:_MAX_IMAGES]
+    ]
+    return tile_grid(tiles, _columns(len(tiles), width), title=record.episode_id, notes=_notes(record))
 
 
 def _tile_width(record: EpisodeRecord) -> int:
     count = len(record.images)
-    wide = next((width for most, width in _WIDTHS if count <= most), _LEAST_WIDTH)
-    largest = max((image.width for image in record.images), default=wide)
-    # Small pictures are enlarged, but not into a few huge pixels.
-    return max(_LEAST_WIDTH, min(wide, largest * _WIDEST))
+    width = next((width for most, width in _WIDTHS if count <= most), _MIN_WIDTH)
+    largest = max((image.width for image in record.images), default=width)
+    # Small images are enlarged, but not until single pixels dominate.
+    return max(_MIN_WIDTH, min(width, largest * _MAX_ENLARGEMENT))
 
 
 def _columns(count: int, width: int) -> int:
-    """Few images go in few columns; many make a sheet that is about as wide as high."""
-    return max(1, min(count, max(1920 // width, math.ceil(math.sqrt(count)))) if count != 4 else 2)
+    """The number of columns: up to 1,920 pixels of them, or about as many as rows if there are more images."""
+    return 2 if count == 4 else max(1920 // width, math.ceil(math.sqrt(count)))
 
 
-def _utterance(record: EpisodeRecord, image: ImageRecord) -> str | None:
-    return next((frame.utterance for frame in record.scene.frames if frame.name == image.frame), None)
-
-
-def _tile(image: ImageRecord, utterance: str | None, width: int) -> _Tile:
-    # Drawn at a whole factor near the size wanted, so that lines and letters stay sharp.
+def _annotated(image: ImageRecord, width: int) -> Image.Image:
+    # Drawn at an integer scale near the requested width, so that lines and letters stay sharp.
     scale = max(1, round(width / image.width))
-    picture = overlay(decode_png(image.png), image.annotation, scale, tint=False)
-    if picture.width != width:
-        picture = picture.resize(
-            (width, max(1, round(picture.height * width / picture.width))), Image.Resampling.LANCZOS
-        )
-    lines = wrapped(image.name, width, font(14), 1)
-    return _Tile(picture, lines + (wrapped(utterance, width, font(14), 4) if utterance else []))
+    drawn = overlay(image.color(), image.annotation, scale, tint=False)
+    height = max(1, round(drawn.height * width / drawn.width))
+    return drawn if drawn.width == width else drawn.resize((width, height), Image.Resampling.LANCZOS)
 
 
-def _head(record: EpisodeRecord, width: float) -> list[str]:
-    """The id, then what it is, then what its task asks."""
+def _notes(record: EpisodeRecord) -> list[str]:
+    """What the episode is, and what its task asks."""
     settings, task = record.scene.settings, record.scene.task or {}
     kind = "/".join(str(task[key]) for key in ("benchmark", "name") if task.get(key) is not None)
     facts = [kind, record.scene.split, settings.profile, f"{settings.width} x {settings.height}"]
-    lines = [*wrapped(record.episode_id, width, font(17), 1), " · ".join(str(fact) for fact in facts if fact)]
+    notes = [" · ".join(str(fact) for fact in facts if fact)]
     for key in ("instruction", "question", "options", "answer"):
         value = task.get(key)
-        if value is None:
-            continue
-        text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-        lines += wrapped(f"{key}: {text}", width, font(14), 3)
-    hidden = len(record.images) - _MOST
-    return [*lines, f"and {hidden} more images"] if hidden > 0 else lines
+        if value is not None:
+            notes.append(f"{key}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}")
+    hidden = len(record.images) - _MAX_IMAGES
+    return [*notes, f"and {hidden} more images"] if hidden > 0 else notes

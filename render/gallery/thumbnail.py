@@ -1,4 +1,4 @@
-"""One small picture of a whole episode: its images side by side."""
+"""The thumbnail of an episode: its images side by side."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from PIL import Image
 
 from render.model.png import open_png
 
-# Twice what a card of the gallery is wide, for screens that have two pixels where others have one.
+# Twice the size of a card in the gallery, for screens with a device pixel ratio of 2.
 SIZE = (480, 360)
-_MOST = 9
+_MAX_IMAGES = 9
 _GAP = 6
 _QUALITY = 78
 
 
 def grid_of(count: int, aspect: float) -> tuple[int, int, int, int]:
-    """(columns, rows, width, height of a cell) for so many pictures of one aspect (width / height), as large as fit."""
+    """(columns, rows, cell width, cell height) for `count` images of one aspect (width / height), as large as fit."""
     best = (1, count, 1, 1)
     for columns in range(1, count + 1):
         rows = math.ceil(count / columns)
-        room = ((SIZE[0] - _GAP * (columns - 1)) / columns, (SIZE[1] - _GAP * (rows - 1)) / rows)
-        width = min(room[0], room[1] * aspect)
+        space = ((SIZE[0] - _GAP * (columns - 1)) / columns, (SIZE[1] - _GAP * (rows - 1)) / rows)
+        width = min(space[0], space[1] * aspect)
         cell = (max(1, int(width)), max(1, int(width / aspect)))
         if cell[0] * cell[1] > best[2] * best[3]:
             best = (columns, rows, *cell)
@@ -31,15 +31,14 @@ def grid_of(count: int, aspect: float) -> tuple[int, int, int, int]:
 
 
 def thumbnail(pngs: Sequence[bytes]) -> bytes:
-    """WebP with alpha, at most SIZE pixels, of the first nine pictures; one that can't be decoded leaves a gap."""
-    pictures = [_opened(png) for png in pngs[:_MOST]]
+    """Encode the first nine images as one WebP of at most SIZE pixels; a PNG that can't be decoded leaves a gap."""
+    pictures = [_opened(png) for png in pngs[:_MAX_IMAGES]]
     first = next((picture for picture in pictures if picture), Image.new("RGB", (4, 3)))
     columns, rows, width, height = grid_of(len(pictures), first.width / first.height)
     if width > first.width:
-        # Enlarging adds bytes and no detail; the page does it for nothing.
+        # Enlarging adds bytes without detail; the page can enlarge.
         width, height = first.size
-    whole = (columns * (width + _GAP) - _GAP, rows * (height + _GAP) - _GAP)
-    sheet = Image.new("RGBA", whole)
+    sheet = Image.new("RGBA", (columns * (width + _GAP) - _GAP, rows * (height + _GAP) - _GAP))
     for number, picture in enumerate(pictures):
         if picture is None:
             continue
@@ -60,6 +59,6 @@ def _opened(png: bytes) -> Image.Image | None:
         return None
 
 
-def _inside(size: tuple[int, int], room: tuple[int, int]) -> tuple[int, int]:
-    factor = min(room[0] / size[0], room[1] / size[1])
+def _inside(size: tuple[int, int], cell: tuple[int, int]) -> tuple[int, int]:
+    factor = min(cell[0] / size[0], cell[1] / size[1])
     return (max(1, round(size[0] * factor)), max(1, round(size[1] * factor)))

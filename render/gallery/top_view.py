@@ -1,7 +1,7 @@
-"""A Scene as a plan: places, sizes, turns and margins of the objects, cameras with what they see.
+"""The top view of a Scene: locations, sizes, rotations and margins of objects, and cameras with what they see.
 
-With a ground it is the view from above, each frame turned so that its first camera looks up the page: left, right,
-front and behind are those of the picture. Without one, nothing stands on anything, and it is the view along the camera.
+A stage with a ground is drawn from above. Each frame is rotated so that its first camera looks up the page: left,
+right, front and behind are those of the image. A stage without a ground is drawn along the camera.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.gallery import top_view_marks as marks
-from render.gallery.svg import Point, Svg
-from render.gallery.top_view_ground import convex_hull, seen_at, seen_ground
-from render.gallery.top_view_marks import FAINT, INK, Map
+from render.gallery.canvas import Point, Svg
+from render.gallery.top_view_marks import FAINT, INK, Map, seen_at, seen_ground
 from render.geometry.camera import Camera, Vec, dot
 from render.geometry.rotation import transform
+from render.geometry.shapenet.repair import convex_hull
 from render.geometry.solid import solid
 from render.model.errors import AssetError
 from render.model.scene import Scene, SceneFrame, SceneObject
@@ -30,39 +30,39 @@ _GAP = 16
 _HEAD = 34
 _RAIL = 26
 _LEGEND_LINE = 15
-# Width of a letter of the legend, pixels: what a browser's own font takes at most on average.
-_LETTER = 6.2
+# Average width of a letter in the legend, pixels, for the widest default font of browsers.
+_LETTER_WIDTH = 6.2
 _COLUMNS = 4
-_MOST = 60
+_MAX_FRAMES = 60
 _LINE, _VIEW = "#c3c8cd", "#dce9f5"
 
 
 @dataclass(frozen=True)
 class _Panel:
-    """One frame on the page. outlines: of the objects, (N, 2) along the plan's axes."""
+    """One frame on the page. outlines: of the objects, (N, 2) coordinates along the axes of the map."""
 
     frame: SceneFrame
     stage: Stage
     cameras: Sequence[Camera]
     outlines: Sequence[NDArray[np.float64]]
-    place: Map
+    to_page: Map
 
 
 def top_view(scene: Scene) -> str:
-    """All frames of a Scene (of more than 60 the first) as one SVG document.
+    """Draw the frames of a Scene, at most the first 60, as one SVG document.
 
-    Raises StageError, AssetError for a pointer that points nowhere.
+    Raises StageError for an unknown stage, AssetError for a pointer without a pointing direction.
     """
     stage = load_stage(scene.stage)
-    frames = scene.frames[:_MOST]
+    frames = scene.frames[:_MAX_FRAMES]
     columns = min(_COLUMNS, len(frames))
     rows = math.ceil(len(frames) / columns)
     step = (PANEL + _RAIL + _GAP, PANEL + _RAIL + _HEAD + _GAP)
     width = columns * step[0] + _GAP
-    legend = textwrap.wrap(_legend(stage), int((width - 2 * _GAP) / _LETTER))
+    legend = textwrap.wrap(_legend(stage), int((width - 2 * _GAP) / _LETTER_WIDTH))
     height = rows * step[1] + _HEAD + _LEGEND_LINE * len(legend)
-    page = Svg(width, height, f"Plan of {scene.id}")
-    more = f" (first {_MOST} of {len(scene.frames)} frames)" if len(scene.frames) > _MOST else ""
+    page = Svg(width, height, f"Top view of {scene.id}")
+    more = f" (first {_MAX_FRAMES} of {len(scene.frames)} frames)" if len(scene.frames) > _MAX_FRAMES else ""
     page.text((_GAP, 24), f"{scene.id}{more}", 17, fill=INK)
     for number, frame in enumerate(frames):
         at = (_GAP + number % columns * step[0], _HEAD + number // columns * step[1])
@@ -80,7 +80,7 @@ def _panel(scene: Scene, frame: SceneFrame, stage: Stage) -> _Panel:
 
 
 def _axes(camera: Camera, stage: Stage) -> tuple[Vec, Vec]:
-    """What goes right and up on the page, unit vectors in the world."""
+    """The world directions that point right and up on the page, unit vectors."""
     if stage.ground is None:
         down = camera.down
         return camera.right, (-down[0], -down[1], -down[2])
@@ -89,28 +89,28 @@ def _axes(camera: Camera, stage: Stage) -> tuple[Vec, Vec]:
 
 
 def _draw(page: Svg, panel: _Panel, at: Point) -> None:
-    frame, place = panel.frame, panel.place
+    frame, to_page = panel.frame, panel.to_page
     x, y = at[0] + _RAIL, at[1] + _HEAD
     page.text((x, at[1] + 22), frame.name, 14, fill=INK)
     page.open_window(x, y, PANEL, PANEL)
     page.rect(0, 0, PANEL, PANEL, fill="#fafbfc")
     grounded = panel.stage.ground is not None
-    # Without a ground the page is the first camera's own picture; what others see cannot be drawn on it.
+    # Without a ground the page is the image plane of the first camera, which can't show what other cameras see.
     for view, camera in zip(frame.views, panel.cameras[: None if grounded else 1], strict=False):
         look_at = math.dist(view.camera.location, view.camera.look_at)
         seen = seen_ground(camera) if grounded else seen_at(camera, look_at)
         if seen:
-            page.polygon([place(point) for point in seen], fill=_VIEW, fill_opacity=0.6, stroke="#9fbcd6")
-    marks.draw_area(page, panel.stage, place)
+            page.polygon([to_page(point) for point in seen], fill=_VIEW, fill_opacity=0.6, stroke="#9fbcd6")
+    marks.draw_area(page, panel.stage, to_page)
     lights = [light for light in frame.lights if light.kind == "area"]
     for light in lights:
-        marks.light(page, light.name, place(light.location))
+        marks.draw_light(page, light.name, to_page(light.location))
     margin = panel.stage.placement.min_distance / 2
     for item, shape in zip(frame.objects, panel.outlines, strict=True):
-        marks.draw_object(page, frame, item, shape, margin, place)
+        marks.draw_object(page, frame, item, shape, margin, to_page)
     for view, camera in zip(frame.views, panel.cameras, strict=True):
-        marks.camera(page, view.name or "camera", camera, place)
-    marks.compass(page, place, PANEL)
+        marks.draw_camera(page, view.name or "camera", camera, to_page)
+    marks.draw_axes(page, to_page, PANEL)
     page.close_window()
     page.rect(x, y, PANEL, PANEL, fill="none", stroke=_LINE)
     if panel.stage.placement.axis_margin:
@@ -118,9 +118,9 @@ def _draw(page: Svg, panel: _Panel, at: Point) -> None:
 
 
 def outline(item: SceneObject, axes: tuple[Vec, Vec]) -> NDArray[np.float64]:
-    """(N, 2) corners of an object's outline along two axes, in order: the convex hull of its mesh.
+    """The convex outline of an object's mesh: (N, 2) corners along two axes, in order.
 
-    An asset that is not here has a circle of the object's scale.
+    An object whose asset is missing gets a circle of its scale.
     """
     try:
         columns = solid(item.shape, item.outline).vertices
@@ -129,7 +129,7 @@ def outline(item: SceneObject, axes: tuple[Vec, Vec]) -> NDArray[np.float64]:
         x, y = (dot(item.location, axis) for axis in axes)
         return np.stack([x + item.scale * np.cos(turns), y + item.scale * np.sin(turns)], axis=1)
     points = transform(np.stack(columns, axis=1), item.rotation_deg, item.scale, item.location)
-    return convex_hull(np.round(np.stack([points @ np.array(axis) for axis in axes], axis=1), 4))
+    return np.array(convex_hull(np.round(points @ np.array(axes).T, 4)))
 
 
 def _map_of(
@@ -139,7 +139,7 @@ def _map_of(
     outlines: Sequence[NDArray[np.float64]],
     axes: tuple[Vec, Vec],
 ) -> Map:
-    """A map on which everything that has a place can be seen."""
+    """A map that contains objects, cameras, area lights and the stage's area."""
     points: list[Vec] = [light.location for light in frame.lights if light.kind == "area"]
     points += [camera.location for camera in cameras]
     if stage.ground is not None:
@@ -148,25 +148,25 @@ def _map_of(
         depths = [math.dist(view.camera.location, view.camera.look_at) for view in frame.views]
         points += [point for camera, depth in zip(cameras, depths, strict=True) for point in seen_at(camera, depth)]
     along = np.array([[dot(point, axis) for axis in axes] for point in points])
-    whole = np.concatenate([along, *outlines])
-    low, high = whole.min(axis=0), whole.max(axis=0)
+    points_2d = np.concatenate([along, *outlines])
+    low, high = points_2d.min(axis=0), points_2d.max(axis=0)
     side = max(float((high - low).max()), 1e-3) * 1.12
     middle = (low + high) / 2
     return Map(*axes, (float(middle[0]) - side / 2, float(middle[1]) - side / 2), PANEL / side, PANEL)
 
 
 def _rails(page: Svg, panel: _Panel, at: Point) -> None:
-    """Each object's span of half an axis margin to both sides, below the panel along right, beside it along front.
+    """Draw each object's span of half an axis margin to both sides, on a rail below and a rail beside the panel.
 
-    Where two spans of a rail overlap, two objects are nearer to each other along that axis than the margin.
+    If two spans of a rail overlap, two objects are closer along that axis than the margin.
     """
     frame = panel.frame
-    half = max(panel.stage.placement.axis_margin / 2 * panel.place.scale, 1.0)
+    half = max(panel.stage.placement.axis_margin / 2 * panel.to_page.scale, 1.0)
     for item in frame.objects:
         if frame.pointer is not None and item.index == frame.pointer.index:
             continue
         look = {"fill": marks.color_of(item), "fill_opacity": 0.6, "stroke": INK, "stroke_width": 0.6}
-        x, y = panel.place(item.location)
+        x, y = panel.to_page(item.location)
         page.rect(at[0] + x - half, at[1] + PANEL + 4, 2 * half, 8, **look)
         page.rect(at[0] - 12, at[1] + y - half, 8, 2 * half, **look)
 
@@ -175,13 +175,13 @@ def _legend(stage: Stage) -> str:
     rules = stage.placement
     if stage.ground is None:
         return (
-            "Seen along the first camera. Blue: what its picture shows. "
+            "Seen along the first camera. Blue: what its image shows. "
             + (f"Dashed: the places of stage {stage.name!r}. " if stage.places else "")
             + "Line in an object: its X axis."
         )
     return (
-        f"From above; the camera looks up the page. Blue: what the picture shows of the ground z = 0. Dashed frame: "
-        f"where stage {stage.name!r} places objects. Line in an object: its X axis. Dotted circles may not overlap "
-        f"(min_distance {rules.min_distance:g}), nor may the spans on the rails beside a panel (axis_margin "
-        f"{rules.axis_margin:g}), where the stage's own rules hold."
+        "Seen from above; the camera looks up the page. Blue: the part of the ground z = 0 that the image shows. "
+        f"Dashed: where stage {stage.name!r} places objects. Line in an object: its X axis. Where the stage's rules "
+        f"apply, dotted circles (min_distance {rules.min_distance:g}) and the spans on the rails at the edges "
+        f"(axis_margin {rules.axis_margin:g}) do not overlap."
     )

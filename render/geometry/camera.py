@@ -1,6 +1,7 @@
-"""The pinhole camera, without Blender. Plain float arithmetic, so that every machine gets the same numbers.
+"""The pinhole or orthographic camera, without Blender.
 
-Matrix products are written out: BLAS may use fused multiply-add and differ between processors.
+Plain float arithmetic, so that every machine computes the same numbers. Matrix products are written out, because BLAS
+may use fused multiply-add and differ between processors.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Vec = tuple[float, float, float]
 
 
 def unit(v: Vec) -> Vec:
-    """v at length 1."""
+    """v scaled to length 1."""
     length = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
     return (v[0] / length, v[1] / length, v[2] / length)
 
@@ -28,15 +29,16 @@ def cross(a: Vec, b: Vec) -> Vec:
 
 
 def dot(a: Vec, b: Vec) -> float:
-    """Scalar product."""
+    """Dot product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @dataclass(frozen=True)
 class Camera:
-    """right, down, forward: unit vectors in the world (the camera frame is OpenCV's). focal: pixels. center: pixels.
+    """A camera at an image size. location, right, down, forward: world coordinates, the last three unit vectors.
 
-    orthographic: rays are parallel, and focal is pixels a Blender unit.
+    The camera frame is OpenCV's. focal: focal length in pixels or, with orthographic (parallel) rays, in pixels per
+    Blender unit. center: principal point in pixels. width, height: pixels. clip: depth range in Blender units.
     """
 
     location: Vec
@@ -52,26 +54,26 @@ class Camera:
 
     @classmethod
     def of(cls, camera: SceneCamera, width: int, height: int) -> Camera:
-        """A Scene's camera at an image size in pixels. The sensor's width lies along the longer side, as in Blender."""
+        """A Scene's camera at an image size in pixels. As in Blender, the sensor width belongs to the longer side."""
         delta = tuple(t - p for t, p in zip(camera.look_at, camera.location, strict=True))
         forward = unit((delta[0], delta[1], delta[2]))
-        # Looking straight up or down has no horizon: Blender's track quaternion then takes +Y as up.
+        # Straight up or down there is no horizon; Blender's track quaternion then uses +Y as up.
         vertical = abs(forward[0]) < 1e-9 and abs(forward[1]) < 1e-9
         right = (1.0, 0.0, 0.0) if vertical else unit(cross(forward, (0.0, 0.0, 1.0)))
         down = cross(forward, right)
         scale = camera.ortho_scale
         focal = (camera.lens / camera.sensor_width if scale is None else 1.0 / scale) * max(width, height)
-        center, place = (width / 2, height / 2), camera.location
-        return cls(place, right, down, forward, focal, center, width, height, camera.clip, scale is not None)
+        center, location = (width / 2, height / 2), camera.location
+        return cls(location, right, down, forward, focal, center, width, height, camera.clip, scale is not None)
 
     def to_camera(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(N, 3) world points -> (N, 3) camera frame: x right, y down, z forward, Blender units."""
+        """(N, 3) world points in the camera frame: x right, y down, z forward, Blender units."""
         d = points - np.asarray(self.location)
         rows = [d[:, 0] * a[0] + d[:, 1] * a[1] + d[:, 2] * a[2] for a in (self.right, self.down, self.forward)]
         return np.stack(rows, axis=1)
 
     def project(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(N, 3) world points -> (N, 3): x, y in pixels (pixel centers at .5), depth in Blender units."""
+        """(N, 3) world points as x, y in pixels (pixel centers at .5) and depth in Blender units."""
         c = self.to_camera(points)
         if self.orthographic:
             flat = [self.center[k] + self.focal * c[:, k] for k in range(2)]
@@ -82,9 +84,9 @@ class Camera:
         return np.stack([x, y, c[:, 2]], axis=1)
 
     def directions(self) -> dict[str, Vec]:
-        """CLEVR's six directions: the camera's axes projected on the ground, unit length."""
+        """CLEVR's six directions: the camera's axes projected onto the ground, unit vectors."""
         flat = (self.forward[0], self.forward[1], 0.0)
-        # Straight down: the top of the image is behind.
+        # Looking straight down, the top of the image is behind.
         behind = unit(flat) if flat[0] or flat[1] else (-self.down[0], -self.down[1], 0.0)
         right = unit((self.right[0], self.right[1], 0.0))
         return {

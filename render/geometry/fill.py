@@ -1,4 +1,4 @@
-"""Filling projected triangles at pixel centers, nearest first; the inner loop of `raster`."""
+"""Fill projected triangles at pixel centers, nearest surface first: the inner loop of `raster`."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Triangles whose box holds at most this many pixels are tried at every one; others row by row.
+# Triangles whose box has at most this many pixels are tested at each of them, larger ones row by row.
 _SMALL = 12
-# Candidates held at once; bounds the memory of a frame-filling object.
+# Candidates in memory at once; bounds the memory for an object that fills the image.
 _CHUNK = 1 << 17
-# Slack in pixels of a row's span; the edge test on each candidate decides.
+# Tolerance in pixels of a row's span; the edge test of each candidate is exact.
 _SLACK = 1e-6
 
 
 @dataclass(frozen=True)
 class Corners:
-    """Projected points x, y (pixels) and 1 / depth, (V,) each, and the triangles' three (T,) index lists.
+    """Projected points, x, y (pixels) and 1 / depth, (V,) each, and the three (T,) index arrays of the triangles.
 
-    With parallel rays, in place of 1 / depth any positive number that falls linearly with depth.
-
-    Triangles seen from outside have positive area with y down.
+    With parallel rays, `inverse` is any positive number that decreases linearly with depth. Triangles that face the
+    camera have positive area with y down.
     """
 
     x: Floats
@@ -36,7 +35,7 @@ class Corners:
 
 @dataclass(frozen=True)
 class _Triangles:
-    """Triangles with a pixel center in their box: corner coordinates, 1 / depth, and the box in pixels."""
+    """Triangles whose box contains a pixel center: corner coordinates, 1 / depth, and the box in pixels."""
 
     x: list[Floats]
     y: list[Floats]
@@ -52,7 +51,7 @@ class _Triangles:
 
 
 def _setup(source: Corners, window: tuple[int, int, int, int], both_sides: bool) -> _Triangles:
-    """Gather corners; keep triangles whose box holds a pixel center of the window (x0, y0, x1, y1, inclusive)."""
+    """The triangles whose box contains a pixel center of the window (x0, y0, x1, y1, inclusive)."""
     a, b, c = source.corners
     x, y = [source.x[k] for k in (a, b, c)], [source.y[k] for k in (a, b, c)]
     x0, y0, x1, y1 = window
@@ -73,14 +72,14 @@ def _setup(source: Corners, window: tuple[int, int, int, int], both_sides: bool)
 
 
 def _expand(counts: Indices) -> tuple[Indices, Indices]:
-    """For counts (N,): owner and running number within the owner of every one of sum(counts) entries."""
+    """For counts (N,): the owner of each of the sum(counts) entries, and its number within the owner."""
     owner = np.repeat(np.arange(len(counts)), counts)
     before = np.cumsum(counts) - counts
     return owner, np.arange(len(owner)) - before[owner]
 
 
 def _chunks(counts: Indices) -> Iterator[slice]:
-    """Slices of at most about _CHUNK entries in all, one owner at the least."""
+    """Slices of the owners with about _CHUNK entries each, at least one owner."""
     total = np.cumsum(counts)
     if not len(total) or total[-1] <= _CHUNK:
         yield slice(0, len(counts))
@@ -94,7 +93,7 @@ def _chunks(counts: Indices) -> Iterator[slice]:
 
 
 def _spans(t: _Triangles) -> tuple[Indices, Indices, Indices, Indices]:
-    """Every row of every triangle: owner, row, first column, number of columns that may be inside."""
+    """The rows of all triangles: owner, row, first column, and number of columns that may be inside."""
     owner, row = _expand(t.rows)
     row += t.top[owner]
     middle = row + 0.5
@@ -106,11 +105,11 @@ def _spans(t: _Triangles) -> tuple[Indices, Indices, Indices, Indices]:
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = (bx - ax) / (by - ay)
             along = ax[owner] + (middle - ay[owner]) * slope[owner]
-        # An edge holds for the rows between its ends; level edges are bounded by their two neighbors.
-        holds = (np.minimum(ay, by)[owner] - _SLACK <= middle) & (middle <= np.maximum(ay, by)[owner] + _SLACK)
-        holds &= np.isfinite(along)
-        low = np.where(holds, np.minimum(low, along), low)
-        high = np.where(holds, np.maximum(high, along), high)
+        # An edge bounds the rows between its ends; the two neighbors of a horizontal edge bound its row.
+        bounds = (np.minimum(ay, by)[owner] - _SLACK <= middle) & (middle <= np.maximum(ay, by)[owner] + _SLACK)
+        bounds &= np.isfinite(along)
+        low = np.where(bounds, np.minimum(low, along), low)
+        high = np.where(bounds, np.maximum(high, along), high)
     left, right = t.left[owner], t.left[owner] + t.columns[owner] - 1
     first = np.maximum(np.ceil(np.minimum(low, 1e9) - 0.5 - _SLACK), left)
     last = np.minimum(np.floor(np.maximum(high, -1e9) - 0.5 + _SLACK), right)
@@ -120,7 +119,7 @@ def _spans(t: _Triangles) -> tuple[Indices, Indices, Indices, Indices]:
 
 
 def _candidates(t: _Triangles) -> Iterator[tuple[Indices, Indices, Indices]]:
-    """(triangle, column, row) of every pixel that may be inside, in bounded pieces."""
+    """(triangle, column, row) of all pixels that may be inside, in chunks."""
     size = t.columns * t.rows
     small = size <= _SMALL
     few = np.flatnonzero(small)
@@ -141,9 +140,9 @@ def _candidates(t: _Triangles) -> Iterator[tuple[Indices, Indices, Indices]]:
 
 
 def fill(source: Corners, window: tuple[int, int, int, int], both_sides: bool) -> Floats:
-    """Largest 1 / depth at each pixel center of the window (x0, y0, x1, y1, inclusive), 0 where nothing is.
+    """Largest 1 / depth at each pixel center of the window (x0, y0, x1, y1, inclusive); (h, w) float64, 0 for nothing.
 
-    (h, w) float64. both_sides: also triangles of negative area. Edges belong to both triangles beside them.
+    both_sides: fill triangles of negative area, too. A pixel center on an edge belongs to both of its triangles.
     """
     x0, y0, x1, y1 = window
     width, rows = x1 - x0 + 1, y1 - y0 + 1

@@ -1,4 +1,4 @@
-"""The height of a stage's ground: a monotone cubic (Fritsch-Carlson) through its profile, without Blender."""
+"""Height of a stage's ground: a monotone cubic (Fritsch-Carlson) through its profile, without Blender."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def _hermite(ground: StageGround, s: Floats) -> tuple[Floats, Floats]:
 
 
 def height(ground: StageGround, s: Floats) -> Floats:
-    """Height (Blender units) at distances s along the ground's direction; beyond its ends, the end's."""
+    """Height (Blender units) at distances s along the direction of the ground; constant beyond its ends."""
     return _hermite(ground, s)[0]
 
 
 def slope(ground: StageGround, s: Floats) -> Floats:
-    """dz/ds at s."""
+    """Derivative dz/ds at distances s."""
     return _hermite(ground, s)[1]
 
 

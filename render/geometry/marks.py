@@ -1,4 +1,4 @@
-"""What is laid over or behind a rendered picture, in pixels: background and fixation cross. Pure numpy."""
+"""Background and fixation cross of a rendered image, in pixels. Pure numpy."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 from scene_specs.language.stage import StageFixation
 from scene_specs.language.vocabulary import linear_of_srgb
 
-# A sum of equal samples, divided by their number, comes back with some rounding.
+# Tolerance for rounding in the mean of equal samples.
 _EXACT = 2e-6
 
 
 def on_background(
     color: NDArray[np.uint8], sampled: NDArray[np.float32], background: tuple[int, int, int]
 ) -> NDArray[np.uint8]:
-    """A picture (H, W, 3) rendered before a plain color (8-bit sRGB), without the traces a denoiser left on it.
+    """Restore the plain background (8-bit sRGB) of a (H, W, 3) image where the denoiser changed it.
 
-    sampled: (H, W, 3) linear, the picture before it was denoised: where it is the background, no sample met anything.
+    sampled: (H, W, 3) linear, the image before denoising. Where it equals the background, no sample hit an object.
     """
     behind = np.array(linear_of_srgb(background), dtype=np.float32)
     plain = (np.abs(sampled - behind) <= _EXACT).all(axis=2, keepdims=True)
@@ -25,7 +25,7 @@ def on_background(
 
 
 def with_fixation(color: NDArray[np.uint8], fixation: StageFixation) -> NDArray[np.uint8]:
-    """A copy of a picture (H, W, 3) with the cross in its middle pixel; see StageFixation for its measures."""
+    """A copy of a (H, W, 3) image with the fixation cross at its center; see StageFixation for the dimensions."""
     height, width = color.shape[:2]
     side = min(height, width)
     arm, half = int(fixation.arm * side), int(fixation.width * side) // 2

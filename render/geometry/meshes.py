@@ -1,14 +1,12 @@
-"""Our meshes: `.npz` files that the compiler and Cycles both read.
+"""Meshes of shapes: `.npz` files that the compiler and Cycles both read.
 
-vertices (V, 3) float32, normals (V, 3) float32 (shading normals, unit), triangles (T, 3) int32, counter-clockwise
-seen from outside.
-CLEVR shapes fill a 2 x 2 x 2 box about the origin. Further arrays `anchor_<name>` (3,) are named points, such as
-a fingertip.
+Arrays: vertices (V, 3) float32; normals (V, 3) float32, unit shading normals; triangles (T, 3) int32, counter-clockwise
+seen from outside; optional `anchor_<name>` (3,), named points such as a fingertip. CLEVR shapes fill a 2 x 2 x 2 box
+about the origin.
 """
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import io
 from dataclasses import dataclass, field
@@ -20,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.model.errors import AssetError
+from scene_specs.language.diagnostics import did_you_mean
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """sha256: of the file, hexadecimal. lower, upper: corners of the bounding box. anchors: named points."""
+    """sha256: hexadecimal digest of the file. lower, upper: corners of the bounding box. anchors: named points."""
 
     name: str
     vertices: NDArray[np.float64]
@@ -37,7 +36,7 @@ class Mesh:
 
 
 def mesh_paths() -> dict[str, Path]:
-    """Name -> file of every mesh: ours, and those of packages with an entry point of group `diorama.shapes`."""
+    """Name -> file of every mesh: built-in ones, then those of packages (entry points of group `diorama.shapes`)."""
     folder = Path(str(resources.files("assets"))) / "meshes"
     paths = {path.stem: path for path in sorted(folder.glob("*.npz"))}
     for point in sorted(metadata.entry_points(group="diorama.shapes"), key=lambda p: p.name):
@@ -47,11 +46,11 @@ def mesh_paths() -> dict[str, Path]:
 
 @lru_cache(maxsize=256)
 def load_mesh(name: str) -> Mesh:
-    """The mesh called `name`. Raises AssetError."""
+    """The mesh called `name`. Raises AssetError for an unknown name or a damaged file."""
     paths = mesh_paths()
     if name not in paths:
-        near = difflib.get_close_matches(name, paths, n=1)
-        raise AssetError(f"unknown mesh {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        hint = did_you_mean(name, paths)
+        raise AssetError(f"unknown mesh {name!r}" + (f"; {hint}" if hint else ""))
     try:
         data = paths[name].read_bytes()
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
@@ -74,6 +73,6 @@ def load_mesh(name: str) -> Mesh:
 
 
 def point(array: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Three plain floats."""
+    """A (3,) array as three floats."""
     x, y, z = (float(value) for value in array)
     return (x, y, z)

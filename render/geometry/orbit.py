@@ -1,7 +1,7 @@
-"""Where a thing is seen from: yaw and elevation about it, as a place for a camera or as a turn of the thing.
+"""Views from a yaw and elevation about an object, as a direction for the camera or as a rotation of the object.
 
-Yaw 0, elevation 0 is the camera on the -Y side looking along +Y, at the front of whatever has no turn; yaw 90 is the +X
-side, elevation 90 above.
+At yaw 0 and elevation 0 the camera is on the -Y side and looks along +Y, at the front of an unrotated object. Yaw 90 is
+the +X side, elevation 90 is above.
 """
 
 from __future__ import annotations
@@ -9,39 +9,33 @@ from __future__ import annotations
 import math
 
 from render.geometry.camera import Camera, Vec, cross
-from render.geometry.rotation import Matrix, matrix_euler, multiply
+from render.geometry.rotation import matrix_euler, multiply, transpose
 
 
 def direction(yaw_deg: float, elevation_deg: float) -> Vec:
-    """Unit vector from a thing to the camera that sees it so."""
+    """Unit vector from the object to the camera."""
     yaw, elevation = math.radians(yaw_deg), math.radians(elevation_deg)
     flat = math.cos(elevation)
     return (math.sin(yaw) * flat, -math.cos(yaw) * flat, math.sin(elevation))
 
 
 def seen_from(yaw_deg: float, elevation_deg: float, eye: Camera) -> Vec:
-    """Euler XYZ in degrees of a thing that `eye` sees from yaw and elevation, however `eye` itself is turned."""
+    """Euler XYZ in degrees of an object that `eye`, in any orientation, sees from this yaw and elevation."""
     yaw = math.radians(yaw_deg)
     towards = direction(yaw_deg, elevation_deg)
     forward = (-towards[0], -towards[1], -towards[2])
-    # From yaw alone: straight above, the forward direction has none.
+    # From yaw alone, which the forward direction lacks straight above.
     right = (math.cos(yaw), math.sin(yaw), 0.0)
     down = cross(forward, right)
-    own: Matrix = (right, down, forward)
-    axes: Matrix = (eye.right, eye.down, eye.forward)
-    columns: Matrix = (
-        (axes[0][0], axes[1][0], axes[2][0]),
-        (axes[0][1], axes[1][1], axes[2][1]),
-        (axes[0][2], axes[1][2], axes[2][2]),
-    )
-    x, y, z = (math.degrees(angle) for angle in matrix_euler(multiply(columns, own)))
+    turn = multiply(transpose((eye.right, eye.down, eye.forward)), (right, down, forward))
+    x, y, z = (math.degrees(angle) for angle in matrix_euler(turn))
     return (x, y, z)
 
 
 def distance(radius: float, framing: float, opening: float) -> float:
-    """How far off a sphere fills the share `framing` of half an image side; opening: half that side / focal length.
+    """Distance at which a sphere fills the share `framing` of half an image side; infinite for a share of 0.
 
-    Infinite where the share is none.
+    opening: half the image side divided by the focal length.
     """
     share = math.sin(math.atan(framing * opening))
     return radius / share if share else math.inf

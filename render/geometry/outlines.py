@@ -1,6 +1,6 @@
-"""Flat shapes and prisms as meshes, made from their corners. Pure numpy.
+"""Meshes of flat shapes and prisms, from their corners. Pure numpy.
 
-A flat one lies in z = 0 and is seen from both sides; a prism reaches half its height to both sides of z = 0.
+A flat shape lies in z = 0 and is visible from both sides. A prism extends by half its height on both sides of z = 0.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 def outline_of(shape: str, outline: OutlineSpec | None) -> OutlineSpec | None:
-    """The outline of an object's shape, None if it is of another kind. Raises AssetError."""
+    """The outline of an object's shape; None for meshes and models. Raises AssetError for a polygon without corners."""
     if outline is None and shape in FLAT_SHAPES:
         return OutlineSpec.model_validate({"outline": shape})
     if outline is None and shape == POLYGON:
@@ -30,15 +30,15 @@ def outline_of(shape: str, outline: OutlineSpec | None) -> OutlineSpec | None:
 
 
 def corners_of(outline: OutlineSpec) -> tuple[Point, ...]:
-    """Corners at scale 1, from +x to +y."""
+    """Corners at scale 1, counter-clockwise."""
     corners = outline.polygon or FLAT_SHAPES[outline.outline or POLYGON]
     return corners if signed_area(corners) > 0 else corners[::-1]
 
 
 def triangulate(corners: Sequence[Point]) -> list[tuple[int, int, int]]:
-    """Triangles (corner numbers, from +x to +y) that fill a simple polygon given from +x to +y, by clipping ears.
+    """Triangulate a simple, counter-clockwise polygon by ear clipping; triples of corner numbers, counter-clockwise.
 
-    Corners on a straight border belong to no triangle where they need not. Raises AssetError for edges that cross.
+    Collinear corners are used only where needed. Raises AssetError for edges that cross.
     """
     left = list(range(len(corners)))
     triangles: list[tuple[int, int, int]] = []
@@ -68,7 +68,7 @@ def _is_ear(corners: Sequence[Point], left: Sequence[int], k: int) -> bool:
 
 @lru_cache(maxsize=1024)
 def outline_mesh(outline: OutlineSpec) -> Mesh:
-    """The mesh of an outline at scale 1; normals are flat, faces of a prism share no vertices. Raises AssetError."""
+    """The mesh of an outline at scale 1, with flat normals; faces of a prism share no vertices. Raises AssetError."""
     corners = corners_of(outline)
     flat = np.array(corners, dtype=np.float64)
     faces = np.array(_fan(corners) if outline.outline else triangulate(corners), dtype=np.int32)
@@ -80,14 +80,13 @@ def outline_mesh(outline: OutlineSpec) -> Mesh:
     normals = np.concatenate([part[1] for part in parts])
     starts = np.cumsum([0, *(len(part[0]) for part in parts)])
     triangles = np.concatenate([part[2] + start for part, start in zip(parts, starts, strict=False)]).astype(np.int32)
-    name = f"{outline.outline or POLYGON}"
     digest = hashlib.sha256(outline.model_dump_json().encode()).hexdigest()
     lower, upper = point(vertices.min(axis=0)), point(vertices.max(axis=0))
-    return Mesh(name, vertices, normals, triangles, lower, upper, digest)
+    return Mesh(outline.outline or POLYGON, vertices, normals, triangles, lower, upper, digest)
 
 
 def _fan(corners: Sequence[Point]) -> list[tuple[int, int, int]]:
-    """Of a convex outline."""
+    """Triangles of a convex outline."""
     return [(0, k, k + 1) for k in range(1, len(corners) - 1)]
 
 
@@ -97,7 +96,7 @@ def _sheet(flat: Floats, faces: NDArray[np.int32], z: float, up: float) -> tuple
 
 
 def _walls(flat: Floats, half: float) -> tuple[Floats, Floats, NDArray[np.int32]]:
-    """Two triangles an edge, outwards."""
+    """Two triangles per edge, facing outwards."""
     ends = np.roll(flat, -1, axis=0)
     along = ends - flat
     length = np.maximum(np.hypot(along[:, 0], along[:, 1]), 1e-300)

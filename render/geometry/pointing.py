@@ -1,4 +1,4 @@
-"""The line along which a pointer's mesh points, from its anchors."""
+"""The ray along which a pointer points, from the anchors of its mesh."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from render.model.errors import AssetError
 
 
 def pointing_ray(shape: str, rotation_deg: Vec, scale: float, location: Vec) -> tuple[Vec, Vec]:
-    """Knuckle and fingertip of a pointer, world. Raises AssetError for a mesh that points nowhere."""
+    """Knuckle and fingertip of a pointer in world coordinates. Raises AssetError for a mesh without these anchors."""
     anchors = load_mesh(shape).anchors
     if not {"knuckle", "fingertip"} <= anchors.keys():
         raise AssetError(f"mesh {shape!r} has no anchors knuckle and fingertip: it cannot be a pointer")

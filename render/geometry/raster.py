@@ -1,8 +1,8 @@
-"""A software id buffer: which object's surface lies at each pixel's center, as a renderer's id pass has it.
+"""A software id buffer: the object at each pixel's center, as in the id pass of a renderer.
 
 Triangles are projected, culled and filled over numpy arrays of candidate (triangle, pixel) pairs. An edge shared by two
-triangles is evaluated to exactly opposite numbers on both sides, so a surface has no cracks. Products are
-written out, as in `camera`, so that every machine gets the same pixels.
+triangles evaluates to exactly opposite numbers on both sides, so a surface has no cracks. Matrix products are written
+out, as in `camera`, so that every machine computes the same pixels.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from render.geometry.camera import Camera, Vec
 from render.geometry.fill import Corners, fill
 from render.geometry.ground import height, height_at
-from render.geometry.rotation import euler_matrix
-from render.geometry.solid import Solid
+from render.geometry.rotation import rotation_matrix
+from render.geometry.solid import Solid, solid
+from render.model.scene import SceneObject
 from scene_specs.language.stage import StageGround
 
 Floats = NDArray[np.float64]
@@ -27,7 +28,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Pose:
-    """Where an object is: Euler XYZ in degrees, scale, place of its origin (Blender units)."""
+    """Euler XYZ angles in degrees, scale, and location of the origin (Blender units)."""
 
     rotation_deg: Vec
     scale: float
@@ -36,8 +37,11 @@ class Pose:
 
 @dataclass(frozen=True)
 class Layer:
-    """One object alone in the image. x, y: top left pixel of the window. depth: (h, w) float64 along the camera's axis
-    at pixel centers, inf where the object is not. truncated: its projection leaves the image."""
+    """One object alone in the image.
+
+    x, y: top left pixel of its window. depth: (h, w) float64 along the camera's axis at pixel centers, inf outside the
+    object. truncated: whether its projection leaves the image.
+    """
 
     x: int
     y: int
@@ -46,22 +50,22 @@ class Layer:
 
     @property
     def mask(self) -> NDArray[np.bool_]:
-        """(h, w): where the object is, inside the window."""
+        """(h, w): the pixels of the object, in its window."""
         return np.isfinite(self.depth)
 
     @property
     def pixels(self) -> int:
-        """Pixel centers covered."""
+        """Number of covered pixel centers."""
         return int(np.count_nonzero(self.mask))
 
     @property
     def box(self) -> tuple[int, int, int, int] | None:
-        """Tight x, y, width, height in pixels of the image; None if nothing is covered."""
+        """Tight x, y, width, height in image pixels; None if no pixel is covered."""
         return mask_box(self.mask, self.x, self.y)
 
 
 def mask_box(mask: NDArray[np.bool_], x: int = 0, y: int = 0) -> tuple[int, int, int, int] | None:
-    """Tight x, y, width, height of a (h, w) mask whose top left pixel is (x, y); None if it is empty."""
+    """Tight x, y, width, height of a (h, w) mask with its top left pixel at (x, y); None if it is empty."""
     rows = np.flatnonzero(mask.any(axis=1))
     if not len(rows):
         return None
@@ -70,15 +74,14 @@ def mask_box(mask: NDArray[np.bool_], x: int = 0, y: int = 0) -> tuple[int, int,
 
 
 def _model_view(pose: Pose, camera: Camera) -> tuple[list[Vec], Vec]:
-    """Rows and offset that take mesh points to the camera frame."""
-    degrees = pose.rotation_deg
-    turn = euler_matrix((math.radians(degrees[0]), math.radians(degrees[1]), math.radians(degrees[2])))
+    """Matrix rows and offset from mesh coordinates to the camera frame."""
+    turn = rotation_matrix(pose.rotation_deg)
     delta = [p - c for p, c in zip(pose.location, camera.location, strict=True)]
     rows: list[Vec] = []
     offset: list[float] = []
     for axis in (camera.right, camera.down, camera.forward):
-        one = [(axis[0] * turn[0][k] + axis[1] * turn[1][k] + axis[2] * turn[2][k]) * pose.scale for k in range(3)]
-        rows.append((one[0], one[1], one[2]))
+        x, y, z = ((axis[0] * turn[0][k] + axis[1] * turn[1][k] + axis[2] * turn[2][k]) * pose.scale for k in range(3))
+        rows.append((x, y, z))
         offset.append(axis[0] * delta[0] + axis[1] * delta[1] + axis[2] * delta[2])
     return rows, (offset[0], offset[1], offset[2])
 
@@ -92,16 +95,16 @@ def camera_vertices(body: Solid, pose: Pose, camera: Camera) -> tuple[Floats, Fl
 
 
 def _facing(body: Solid, pose: Pose, camera: Camera) -> Indices:
-    """Triangles turned to the camera: their plane has the camera on its outer side."""
+    """Triangles that face the camera: it lies on the outer side of their plane."""
     rows, offset = _model_view(pose, camera)
-    # The rows are orthogonal with length `scale`, so the transpose is the inverse but for the scale's square.
+    # The rows are orthogonal with length `scale`: the inverse is the transpose divided by the squared scale.
     nx, ny, nz, plane = body.planes
     if camera.orthographic:
         towards = rows[2]
         return np.flatnonzero(nx * towards[0] + ny * towards[1] + nz * towards[2] < 0)
     square = pose.scale * pose.scale
     if not square:
-        # A Scene may say 0, and six decimals of very little are 0: nothing of it is seen.
+        # A scale of 0, or one that rounds to 0, shows nothing.
         return np.zeros(0, dtype=np.intp)
     eye = [-(rows[0][k] * offset[0] + rows[1][k] * offset[1] + rows[2][k] * offset[2]) / square for k in range(3)]
     return np.flatnonzero(nx * eye[0] + ny * eye[1] + nz * eye[2] > plane)
@@ -110,13 +113,13 @@ def _facing(body: Solid, pose: Pose, camera: Camera) -> Indices:
 def _clip_near(
     points: tuple[Floats, Floats, Floats], corners: tuple[Indices, Indices, Indices], near: float
 ) -> tuple[tuple[Floats, Floats, Floats], tuple[Indices, Indices, Indices]]:
-    """The parts of the triangles at depth `near` or more, as triangles of an extended list of points."""
+    """Clip triangles to depths of at least `near`; returns the points with new ones appended, and the triangles."""
     stack = np.stack(points, axis=1)
     faces = np.stack(corners, axis=1)
     inside = (stack[:, 2] >= near)[faces]
     kept = faces[inside.all(axis=1)].tolist()
     added: list[Floats] = []
-    # One point an edge, whichever triangle asks for it: neighbors stay joined.
+    # One new point per edge, shared by both of its triangles.
     cuts: dict[tuple[int, int], int] = {}
     for face in faces[inside.any(axis=1) & ~inside.all(axis=1)].tolist():
         ring: list[int] = []
@@ -132,14 +135,16 @@ def _clip_near(
                     added[-1][2] = near
                 ring.append(cuts[edge])
         kept += [[ring[0], ring[k], ring[k + 1]] for k in range(1, len(ring) - 1)]
-    whole = np.concatenate([stack, np.array(added)]) if added else stack
+    extended = np.concatenate([stack, np.array(added)]) if added else stack
     table = np.array(kept, dtype=np.intp).reshape(-1, 3)
-    return (whole[:, 0].copy(), whole[:, 1].copy(), whole[:, 2].copy()), (table[:, 0], table[:, 1], table[:, 2])
+    x, y, z = (extended[:, k].copy() for k in range(3))
+    return (x, y, z), (table[:, 0], table[:, 1], table[:, 2])
 
 
 def _projected(points: tuple[Floats, Floats, Floats], camera: Camera) -> tuple[list[Floats], Floats, float]:
-    """x and y in pixels; what is linear in them and larger the nearer a point is (1 / depth; with parallel rays, the
-    distance before a plane beyond all points); and the depth of that plane.
+    """x and y in pixels; the closeness, which is linear in them; and the depth of the plane where it is 0.
+
+    Closeness is 1 / depth or, with parallel rays, the distance in front of a plane beyond all points.
     """
     if camera.orthographic:
         beyond = float(points[2].max()) + 1.0
@@ -149,12 +154,12 @@ def _projected(points: tuple[Floats, Floats, Floats], camera: Camera) -> tuple[l
 
 
 def rasterize(body: Solid, pose: Pose, camera: Camera, ground: StageGround | None = None) -> Layer:
-    """One object alone at the camera's size; what lies below the ground or beyond the clip range is not seen."""
+    """One object alone at the image size of the camera; hidden below the ground and outside the clip range."""
     points = camera_vertices(body, pose, camera)
     near, far = camera.clip
     corners = body.corners
-    whole = bool(points[2].min() >= near)
-    if not whole:
+    unclipped = bool(points[2].min() >= near)
+    if not unclipped:
         points, corners = _clip_near(points, corners, near)
     elif body.closed:
         seen = _facing(body, pose, camera)
@@ -162,15 +167,15 @@ def rasterize(body: Solid, pose: Pose, camera: Camera, ground: StageGround | Non
     if not len(corners[0]):
         return Layer(0, 0, np.full((0, 0), np.inf), True)
     screen, closeness, beyond = _projected(points, camera)
-    used = slice(None) if whole else np.unique(np.concatenate(corners))
+    used = slice(None) if unclipped else np.unique(np.concatenate(corners))
     ends = [(float(v[used].min()), float(v[used].max())) for v in screen]
-    truncated = not whole or min(ends[0][0], ends[1][0], camera.width - ends[0][1], camera.height - ends[1][1]) < 0
+    truncated = not unclipped or min(ends[0][0], ends[1][0], camera.width - ends[0][1], camera.height - ends[1][1]) < 0
     x0, x1 = max(math.ceil(ends[0][0] - 0.5), 0), min(math.floor(ends[0][1] - 0.5), camera.width - 1)
     y0, y1 = max(math.ceil(ends[1][0] - 0.5), 0), min(math.floor(ends[1][1] - 0.5), camera.height - 1)
     if x1 < x0 or y1 < y0:
         return Layer(0, 0, np.full((0, 0), np.inf), truncated)
     triangles = Corners(screen[0], screen[1], closeness, corners)
-    nearest = fill(triangles, (x0, y0, x1, y1), both_sides=not (whole and body.closed))
+    nearest = fill(triangles, (x0, y0, x1, y1), both_sides=not (unclipped and body.closed))
     with np.errstate(divide="ignore"):
         depth = np.where(nearest > 0, beyond - nearest, np.inf) if camera.orthographic else 1.0 / nearest
     depth[depth > far] = np.inf
@@ -180,8 +185,14 @@ def rasterize(body: Solid, pose: Pose, camera: Camera, ground: StageGround | Non
     return layer
 
 
+def object_layer(item: SceneObject, camera: Camera, ground: StageGround | None = None) -> Layer:
+    """An object of a Scene alone in the image; see `rasterize`. Raises AssetError."""
+    pose = Pose(item.rotation_deg, item.scale, item.location)
+    return rasterize(solid(item.shape, item.outline), pose, camera, ground)
+
+
 def _hide_below_ground(layer: Layer, body: Solid, pose: Pose, camera: Camera, ground: StageGround) -> None:
-    """Take away samples that the ground hides; it rises slightly, and objects stand on z = 0."""
+    """Remove pixels below the ground, which rises slightly while objects stand on z = 0."""
     reach = body.radius * pose.scale
     along = pose.location[0] * ground.direction[0] + pose.location[1] * ground.direction[1] + reach
     highest = float(height(ground, np.array([along]))[0])
@@ -212,7 +223,7 @@ def _hide_below_ground(layer: Layer, body: Solid, pose: Pose, camera: Camera, gr
 
 
 def _on_sheet(ground: StageGround, x: Floats, y: Floats) -> NDArray[np.bool_]:
-    """Whether the ground reaches below (or above) world points."""
+    """Whether the ground extends to the x, y of world points."""
     along = x * ground.direction[0] + y * ground.direction[1]
     aside = x * ground.direction[1] - y * ground.direction[0]
     lengths = (ground.profile[0][0], ground.profile[-1][0])
@@ -222,7 +233,7 @@ def _on_sheet(ground: StageGround, x: Floats, y: Floats) -> NDArray[np.bool_]:
 
 
 def compose(layers: Sequence[Layer], width: int, height: int) -> tuple[NDArray[np.uint16], Floats]:
-    """ids (H, W), 1 + position of the nearest layer or 0, and its depth (H, W), inf for none.
+    """Combine layers: ids (H, W), 1 + the position of the nearest layer or 0 for none, and depth (H, W), inf for none.
 
     The earlier layer wins a tie.
     """

@@ -1,8 +1,9 @@
-"""Euler angles, matrices and quaternions, as Blender means them, in plain float arithmetic."""
+"""Euler angles, matrices and quaternions in Blender's conventions, in plain float arithmetic; rounding of vectors."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,19 @@ Matrix = tuple[Vec, Vec, Vec]
 Quaternion = tuple[float, float, float, float]
 
 
+def rounded(value: float, digits: int = 6) -> float:
+    """A number to 6 decimals, as everywhere in a Scene; never a negative zero."""
+    return round(float(value), digits) + 0.0
+
+
+def rounded3(values: Sequence[float] | NDArray[np.float64], digits: int = 6) -> Vec:
+    """Three numbers, each rounded by `rounded`."""
+    x, y, z = (rounded(value, digits) for value in values)
+    return (x, y, z)
+
+
 def euler_matrix(rotation_rad: Vec) -> Matrix:
-    """Rows of Rz @ Ry @ Rx for Blender's Euler XYZ, radians."""
+    """Rows of Rz @ Ry @ Rx, for Blender's Euler XYZ angles in radians."""
     cx, cy, cz = (math.cos(a) for a in rotation_rad)
     sx, sy, sz = (math.sin(a) for a in rotation_rad)
     return (
@@ -23,15 +35,20 @@ def euler_matrix(rotation_rad: Vec) -> Matrix:
     )
 
 
+def rotation_matrix(rotation_deg: Vec) -> Matrix:
+    """`euler_matrix` of angles in degrees."""
+    return euler_matrix((math.radians(rotation_deg[0]), math.radians(rotation_deg[1]), math.radians(rotation_deg[2])))
+
+
 def transform(points: NDArray[np.float64], rotation_deg: Vec, scale: float, location: Vec) -> NDArray[np.float64]:
-    """(N, 3) mesh points -> (N, 3) world points."""
-    m = euler_matrix((math.radians(rotation_deg[0]), math.radians(rotation_deg[1]), math.radians(rotation_deg[2])))
+    """(N, 3) points of a mesh in world coordinates. location, scale: Blender units."""
+    m = rotation_matrix(rotation_deg)
     x, y, z = points[:, 0] * scale, points[:, 1] * scale, points[:, 2] * scale
     return np.stack([x * r[0] + y * r[1] + z * r[2] + t for r, t in zip(m, location, strict=True)], axis=1)
 
 
 def matrix_quaternion(m: Matrix) -> Quaternion:
-    """Unit quaternion w, x, y, z of a rotation matrix, w >= 0."""
+    """Unit quaternion (w, x, y, z) of a rotation matrix, with w >= 0."""
     trace = m[0][0] + m[1][1] + m[2][2]
     if trace > 0:
         s = math.sqrt(trace + 1) * 2
@@ -50,16 +67,20 @@ def matrix_quaternion(m: Matrix) -> Quaternion:
 
 
 def matrix_euler(m: Matrix) -> Vec:
-    """Blender's Euler XYZ in radians of a rotation matrix, the inverse of `euler_matrix`; Z is 0 where Y is 90
-    degrees."""
+    """Euler XYZ angles in radians of a rotation matrix: the inverse of `euler_matrix`. Z is 0 where Y is 90 degrees."""
     flat = math.sqrt(m[0][0] * m[0][0] + m[1][0] * m[1][0])
     if flat < 1e-7:
         return (math.atan2(-m[1][2], m[1][1]), math.atan2(-m[2][0], flat), 0.0)
     return (math.atan2(m[2][1], m[2][2]), math.atan2(-m[2][0], flat), math.atan2(m[1][0], m[0][0]))
 
 
+def transpose(m: Matrix) -> Matrix:
+    """Columns as rows: the inverse of a rotation matrix."""
+    return ((m[0][0], m[1][0], m[2][0]), (m[0][1], m[1][1], m[2][1]), (m[0][2], m[1][2], m[2][2]))
+
+
 def multiply(a: Matrix, b: Matrix) -> Matrix:
-    """a @ b, written out."""
+    """a @ b."""
 
     def row(i: int) -> Vec:
         x, y, z = (sum(a[i][k] * b[k][j] for k in range(3)) for j in range(3))

@@ -1,4 +1,4 @@
-"""Meshes made ready for `raster`."""
+"""Meshes prepared for `raster`, and how shapes stand on the ground."""
 
 from __future__ import annotations
 
@@ -22,8 +22,12 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Solid:
-    """A mesh made ready: its columns, its triangles turned to run clockwise from outside (counter-clockwise on
-    an image whose y runs down), their planes. closed: without a border, so faces turned away are never seen."""
+    """A mesh prepared for rasterizing.
+
+    vertices: x, y, z, (V,) each. corners: indices of the triangles, (T,) each, clockwise seen from outside, which is
+    counter-clockwise in an image with y down. planes: normal and offset of the triangles, (T,) each. closed: whether
+    the mesh has no border, so that faces turned away are never visible. radius: of the sphere about the origin.
+    """
 
     vertices: tuple[Floats, Floats, Floats]
     corners: tuple[Indices, Indices, Indices]
@@ -33,7 +37,7 @@ class Solid:
 
     @classmethod
     def of(cls, mesh: Mesh | Model) -> Solid:
-        """Prepare a mesh; vertices (V, 3), triangles (T, 3) counter-clockwise from outside."""
+        """Prepare a mesh with vertices (V, 3) and triangles (T, 3), counter-clockwise seen from outside."""
         x, y, z = (np.ascontiguousarray(mesh.vertices[:, k]) for k in range(3))
         a, c, b = (mesh.triangles[:, k].astype(np.intp) for k in range(3))
         ux, uy, uz = x[c] - x[a], y[c] - y[a], z[c] - z[a]
@@ -45,7 +49,7 @@ class Solid:
 
 
 def _is_closed(mesh: Mesh | Model) -> bool:
-    """Whether every edge borders exactly two triangles, once in each direction; corners at one place are one."""
+    """Whether each edge has exactly two triangles, in opposite directions; corners at the same location are merged."""
     _, place = np.unique(mesh.vertices, axis=0, return_inverse=True)
     corner = place.reshape(-1)[mesh.triangles].astype(np.int64)
     corner = corner[(corner != np.roll(corner, 1, axis=1)).all(axis=1)]
@@ -56,7 +60,7 @@ def _is_closed(mesh: Mesh | Model) -> bool:
 
 
 def solid(name: str, outline: OutlineSpec | None = None) -> Solid:
-    """The prepared mesh, or model, called `name`; of flat shapes and prisms, of its outline. Raises AssetError."""
+    """The prepared mesh of a shape, model or outline. Raises AssetError."""
     drawn = outline_of(name, outline)
     if drawn is not None:
         return _of_outline(drawn)
@@ -80,11 +84,11 @@ def _of_model(name: str, _sha256: str) -> Solid:
 
 @dataclass(frozen=True)
 class Stand:
-    """How a shape of scale 1 stands on the ground and what room it takes. height: of its origin.
+    """How a shape at scale 1 stands on the ground. height: of its origin above the ground.
 
-    ground_radius: of the disc about the origin that counts as its footprint; hull: the footprint's convex outline
-    where that is known better, counter-clockwise. radius: of the sphere about the origin that holds it. unit: half its
-    longest side in its own units; None for our meshes, which have none.
+    ground_radius: of its footprint, a disc about the origin. hull: convex outline of the footprint, counter-clockwise,
+    where one is known. radius: of the sphere about the origin that contains it. unit: half its longest side in its own
+    units; None for other shapes than models.
     """
 
     height: float
@@ -95,7 +99,7 @@ class Stand:
 
 
 def stand_of(name: str, outline: OutlineSpec | None = None) -> Stand:
-    """Of a shape. Our meshes count as what they are made to be: half their edge high, a disc of that radius."""
+    """How a shape stands. Meshes by definition have their origin 1 above the ground and a footprint of radius 1."""
     drawn = outline_of(name, outline)
     if drawn is not None:
         corners = corners_of(drawn)

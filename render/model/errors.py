@@ -2,15 +2,15 @@
 
     DioramaError              1
     ├── SpecError             2  a spec file is wrong; nothing was rendered
-    ├── UsageError            2  options that contradict each other or the store
+    ├── UsageError            2  options contradict each other or the store
     │   └── ConflictError     2  an id is stored already, made from something else
-    ├── AssetError            2  an asset is missing, damaged or not the one a Scene was made with
+    ├── AssetError            2  an asset is missing, damaged or not the one a Scene was compiled with
     ├── CompileError          1  no layout satisfies a frame's constraints within the bound
     ├── RenderError           1  Cycles failed on an episode
-    │   └── DeviceError       3  the device asked for is not there
+    │   └── DeviceError       3  the requested device is not available
     └── StoreError            4  the dataset store cannot be read or written
 
-The numbers are exit codes. Where some episodes failed and the others are done, `render-batch` ends with 1.
+The numbers are exit codes. If some episodes failed and the others are done, `render-batch` exits with 1.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ __all__ = [
 
 
 class UsageError(DioramaError):
-    """Options that cannot be obeyed together."""
+    """Options that contradict each other, or the store."""
 
     exit_code = 2
 
 
 class ConflictError(UsageError):
-    """An episode id that is stored already but was made from another spec, profile, size, asset or version."""
+    """An episode id is stored already, made from another spec, profile, size, asset, plug-in or version."""
 
 
 class AssetError(DioramaError):
-    """An asset that is missing, damaged, outside the asset roots, or another than the Scene was made with."""
+    """An asset is missing, damaged, outside the asset roots, or not the one that the Scene was compiled with."""
 
     exit_code = 2
 
@@ -50,7 +50,7 @@ class AssetError(DioramaError):
 class CompileError(DioramaError):
     """No layout was found within the bound.
 
-    episode, frame: which one. broke: constraint -> how often it refused a try.
+    episode, frame: their names. broke: constraint -> number of tries that it refused.
     """
 
     exit_code = 1
@@ -66,13 +66,13 @@ class CompileError(DioramaError):
 
 
 class RenderError(DioramaError):
-    """Cycles could not render an episode; the message holds what it printed."""
+    """Cycles could not render an episode; the message holds its output."""
 
     exit_code = 1
 
 
 class DeviceError(RenderError):
-    """The device asked for is not there, or another one rendered."""
+    """The requested device is not available, or another one rendered."""
 
     exit_code = 3
 

@@ -1,4 +1,4 @@
-"""Where two JSON values differ."""
+"""Differences between two JSON values."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-# Stands for a value that one side does not have; null is a value.
+from scene_specs.language import diagnostics
+
+# Stands for a value that one side lacks; null is a value.
 MISSING: Final = object()
 
 
 def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """(path, old, new) of every leaf in which they differ, such as `frames[0].objects[0].color`; keys in order.
+    """Yield (path, old, new) for every leaf that differs, such as `frames[0].objects[0].color`, with sorted keys.
 
-    As JSON text has it: 1, 1.0 and true differ, though Python's == calls them equal.
+    Values are compared as JSON text: 1, 1.0 and true differ, although they are equal in Python.
     """
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
@@ -32,9 +34,6 @@ def _text(value: Any) -> str:
     return "" if value is MISSING else json.dumps(value, sort_keys=True)
 
 
-def preview_json(value: Any, limit: int = 60) -> str:
-    """A value in at most `limit` characters; `nothing` for one that is not there."""
-    if value is MISSING:
-        return "nothing"
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+def preview_json(value: Any) -> str:
+    """A short form of a value as JSON; `nothing` for a missing one."""
+    return "nothing" if value is MISSING else diagnostics.preview_json(value)

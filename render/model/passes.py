@@ -1,4 +1,4 @@
-"""`Passes`: what one Cycles render of one view gives, as arrays; and what a renderer is."""
+"""`Passes`, the arrays of one render of one view, and the protocol of a renderer."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Passes:
     """Row 0 is the top of the image. H, W: the size in the Scene's settings.
 
     color: (H, W, 3) uint8, display values (Standard view transform: the sRGB curve of linear color, clipped).
-    ids: (H, W) uint16, instance id of the surface at the pixel's center, 0 is ground or nothing. Glass is solid.
-    depth: (H, W) float32, distance along the camera's axis in Blender units at the pixel's center, inf for nothing.
-    normal: (H, W, 3) float32, world space, unit length, 0 for nothing; the mean over the pixel's samples, made
-        unit length. On flat stages 0 where the frame does not ask for it.
-    coverage: (N, H, W) float32, share of the pixel that object index 1..N covers (Cryptomatte); None if not asked for.
+    ids: (H, W) uint16, instance id of the surface at the pixel's center, 0 for ground or background. Glass is solid.
+    depth: (H, W) float32, distance along the camera axis in Blender units at the pixel's center, inf for background.
+    normal: (H, W, 3) float32, world space, unit length, 0 for background; the normalized mean over the pixel's samples.
+        On flat stages 0 if the frame does not request it.
+    coverage: (N, H, W) float32, share of the pixel that object index 1..N covers (Cryptomatte); None if not requested.
     seconds: step -> seconds, of this render.
-    device: what rendered, as Cycles names it.
+    device: that rendered, as Cycles names it.
     """
 
     color: NDArray[np.uint8]
@@ -35,11 +35,11 @@ class Passes:
 
 
 class Renderer(Protocol):
-    """Turns views of a Scene into Passes. One lives in each worker; calls are serial."""
+    """Turns views of a Scene into Passes. Each worker has one; calls are serial."""
 
     @property
     def info(self) -> dict[str, str]:
-        """What renders: name, version, device, instruction set. Goes into the provenance."""
+        """Name, version, device and instruction set, for the provenance."""
         ...
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
@@ -47,5 +47,5 @@ class Renderer(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back what it holds (temporary files, the Blender scene)."""
+        """Release what it holds, such as temporary files and the Blender scene."""
         ...

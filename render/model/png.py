@@ -19,17 +19,17 @@ def open_png(data: bytes) -> Image.Image:
     is MOST_SIDE. Raises OSError or ValueError for data that is not a PNG, or for a larger one.
     """
     try:
-        picture = PngImageFile(io.BytesIO(data))
+        image = PngImageFile(io.BytesIO(data))
     except SyntaxError as error:
-        raise UnidentifiedImageError(f"no PNG: {error}") from error
-    if max(picture.size) > MOST_SIDE:
-        width, height = picture.size
-        picture.close()
-        raise UnidentifiedImageError(f"it is {width}x{height}, and a side has {MOST_SIDE} pixels at most")
-    return picture
+        raise UnidentifiedImageError(f"not a PNG: {error}") from error
+    if max(image.size) > MOST_SIDE:
+        width, height = image.size
+        image.close()
+        raise UnidentifiedImageError(f"found {width}x{height} pixels; allowed: at most {MOST_SIDE} per side")
+    return image
 
 
 def decode_png(data: bytes) -> NDArray[np.uint8]:
     """Decode a PNG to (H, W, 3) uint8. Raises OSError or ValueError for a damaged or oversized PNG."""
-    with open_png(data) as picture:
-        return np.asarray(picture.convert("RGB"), dtype=np.uint8)
+    with open_png(data) as image:
+        return np.asarray(image.convert("RGB"), dtype=np.uint8)

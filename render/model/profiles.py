@@ -1,42 +1,51 @@
-"""Profiles: how much an image may cost. Their numbers are data, in `profiles.json` beside this file."""
+"""Render profiles: presets of `Settings`. Their numbers are data, in `profiles.json` beside this file."""
 
 from __future__ import annotations
 
-import difflib
 import json
 from functools import lru_cache
 from importlib import resources
 from typing import Any
 
 from render.model.errors import UsageError
-from render.model.scene import Settings
+from render.model.scene import Scene, Settings
+from scene_specs.language.diagnostics import did_you_mean
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.stage import stage_of
 
 DEFAULT_PROFILE = "standard"
 
 
 @lru_cache(maxsize=1)
 def profiles() -> dict[str, dict[str, Any]]:
-    """Name -> the fields of Settings that the profile decides."""
+    """Return profile name -> the fields of Settings that the profile sets."""
     data: dict[str, dict[str, Any]] = json.loads((resources.files("render.model") / "profiles.json").read_text())
     return {name: entry["settings"] for name, entry in data.items()}
 
 
-def changed(own: Settings, profile: str | None, size: tuple[int, int] | None) -> Settings:
-    """A Scene's own settings, with another profile or size (width, height) where one is asked for.
+def episode_settings(
+    episode: EpisodeSpec | Scene, profile: str | None = None, size: tuple[int, int] | None = None
+) -> Settings:
+    """Return the settings that an episode is rendered with.
 
-    Raises UsageError for an unknown profile.
+    profile: None for DEFAULT_PROFILE, or for a Scene's own sampling. size: (width, height) in pixels, None for the
+    stage's size, or for a Scene's own. Raises UsageError for an unknown profile, StageError.
     """
-    width, height = size or (own.width, own.height)
-    if profile is not None:
-        return settings_for(profile, width, height)
-    return own.model_copy(update={"width": width, "height": height})
+    if isinstance(episode, Scene):
+        own = episode.settings
+        width, height = size or (own.width, own.height)
+        if profile is None:
+            return own.model_copy(update={"width": width, "height": height})
+    else:
+        width, height = size or stage_of(episode).size
+    return settings_for(profile or DEFAULT_PROFILE, width, height)
 
 
+@lru_cache(maxsize=64)
 def settings_for(profile: str, width: int, height: int) -> Settings:
-    """Settings of a profile at an image size in pixels. Raises UsageError for an unknown profile."""
+    """Return the settings of a profile at an image size in pixels. Raises UsageError for an unknown profile."""
     known = profiles()
     if profile not in known:
-        near = difflib.get_close_matches(profile, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"unknown profile {profile!r}; there are: {', '.join(known)}{hint}")
+        hint = did_you_mean(profile, known)
+        raise UsageError(f"unknown profile {profile!r}; allowed: {', '.join(known)}" + (f"; {hint}" if hint else ""))
     return Settings.model_validate({"profile": profile, "width": width, "height": height, **known[profile]})

@@ -1,4 +1,4 @@
-"""`EpisodeRecord`: what goes into the store, and the annotations in it.
+"""`EpisodeRecord`, the unit of the store, and the annotations in it.
 
 Boxes are [x, y, width, height] in pixels, origin top left, half-open (COCO). Masks are COCO run-length encodings.
 Quaternions are w, x, y, z. The camera frame is OpenCV's: x right, y down, z forward.
@@ -7,13 +7,18 @@ Quaternions are w, x, y, z. The camera frame is OpenCV's: x right, y down, z for
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from render.model.png import decode_png
 from render.model.scene import Scene
+from scene_specs.language.notebook import html_of
 
 Box = tuple[int, int, int, int]
 Vector3 = tuple[float, float, float]
@@ -22,6 +27,7 @@ Row3 = tuple[Vector3, Vector3, Vector3]
 Row4 = tuple[Quaternion, Quaternion, Quaternion, Quaternion]
 
 
+# Annotations and RenderKeys are hashed: a new field follows the rule at SpecModel in scene_specs/language/spec.py.
 class RecordModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -36,9 +42,8 @@ class RLE(RecordModel):
 class ObjectAnnotation(RecordModel):
     """One object in one image.
 
-    Measured, from the id pass of the render: bbox, rle, visible_pixels (pixel centers); bbox is None and the mask
-    empty if
-    nothing is visible. coverage_pixels: sum of Cryptomatte coverage, if that pass was asked for.
+    Measured, from the id pass of the render: bbox, rle, visible_pixels (pixel centers); bbox is None and the mask is
+    empty if nothing is visible. coverage_pixels: sum of Cryptomatte coverage, if that pass was requested.
     Analytic, from the mesh: amodal_bbox and alone_pixels (the object alone, inside the image), visible_fraction =
     visible_pixels / alone_pixels, truncated (its projection leaves the image), pixel_center (x, y, depth of its
     origin), the poses.
@@ -72,7 +77,7 @@ class CameraAnnotation(RecordModel):
     """intrinsics: 3 x 3, pixels. extrinsics: 4 x 4, world to camera. clip: Blender units.
 
     With p = extrinsics @ (x, y, z, 1), a world point's pixel is intrinsics @ (p.x / p.z, p.y / p.z, 1) in a perspective
-    picture, intrinsics @ (p.x, p.y, 1) in an orthographic one.
+    image, intrinsics @ (p.x, p.y, 1) in an orthographic one.
     """
 
     location: Vector3
@@ -86,8 +91,8 @@ class CameraAnnotation(RecordModel):
 class PointerAnnotation(RecordModel):
     """The pointer of an image; its box and mask are those of the object called `name`.
 
-    target: name of the pointed object. knuckle, fingertip: world, Blender units. fingertip_pixel: x, y, depth;
-        analytic.
+    target: name of the object it points at. knuckle, fingertip: world, Blender units. fingertip_pixel: x, y, depth;
+    analytic.
     """
 
     name: str
@@ -98,11 +103,11 @@ class PointerAnnotation(RecordModel):
 
 
 class FrameAnnotation(RecordModel):
-    """All truth of one image.
+    """All annotations of one image.
 
     directions: left, right, front, behind, above, below -> unit vector in the world, from the image's real camera.
-    relations: relation -> name -> names that stand so of it (CLEVR's meaning: B in relations["left"][A] when B is
-        left of A).
+    relations: relation -> name -> names of the objects in this relation to it. As in CLEVR, B is in
+        relations["left"][A] if B is left of A.
     """
 
     camera: CameraAnnotation
@@ -113,7 +118,7 @@ class FrameAnnotation(RecordModel):
 
 
 class ImageRecord(RecordModel):
-    """One picture. png: 8-bit RGB. extra: the optional passes as .npz bytes (depth, normal, coverage)."""
+    """One image. png: 8-bit RGB. extra: the optional passes as .npz bytes (depth, normal, coverage)."""
 
     name: str
     frame: str
@@ -126,18 +131,16 @@ class ImageRecord(RecordModel):
 
     def color(self) -> NDArray[np.uint8]:
         """Decode the PNG: (height, width, 3) uint8. Raises OSError or ValueError if it is damaged."""
-        from render.model.png import decode_png
-
         return decode_png(self.png)
 
 
 class Provenance(RecordModel):
-    """Where a record comes from; never part of what must be identical.
+    """Where a record comes from; not compared when an episode is rendered again.
 
-    versions: diorama, bpy, numpy, ... device, cpu (instruction set), host facts that change pixels.
+    versions: diorama, bpy, numpy, ... device, cpu (instruction set): hardware that changes pixels.
     seconds: step -> seconds of this episode. attempt: 1 for the first.
-    models: of the models that are shown, those in which something was repaired or replaced (a texture that is not
-        there, faces turned to look outwards): name -> what, a sentence each.
+    models: model name -> what was repaired or replaced in it, a sentence each, such as a missing texture or inverted
+        faces; only models that the episode shows.
     """
 
     versions: dict[str, str]
@@ -150,7 +153,7 @@ class Provenance(RecordModel):
 
 
 class RenderKey(RecordModel):
-    """What decides whether an episode is already there. Two jobs are the same when their hashes are."""
+    """The identity of an episode: a stored episode is up to date if its key has the same hash."""
 
     spec: dict[str, Any]
     settings: dict[str, Any]
@@ -159,15 +162,23 @@ class RenderKey(RecordModel):
     renderer: str
 
     def hash(self) -> str:
-        """SHA-256 over the canonical JSON, hexadecimal."""
-        import json
+        """Return the SHA-256 over the canonical JSON, hexadecimal; computed once."""
+        return self._hash
 
+    @cached_property
+    def _hash(self) -> str:
         text = json.dumps(self.model_dump(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> RenderKey:
+        """Copy as pydantic does; a changed copy computes its own hash."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("_hash", None)
+        return copied
+
 
 class EpisodeRecord(RecordModel):
-    """One episode, whole. spec: what was asked (a Scene's own JSON if a Scene was given)."""
+    """One complete episode. job: its RenderKey. scene: its compiled Scene."""
 
     episode_id: str
     job: RenderKey
@@ -176,17 +187,17 @@ class EpisodeRecord(RecordModel):
     provenance: Provenance
 
     def digest(self) -> str:
-        """SHA-256 over the images and optional passes, in order, hexadecimal."""
-        whole = hashlib.sha256()
+        """Return the SHA-256 over the images and optional passes, in order, hexadecimal."""
+        digest = hashlib.sha256()
         for image in self.images:
             for part in (image.name.encode(), image.png, image.extra or b""):
-                whole.update(len(part).to_bytes(8, "little"))
-                whole.update(part)
-        return whole.hexdigest()
+                digest.update(len(part).to_bytes(8, "little"))
+                digest.update(part)
+        return digest.hexdigest()
 
     @property
     def truth(self) -> dict[str, Any]:
-        """Everything that must be identical when rendered again, as plain JSON data without the pictures."""
+        """Everything that must be identical when rendered again, as plain JSON data without the images."""
         return {
             "episode_id": self.episode_id,
             "scene": self.scene.model_dump(mode="json"),
@@ -200,8 +211,6 @@ class EpisodeRecord(RecordModel):
             ],
         }
 
-    def _repr_html_(self) -> str:
-        """For notebooks: the pictures with boxes, and a table of the objects."""
-        from render.gallery.notebook import record_html
-
-        return record_html(self)
+    def _repr_html_(self) -> str | None:
+        """Show the images with boxes and a table of the objects in a notebook."""
+        return html_of(self)

@@ -1,1 +1,1 @@
-"""Renderers: Cycles, a fake one for tests, and a caching wrapper."""
+"""Renderers: Cycles, a fake one for tests, a caching wrapper, and the factory that creates them by name."""

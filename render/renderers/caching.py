@@ -1,7 +1,7 @@
-"""Pictures of the same things are rendered once in a worker: a renderer that remembers, within a bound of memory.
+"""A renderer that renders equal images once per worker, with a limit on memory.
 
-Only on stages whose sampling goes by content: there the same things have the same seed, so what is remembered is what
-would be rendered, bit for bit.
+Only on stages with `"sampling": "content"`: there equal content has equal seeds, so a cached image is identical to the
+one that would be rendered, bit for bit.
 """
 
 from __future__ import annotations
@@ -19,34 +19,31 @@ from render.model.passes import Passes, Renderer
 from render.model.scene import Scene, SceneFrame, SceneView
 from scene_specs.language.stage import load_stage
 
-# Bytes, compressed; a picture of iWISDM's size takes some 60 KB.
+# Compressed bytes; an image of iWISDM's size takes about 60 KB.
 MOST_BYTES = 256 << 20
 
 
 def _pack(passes: Passes) -> dict[str, Any]:
-    packed: dict[str, Any] = {}
-    for item in dataclasses.fields(passes):
-        value = getattr(passes, item.name)
-        if isinstance(value, np.ndarray):
-            packed[item.name] = (zlib.compress(value.tobytes(), 1), value.dtype, value.shape)
-        else:
-            packed[item.name] = value
-    return packed
+    """The fields of passes, with each array as (compressed bytes, dtype, shape)."""
+    return {
+        name: (zlib.compress(value.tobytes(), 1), value.dtype, value.shape) if isinstance(value, np.ndarray) else value
+        for name, value in vars(passes).items()
+    }
 
 
 def _unpack(packed: dict[str, Any]) -> Passes:
-    fields: dict[str, Any] = {"seconds": {}}
-    for name, value in packed.items():
-        if isinstance(value, tuple):
-            data, dtype, shape = value
-            fields[name] = np.frombuffer(zlib.decompress(data), dtype).reshape(shape)
-        elif name != "seconds":
-            fields[name] = value
-    return Passes(**fields)
+    """Passes from the result of `_pack`, without the seconds of their render."""
+    fields: dict[str, Any] = {
+        name: np.frombuffer(zlib.decompress(value[0]), value[1]).reshape(value[2])
+        if isinstance(value, tuple)
+        else value
+        for name, value in packed.items()
+    }
+    return Passes(**{**fields, "seconds": {}})
 
 
 class CachingRenderer:
-    """A renderer (see render.model.passes.Renderer) around another. hits, misses: pictures reused and rendered."""
+    """Caches another renderer (see render.model.passes.Renderer). hits, misses: images reused and rendered."""
 
     def __init__(self, renderer: Renderer, most_bytes: int = MOST_BYTES) -> None:
         self._inner, self._most = renderer, most_bytes
@@ -56,11 +53,11 @@ class CachingRenderer:
 
     @property
     def info(self) -> dict[str, str]:
-        """As the renderer's."""
+        """The info of the wrapped renderer."""
         return self._inner.info
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
-        """One view. The fixation cross is laid over a picture that is kept without it."""
+        """Render or reuse one view. Images are cached without fixation cross, which is added afterwards."""
         stage = load_stage(scene.stage)
         if stage.sampling != "content":
             return self._inner.render(scene, frame, view)
@@ -89,7 +86,7 @@ class CachingRenderer:
             self._bytes -= self._kept.popitem(last=False)[1][0]
 
     def close(self) -> None:
-        """As the renderer's; forgets everything."""
+        """Empty the cache and close the wrapped renderer."""
         self._kept.clear()
         self._bytes = 0
         self._inner.close()

@@ -1,7 +1,7 @@
-"""`FakeRenderer`: a renderer without Blender, for tests of whatever comes before and after one.
+"""`FakeRenderer`: a renderer without Blender, for tests of the steps before and after rendering.
 
-Its ids and depth are those of the software id buffer, so boxes, masks and visible pixels are what Cycles would give
-within a pixel at the edges; its colors are flat.
+Ids and depth come from the software id buffer, so boxes, masks and visible pixels equal those of Cycles within a pixel
+at the edges. Colors are flat.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import numpy as np
 from render.geometry.camera import Camera
 from render.geometry.display import display
 from render.geometry.marks import with_fixation
-from render.geometry.raster import Pose, compose, rasterize
-from render.geometry.solid import solid
+from render.geometry.raster import compose, object_layer
 from render.model.errors import RenderError
 from render.model.passes import Passes
 from render.model.scene import Scene, SceneFrame, SceneView
@@ -27,12 +26,11 @@ _GRAY = 128
 
 
 class FakeRenderer:
-    """Paints every object's silhouette flat in its own color over gray. Implements `render.model.passes.Renderer`.
+    """Paints the silhouette of each object in its own flat color over gray. Implements `render.model.passes.Renderer`.
 
-    seconds: how long an image takes at least. device: what it says it renders on. grow: bytes it keeps of each image,
-    as a leak would. fail_on, crash_on, hang_on: ids of episodes that raise RenderError,
-    end the process by SIGSEGV, or never come back; a subclass that passes them can be named to a worker as
-    `package.module:Class`.
+    seconds: minimum time per image. device: the device that it reports. grow: bytes that it leaks per image. fail_on,
+    crash_on, hang_on: ids of episodes that raise RenderError, end the process by SIGSEGV, or never return. To use them
+    with `--renderer package.module:Class`, pass them in a subclass.
     """
 
     def __init__(
@@ -57,7 +55,7 @@ class FakeRenderer:
         return {"name": "fake", "version": "1", "device": self.device, "cpu": "any"}
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
-        """One view as Passes; ground and background are gray, with id 0 and no depth. Raises RenderError."""
+        """Render one view; ground and background are gray, with id 0 and infinite depth. Raises RenderError."""
         start = time.perf_counter()
         self._misbehave(scene.id)
         if self.grow:
@@ -65,14 +63,7 @@ class FakeRenderer:
         width, height = scene.settings.width, scene.settings.height
         camera = Camera.of(view.camera, width, height)
         stage = load_stage(scene.stage)
-        ground = stage.ground
-        layers = [
-            rasterize(
-                solid(item.shape, item.outline), Pose(item.rotation_deg, item.scale, item.location), camera, ground
-            )
-            for item in frame.objects
-        ]
-        order, depth = compose(layers, width, height)
+        order, depth = compose([object_layer(item, camera, stage.ground) for item in frame.objects], width, height)
         indices = np.array([0, *(item.index for item in frame.objects)], dtype=np.uint16)
         colors = [display(np.array(item.color_linear, dtype=np.float32)) for item in frame.objects]
         palette = np.array([[_GRAY] * 3, *colors], dtype=np.uint8)
@@ -102,8 +93,8 @@ class FakeRenderer:
         while episode in self.hang_on:
             time.sleep(3600)
         if episode in self.fail_on:
-            raise RenderError(f"episode {episode}: the fake renderer was told to fail on it")
+            raise RenderError(f"episode {episode}: the fake renderer fails on this episode (fail_on)")
 
     def close(self) -> None:
-        """Holds nothing."""
+        """Nothing to release."""
         self.closed = True

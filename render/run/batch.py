@@ -1,52 +1,52 @@
-"""What `render-batch` does, without the command line: check, decide, render, commit."""
+"""`render-batch` without the command line: check the specs, decide what to render, render it, commit it."""
 
 from __future__ import annotations
 
 import logging
+import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from render.compiler import compile_episode
 from render.compiler.render_key import render_key_of
 from render.episode.make_record import Episode
-from render.model.errors import AssetError, CompileError, SpecError
-from render.model.profiles import DEFAULT_PROFILE, changed, settings_for
-from render.model.scene import Scene, Settings
+from render.model.errors import AssetError, CompileError, Diagnostic, DioramaError, SpecError
+from render.model.profiles import episode_settings
+from render.model.scene import Scene
+from render.run.commit import conflict_failure
 from render.run.events import EventLog
 from render.run.gpus import find_cards
+from render.run.interrupt import Interrupts
+from render.run.local_ray import ray_nodes
+from render.run.loop import RenderLoop
 from render.run.options import RunOptions
-from render.run.progress import Progress
-from render.run.status import Status, StatusFile
+from render.run.pool import RayLostError
+from render.run.status import Progress, Status, StatusFile
 from render.run.summary import Summary
-from render.run.worker import Failure
+from render.run.worker import Failure, Task
 from render.run.worker_plan import cards_wanted, plan_workers
 from render.store import open_or_create, peek
 from render.store.episode_store import EpisodeStore
 from render.store.resume import Decision, Planner
-from scene_specs.language.stage import stage_of
 from scene_specs.reading.source import SpecSource
-
-if TYPE_CHECKING:
-    from render.run.interrupt import Interrupts
-    from render.run.task_feed import Task
 
 log = logging.getLogger(__name__)
 
-# A machine on which Ray dies more often in one run needs its owner.
+# If Ray dies more often in one run, somebody has to look at the machine.
 _RAY_RESTARTS = 3
 _SHOWN = 3
-# An episode that is with the run: whatever is found of it in the store from then on may be the run's own doing.
-_GIVEN = "given"
+# The kind of an episode that the render loop has received: the run itself may have stored it since.
+_STARTED = "started"
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a run. profile, size: None for the default, or for what a given Scene says.
+    """What to render. profile, size: None for the default, or for a Scene's own; size is (width, height) in pixels.
 
-    limit: at most so many episodes of the input. size: (width, height) pixels.
+    limit: maximum number of episodes of the input.
     """
 
     specs: Sequence[str]
@@ -57,136 +57,143 @@ class Request:
 
 
 class Batch:
-    """A request, checked step by step: `check`, then `plan`, then `render`."""
+    """A request in two steps: `plan`, then `render` or `dry_run`. Each step reads the specs once, as a stream."""
 
     def __init__(self, request: Request, options: RunOptions) -> None:
         self.request = request
         self.options = options
         self.source = SpecSource(request.specs)
         self.summary = Summary(store=request.store)
-        self.count = 0
-        self._todo = 0
-        # What each episode counts as: the kind of its decision, or _GIVEN.
-        self._counted: dict[str, str] = {}
+        # Episode id -> the kind of its latest decision, or _STARTED; and -> the hash of its job if that was stored.
+        self._kinds: dict[str, str] = {}
+        self._up_to_date: dict[str, str] = {}
 
     def check_devices(self) -> None:
-        """See, before anything takes time, whether the GPUs asked for are there. Raises DeviceError, UsageError.
+        """Check that the requested GPUs exist, before anything takes time. Raises DeviceError, UsageError.
 
-        Of a cluster only Ray knows, once connected.
+        The GPUs of a cluster are known only once Ray is connected to it.
         """
         if self.options.address is None and self.options.logical_gpus is None:
             cards = find_cards()
-            cards_wanted(self.options, cards.count, cards.said)
-
-    def check(self) -> None:
-        """Read all specs once. Raises SpecError with every diagnostic of every file."""
-        diagnostics, count = self.source.check()
-        if diagnostics:
-            raise SpecError(diagnostics)
-        self.count = count if self.request.limit is None else min(count, self.request.limit)
-
-    def settings_of(self, episode: Episode) -> Settings:
-        """Settings an episode is rendered with: a Scene's own unless profile or size are asked for."""
-        profile, size = self.request.profile, self.request.size
-        if isinstance(episode, Scene):
-            return changed(episode.settings, profile, size)
-        width, height = size or stage_of(episode).size
-        return settings_for(profile or DEFAULT_PROFILE, width, height)
-
-    def episodes(self) -> Iterator[Episode]:
-        """The episodes asked for; a Scene with the settings it is rendered with."""
-        for item in islice(iter(self.source), self.request.limit):
-            episode = item.episode
-            if isinstance(episode, Scene):
-                episode = episode.model_copy(update={"settings": self.settings_of(episode)})
-            yield episode
-
-    def decisions(self, store: EpisodeStore | None) -> Iterator[Decision]:
-        """What becomes of each episode: render, skip, keep, replace, conflict."""
-        planner = Planner(store, self.options.policy)
-        for episode in self.episodes():
-            settings = self.settings_of(episode)
-            try:
-                job = render_key_of(episode, settings, self.options.renderer, self.options.asset_roots)
-            except AssetError as error:
-                self._left_out(episode.id, error)
-                continue
-            yield planner.decide(episode, job, settings)
-
-    def _left_out(self, episode: str, error: AssetError) -> None:
-        """Count an episode whose model or other asset is broken as failed, once. Raises AssetError unless asked to."""
-        if not self.options.skip_broken:
-            raise AssetError(f"episode {episode}: {error}") from error
-        if all(failure.episode_id != episode for failure in self.summary.failed):
-            self.summary.failed.append(Failure(episode, type(error).__name__, f"episode {episode}: {error}"))
-            self._count(episode, "render")
-
-    def _count(self, episode: str, kind: str) -> None:
-        """Count an episode as skipped, as kept or as to do, and no longer as what it was found to be before."""
-        before = self._counted.get(episode)
-        if before == _GIVEN:
-            return
-        self._counted[episode] = kind
-        for counted, number in ((kind, 1), (before, -1)):
-            if counted == "skip":
-                self.summary.skipped += number
-            elif counted == "keep":
-                self.summary.kept += number
-            elif counted is not None:
-                self._todo += number
+            cards_wanted(self.options, cards.count, cards.report)
 
     def plan(self) -> Summary:
-        """Compare with the store; raises ConflictError where an id is there but was made from something else."""
-        store = peek(self.request.store)
-        conflicts = []
-        for decision in self.decisions(store):
-            if decision.kind == "conflict":
+        """Check every spec and compare it with the store; nothing is rendered.
+
+        Raises SpecError with every diagnostic of every file; if there are none, the first AssetError, UsageError or
+        StoreError; then ConflictError for all ids that are stored but were made from something else.
+        """
+        diagnostics: list[Diagnostic] = []
+        conflicts: list[Decision] = []
+        error: DioramaError | None = None
+        planner: Planner | None = None
+        left = sys.maxsize if self.request.limit is None else self.request.limit
+        for item in self.source.check_each():
+            if isinstance(item, Diagnostic):
+                diagnostics.append(item)
+                continue
+            if diagnostics or error or not left:
+                continue
+            left -= 1
+            try:
+                planner = planner or Planner(peek(self.request.store), self.options.policy)
+                decision = self._decide(planner, item.episode)
+            except DioramaError as caught:
+                # Wrong specs come first: the rest of the files may have diagnostics.
+                error = caught
+                continue
+            if decision is not None and decision.differences:
                 conflicts.append(decision)
-            self._count(decision.episode.id, decision.kind)
+        if diagnostics:
+            raise SpecError(diagnostics)
+        if error:
+            raise error
         if conflicts:
-            raise Planner.conflict(conflicts)
+            raise Planner.conflict(conflicts, sum(kind == "conflict" for kind in self._kinds.values()))
+        self._count()
         return self.summary
 
+    def decisions(self, store: EpisodeStore | None) -> Iterator[Decision]:
+        """Read the specs again and yield what to do with each episode, given what is stored now.
+
+        Episodes that `plan` found up to date, and that still are, are left out.
+        """
+        planner = Planner(store, self.options.policy)
+        for item in islice(self.source, self.request.limit):
+            name = item.episode.id
+            if name in self._up_to_date and planner.stored(name) == self._up_to_date[name]:
+                continue
+            decision = self._decide(planner, item.episode)
+            if decision is not None:
+                yield decision
+
+    def _decide(self, planner: Planner, episode: Episode) -> Decision | None:
+        """Decide and count what becomes of an episode; None if it is left out because of a broken asset."""
+        settings = episode_settings(episode, self.request.profile, self.request.size)
+        if isinstance(episode, Scene):
+            episode = episode.model_copy(update={"settings": settings})
+        try:
+            job = render_key_of(episode, settings, self.options.renderer, self.options.asset_roots)
+        except AssetError as error:
+            if not self.options.skip_broken:
+                raise AssetError(f"episode {episode.id}: {error}") from error
+            if all(failure.episode_id != episode.id for failure in self.summary.failed):
+                self._fail(episode.id, error)
+                self._kinds[episode.id] = "render"
+            return None
+        decision = planner.decide(episode, job, settings)
+        if self._kinds.get(episode.id) != _STARTED:
+            self._kinds[episode.id] = decision.kind
+        if decision.kind == "skip":
+            self._up_to_date[episode.id] = job.hash()
+        return decision
+
+    def _fail(self, episode_id: str, error: DioramaError) -> None:
+        message = str(error) if isinstance(error, CompileError) else f"episode {episode_id}: {error}"
+        self.summary.failed.append(Failure(episode_id, type(error).__name__, message))
+
+    def _count(self) -> None:
+        kinds = Counter(self._kinds.values())
+        self.summary.skipped, self.summary.kept = kinds["skip"], kinds["keep"]
+
+    @property
+    def todo(self) -> int:
+        """Number of episodes to render, known after `plan`."""
+        return sum(kind not in ("skip", "keep") for kind in self._kinds.values())
+
     def dry_run(self) -> Summary:
-        """Compile what would be rendered, and render nothing. Failed searches are in the summary."""
-        store = peek(self.request.store)
-        with Progress(self._todo, "compiling") as progress:
-            for decision in self.decisions(store):
+        """Compile what would be rendered. The summary names the episodes for which no layout is found."""
+        with closing(Progress(self.todo, "compiling")) as progress:
+            for decision in self.decisions(peek(self.request.store)):
                 if decision.kind not in ("render", "replace"):
                     continue
                 try:
                     compile_episode(decision.episode, decision.settings, self.options.asset_roots)
                     self.summary.would_replace += decision.kind == "replace"
                 except CompileError as error:
-                    self.summary.failed.append(Failure(decision.episode.id, type(error).__name__, str(error)))
+                    self._fail(decision.episode.id, error)
                 progress.advance(1)
-        self.summary.left = 0
+        self._count()
         return self.summary
 
-    @property
-    def todo(self) -> int:
-        """Episodes to render, once planned."""
-        return self._todo
-
     def render(self) -> Summary:
-        """Render and commit what `plan` found missing. Raises DeviceError, StoreError."""
-        if not self._todo:
+        """Render and commit the episodes that `plan` found missing. Raises DeviceError, StoreError."""
+        if not self.todo:
             return self.summary
-        from render.run.interrupt import Interrupts
-
         options = self.options
-        status = StatusFile(Status(self.request.store, total=self._todo))
+        status = StatusFile(Status(self.request.store, total=self.todo))
         with (
             closing(open_or_create(self.request.store)) as store,
-            EventLog(options.json_log) as events,
+            closing(EventLog(options.json_log)) as events,
             Interrupts() as interrupts,
-            Progress(self._todo, status=status) as progress,
+            closing(Progress(self.todo, status=status)) as progress,
         ):
             try:
                 self._render_with_ray(store, events, interrupts, progress)
             finally:
-                self.summary.left = self._todo - self.summary.rendered - len(self.summary.failed)
-                status.status.total = self._todo
+                self._count()
+                status.status.total = self.todo
+                self.summary.left = self.todo - self.summary.rendered - len(self.summary.failed)
                 events.write("end", **self.summary.as_dict())
                 progress.end(self.summary)
         return self.summary
@@ -194,43 +201,33 @@ class Batch:
     def _render_with_ray(
         self, store: EpisodeStore, events: EventLog, interrupts: Interrupts, progress: Progress
     ) -> None:
-        """Render what is missing; where this machine's own Ray dies on the way, with a new one."""
-        from render.run.local_ray import ray_nodes
-        from render.run.loop import RenderLoop
-        from render.run.node_monitor import RayLostError
-
+        """Render what is missing; if the Ray of this machine dies on the way, start another."""
         options = self.options
         for restart in range(_RAY_RESTARTS + 1):
             try:
                 with ray_nodes(options.address, options.logical_gpus) as nodes:
-                    run = RenderLoop(self._tasks(store), store, options, progress, events)
-                    run.summary = self.summary
-                    run.go(plan_workers(options, nodes, self._todo), interrupts)
+                    loop = RenderLoop(self._tasks(store), store, options, progress, events)
+                    loop.summary = self.summary
+                    loop.go(plan_workers(options, nodes, self.todo), interrupts)
                 return
             except RayLostError as error:
-                # A cluster is its owner's to start again.
+                # Diorama never restarts a cluster it did not start.
                 if options.address is not None or restart == _RAY_RESTARTS:
                     raise
                 log.warning("%s; starting Ray again, %d of %d times", error, restart + 1, _RAY_RESTARTS)
 
     def _tasks(self, store: EpisodeStore) -> Iterator[Task | Failure]:
-        """What the store lacks now, without what has failed already.
+        """Yield what the store lacks now, except episodes that have failed.
 
-        Another run may have stored, or deleted, something since `plan`: it counts as what it is now.
+        Another run may have stored or deleted episodes since `plan`, so each is decided again.
         """
-        from render.run.collisions import conflict
-        from render.run.task_feed import Task
-
         failed = {failure.episode_id for failure in self.summary.failed}
         for decision in self.decisions(store):
             name = decision.episode.id
-            if name in failed:
+            if name in failed or decision.kind in ("skip", "keep"):
                 continue
-            self._count(name, decision.kind)
-            if decision.kind in ("skip", "keep"):
-                continue
-            self._counted[name] = _GIVEN
+            self._kinds[name] = _STARTED
             if decision.kind == "conflict":
-                yield conflict(name, store.url, "; ".join(decision.differences[:_SHOWN]))
+                yield conflict_failure(name, store.url, "; ".join(decision.differences[:_SHOWN]))
             else:
                 yield Task(decision.episode, decision.job, decision.settings, decision.attempt)

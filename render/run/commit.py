@@ -1,4 +1,4 @@
-"""The one committer of a run: a thread that brings rows into the store while the run goes on rendering."""
+"""The committer of a run: a thread that writes rows into the store while the run goes on rendering."""
 
 from __future__ import annotations
 
@@ -6,65 +6,65 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from render.model.errors import StoreError
-from render.run.collisions import conflicting_commits
+from render.model.errors import ConflictError, StoreError
 from render.run.worker import Done, Failure
-from render.store.episode_store import EpisodeStore
+from render.store.episode_store import EpisodeStore, ids_filter
+from render.store.rows import decode
 
 log = logging.getLogger(__name__)
 
-# A commit holds at most so many seconds of work that a kill would cost, and so many episodes.
+# Limits of one commit: seconds of work that a kill would cost, and episodes.
 _COMMIT_SECONDS = 5.0
 _MOST_ROWS = 64
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
 
 
 class Committer:
-    """Commits what is added, in groups; each Done that `poll` gives is in the store, each Failure is not.
+    """Commits added episodes in groups. Each Done that `poll` returns is in the store, each Failure is not.
 
-    every: episodes that make a commit due. patience: seconds to go on trying where the store fails; meanwhile `full`
-    stops the run from rendering more than a bounded number of episodes. tell: called with a line about each trouble.
-    seconds, last_seconds: spent committing, in all and the last time. All methods are for the run's own thread.
+    every: number of episodes that makes a commit due. patience: seconds to retry while the store fails; meanwhile
+    `full` bounds how many episodes the run renders. warn: called with a line about each failed try.
+    seconds, last_seconds: time spent on all commits, and on the last one. Call all methods from one thread.
     """
 
     def __init__(
-        self, store: EpisodeStore, every: int, patience: float, tell: Callable[[str], None] = log.warning
+        self, store: EpisodeStore, every: int, patience: float, warn: Callable[[str], None] = log.warning
     ) -> None:
-        self._store, self._every, self._patience, self._tell = store, every, patience, tell
+        self._store, self._every, self._patience, self._warn = store, every, patience, warn
         self._pending: list[Done] = []
         self._work: queue.SimpleQueue[list[Done] | None] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[list[Done | Failure] | BaseException] = queue.SimpleQueue()
         self._in_work = 0
         self._since = time.monotonic()
         self.seconds = self.last_seconds = 0.0
-        # Set to end the waiting between two tries: one last try is made.
+        # Set to end the wait between two tries; one last try follows.
         self.hurry = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="committer", daemon=True)
         self._thread.start()
 
     @property
     def unsaved(self) -> int:
-        """Episodes that were made and are not known to be in the store."""
+        """Number of rendered episodes that are not known to be in the store."""
         return len(self._pending) + self._in_work
 
     @property
     def full(self) -> bool:
-        """Whether to render no more until the store has taken some."""
+        """Whether to stop rendering until the store has taken some episodes."""
         return len(self._pending) >= 4 * max(self._every, _MOST_ROWS)
 
     def add(self, done: Done) -> None:
-        """An episode to commit, soon."""
+        """Add an episode to commit soon."""
         if not self._pending:
             self._since = time.monotonic()
         self._pending.append(done)
 
     def poll(self, force: bool = False) -> list[Done | Failure]:
-        """Start a commit if one is due (force: if there is anything); returns what was committed since the last call.
+        """Start a commit if one is due and return what was committed since the last call.
 
-        A Failure stands for an episode that another run stored before, made from something else.
-        Raises StoreError when the store failed for longer than the patience.
+        A Failure stands for an episode that another run has stored, made from something else.
+        force: start a commit even if none is due. Raises StoreError if the store failed for longer than `patience`.
         """
         finished = self._finished(0.0)
         due = len(self._pending) >= self._every or time.monotonic() - self._since > _COMMIT_SECONDS
@@ -76,7 +76,7 @@ class Committer:
         return finished
 
     def finish(self, seconds: float | None = None) -> list[Done | Failure]:
-        """Commit everything, waiting for it (at most `seconds`); returns as `poll`. Raises StoreError."""
+        """Commit everything, waiting at most `seconds`; returns what `poll` does. Raises StoreError."""
         end = None if seconds is None else time.monotonic() + seconds
         finished: list[Done | Failure] = []
         while self.unsaved and (end is None or time.monotonic() < end):
@@ -86,20 +86,20 @@ class Committer:
         return finished
 
     def close(self) -> None:
-        """End the thread, once it has finished what it is at."""
+        """End the thread after the commit that it is working on."""
         self.hurry.set()
         self._work.put(None)
 
     def _finished(self, wait: float) -> list[Done | Failure]:
-        # Asked first: what a thread that is dead by now has left is in the queue.
+        # Checked before the queue: a thread that ends in between has left its last result there.
         alive = self._thread.is_alive()
         try:
             result = self._done.get(timeout=wait) if wait else self._done.get_nowait()
         except queue.Empty:
             if self._in_work and not alive:
                 raise StoreError(
-                    f"the thread that commits has ended, and {self.unsaved} episodes that were made are not known to "
-                    "be in the store; run the same command again: what it has is whole, and only the rest is rendered"
+                    f"the committing thread has ended; {self.unsaved} episodes were rendered but are not known to be "
+                    "in the store. Run the same command again: it renders only what is missing"
                 ) from None
             return []
         self._in_work = 0
@@ -109,23 +109,19 @@ class Committer:
 
     def _serve(self) -> None:
         while (group := self._work.get()) is not None:
-            start = time.monotonic()
             try:
+                start = time.monotonic()
                 outcome = self._commit(group)
-            except BaseException as error:  # the run's thread is to see it, whatever it is
-                self._done.put(error)
-                return
-            self.last_seconds = round(time.monotonic() - start, 4)
-            self.seconds += self.last_seconds
-            self._done.put(outcome)
-            try:
+                self.last_seconds = round(time.monotonic() - start, 4)
+                self.seconds += self.last_seconds
+                self._done.put(outcome)
                 self._store.maybe_compact()
-            except BaseException as error:
+            except BaseException as error:  # raised again in the run's thread
                 self._done.put(error)
                 return
 
     def _commit(self, group: list[Done]) -> list[Done | Failure]:
-        """Put a group, again and again while the store fails: putting twice what was put is harmless."""
+        """Put a group, and retry while the store fails; putting the same rows twice is harmless."""
         give_up = time.monotonic() + self._patience
         wait = _FIRST_WAIT
         parts = [done.row for done in group]
@@ -140,18 +136,46 @@ class Committer:
                 left = give_up - time.monotonic()
                 if left <= 0 or last:
                     raise StoreError(
-                        f"{error}\nThe store took nothing for {self._patience - left:.0f} s. Free its disk or make it "
-                        "reachable, then run the same command again: what it has is whole, and only the rest "
-                        "is rendered"
+                        f"{error}\nThe store accepted nothing for {self._patience - left:.0f} s. Free its disk or make "
+                        "it reachable, then run the same command again: it renders only what is missing"
                     ) from error
                 pause = min(wait, left)
-                self._tell(f"{error}; rendering pauses soon; trying again in {pause:.0f} s, for {left:.0f} s at most")
+                self._warn(f"{error}; rendering pauses soon; retrying in {pause:.0f} s, for at most {left:.0f} s")
                 self.hurry.wait(pause)
                 wait = min(2 * wait, _LONGEST_WAIT)
-            self._refresh()
+            try:
+                self._store.refresh()
+            except StoreError as error:
+                log.debug("refreshing: %s", error)
 
-    def _refresh(self) -> None:
-        try:
-            self._store.refresh()
-        except StoreError as error:
-            log.debug("refreshing: %s", error)
+
+def conflicting_commits(store: EpisodeStore, parts: Sequence[bytes]) -> list[Failure]:
+    """Return a failure for each of the rows just put (see `put_encoded`) whose id is stored with another job.
+
+    Called if a put left ids unchanged. A row that was put twice, or that another run made from the same job, is no
+    failure. Raises StoreError.
+    """
+    table = decode(parts).select(["episode_id", "job_hash"])
+    ours = {row["episode_id"]: row["job_hash"] for row in table.to_pylist()}
+    store.refresh()
+    found = {row["episode_id"]: row["job_hash"] for row in store.scan(["episode_id", "job_hash"], ids_filter([*ours]))}
+    return [
+        conflict_failure(name, store.url, f"job {found[name][:12]}, and {job[:12]} here")
+        for name, job in ours.items()
+        if found.get(name, job) != job
+    ]
+
+
+def conflict_failure(episode_id: str, url: str, differs: str) -> Failure:
+    """Return the failure of an episode that another run stored since this run began, made from something else.
+
+    differs: what is stored and what this run wanted, "" if unknown.
+    """
+    shown = f" ({differs})" if differs else ""
+    return Failure(
+        episode_id,
+        ConflictError.__name__,
+        f"episode {episode_id}: another run has stored it in {url} since this run began, made from something "
+        f"else{shown}; the stored episode stays. Run the same command again to see what differs, with --replace to "
+        "render it again, or with --keep to leave it",
+    )

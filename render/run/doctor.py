@@ -1,4 +1,4 @@
-"""Is this machine ready? One check a thing that runs need, each with what to do where it fails."""
+"""Checks whether this machine is ready: one check per requirement of a run, each with what to do if it fails."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from render.model.errors import DioramaError
+
 # Shared library that bpy loads -> Debian package that has it.
 LIBRARIES = {
     "libX11.so.6": "libx11-6",
@@ -27,14 +29,14 @@ LIBRARIES = {
     "libGL.so.1": "libgl1",
 }
 _PROBE_SECONDS = 60.0
-# First use of a card that the wheel has no kernels for compiles them: minutes of silence.
+# The first use of a GPU for which the wheel has no kernels compiles them, which takes minutes without output.
 _WARM_SECONDS = 1800.0
 _LEAST_FREE = 2 * 2**30
 
 
 @dataclass(frozen=True)
 class Check:
-    """name: what was looked at. ok: None is a warning. found: what there is. todo: what to do if not ok."""
+    """The result of one check. ok: None is a warning. found: what was found. todo: what to do if not ok."""
 
     name: str
     ok: bool | None
@@ -42,20 +44,20 @@ class Check:
     todo: str = ""
 
     def line(self) -> str:
-        """For people."""
+        """Return the result in one line of text."""
         mark = {True: "ok  ", False: "FAIL", None: "warn"}[self.ok]
         return f"{mark}  {self.name:10} {self.found}" + (f"; {self.todo}" if self.todo else "")
 
 
 def check_python() -> Check:
-    """Python is the one that bpy is built for."""
+    """Check that bpy is built for this Python."""
     found = ".".join(map(str, sys.version_info[:3]))
     right = sys.version_info[:2] == (3, 11)
     return Check("python", right, found, "" if right else "bpy 4.5 needs Python 3.11: make a new environment with it")
 
 
 def check_libraries() -> Check:
-    """The shared libraries that bpy loads are there."""
+    """Check that the shared libraries which bpy loads are installed."""
     missing = []
     for library, package in LIBRARIES.items():
         try:
@@ -68,41 +70,37 @@ def check_libraries() -> Check:
 
 
 def run_probe(device: str, limit: float = _PROBE_SECONDS) -> dict[str, Any]:
-    """The probe's answer from a process of its own; {"error": ...} if it crashed, hung or failed."""
+    """Run the Blender probe in its own process; return its facts, or {"error": ...} if it crashed, hung or failed."""
     command = [sys.executable, "-m", "render.renderers.cycles.probe", device]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
-        return {"error": f"no answer within {limit:.0f} s"}
+        return {"error": f"Blender did not answer within {limit:.0f} s"}
     try:
         answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     except (ValueError, IndexError):
-        words = (done.stderr.strip().splitlines() or ["nothing on standard error"])[-1]
-        return {"error": f"Blender ended with code {done.returncode}: {words}"}
+        last = (done.stderr.strip().splitlines() or ["nothing on standard error"])[-1]
+        return {"error": f"Blender ended with code {done.returncode}: {last}"}
     return answer
 
 
 def check_blender(device: str, limit: float = _PROBE_SECONDS) -> list[Check]:
-    """Blender imports, finds devices, and renders on the one asked for."""
+    """Check that Blender imports, finds devices, and renders on the requested one."""
     answer = run_probe(device, limit)
     if "error" in answer:
-        todo = "see the line of the libraries, or choose another --device"
+        todo = "check the line of the libraries, or choose another --device"
         return [Check("blender", False, str(answer["error"]), todo)]
-    cards = {kind: names for kind, names in answer["found"].items() if names}
-    seen = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in cards.items()) or "no GPU, only the CPU"
+    seen = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in answer["found"].items() if names)
+    speed = f"8 x 8 on {answer['device']}: first {answer['first_s']} s, then {answer['second_s']} s"
     return [
         Check("blender", True, f"bpy {answer['bpy']}, imported in {answer['import_s']} s"),
-        Check("devices", True, seen),
-        Check(
-            "render",
-            True,
-            f"8 x 8 on {answer['device']}: first {answer['first_s']} s, then {answer['second_s']} s",
-        ),
+        Check("devices", True, seen or "no GPU, only the CPU"),
+        Check("render", True, speed),
     ]
 
 
 def check_ray() -> Check:
-    """Ray starts and an actor answers."""
+    """Check that Ray starts and a worker answers."""
     import ray
 
     from render.run.local_ray import local_ray
@@ -110,21 +108,17 @@ def check_ray() -> Check:
     start = time.perf_counter()
     try:
         with local_ray() as gpus:
-            answer = ray.get(ray.remote(_pid).remote(), timeout=_PROBE_SECONDS)
+            answer = ray.get(ray.remote(lambda: True).remote(), timeout=_PROBE_SECONDS)
     except Exception as error:
-        return Check("ray", False, f"{ray.__version__}: {error}", "look into /tmp/ray/session_latest/logs")
+        return Check("ray", False, f"{ray.__version__}: {error}", "read the logs in /tmp/ray/session_latest/logs")
     took = time.perf_counter() - start
     return Check("ray", bool(answer), f"{ray.__version__}, sees {gpus} GPUs, a worker answered within {took:.1f} s")
 
 
-def _pid() -> int:
-    return os.getpid()
-
-
 def check_disk(store: str) -> Check:
-    """There is room where the store is, and links can be made (Lance needs them)."""
+    """Check the free space where the store is, and that hard links work there (Lance needs them)."""
     if "://" in store:
-        return Check("disk", True, f"{store} is remote; not looked at")
+        return Check("disk", True, f"{store} is remote; not checked")
     folder = Path(store).resolve().parent
     while not folder.exists():
         folder = folder.parent
@@ -134,41 +128,39 @@ def check_disk(store: str) -> Check:
             (Path(name) / "a").touch()
             os.link(Path(name) / "a", Path(name) / "b")
     except OSError as error:
-        todo = "give --store a folder that can be written and has hard links"
+        todo = "pass --store a path in a writable folder that supports hard links"
         return Check("disk", False, f"{folder}: {error.strerror}", todo)
     found = f"{free / 2**30:.1f} GiB free at {folder}"
-    return Check("disk", None, found, "little room") if free < _LEAST_FREE else Check("disk", True, found)
+    return Check("disk", None, found, "little free space") if free < _LEAST_FREE else Check("disk", True, found)
 
 
 def check_store(store: str) -> Check:
-    """The store opens, if there is one."""
-    from render.model.errors import DioramaError
+    """Check that the store opens, if it exists."""
     from render.store import peek
 
     try:
         opened = peek(store)
         if opened is None:
-            return Check("store", True, f"nothing at {store} yet; render-batch makes it")
+            return Check("store", True, f"nothing at {store} yet; render-batch creates it")
         return Check("store", True, f"{store}: {opened.count()} episodes")
     except DioramaError as error:
         return Check("store", False, str(error))
 
 
 def check_assets() -> Check:
-    """Meshes and stages load."""
+    """Check that meshes and stages load."""
     from render.geometry.meshes import load_mesh, mesh_paths
-    from render.model.errors import DioramaError
     from scene_specs.language.stage import load_stage, stage_paths
 
     try:
         meshes, stages = [load_mesh(name) for name in mesh_paths()], [load_stage(name) for name in stage_paths()]
     except DioramaError as error:
-        return Check("assets", False, str(error), "install Diorama again")
+        return Check("assets", False, str(error), "reinstall Diorama")
     return Check("assets", True, f"{len(meshes)} meshes, {len(stages)} stages")
 
 
 def examine(device: str, store: str) -> Iterator[Check]:
-    """All checks, the slow ones side by side."""
+    """Run all checks, the slow ones in parallel."""
     quick: list[Callable[[], Check]] = [check_python, check_libraries, check_assets]
     with ThreadPoolExecutor(max_workers=1) as pool:
         blender = pool.submit(check_blender, device)
@@ -182,11 +174,10 @@ def examine(device: str, store: str) -> Iterator[Check]:
 
 
 def warm(device: str) -> list[Check]:
-    """Compile the kernels of a GPU ahead, into its cache; nothing to do on a CPU."""
+    """Compile the kernels of a GPU ahead of time, into its cache; a CPU needs none."""
     cache = os.environ.get("CUDA_CACHE_PATH", "~/.nv/ComputeCache")
     checks = check_blender("gpu" if device == "auto" else device, _WARM_SECONDS)
     if device == "cpu":
         return [*checks, Check("warm", True, "the CPU has no kernels to compile")]
-    found = f"kernels are kept in {cache} (CUDA_CACHE_PATH)" if checks[0].ok else "not compiled"
-    kept = Check("warm", checks[0].ok, found)
-    return [*checks, kept]
+    found = f"kernels are cached in {cache} (CUDA_CACHE_PATH)" if checks[0].ok else "not compiled"
+    return [*checks, Check("warm", checks[0].ok, found)]

@@ -1,4 +1,4 @@
-"""`--json-log`: one line of JSON an event, for whoever watches a run by a program."""
+"""`--json-log`: one JSON line per event, for programs that watch a run."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import json
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 from render.model.errors import UsageError
 
 
 class EventLog:
-    """Appends events to a file, each line whole and at once; to None it writes nothing.
+    """Appends events to a file, each line in one write. With None as the path it writes nothing.
 
     Each has `event`, `time` (UTC, ISO 8601) and `elapsed` (seconds since the log was opened). Events: start, worker-up,
     worker-down, episode-done, episode-failed, commit, store-trouble, workers-per-gpu, end.
-    Raises UsageError where the file can't be written.
+    Raises UsageError if the file can't be written.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -30,7 +29,7 @@ class EventLog:
                 raise UsageError(f"--json-log {path}: can't be written: {error.strerror}") from error
 
     def write(self, event: str, **facts: Any) -> None:
-        """One line. A full disk must not end the run that the log is about."""
+        """Write one line. If that fails, as on a full disk, the log ends and the run goes on."""
         if self._stream is None:
             return
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -40,11 +39,7 @@ class EventLog:
         except OSError:
             self._stream = None
 
-    def __enter__(self) -> EventLog:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the file."""
         if self._stream is not None:
             self._stream.close()

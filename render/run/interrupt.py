@@ -1,10 +1,10 @@
-"""Ctrl-C: once, finish what is in flight and commit it; twice, stop now."""
+"""Ctrl-C: pressed once, the run finishes and commits what is in flight; pressed twice, it stops immediately."""
 
 from __future__ import annotations
 
 import logging
 import signal
-from types import FrameType, TracebackType
+from types import FrameType
 
 log = logging.getLogger(__name__)
 
@@ -21,9 +21,7 @@ class Interrupts:
             self._before[number] = signal.signal(number, self._handle)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, before in self._before.items():
             signal.signal(number, before)  # type: ignore[arg-type]  # what signal() itself returned
 

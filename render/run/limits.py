@@ -1,4 +1,4 @@
-"""Memory of a process and of the machine, in bytes, and a guard that ends a process that takes too much."""
+"""Limits of a worker: seconds per episode, and memory, with a guard that ends a process that takes too much."""
 
 from __future__ import annotations
 
@@ -6,20 +6,37 @@ import os
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
-# cgroup v1 writes about 2**63 where there is no limit.
+from render.run.options import RunOptions
+
+# Cycles compiles its kernels before the first image on a new GPU: 10 minutes are reported, more on a slow host.
+KERNEL_SECONDS = 1800.0
+# cgroup v1 writes about 2**63 if there is no limit.
 _NO_LIMIT = 2**60
-# Of the machine's memory, what all workers together may take.
+# Share of the machine's memory for all workers together.
 _WORKERS_SHARE = 0.8
-# Between two episodes a worker is replaced at its limit; in the middle of one it is ended at so many times that.
+# A worker is replaced between two episodes once it exceeds its limit, and killed within one at this multiple of it.
 HARD = 1.5
 _LOOK_SECONDS = 0.5
 KILLED_FOR_MEMORY = 77
 
 
+def timeout_of(options: RunOptions, samples: int, width: int, height: int, images: int) -> float:
+    """Return the seconds that an episode may take before its worker counts as hung.
+
+    The default is about thirty times what an idle core needs (two seconds per million samples), plus two minutes: on
+    a machine with six processes per core, tighter limits ended workers that were only slow.
+    """
+    if options.timeout is not None:
+        return options.timeout * images
+    megasamples = samples * width * height / 1e6
+    return 120.0 + images * (60.0 + 60.0 * megasamples)
+
+
 def resident() -> int:
-    """What this process has in memory now; 0 where it can't be known."""
+    """Return the bytes that this process has in memory; 0 if unknown."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except (OSError, ValueError, IndexError):
@@ -28,47 +45,39 @@ def resident() -> int:
 
 
 def machine_memory(root: Path = Path("/")) -> int:
-    """What there is: the machine's, or the container's limit if that is less; 0 where it can't be known."""
+    """Return the memory in bytes of the machine, or of the container if its limit is lower; 0 if unknown."""
     amounts = []
-    try:
-        for line in (root / "proc/meminfo").read_text().splitlines():
-            if line.startswith("MemTotal:"):
-                amounts.append(int(line.split()[1]) * 1024)
-    except (OSError, ValueError, IndexError):
-        pass
+    with suppress(OSError, ValueError, IndexError):
+        lines = (root / "proc/meminfo").read_text().splitlines()
+        amounts += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemTotal:")]
     for name in ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            limit = int((root / name).read_text())
-        except (OSError, ValueError):
-            continue
-        if limit < _NO_LIMIT:
-            amounts.append(limit)
-    return min(amounts, default=0)
+        with suppress(OSError, ValueError):
+            amounts.append(int((root / name).read_text()))
+    return min((amount for amount in amounts if amount < _NO_LIMIT), default=0)
 
 
 def share_of_machine(workers: int) -> int | None:
-    """A worker's limit where none was given: its part of four fifths of the machine."""
-    there = machine_memory()
-    return int(there * _WORKERS_SHARE / max(1, workers)) or None
+    """Return the default memory limit of a worker in bytes: an equal part of four fifths of the machine."""
+    return int(machine_memory() * _WORKERS_SHARE / max(1, workers)) or None
 
 
-def guard(limit: int, said_to: Path | None) -> None:
-    """From now on, end this process if it grows beyond HARD times `limit` bytes. said_to: file for its last words."""
+def guard(limit: int, report: Path | None) -> None:
+    """Start a thread that ends this process once it exceeds HARD times `limit` bytes. report: file for the reason."""
 
     def watch() -> None:
         while True:
             taken = resident()
             if taken > HARD * limit:
-                words = (
+                reason = (
                     f"ended at {taken / 2**20:.0f} MiB of memory in one episode; its limit is {limit / 2**20:.0f} MiB"
                 )
                 try:
-                    if said_to is not None:
-                        with said_to.open("a") as stream:
-                            stream.write(f"\n{words}\n")
+                    if report is not None:
+                        with report.open("a") as stream:
+                            stream.write(f"\n{reason}\n")
                     sys.stderr.flush()
                 finally:
-                    # Whatever became of its last words (a full disk takes none): the machine's memory goes first.
+                    # Also if the reason cannot be written (the disk may be full): the machine's memory goes first.
                     os._exit(KILLED_FOR_MEMORY)
             time.sleep(_LOOK_SECONDS)
 

@@ -1,4 +1,4 @@
-"""The Ray of a run: a private one on this machine for as long as it lasts, or a cluster that is there."""
+"""The Ray of a run: a private one on this machine for the duration of the run, or an existing cluster."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from render.run.worker_plan import Node
 
 log = logging.getLogger(__name__)
 
-# Records of a few megabytes wait here between worker and committer; Ray's default would take a third of the memory.
+# Holds records of a few megabytes between worker and committer; Ray's default is a third of the memory.
 _OBJECT_STORE_BYTES = 512 * 2**20
 
 
 @contextmanager
 def local_ray(gpus: int | None = None) -> Iterator[int]:
-    """Start Ray, give the number of GPUs it sees, and shut it down; a Ray that is up already is used and left up.
+    """Start Ray, yield the number of GPUs it sees, and shut it down. A Ray that runs already is used and left running.
 
-    gpus: make Ray believe in so many (tests).
+    gpus: number of GPUs that Ray assumes (tests).
     """
     if ray.is_initialized():
         yield _gpus_seen()
@@ -42,11 +42,11 @@ def local_ray(gpus: int | None = None) -> Iterator[int]:
 
 def _start_here(gpus: int | None) -> None:
     with warnings.catch_warnings():
-        # Ray starts its processes by fork and exec at once: Lance's locks do not come along.
+        # Ray forks and calls exec immediately, so the locks of Lance are not inherited.
         warnings.filterwarnings("ignore", message="lance is not fork-safe")
         try:
             ray.init(
-                # Without this word Ray would join whatever cluster somebody has started on this machine.
+                # Without an address, Ray would join any cluster that runs on this machine.
                 address="local",
                 include_dashboard=False,
                 log_to_driver=False,
@@ -55,19 +55,19 @@ def _start_here(gpus: int | None) -> None:
                 num_gpus=gpus,
                 object_store_memory=_OBJECT_STORE_BYTES,
             )
-        except Exception as error:  # Ray raises plain Exceptions when its processes do not come up
+        except Exception as error:  # Ray raises plain Exceptions if its processes do not start
             ray.shutdown()
             raise RenderError(
-                f"Ray did not start on this machine: {first_line(error)} Look with render-doctor, and into "
-                "/tmp/ray/session_latest/logs; then run the same command again"
+                f"Ray did not start on this machine: {first_line(error)} Check with render-doctor, and read the logs "
+                "in /tmp/ray/session_latest/logs; then run the same command again"
             ) from error
 
 
 @contextmanager
 def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> Iterator[list[Node]]:
-    """Ray for a run, and the machines it has: this one, or those of the cluster at `address` (as `ray.init` takes it).
+    """Connect to Ray and yield its nodes: this machine, or those of the cluster at `address` (see `ray.init`).
 
-    Raises UsageError where no cluster can be reached there.
+    Raises UsageError if no cluster answers at the address.
     """
     if address is None:
         with local_ray(logical_gpus) as gpus:
@@ -80,7 +80,7 @@ def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> It
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise UsageError(
             f"--address {address}: no Ray cluster answers there: {first_line(error)} "
-            f"Look with `ray status --address {address}`; leave --address out to render on this machine"
+            f"Check with `ray status --address {address}`; leave out --address to render on this machine"
         ) from error
     try:
         yield nodes_of_cluster()
@@ -89,7 +89,7 @@ def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> It
 
 
 def nodes_of_cluster() -> list[Node]:
-    """The machines of the Ray we are connected to, the roomiest first."""
+    """Return the nodes of the connected Ray, largest first."""
     nodes = [
         Node(
             id=str(node["NodeID"]),
@@ -100,7 +100,7 @@ def nodes_of_cluster() -> list[Node]:
         for node in ray.nodes()
         if node["Alive"]
     ]
-    # A head node often has no CPUs for others.
+    # A head node often offers no CPUs.
     useful = [node for node in nodes if node.cores > 0]
     return sorted(useful or nodes, key=lambda node: (-node.gpus, -node.cores, node.id))
 
@@ -112,16 +112,16 @@ def _cores_here() -> int:
 def _quieten() -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    # Ray's advice on a cluster's security is not about one that lives as long as a command; its token stays on.
+    # Ray's warnings about the security of clusters do not apply to one that ends with this command.
     logging.getLogger("ray").setLevel(logging.ERROR)
-    # Ray prints workers' deaths to standard output, which is ours: the run reports them itself.
-    setattr(ray_worker, "print_to_stdstream", _keep)  # noqa: B010 - mypy holds Ray's own signature
+    # Ray prints the deaths of workers to standard output, which belongs to the command; the run reports them itself.
+    setattr(ray_worker, "print_to_stdstream", _log_output)  # noqa: B010 - mypy checks against Ray's own signature
 
 
 def _gpus_seen() -> int:
     return int(ray.cluster_resources().get("GPU", 0))
 
 
-def _keep(data: dict[str, Any], **_: Any) -> None:
-    """Ray's own words, for who asks for details (-vv)."""
+def _log_output(data: dict[str, Any], **_: Any) -> None:
+    """Log the output of Ray, which -vv shows."""
     log.debug("%s", "\n".join(data.get("lines", ())))

@@ -1,11 +1,13 @@
-"""The run: episodes through Ray workers into the store. Workers pull, at most two episodes each; one commits."""
+"""The render loop: episodes through Ray workers into the store. A worker holds at most two; one thread commits."""
 
 from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Protocol
 
 import ray
 from ray.exceptions import RayError
@@ -14,32 +16,70 @@ from render.model.errors import DeviceError, DioramaError, StoreError
 from render.run.commit import Committer
 from render.run.events import EventLog
 from render.run.interrupt import Interrupts
-from render.run.options import KERNEL_SECONDS, RunOptions, timeout_of
+from render.run.limits import KERNEL_SECONDS, timeout_of
+from render.run.options import RunOptions
 from render.run.pool import Pool, Slot, how_lost
 from render.run.summary import Summary
-from render.run.task_feed import Feed, ProgressBar, Task
-from render.run.tuner import Tuner
-from render.run.tuning import tune, tuner_for
-from render.run.worker import Done, Failure, Worker, pack
+from render.run.tuner import Tuner, tune, tuner_for
+from render.run.worker import Answer, Done, Failure, Task, Worker, pack
 from render.run.worker_plan import WorkerPlan
 from render.store.episode_store import EpisodeStore
 
 log = logging.getLogger(__name__)
 
-# The second episode given to a worker hides the way there and back. That counts where episodes are short; where they
-# are long it would only leave the last of them waiting behind another.
+# A second episode in a worker's queue hides the transfer time. That pays off for short episodes; a long one would only
+# wait behind another at the end of the run.
 _SHORT_SECONDS = 0.5
 _TICK_SECONDS = 1.0
 _ANNOUNCE_SECONDS = 10.0
 _STOP_NOW_SECONDS = 5.0
-# For an answer that is there to come here from its node.
+# For the transfer of a finished answer from its node.
 _FETCH_SECONDS = 60.0
 _LONGEST_MESSAGE = 4000
-_DOUBTS = 3
+# An episode whose worker could not be reached this often is blamed for it.
+_MOST_UNREACHABLE = 3
+
+
+class ProgressBar(Protocol):
+    """Receives the progress of a run."""
+
+    def advance(self, episodes: int, images: int, failed: int) -> None:
+        """Count what is done since the last call."""
+        ...
+
+    def tick(self, summary: Summary, workers: int, state: str) -> None:
+        """Called about once per second. workers: that are up. state: running, paused or stopping."""
+        ...
+
+
+class Feed:
+    """Tasks one by one, returned ones first; reads the stream one ahead. A Failure is an episode that cannot be one."""
+
+    def __init__(self, tasks: Iterable[Task | Failure]) -> None:
+        self._tasks = iter(tasks)
+        self._back: deque[Task | Failure] = deque()
+
+    @property
+    def more(self) -> bool:
+        """Whether there is another task."""
+        if not self._back:
+            task = next(self._tasks, None)
+            if task is None:
+                return False
+            self._back.append(task)
+        return True
+
+    def take(self) -> Task | Failure | None:
+        """Return the next task, None after the last."""
+        return self._back.popleft() if self.more else None
+
+    def put_back(self, task: Task) -> None:
+        """Return a task for another worker."""
+        self._back.append(task)
 
 
 class RenderLoop:
-    """One run. `tasks` is streamed: never more than a few a worker are held. worker: what the workers are made of."""
+    """One run. `tasks` is streamed: at most a few per worker are in memory. worker: class of the workers."""
 
     def __init__(
         self,
@@ -56,7 +96,6 @@ class RenderLoop:
         self._events = events or EventLog(None)
         self._pool = Pool(options, self._events, worker)
         self._committer = Committer(store, options.commit_every, options.store_wait, self._store_trouble)
-        self._stopping = ""
         self._depth = 1
         self._tuner: Tuner | None = None
         self._images = 0
@@ -65,7 +104,7 @@ class RenderLoop:
         self.summary = Summary()
 
     def go(self, plans: list[WorkerPlan], interrupts: Interrupts) -> Summary:
-        """Render everything; returns what was done. Raises DeviceError, RenderError, StoreError, KeyboardInterrupt."""
+        """Render everything and return the summary. Raises DeviceError, RenderError, StoreError, KeyboardInterrupt."""
         start = time.monotonic()
         self._events.write("start", workers=len(plans), store=self.summary.store, devices=[p.device for p in plans])
         try:
@@ -77,7 +116,7 @@ class RenderLoop:
         except StoreError:
             raise
         except (KeyboardInterrupt, DioramaError, RayError):
-            self._save_what_is_made()
+            self._commit_rendered()
             raise
         finally:
             self._pool.close()
@@ -86,12 +125,12 @@ class RenderLoop:
         return self.summary
 
     def _step(self, interrupts: Interrupts) -> bool:
-        """One turn of the loop; whether another is needed."""
+        """Do one turn of the loop; return whether another is needed."""
         if interrupts.stopping:
             self._stop("interrupt")
         self._fill()
         busy = any(slot.in_flight for slot in self._pool.slots)
-        if not busy and (self._stopping or not self._feed.more):
+        if not busy and (self.summary.stopped or not self._feed.more):
             return False
         self._collect()
         self._replace_hung()
@@ -104,14 +143,14 @@ class RenderLoop:
         return True
 
     def _stop(self, why: str) -> None:
-        """Give out nothing more; `why` is interrupt or failures."""
-        if not self._stopping:
-            self._stopping = self.summary.stopped = why
+        """Start no further episodes; `why` is `interrupt` or `failures`."""
+        if not self.summary.stopped:
+            self.summary.stopped = why
             self._committer.hurry.set()
 
     def _fill(self) -> None:
-        """Give every worker something to do: one each before a second each, so that the last ones spread."""
-        if self._stopping or self._committer.full:
+        """Send every worker an episode, then every worker a second one, so that the last episodes spread evenly."""
+        if self.summary.stopped or self._committer.full:
             return
         for depth in range(1, self._depth + 1):
             for slot in self._pool.slots:
@@ -119,37 +158,37 @@ class RenderLoop:
                     task = self._next()
                     if task is None:
                         return
-                    self._give(slot, task)
+                    self._send(slot, task)
 
     def _next(self) -> Task | None:
-        """The next to render, None if there is none or the run is to stop; what can't be rendered counts as failed."""
+        """Return the next task, None if there is none or the run stops; count failures in between."""
         while isinstance(found := self._feed.take(), Failure):
             self._failed(found, 1)
-            if self._stopping:
+            if self.summary.stopped:
                 return None
         return found
 
-    def _give(self, slot: Slot, task: Task) -> None:
+    def _send(self, slot: Slot, task: Task) -> None:
         task.tries += 1
-        task.ref = slot.actor.render.remote(pack(task.episode, task.job, task.settings, task.attempt))
+        task.ref = slot.actor.render.remote(pack(task))
         if not slot.in_flight:
             task.started = time.monotonic()
         slot.in_flight.append(task)
 
     def _collect(self) -> None:
-        """Take what has come from workers, waiting a little for the first."""
+        """Take the answers of workers; wait up to half a second for the first."""
         waiting = self._pool.waited_for()
         if not waiting:
             time.sleep(0.05)
             return
         ray.wait(list(waiting), num_returns=1, timeout=0.5)
-        # All that have come to an end, here or on another node: what is late after that is late by itself, and not
-        # because this process was busy elsewhere.
+        # All answers that are ready, here or on another node, so that no worker counts as hung because this process
+        # was busy elsewhere.
         ready, _ = ray.wait(list(waiting), num_returns=len(waiting), timeout=0, fetch_local=False)
         for ref in ready:
             slot = waiting[ref]
             if ref == slot.ready:
-                self._pool.came_up(slot)
+                self._pool.start_ended(slot)
                 continue
             try:
                 answer = ray.get(ref, timeout=_FETCH_SECONDS)
@@ -158,32 +197,29 @@ class RenderLoop:
                 continue
             task = slot.in_flight.popleft()
             now = time.monotonic()
-            self._learn(now - task.started)
+            self._depth = 2 if now - task.started < _SHORT_SECONDS else 1
             if slot.in_flight:
                 slot.in_flight[0].started = now
             self._pool.answered(slot, answer.memory)
-            self._take(answer.result, slot.number, task.tries, answer.memory)
+            self._take(slot, task, answer)
 
-    def _learn(self, seconds: float) -> None:
-        self._depth = 2 if seconds < _SHORT_SECONDS else 1
-
-    def _take(self, result: Done | Failure, worker: int | None, tries: int, memory: int = 0) -> None:
-        if isinstance(result, Failure):
-            if result.kind == DeviceError.__name__:
-                raise DeviceError(result.message)
-            self._failed(result, 1)
+    def _take(self, slot: Slot, task: Task, answer: Answer) -> None:
+        done = answer.result
+        if isinstance(done, Failure):
+            if done.kind == DeviceError.__name__:
+                raise DeviceError(done.message)
+            self._failed(done, 1)
             return
-        self._committer.add(result)
-        self._images += result.images
-        for step, seconds in result.seconds.items():
-            self.summary.steps[step] = self.summary.steps.get(step, 0.0) + seconds
-        self.summary.count_device(result.device)
-        self._progress.advance(1, result.images, 0)
-        facts = {"worker": worker, "images": result.images, "tries": tries, "seconds": result.seconds}
-        self._events.write("episode-done", episode=result.episode_id, memory=memory, **facts)
+        self._committer.add(done)
+        self._images += done.images
+        self.summary.add_seconds(done.seconds)
+        self.summary.device_images[done.device] += 1
+        self._progress.advance(1, done.images, 0)
+        facts = {"images": done.images, "tries": task.tries, "seconds": done.seconds, "memory": answer.memory}
+        self._events.write("episode-done", episode=done.episode_id, worker=slot.number, **facts)
 
     def _failed(self, failure: Failure, episodes: int) -> None:
-        """Count a failure, with so many episodes more at their end: none if it was counted as made before."""
+        """Count a failure. episodes: 1, or 0 if the progress bar has counted the episode as rendered before."""
         failure = replace(failure, message=failure.message[:_LONGEST_MESSAGE])
         log.warning("failed: %s", failure.message)
         self._events.write("episode-failed", episode=failure.episode_id, kind=failure.kind, message=failure.message)
@@ -194,38 +230,38 @@ class RenderLoop:
 
     def _replace_hung(self) -> None:
         now = time.monotonic()
-        self._pool.overdue()
+        self._pool.check_starts()
         for slot in list(self._pool.slots):
             if slot.in_flight and now - slot.in_flight[0].started > (limit := self._limit(slot)):
                 self._lost(slot, "hung", f"it took longer than {limit:.0f} s")
 
     def _limit(self, slot: Slot) -> float:
-        """Seconds that the episode a worker is at may take."""
+        """Return the seconds that the episode a worker is rendering may take."""
         task = slot.in_flight[0]
         settings = task.rendered_with
         limit = timeout_of(self._options, task.samples, settings.width, settings.height, task.images)
         return limit + (KERNEL_SECONDS if slot.plan.card is not None and not slot.warm else 0.0)
 
     def _lost(self, slot: Slot, kind: str, reason: str) -> None:
-        """A worker died or hangs. The episode it was at is to blame, not those behind it, nor any if the node died."""
+        """Replace a worker that died or hangs; blame the episode it was rendering, unless its node is lost."""
         culprit, *others = slot.in_flight
         slot.in_flight.clear()
-        words, node_lost = self._pool.lose(slot, kind, reason)
-        # Ray knows only after some seconds that a node is gone; until then its workers cannot be reached.
-        innocent = node_lost or (kind == "unreachable" and culprit.unreachable_count < _DOUBTS)
+        tail, node_lost = self._pool.lose(slot, kind, reason)
+        # Ray notices only after some seconds that a node is lost; until then its workers are unreachable.
+        innocent = node_lost or (kind == "unreachable" and culprit.unreachable_count < _MOST_UNREACHABLE)
         culprit.unreachable_count += innocent
         for task in [*others, *([culprit] if innocent else [])]:
             task.tries -= 1
             self._feed.put_back(task)
         if innocent:
-            log.warning("episode %s: %s; trying it elsewhere", culprit.episode.id, reason)
+            log.warning("episode %s: %s; retrying it on another worker", culprit.episode.id, reason)
             return
-        name, said = culprit.episode.id, f"; last said: {words}" if words else ""
+        name, output = culprit.episode.id, f"; last output: {tail}" if tail else ""
         if culprit.tries > self._options.retries:
-            message = f"episode {name}: set aside after {culprit.tries} tries: {reason}{said}"
-            self._take(Failure(name, "WorkerLost", message), None, culprit.tries)
+            message = f"episode {name}: given up after {culprit.tries} tries: {reason}{output}"
+            self._failed(Failure(name, "WorkerLost", message), 1)
             return
-        log.warning("episode %s: %s%s; trying it elsewhere", name, reason, said)
+        log.warning("episode %s: %s%s; retrying it on another worker", name, reason, output)
         self.summary.retried += 1
         self._feed.put_back(culprit)
 
@@ -245,8 +281,8 @@ class RenderLoop:
         log.warning("%s", text)
         self._events.write("store-trouble", message=text)
 
-    def _save_what_is_made(self) -> None:
-        """On the way out for another reason: what is rendered should not be lost for it, if that takes no long."""
+    def _commit_rendered(self) -> None:
+        """Commit what is rendered, within a few seconds, as the run ends because of an error."""
         self._committer.hurry.set()
         try:
             self._committed(self._committer.finish(_STOP_NOW_SECONDS))
@@ -254,10 +290,10 @@ class RenderLoop:
             log.warning("%d episodes were not committed: %s", self._committer.unsaved, error)
 
     def _tick(self, now: float) -> None:
-        """Once a second: tell, tune, announce."""
-        state = "stopping" if self._stopping else "paused" if self._committer.full else "running"
+        """Once per second: report progress, tune the number of workers, announce kernel compilation."""
+        state = "stopping" if self.summary.stopped else "paused" if self._committer.full else "running"
         self._progress.tick(self.summary, self._pool.alive, state)
-        if self._tuner is not None and not self._stopping:
+        if self._tuner is not None and not self.summary.stopped:
             chosen = tune(self._pool, self._tuner, now, self._images)
             if chosen is not None:
                 self.summary.workers_per_gpu = chosen
@@ -270,11 +306,16 @@ class RenderLoop:
             if now - slot.in_flight[0].started > _ANNOUNCE_SECONDS:
                 self._announced = True
                 log.warning(
-                    "the first picture on a card takes long: Cycles' kernels are being compiled for it, some minutes "
-                    "once; they are kept in $CUDA_CACHE_PATH. `render-doctor --warm` does it ahead"
+                    "the first image on a GPU takes some minutes, because Cycles compiles its kernels for it; they are "
+                    "cached in $CUDA_CACHE_PATH. `render-doctor --warm` compiles them ahead of time"
                 )
 
     def _close_summary(self, seconds: float) -> None:
-        pool = self._pool
-        peaks = [pool.peaks[number] for number in sorted(pool.peaks)]
-        self.summary.add(seconds, self._committer.seconds, pool.replaced, peaks, list(pool.devices))
+        """Add this part of the run; a run has several parts if Ray was started again."""
+        summary, pool = self.summary, self._pool
+        summary.seconds += seconds
+        if summary.rendered:
+            summary.add_seconds({"commit": self._committer.seconds})
+        summary.replaced_why.update(pool.replaced)
+        summary.memory_peaks += [pool.peaks[number] for number in sorted(pool.peaks)]
+        summary.devices = list(summary.device_images) or list(pool.devices)

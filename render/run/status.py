@@ -1,4 +1,4 @@
-"""How far a run is, for `render-batch --status STORE` in another terminal: a small file, replaced every few seconds."""
+"""The progress of a run: a line on the terminal, and a file for `render-batch --status STORE` in another terminal."""
 
 from __future__ import annotations
 
@@ -7,24 +7,32 @@ import json
 import logging
 import os
 import socket
+import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scene_specs.language.atomic import write_atomic
+
+if TYPE_CHECKING:
+    from render.run.summary import Summary
 
 log = logging.getLogger(__name__)
 
 _EVERY_SECONDS = 2.0
-# On another host only the file's age tells whether its writer lives.
+# On another host only the age of the file shows whether its writer is alive.
 _STALE_SECONDS = 30.0
 
 
 @dataclass
 class Status:
-    """done, failed, total: episodes of this run; done counts what is committed. rate: images a second over the run.
+    """done, failed, total: episodes of this run; done counts committed ones. rate: images per second over the run.
 
-    workers: alive now. state: running, paused (the store takes nothing), stopping, ended. pid, born: the writer;
-    born tells it from another process with its number. written, started: Unix seconds.
+    workers: alive now. state: running, paused (the store accepts nothing), stopping, ended. pid, born: the writing
+    process and its start, which distinguishes it from a later process with the same pid. written, started: Unix
+    seconds.
     """
 
     store: str
@@ -43,7 +51,7 @@ class Status:
 
     @property
     def alive(self) -> bool:
-        """Whether the run still goes on."""
+        """Whether the run is still going on."""
         if self.state == "ended":
             return False
         if self.host != socket.gethostname():
@@ -51,14 +59,14 @@ class Status:
         return bool(self.born) and _born(self.pid) == self.born
 
     def line(self) -> str:
-        """For people."""
+        """Return the status in one line of text."""
         left = self.total - self.done - self.failed
         text = f"{self.store}: {self.done} of {self.total} episodes done"
         text += f", {self.failed} failed" if self.failed else ""
         if not self.alive:
             ago = _span(max(0.0, time.time() - self.written))
-            how = "ended" if self.state == "ended" else "was killed or died; run the same command again to go on"
-            return f"no run is alive; the last one {how} ({ago} ago). {text}"
+            how = "ended" if self.state == "ended" else "was killed or died; run the same command again to continue"
+            return f"no active run; the last one {how} ({ago} ago). {text}"
         text += f", {self.rate:.2f} images/s, {self.workers} workers"
         elapsed = self.written - self.started
         if self.done and left > 0:
@@ -67,7 +75,7 @@ class Status:
 
 
 class StatusFile:
-    """Writes a Status from time to time. A status that can't be written is no reason to stop rendering."""
+    """Writes a Status from time to time. A failure to write it does not stop the run."""
 
     def __init__(self, status: Status) -> None:
         self.status = status
@@ -77,24 +85,84 @@ class StatusFile:
         status.started = time.time()
 
     def due(self) -> bool:
-        """Whether it is time to write again."""
+        """Whether the file is due to be rewritten."""
         return time.monotonic() - self._last > _EVERY_SECONDS
+
+    def update(self, summary: Summary, workers: int, state: str) -> None:
+        """Write what a run has done so far."""
+        status = self.status
+        status.done, status.failed, status.images = summary.rendered, len(summary.failed), summary.images
+        status.workers, status.state = workers, state
+        elapsed = time.time() - status.started
+        status.rate = summary.images / elapsed if elapsed > 0 else 0.0
+        self.write()
 
     def write(self) -> None:
         """Replace the file."""
         self._last = time.monotonic()
         self.status.written = time.time()
-        part = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps(asdict(self.status)))
-            part.replace(self._path)
+            write_atomic(self._path, json.dumps(asdict(self.status)), fsync=False)
         except OSError as error:
             log.debug("%s: %s", self._path, error)
 
 
+class Progress:
+    """Shows episodes with rate and ETA on standard error, and images per second, failures and workers after them.
+
+    Nothing is shown if standard error is not a terminal; tqdm is imported only if a line is drawn.
+    status: file to keep up to date for `--status`, on any kind of terminal.
+    """
+
+    def __init__(self, total: int, what: str = "rendering", status: StatusFile | None = None) -> None:
+        self._status = status
+        self._workers = 0
+        self._state = "running"
+        self._bar: Any = None
+        self._images = 0
+        self._failed = 0
+        if sys.stderr.isatty():
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, desc=what, unit="ep", dynamic_ncols=True, smoothing=0.1)
+
+    def advance(self, episodes: int, images: int = 0, failed: int = 0) -> None:
+        """Count episodes, images and failures that are done since the last call."""
+        self._images += images
+        self._failed += failed
+        if self._bar is None:
+            return
+        elapsed = self._bar.format_dict["elapsed"]
+        if elapsed > 0:
+            parts = [f"{self._images / elapsed:.2f} images/s"]
+            parts += [f"{self._workers} workers"] if self._workers else []
+            parts += [f"{self._failed} failed"] if self._failed else []
+            parts += [self._state] if self._state != "running" else []
+            self._bar.set_postfix_str(", ".join(parts), refresh=False)
+        self._bar.update(episodes)
+
+    def tick(self, summary: Summary, workers: int, state: str) -> None:
+        """Show what is committed, how many workers are up, and the state (see render.run.status); once per second."""
+        self._workers, self._state = workers, state
+        if self._bar is not None:
+            self.advance(0)
+            self._bar.refresh()
+        if self._status is not None and (self._status.due() or state != self._status.status.state):
+            self._status.update(summary, workers, state)
+
+    def end(self, summary: Summary) -> None:
+        """Write the last status of a run."""
+        if self._status is not None:
+            self._status.update(summary, 0, "ended")
+
+    def close(self) -> None:
+        """Leave the line as it is on the terminal."""
+        if self._bar is not None:
+            self._bar.close()
+
+
 def path_of(store: str) -> Path:
-    """Where the status of runs into a store is: beside a local one, in the user's runtime folder for a URL."""
+    """Return the path of the status file: beside a local store, or in the user's runtime folder for a URL."""
     if "://" not in store:
         path = Path(store).resolve()
         return path.with_name(f".{path.name}.status.json")
@@ -103,7 +171,7 @@ def path_of(store: str) -> Path:
 
 
 def read_status(store: str) -> Status | None:
-    """The last status of a run into a store; None if there is none that can be read."""
+    """Return the last status of a run into a store; None if no valid status file exists."""
     try:
         return Status(**json.loads(path_of(store).read_text()))
     except (OSError, ValueError, TypeError):
@@ -111,7 +179,7 @@ def read_status(store: str) -> Status | None:
 
 
 def _born(pid: int) -> str:
-    """When a process started, in the kernel's ticks since the machine did; "" if there is none such."""
+    """Return when a process started, in kernel ticks since boot; "" if it does not exist."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19]
     except (OSError, IndexError):

@@ -1,7 +1,8 @@
-"""What a run has done, for the closing lines and for `--json`."""
+"""The result of a run, for the closing lines and for `--json`."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,21 +13,22 @@ _SHOWN_FAILURES = 50
 _WHY = {
     "died": "died",
     "hung": "hung",
-    "memory": "had grown",
-    "node": "were on a node that was lost",
+    "memory": "exceeded the memory limit",
+    "node": "lost with the node",
     "unreachable": "could not be reached",
 }
 
 
 @dataclass
 class Summary:
-    """rendered, images: episodes and pictures committed. skipped: there already. failed: named, with reasons.
+    """rendered, images: committed episodes and images. skipped: up to date in the store. kept: left because of --keep.
 
-    replaced: of the rendered, those that took the place of a stored one. would_replace: the same of a dry run.
-    seconds: wall clock. steps: step -> seconds added up over workers, and of commits. devices: what really rendered.
-    left: not done because the run was stopped; stopped: by what, interrupt or failures.
-    retried: episodes given to a further worker. replaced_workers, replaced_why: how many, by died, hung, memory, node.
-    memory_peaks: bytes, a worker. workers_per_gpu: as measured, None if it was not.
+    failed: with reasons. replaced: of `rendered`, those that replaced a stored episode; would_replace: in a dry run.
+    left: not done because the run stopped. stopped: the cause, `interrupt` or `failures`.
+    retried: episodes given to another worker. replaced_why: number of replaced workers by died, hung, memory, node,
+        unreachable. memory_peaks: bytes per worker. workers_per_gpu: as measured, None if it was not.
+    seconds: wall clock. steps: step -> seconds added up over workers, and of commits. devices: that rendered;
+        device_images: device -> episodes.
     """
 
     rendered: int = 0
@@ -37,88 +39,66 @@ class Summary:
     would_replace: int = 0
     left: int = 0
     failed: list[Failure] = field(default_factory=list)
-    replaced_workers: int = 0
-    replaced_why: dict[str, int] = field(default_factory=dict)
+    replaced_why: Counter[str] = field(default_factory=Counter)
     retried: int = 0
     stopped: str = ""
-    memory_peaks: list[int] = field(default_factory=list)
     workers_per_gpu: int | None = None
+    memory_peaks: list[int] = field(default_factory=list)
     seconds: float = 0.0
     steps: dict[str, float] = field(default_factory=dict)
     devices: list[str] = field(default_factory=list)
-    device_images: dict[str, int] = field(default_factory=dict)
     store: str = ""
+    device_images: Counter[str] = field(default_factory=Counter)
 
     @property
     def exit_code(self) -> int:
-        """0 all done, 1 some failed (or are left, and not for Ctrl-C), 130 stopped by Ctrl-C before the end."""
+        """0 if all are done, 1 if some failed or are left, 130 if Ctrl-C stopped the run before its end."""
         if self.left and self.stopped == "interrupt":
             return 130
         return 1 if self.failed or self.left else 0
 
-    def count_device(self, device: str) -> None:
-        """An episode says what it was rendered on."""
-        self.device_images[device] = self.device_images.get(device, 0) + 1
+    @property
+    def replaced_workers(self) -> int:
+        """Number of workers that were replaced, for any reason."""
+        return self.replaced_why.total()
 
-    def add(
-        self, seconds: float, committing: float, replaced: Mapping[str, int], peaks: list[int], devices: list[str]
-    ) -> None:
-        """Take in a part of the run at its end: where Ray was started again, a run has several.
-
-        seconds: of the part; committing: of these in commits. replaced: workers by why. peaks: of workers, bytes.
-        devices: what workers said they have, for a part that rendered nothing.
-        """
-        self.seconds += seconds
-        if self.rendered:
-            self.steps["commit"] = self.steps.get("commit", 0.0) + committing
-        for why, count in replaced.items():
-            self.replaced_why[why] = self.replaced_why.get(why, 0) + count
-        self.replaced_workers = sum(self.replaced_why.values())
-        self.memory_peaks += peaks
-        self.devices = list(self.device_images) or devices
+    def add_seconds(self, steps: Mapping[str, float]) -> None:
+        """Add the seconds of each step."""
+        for step, seconds in steps.items():
+            self.steps[step] = self.steps.get(step, 0.0) + seconds
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for `--json`."""
-        return {
-            "rendered": self.rendered,
-            "images": self.images,
-            "skipped": self.skipped,
-            "kept": self.kept,
-            "replaced": self.replaced,
-            "would_replace": self.would_replace,
-            "left": self.left,
+        """Return plain data for `--json`."""
+        data = vars(self) | {
             "failed": [{"episode": f.episode_id, "kind": f.kind, "message": f.message} for f in self.failed],
             "replaced_workers": self.replaced_workers,
-            "replaced_why": self.replaced_why,
-            "retried": self.retried,
-            "stopped": self.stopped,
-            "workers_per_gpu": self.workers_per_gpu,
-            "memory_peaks": self.memory_peaks,
             "seconds": round(self.seconds, 3),
             "images_per_second": round(self.images / self.seconds, 3) if self.seconds > 0 else None,
             "steps": {step: round(value, 3) for step, value in self.steps.items()},
-            "devices": self.devices,
-            "store": self.store,
             "exit_code": self.exit_code,
         }
+        del data["device_images"]
+        return data
 
     def lines(self) -> list[str]:
-        """The closing lines for people."""
+        """Return the closing lines as text."""
         rate = f", {self.images / self.seconds:.2f} images/s" if self.images and self.seconds else ""
-        text = [f"rendered {self.rendered} episodes ({self.images} images) in {self.seconds:.1f} s{rate}"]
+        episodes, images = _counted(self.rendered, "episode"), _counted(self.images, "image")
+        text = [f"rendered {episodes} ({images}) in {self.seconds:.1f} s{rate}"]
         text += [f"  on {device}{self._episodes_on(device)}" for device in self.devices]
         if self.skipped:
             text.append(f"skipped {self.skipped} already in the store")
         if self.kept:
-            text.append(f"kept {self.kept} stored episodes that differ from what was asked (--keep)")
+            text.append(f"kept {_counted(self.kept, 'stored episode')} that differ from the request (--keep)")
         if self.replaced:
-            text.append(f"replaced {self.replaced} stored episodes (--replace)")
+            text.append(f"replaced {_counted(self.replaced, 'stored episode')} (--replace)")
         if self.would_replace:
-            text.append(f"would replace {self.would_replace} stored episodes (--replace)")
+            text.append(f"would replace {_counted(self.would_replace, 'stored episode')} (--replace)")
         text += self._worker_lines() + self._step_lines()
         if self.left:
-            why = f" after {len(self.failed)} failures" if self.stopped == "failures" else ""
-            text.append(f"stopped{why} with {self.left} episodes left; run the same command again to go on")
+            why = f" after {_counted(len(self.failed), 'failure')}" if self.stopped == "failures" else ""
+            left = _counted(self.left, "episode")
+            text.append(f"stopped{why} with {left} left; run the same command again to continue")
         text += [f"failed: {failure.message.splitlines()[0]}" for failure in self.failed[:_SHOWN_FAILURES]]
         more = len(self.failed) - _SHOWN_FAILURES
         if more > 0:
@@ -126,32 +106,36 @@ class Summary:
         return text
 
     def _episodes_on(self, device: str) -> str:
-        count = self.device_images.get(device)
-        return f" ({count} episodes)" if count and len(self.devices) > 1 else ""
+        count = self.device_images[device]
+        return f" ({_counted(count, 'episode')})" if count and len(self.devices) > 1 else ""
 
     def _worker_lines(self) -> list[str]:
         lines = []
         if self.workers_per_gpu is not None:
             lines.append(
-                f"{self.workers_per_gpu} workers a card, as measured (--workers-per-gpu {self.workers_per_gpu})"
+                f"{self.workers_per_gpu} workers per GPU, as measured (--workers-per-gpu {self.workers_per_gpu})"
             )
         if self.replaced_workers:
             why = ", ".join(f"{count} {_WHY[kind]}" for kind, count in self.replaced_why.items())
-            tried = f"; {self.retried} episodes were tried again" if self.retried else ""
-            lines.append(f"replaced {self.replaced_workers} workers: {why}{tried}")
+            tried = f"; retried {_counted(self.retried, 'episode')}" if self.retried else ""
+            lines.append(f"replaced {_counted(self.replaced_workers, 'worker')}: {why}{tried}")
         if self.memory_peaks:
             peaks = sorted((peak >> 20 for peak in self.memory_peaks), reverse=True)
             shown = ", ".join(map(str, peaks[:8])) + (", ..." if len(peaks) > 8 else "")
-            lines.append(f"most memory a worker (MiB): {shown}")
+            lines.append(f"peak memory per worker (MiB): {shown}")
         return lines
 
     def _step_lines(self) -> list[str]:
-        """The table of time by step, a line each."""
+        """Return a table of the time per step."""
         if not self.steps or not self.images:
             return []
-        whole = sum(self.steps.values()) or 1.0
-        lines = [f"  {'step':10}{'seconds':>10}{'ms an image':>14}{'share':>8}"]
+        total = sum(self.steps.values()) or 1.0
+        lines = [f"  {'step':10}{'seconds':>10}{'ms per image':>14}{'share':>8}"]
         for step, seconds in self.steps.items():
-            each, share = 1000 * seconds / self.images, seconds / whole
+            each, share = 1000 * seconds / self.images, seconds / total
             lines.append(f"  {step:10}{seconds:10.1f}{each:14.1f}{share:8.0%}")
         return lines
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")

@@ -1,23 +1,31 @@
-"""How many workers a card takes: one first, then more for as long as that makes the run faster. Pure, no clock."""
+"""How many workers share a GPU: one at first, then more as long as that makes the run faster."""
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field
 
-# A step up must bring this much, or the workers that it added are taken away again.
+from render.run.options import RunOptions
+from render.run.pool import Pool
+from render.run.worker_plan import MOST_PER_GPU, WorkerPlan
+
+log = logging.getLogger(__name__)
+
+# A level must be this much faster than the one before; otherwise the workers that it added are removed again.
 _WORTH = 1.08
-# A level is judged after at least so much.
+# A level is judged after at least this much time and this many images.
 SECONDS, IMAGES = 6.0, 12
+_LEVELS = (1, 2, 4, 8)
 
 
 @dataclass
 class Tuner:
-    """Chooses among `levels` (workers a card, rising) by the images a second that each gives.
+    """Chooses among `levels` (workers per GPU, rising) by the images per second of each. Pure: it reads no clock.
 
-    seconds, images: a level is judged after at least so much of both. Feed it with `observe`.
+    seconds, images: minimum of both before a level is judged. rates: level -> images per second.
     """
 
-    levels: tuple[int, ...] = (1, 2, 4, 8)
+    levels: tuple[int, ...] = _LEVELS
     seconds: float = field(default_factory=lambda: SECONDS)
     images: int = field(default_factory=lambda: IMAGES)
     rates: dict[int, float] = field(default_factory=dict)
@@ -27,27 +35,21 @@ class Tuner:
 
     @property
     def level(self) -> int:
-        """Workers a card wanted now."""
+        """Number of workers per GPU wanted now."""
         return self.chosen or self.levels[self._at]
 
     def observe(self, now: float, images: int, settled: bool) -> int:
-        """Tell the clock (s), the images done so far, and whether all workers wanted are up and warm; the level
-        wanted.
-        """
+        """Take the clock (s), the images so far, and whether all wanted workers are warm; return the wanted level."""
         if self.chosen is not None:
             return self.chosen
-        if not settled:
+        if not settled or self._start is None:
+            self._start = (now, images) if settled else None
+            return self.level
+        elapsed, rendered = now - self._start[0], images - self._start[1]
+        if elapsed >= self.seconds and rendered >= self.images:
+            self.rates[self.level] = rendered / elapsed
             self._start = None
-            return self.level
-        if self._start is None:
-            self._start = (now, images)
-            return self.level
-        took, made = now - self._start[0], images - self._start[1]
-        if took < self.seconds or made < self.images:
-            return self.level
-        self.rates[self.level] = made / took
-        self._start = None
-        self._step()
+            self._step()
         return self.level
 
     def _step(self) -> None:
@@ -59,3 +61,37 @@ class Tuner:
             self.chosen = self.levels[self._at]
         else:
             self._at += 1
+
+
+def tuner_for(options: RunOptions, plans: list[WorkerPlan]) -> Tuner | None:
+    """Return the tuner of a run; None if `workers_per_gpu` is specified, or the run is on the CPU."""
+    if options.workers_per_gpu is not None or plans[0].card is None:
+        return None
+    # Every worker needs a CPU core as well: to compile, build, read and encode.
+    most = min(MOST_PER_GPU, *(plan.threads for plan in plans))
+    levels = tuple(level for level in _LEVELS if level <= most)
+    return Tuner(levels) if len(levels) > 1 else None
+
+
+def tune(pool: Pool, tuner: Tuner, now: float, images: int) -> int | None:
+    """Add or remove workers as the tuner wants; return the workers per GPU at the moment it has chosen them.
+
+    now: seconds of a clock. images: rendered so far.
+    """
+    if tuner.chosen is not None:
+        return None
+    staying = [slot for slot in pool.slots if not slot.leaving]
+    cards = dict.fromkeys((slot.plan.node, slot.plan.card) for slot in staying)
+    before = tuner.level
+    settled = len(staying) == before * len(cards) and all(slot.warm for slot in staying)
+    level = tuner.observe(now, images, settled)
+    for card in cards:
+        here = [slot for slot in staying if (slot.plan.node, slot.plan.card) == card]
+        for _ in range(level - len(here) if level > before else 0):
+            pool.add(here[0].plan)
+        for slot in here[level:]:
+            slot.leaving = True
+    if tuner.chosen is not None:
+        rates = ", ".join(f"{workers}: {rate:.2f}" for workers, rate in tuner.rates.items())
+        log.info("%d workers per GPU; images/s by workers per GPU: %s", level, rates)
+    return tuner.chosen

@@ -1,8 +1,7 @@
-"""The worker: a process with one warm renderer, as a Ray actor. What it says to the run is here too."""
+"""The worker, a process with one warm renderer as a Ray actor, and what it and the run send each other."""
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
 import pickle
@@ -12,9 +11,8 @@ import socket
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,37 +20,89 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
 from render.episode.make_record import Episode, make_record
-from render.model.errors import DeviceError, DioramaError
+from render.geometry.glass import may_show_glass
+from render.geometry.shapenet import choose_library
+from render.model.errors import DeviceError, DioramaError, RenderError, UsageError
 from render.model.passes import Renderer
 from render.model.record import RenderKey
-from render.model.scene import Settings
-from render.run import limits as memory
+from render.model.scene import Scene, Settings
+from render.renderers.caching import CachingRenderer
+from render.renderers.factory import make_renderer
+from render.renderers.fake import FakeRenderer
+from render.run import limits
 from render.run.worker_plan import WorkerPlan
+from render.store.rows import encode
 
 log = logging.getLogger(__name__)
 
-# Where render.renderers.cycles keeps Cycles' own text while it renders: what a process said last outlives it there.
-LAST_WORDS = "DIORAMA_RENDER_LOG"
+# Names the file to which render.renderers.cycles writes the output of Cycles, so that it survives a crash.
+OUTPUT_FILE = "DIORAMA_RENDER_LOG"
 _CUDA_CACHE_BYTES = 4 * 2**30
 _STALE_SECONDS = 86400.0
-_LONGEST_SAID = 1_000_000
+_LONGEST_OUTPUT = 1_000_000
 _CRASH = re.compile(r"^.*(?:\*\*\* SIG|Fatal Python error|\*\*\* Aborted).*$", re.MULTILINE)
+
+
+@dataclass
+class Task:
+    """One episode to render. tries: number of workers that received it, except those lost with their node.
+
+    unreachable_count: how often its worker was lost with its node, or could not be reached. ref: Ray's, of its answer.
+    started: when its worker began with it, seconds of the monotonic clock.
+    """
+
+    episode: Episode
+    job: RenderKey
+    settings: Settings
+    attempt: int = 1
+    tries: int = 0
+    unreachable_count: int = 0
+    ref: Any = None
+    started: float = 0.0
+
+    @property
+    def rendered_with(self) -> Settings:
+        """Its settings; of a Scene its own."""
+        return self.episode.settings if isinstance(self.episode, Scene) else self.settings
+
+    @cached_property
+    def samples(self) -> int:
+        """Maximum number of samples per pixel of any of its images."""
+        settings = self.rendered_with
+        glass = settings.glass_samples > settings.samples and may_show_glass(self.episode)
+        return settings.glass_samples if glass else settings.samples
+
+    @property
+    def images(self) -> int:
+        """Number of images that it will have."""
+        if isinstance(self.episode, Scene):
+            return sum(len(frame.views) for frame in self.episode.frames)
+        return sum(len(frame.views or (None,)) for frame in self.episode.frames)
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An episode that could not be made. kind: class of the error, or WorkerLost."""
+    """An episode that failed, or a worker's start ("" as the id). kind: class of the error, or WorkerLost."""
 
     episode_id: str
     kind: str
     message: str
 
+    @classmethod
+    def of(cls, error: Exception, episode_id: str = "") -> Failure:
+        """Describe an error; one that is not Diorama's own with its traceback. Call it where it is caught."""
+        message = str(error)
+        if not isinstance(error, DioramaError):
+            where = f"episode {episode_id}: " if episode_id else ""
+            message = f"{where}{type(error).__name__}: {error}\n{traceback.format_exc()}"
+        return cls(episode_id, type(error).__name__, message)
+
 
 @dataclass(frozen=True)
 class Done:
-    """An episode that was made. row: as the store takes it (render.store.rows.encode). seconds: step -> seconds.
+    """A rendered episode. row: as the store takes it (render.store.rows.encode). seconds: step -> seconds.
 
-    attempt: more than 1 where it takes the place of one that is stored.
+    attempt: greater than 1 if it replaces a stored episode.
     """
 
     episode_id: str
@@ -65,7 +115,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker says of an episode, and what it has in memory now, in bytes."""
+    """A worker's result for one episode, and the bytes that it has in memory now."""
 
     result: Done | Failure
     memory: int = 0
@@ -73,7 +123,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Ready:
-    """What a worker says of itself when it is up. said: file on its node that its renderer's text goes to."""
+    """A worker's report when it is up. memory, limit: bytes. output_file: on its node, for its renderer's output."""
 
     device: str
     host: str
@@ -81,27 +131,23 @@ class Ready:
     cores: tuple[int, ...]
     memory: int
     limit: int | None
-    said: str
+    output_file: str
 
 
-def pack(episode: Episode, job: RenderKey, settings: Settings, attempt: int) -> bytes:
-    """What a worker is sent: pickled here, because Ray's own way costs twice as much."""
-    return pickle.dumps((episode, job, settings, attempt), protocol=5)
+def pack(task: Task) -> bytes:
+    """Pickle what a worker receives; doing it here costs half of what Ray's own pickling does."""
+    return pickle.dumps((task.episode, task.job, task.settings, task.attempt), protocol=5)
 
 
-def make_renderer(name: str, plan: WorkerPlan, find: Callable[[str], Path]) -> Renderer:
-    """The renderer called cycles or fake, or `package.module:Class` (called without arguments)."""
-    if name == "cycles":
-        from render.renderers.cycles.cycles_renderer import CyclesRenderer
-
-        return CyclesRenderer(plan.device, plan.threads, find)
-    if name == "fake":
-        from render.renderers.fake import FakeRenderer
-
-        return FakeRenderer(device="none" if plan.card is None else f"{plan.device.upper()} fake card {_visible()}")
-    module, _, attribute = name.partition(":")
-    made: Renderer = getattr(importlib.import_module(module), attribute)()
-    return made
+def _new_renderer(name: str, plan: WorkerPlan, asset_roots: tuple[Path, ...]) -> Renderer:
+    """The renderer of a worker; a fake one on a GPU slot reports a card."""
+    if name == "fake" and plan.card is not None:
+        return FakeRenderer(device=f"{plan.device.upper()} fake card {_visible()}")
+    try:
+        return make_renderer(name, plan.device, plan.threads, asset_roots)
+    except UsageError as error:
+        # A worker that does not start ends a run with exit code 1, whatever the cause.
+        raise RenderError(str(error)) from error
 
 
 def _visible() -> str:
@@ -109,22 +155,22 @@ def _visible() -> str:
 
 
 def check_device(plan: WorkerPlan, device: str) -> None:
-    """Raise DeviceError if `device`, what a picture says it was rendered on, is not what the plan asks for."""
+    """Raise DeviceError if `device`, on which an image was rendered, is not the device of the plan."""
     if plan.card is None:
         return
     kind = device.split(" ")[0].upper()
     if kind in ("", "CPU", "NONE") or (plan.device in ("cuda", "optix") and kind != plan.device.upper()):
         wanted = "a GPU" if plan.device == "gpu" else plan.device.upper()
         raise DeviceError(
-            f"asked for {wanted}, but the first picture of a worker on {socket.gethostname()} "
-            f"(CUDA_VISIBLE_DEVICES={_visible()!r}) was rendered on: {device or 'nothing named'}. The run was stopped "
-            "and that picture thrown away. Look with `render-doctor --device cuda` on that machine; use --device cpu "
-            "to render on CPUs"
+            f"requested {wanted}, but the first image of a worker on {socket.gethostname()} "
+            f"(CUDA_VISIBLE_DEVICES={_visible()!r}) was rendered on: {device or 'an unnamed device'}. The run stopped "
+            "and discarded that image. Check with `render-doctor --device cuda` on that machine; use --device cpu to "
+            "render on CPUs"
         )
 
 
 class Worker:
-    """Renders one episode a call. Python's own class, so that tests can use it without Ray."""
+    """Renders one episode per call. A plain class, so that tests can use it without Ray."""
 
     def __init__(
         self,
@@ -136,58 +182,46 @@ class Worker:
     ) -> None:
         self._name, self._plan, self._asset_roots = renderer, plan, asset_roots
         self._library = library
-        self._limit = limit or memory.share_of_machine(plan.sharers)
+        self._limit = limit or limits.share_of_machine(plan.workers_on_node)
         self._renderer: Renderer | None = None
         self._device_checked = False
 
     def start(self) -> Ready | Failure:
-        """Make the renderer; in a method and not in __init__, so that its errors come back as what they are."""
+        """Create the renderer. Not done in __init__, in which Ray would wrap the errors."""
         try:
             return self._start()
-        except DioramaError as error:
-            return Failure("", type(error).__name__, str(error))
         except Exception as error:
-            return Failure("", type(error).__name__, f"{error}\n{traceback.format_exc()}")
+            return Failure.of(error)
 
     def _start(self) -> Ready:
-        # Two one-thread Blenders sometimes share one core while the other idles: each worker has its own.
+        # Two one-thread Blenders may share one core while another is idle, so each worker gets its own cores.
         cores: tuple[int, ...] = ()
         if hasattr(os, "sched_setaffinity"):
             cores = self._plan.pinned(sorted(os.sched_getaffinity(0)))
             os.sched_setaffinity(0, cores)
         keep_kernels()
         sweep_scratch()
-        handle, said = tempfile.mkstemp(prefix="diorama-said-", suffix=".txt")
+        handle, output_file = tempfile.mkstemp(prefix="diorama-output-", suffix=".txt")
         os.close(handle)
-        os.environ[LAST_WORDS] = said
+        os.environ[OUTPUT_FILE] = output_file
         if self._limit:
-            memory.guard(self._limit, Path(said))
-        from render.compiler.assets import resolve_blend
-        from render.geometry.shapenet import choose_library
-        from render.renderers.caching import CachingRenderer
-
+            limits.guard(self._limit, Path(output_file))
         choose_library(self._library)
-        find = partial(resolve_blend, asset_roots=self._asset_roots)
-        self._renderer = CachingRenderer(make_renderer(self._name, self._plan, find))
+        self._renderer = CachingRenderer(_new_renderer(self._name, self._plan, self._asset_roots))
         device = self._renderer.info.get("device", "")
-        return Ready(device, socket.gethostname(), os.getpid(), cores, memory.resident(), self._limit, said)
+        return Ready(device, socket.gethostname(), os.getpid(), cores, limits.resident(), self._limit, output_file)
 
     def render(self, task: bytes) -> Answer:
-        """The row of an episode (`pack` made `task`), or why there is none."""
+        """Render one episode. task: see `pack`."""
         episode, job, settings, attempt = pickle.loads(task)
         try:
-            result: Done | Failure = self._make(episode, job, settings, attempt)
-        except DioramaError as error:
-            result = Failure(episode.id, type(error).__name__, str(error))
+            result: Done | Failure = self._render(episode, job, settings, attempt)
         except Exception as error:
-            said = f"episode {episode.id}: {type(error).__name__}: {error}\n{traceback.format_exc()}"
-            result = Failure(episode.id, type(error).__name__, said)
-        return Answer(result, memory.resident())
+            result = Failure.of(error, episode.id)
+        return Answer(result, limits.resident())
 
-    def _make(self, episode: Episode, job: RenderKey, settings: Settings, attempt: int) -> Done:
-        from render.store.rows import encode
-
-        assert self._renderer is not None, "start comes first"
+    def _render(self, episode: Episode, job: RenderKey, settings: Settings, attempt: int) -> Done:
+        assert self._renderer is not None, "call start first"
         record = make_record(self._renderer, episode, job, settings, self._asset_roots, attempt)
         if not self._device_checked:
             check_device(self._plan, record.provenance.device)
@@ -198,25 +232,23 @@ class Worker:
         return Done(record.episode_id, row, len(record.images), seconds, record.provenance.device, attempt)
 
     def close(self) -> None:
-        """Give back what the renderer holds."""
+        """Release what the renderer holds."""
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
-        said = os.environ.pop(LAST_WORDS, None)
-        if said is not None:
-            Path(said).unlink(missing_ok=True)
+        output_file = os.environ.pop(OUTPUT_FILE, None)
+        if output_file is not None:
+            Path(output_file).unlink(missing_ok=True)
 
 
 def keep_kernels() -> None:
-    """Make the driver keep the kernels it compiles, in its usual folder, with room for all of Cycles'."""
+    """Make the GPU driver cache the kernels it compiles, in its usual folder, with room for all kernels of Cycles."""
     os.environ.setdefault("CUDA_CACHE_PATH", str(Path("~/.nv/ComputeCache").expanduser()))
     os.environ.setdefault("CUDA_CACHE_MAXSIZE", str(_CUDA_CACHE_BYTES))
 
 
 def sweep_scratch(root: Path = Path("/dev/shm")) -> None:
-    """Remove scratch folders on the RAM disk that killed workers left a day ago or earlier; a live one touches its
-    own.
-    """
+    """Remove scratch folders on the RAM disk that nothing has touched for a day; a live worker touches its own."""
     if not root.is_dir():
         return
     for folder in root.glob("diorama-*"):
@@ -229,9 +261,9 @@ def sweep_scratch(root: Path = Path("/dev/shm")) -> None:
 
 
 def start_actor(worker: type[Worker], plan: WorkerPlan, arguments: tuple[Any, ...], group: Any = None) -> Any:
-    """A Ray actor of Worker on the plan's node and card. It is replaced by the run, never restarted by Ray.
+    """Create a Ray actor of Worker on the plan's node and GPU. The run replaces it; Ray never restarts it.
 
-    group: placement group whose bundle number `plan.card` is the card; it decides the node.
+    group: placement group whose bundle number `plan.card` is the GPU; it determines the node.
     """
     strategy: Any = "DEFAULT"
     if group is not None:
@@ -243,17 +275,17 @@ def start_actor(worker: type[Worker], plan: WorkerPlan, arguments: tuple[Any, ..
     return ray.remote(worker).options(scheduling_strategy=strategy, **options).remote(*arguments)
 
 
-def stderr_tail(said: str) -> str:
-    """The end of what a renderer printed, from the file on this node; it is removed. "" if there is none."""
-    path = Path(said)
+def stderr_tail(output_file: str) -> str:
+    """Return the end of a renderer's output and delete the file, which is on this node; "" if it does not exist."""
+    path = Path(output_file)
     try:
-        text = path.read_text("utf-8", "replace")[-_LONGEST_SAID:]
+        text = path.read_text("utf-8", "replace")[-_LONGEST_OUTPUT:]
         path.unlink(missing_ok=True)
     except OSError:
         return ""
-    # What Python and Ray print of a crash is long, and about themselves; only the signal's name is of use.
+    # Python and Ray print long reports about a crash; only the name of the signal is useful.
     crash = _CRASH.search(text)
     lines = [line.strip() for line in (text[: crash.start()] if crash else text).splitlines() if line.strip()]
-    words = " | ".join(lines[-3:])[-500:]
+    end = " | ".join(lines[-3:])[-500:]
     signal = re.search(r"SIG[A-Z]+", crash.group(0)) if crash else None
-    return " | ".join(part for part in (words, signal.group(0) if signal else "") if part)
+    return " | ".join(part for part in (end, signal.group(0) if signal else "") if part)

@@ -1,4 +1,4 @@
-"""Which workers a run starts, on which nodes, cards and cores. Pure: nothing here looks at a machine."""
+"""Which workers a run starts, on which nodes, GPUs and cores. Pure: nothing here inspects a machine."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from render.model.errors import DeviceError, UsageError
 from render.run.options import RunOptions
 
-# So many workers never share one card: by then the CPU side or the card's memory is what they wait for.
+# Beyond this number of workers per GPU, the CPU work or the GPU's memory is the bottleneck.
 MOST_PER_GPU = 8
 
 
 @dataclass(frozen=True)
 class Node:
-    """A machine. id: Ray's, "" for the only one. cores, gpus: how many may be used."""
+    """A machine. id: Ray's id, "" for the only node. cores, gpus: numbers that may be used."""
 
     id: str
     name: str
@@ -26,36 +26,36 @@ class Node:
 class WorkerPlan:
     """One worker.
 
-    device: as CyclesRenderer takes it. threads: of its renderer. slot, of: it is number `slot` of `of` sharers of the
-    node's cores. node: Ray's id, "" for the only one. card: number of its GPU on the node, None on a CPU.
-    gpu_share: how much of that card.
+    device: as CyclesRenderer takes it. threads: of its renderer. index, count: its index among the `count` workers, or
+    GPUs, that share the node's cores. node: Ray's id, "" for the only node. card: index of its GPU on the node, None
+    for a CPU. gpu_share: share of that GPU.
     """
 
     device: str
     threads: int
-    slot: int
-    of: int
+    index: int
+    count: int
     node: str = ""
     card: int | None = None
     gpu_share: float = 0.0
 
     @property
-    def sharers(self) -> int:
-        """At most so many workers are on this node, this one counted."""
-        return self.of * (round(1 / self.gpu_share) if self.gpu_share else 1)
+    def workers_on_node(self) -> int:
+        """Maximum number of workers on this node, including this one."""
+        return self.count * (round(1 / self.gpu_share) if self.gpu_share else 1)
 
     def pinned(self, available: Sequence[int]) -> tuple[int, ...]:
-        """The cores that the worker keeps to, chosen on its node among those that may be used there."""
+        """Return the cores that the worker is pinned to, out of those available on its node."""
         if self.card is not None:
-            return tuple(available[self.slot :: self.of]) or (available[self.slot % len(available)],)
-        first = self.slot * self.threads
+            return tuple(available[self.index :: self.count]) or (available[self.index % len(available)],)
+        first = self.index * self.threads
         return tuple(dict.fromkeys(available[(first + k) % len(available)] for k in range(self.threads)))
 
 
 def plan_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> list[WorkerPlan]:
-    """What workers to start for `episodes` episodes. With `workers_per_gpu` None, one a card: more come as measured.
+    """Plan the workers for this number of episodes: one per GPU if `workers_per_gpu` is None; the tuner adds more.
 
-    Raises DeviceError when the GPUs asked for are not there, UsageError for options that exclude each other.
+    Raises DeviceError if requested GPUs are missing, UsageError for options that exclude each other.
     """
     wanted = cards_wanted(options, sum(node.gpus for node in nodes))
     if not wanted:
@@ -66,57 +66,47 @@ def plan_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> l
     for node, cards in _cards(nodes, wanted):
         threads = max(1, node.cores // cards // (options.workers_per_gpu or 1))
         plans += [WorkerPlan(device, threads, card, cards, node.id, card, share) for card in range(cards)]
-    # One on every card before a second on any: few episodes then use all cards.
+    # One on every GPU before a second on any, so that few episodes use all GPUs.
     return (plans * (options.workers_per_gpu or 1))[: max(1, episodes)]
 
 
 def cards_wanted(options: RunOptions, found: int, where: str = "") -> int:
-    """How many GPUs to use of those found; 0 is the CPU. where: what was seen, for the message.
+    """Return how many of the found GPUs to use; 0 means the CPU. where: what was inspected, for the message.
 
-    `auto` is every GPU found, or the CPU if there is none or --workers asks for it. Raises DeviceError, UsageError as
-    `plan_workers`.
+    `auto` means every found GPU, or the CPU if there is none or --workers is specified. Raises DeviceError and
+    UsageError as `plan_workers` does.
     """
     if options.gpus and options.device == "cpu":
         raise UsageError(f"--gpus {options.gpus} and --device cpu exclude each other; leave one out")
-    if options.gpus and options.workers:
-        raise UsageError(
-            f"--gpus {options.gpus} and --workers {options.workers} (CPU) exclude each other; "
-            "--workers-per-gpu says how many workers share a card"
-        )
-    _refuse_unused(options, found, where)
-    if options.gpus and options.gpus > found:
-        raise DeviceError(_too_few(options.gpus, found, where or _place(options)))
+    seen = where or f"{_gpus(found)} on {_place(options)}"
     if options.gpus:
-        return options.gpus
-    if options.device in ("cuda", "optix"):
-        if not found:
-            seen = where or f"no GPU on {_place(options)}"
-            raise DeviceError(f"--device {options.device}: {seen}; check with nvidia-smi, or use --device cpu")
-        return found
-    return found if options.device == "auto" and options.workers is None else 0
-
-
-def _refuse_unused(options: RunOptions, found: int, where: str) -> None:
-    """Raise UsageError for a number of workers of the other kind of device: it would be passed over in silence."""
-    if options.gpus:
-        cards, why = True, f"--gpus {options.gpus}"
+        wanted, why = options.gpus, f"--gpus {options.gpus}"
     elif options.device != "auto":
-        cards, why = options.device != "cpu", f"--device {options.device}"
+        wanted, why = 0 if options.device == "cpu" else max(1, found), f"--device {options.device}"
     elif options.workers is not None:
-        cards, why = False, f"--workers {options.workers} asks for the CPU"
+        wanted, why = 0, f"--workers {options.workers} selects the CPU"
     else:
-        seen = where or f"{found or 'no'} GPU{'s' if found > 1 else ''} on {_place(options)}"
-        cards, why = found > 0, f"--device auto: {seen}"
+        wanted, why = found, f"--device auto: {seen}"
+    _check_unused(options, wanted > 0, why)
+    if wanted > found and options.gpus:
+        raise DeviceError(_too_few(wanted, found, where or _place(options)))
+    if wanted > found:
+        raise DeviceError(f"--device {options.device}: {seen}; check with nvidia-smi, or use --device cpu")
+    return wanted
+
+
+def _check_unused(options: RunOptions, cards: bool, why: str) -> None:
+    """Raise UsageError for an option for the other kind of device, which would be ignored silently."""
     if not cards and options.workers_per_gpu is not None:
         raise UsageError(
             f"--workers-per-gpu {options.workers_per_gpu} is for GPUs, and this run is on the CPU ({why}); leave it "
-            "out, or ask for GPUs with --gpus or --device"
+            "out, or select GPUs with --gpus or --device"
         )
     for name, value in (("workers", options.workers), ("threads", options.threads)):
         if cards and value is not None:
             raise UsageError(
                 f"--{name} {value} is for CPU workers, and this run is on GPUs ({why}); leave it out "
-                "(--workers-per-gpu says how many workers share a card), or give --device cpu"
+                "(--workers-per-gpu sets how many workers share a GPU), or pass --device cpu"
             )
 
 
@@ -124,14 +114,18 @@ def _place(options: RunOptions) -> str:
     return f"the Ray cluster at {options.address}" if options.address else "this machine"
 
 
+def _gpus(count: int) -> str:
+    return f"{count or 'no'} GPU{'s' if count > 1 else ''}"
+
+
 def _too_few(wanted: int, found: int, where: str) -> str:
-    has = f"{found or 'no'} GPU{'s' if found > 1 else ''}"
     todo = f"Use --gpus {found}, or " if found else "Check with nvidia-smi, or use --device cpu, or "
-    return f"--gpus {wanted}: {has} found ({where}). {todo}--device auto without --gpus to take what there is."
+    found_text = f"--gpus {wanted}: {_gpus(found)} found ({where})."
+    return f"{found_text} {todo}--device auto without --gpus to use what is available."
 
 
 def _cards(nodes: Sequence[Node], wanted: int) -> list[tuple[Node, int]]:
-    """The first `wanted` cards, as (node, how many of its cards)."""
+    """Return the first `wanted` GPUs as (node, number of its GPUs)."""
     chosen = []
     for node in nodes:
         take = min(node.gpus, wanted)
@@ -142,7 +136,7 @@ def _cards(nodes: Sequence[Node], wanted: int) -> list[tuple[Node, int]]:
 
 
 def _cpu_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> list[WorkerPlan]:
-    """One-thread workers fill the cores best; fewer episodes than cores share them out."""
+    """Plan one-thread workers, which use the cores best; fewer episodes than cores get more threads each."""
     cores = sum(node.cores for node in nodes)
     if options.workers is not None:
         count = options.workers
@@ -151,12 +145,12 @@ def _cpu_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> l
     else:
         count = cores
     count = max(1, min(count, episodes))
-    given = dict.fromkeys(nodes, 0)
+    counts = dict.fromkeys(nodes, 0)
     for _ in range(count):
-        roomiest = max(nodes, key=lambda node: node.cores / (given[node] + 1))
-        given[roomiest] += 1
+        roomiest = max(nodes, key=lambda node: node.cores / (counts[node] + 1))
+        counts[roomiest] += 1
     plans = []
-    for node, workers in given.items():
+    for node, workers in counts.items():
         threads = options.threads or max(1, node.cores // max(1, workers))
-        plans += [WorkerPlan("cpu", threads, slot, workers, node.id) for slot in range(workers)]
+        plans += [WorkerPlan("cpu", threads, index, workers, node.id) for index in range(workers)]
     return plans

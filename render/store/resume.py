@@ -47,6 +47,10 @@ class Planner:
         self._stored = dict(store.ids()) if store is not None else {}
         self._explained = 0
 
+    def stored(self, episode_id: str) -> str | None:
+        """Return the job hash that an id is stored with, None if it is not stored."""
+        return self._stored.get(episode_id)
+
     def decide(self, episode: EpisodeSpec | Scene, job: RenderKey, settings: Settings) -> Decision:
         """Decide about one episode. Raises StoreError if the store can't be read."""
         stored = self._stored.get(episode.id)
@@ -73,8 +77,12 @@ class Planner:
         return tuple(difference(self._store.job(episode_id), job))
 
     @staticmethod
-    def conflict(decisions: Sequence[Decision]) -> ConflictError:
-        """Return the error that lists conflicting episodes and their differences."""
+    def conflict(decisions: Sequence[Decision], count: int = 0) -> ConflictError:
+        """Return the error that lists conflicting episodes and their differences.
+
+        decisions: all conflicts, or the first of `count`.
+        """
+        count = max(count, len(decisions))
         lines = []
         for decision in decisions[:_EXPLAINED]:
             shown = list(decision.differences[:_SHOWN_DIFFERENCES])
@@ -82,8 +90,8 @@ class Planner:
                 shown.append(f"and {len(decision.differences) - len(shown)} more")
             lines.append(f"episode {decision.episode.id} is stored already, but was made from something else:")
             lines += [f"  {line}" for line in shown]
-        if len(decisions) > _EXPLAINED:
-            lines.append(f"and {len(decisions) - _EXPLAINED} more")
+        if count > _EXPLAINED:
+            lines.append(f"and {count - _EXPLAINED} more")
         lines.append("pass --replace to render them again, --keep to keep the stored ones, or use another id or store")
         return ConflictError("\n".join(lines))
 

@@ -1,4 +1,4 @@
-"""Many views of single models: the job for which people use renderers of ShapeNet. One episode a model."""
+"""Many views of single models, as renderers of ShapeNet make them: one episode per model."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from scene_specs.language.errors import Diagnostic, SpecError
+from scene_specs.language.errors import spec_error
 from scene_specs.language.rng import generator
 from scene_specs.language.spec import EpisodeSpec, FrameSpec, ObjectSpec, ViewSpec
 
 MAX_VIEWS = 100
-# As the spec language's own (scene_specs.language.spec.CameraSpec).
+# As in scene_specs.language.spec.CameraSpec.
 MAX_DISTANCE, MAX_FRAMING = 1e4, 10.0
 
 
 @dataclass(frozen=True)
 class ViewPlan:
-    """Where the cameras stand.
+    """Camera positions. count: views per model. elevation: least and greatest, degrees.
 
-    count: views a model. elevation: least and greatest, degrees. yaw: "even" spaces the views evenly from `start` and
-    spreads elevations evenly, too, "random" draws both, yaw uniformly and elevation uniformly over the sphere between
-    its bounds. distance: Blender units from the model's middle, its longest side being 2; or framing: share of the
-    image's shorter side that its sphere fills. None leaves it to the stage.
+    yaw: "even" spaces yaw (from `start`) and elevation evenly; "random" draws yaw uniformly, and elevation uniformly
+    over the sphere between its bounds. distance: Blender units from the center of the model, whose longest side is 2.
+    framing: instead of distance, share of the image's shorter side that its sphere fills. None: the stage's default.
     """
 
     count: int = 24
@@ -51,7 +50,7 @@ def _problem(plan: ViewPlan) -> str:
 
 
 def _angles(plan: ViewPlan, episode: str, seed: int) -> list[tuple[float, float]]:
-    """(yaw, elevation) in degrees of each view, 3 decimals."""
+    """Return (yaw, elevation) of each view in degrees, with 3 decimals."""
     low, high = plan.elevation
     count = plan.count
     if plan.yaw == "even":
@@ -75,13 +74,13 @@ def view_spec(
     color: str | None = None,
     material: str | None = None,
 ) -> EpisodeSpec:
-    """The episode of one model, `shapenet:<category>/<id>`: one frame with views `000`, `001`, ...
+    """Return the episode of a model, `shapenet:<category>/<id>`: one frame with views `000`, `001`, ...
 
-    Its id is `views/<category>/<id>`; no other episode is needed to make it. Raises SpecError for a plan out of range.
+    Id: `views/<category>/<id>`. Independent of other episodes. Raises SpecError for a plan out of range.
     """
     problem = _problem(plan)
     if problem:
-        raise SpecError([Diagnostic("", 0, "", "", problem)])
+        raise spec_error(problem)
     category, _, identity = model.removeprefix("shapenet:").partition("/")
     episode = f"views/{category}/{identity}"
     views = tuple(

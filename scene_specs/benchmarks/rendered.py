@@ -1,4 +1,4 @@
-"""What a benchmark may ask of a rendered episode. Records of `render` have this form; benchmarks never import them."""
+"""The form of rendered episodes that benchmarks read. Records of `render` have it; benchmarks do not import them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from pycocotools import mask as coco
 
 
 class RenderedMask(Protocol):
@@ -19,7 +20,7 @@ class RenderedMask(Protocol):
 
 
 class RenderedObject(Protocol):
-    """An object of an image: what it was made as, and what was measured. See render.model.record.ObjectAnnotation."""
+    """An object of an image, with its attributes and measurements; see render.model.record.ObjectAnnotation."""
 
     @property
     def name(self) -> str: ...
@@ -54,7 +55,7 @@ class RenderedPointer(Protocol):
 
 
 class RenderedTruth(Protocol):
-    """The measured truth of an image. relations: relation -> name -> names of the objects that stand so of it."""
+    """The measured truth of an image. relations: relation -> name -> names of the objects in that relation to it."""
 
     @property
     def objects(self) -> Sequence[RenderedObject]: ...
@@ -85,7 +86,7 @@ class RenderedImage(Protocol):
 
 
 class SceneItem(Protocol):
-    """An object as the scene has it. scale: Blender units."""
+    """An object of the scene. scale: Blender units."""
 
     @property
     def shape(self) -> str: ...
@@ -96,7 +97,7 @@ class SceneItem(Protocol):
 
 
 class RenderedFrame(Protocol):
-    """A frame of the scene. pixels: "center" where edges are not blended."""
+    """A frame of the scene. pixels: "center" if edges are not antialiased."""
 
     @property
     def name(self) -> str: ...
@@ -111,7 +112,7 @@ class RenderedFrame(Protocol):
 
 
 class RenderedScene(Protocol):
-    """What was rendered. stage: its name. task: the benchmark's own truth."""
+    """The scene of an episode. stage: its name. task: the truth of the benchmark."""
 
     @property
     def stage(self) -> str: ...
@@ -130,3 +131,8 @@ class RenderedEpisode(Protocol):
     def scene(self) -> RenderedScene: ...
     @property
     def images(self) -> Sequence[RenderedImage]: ...
+
+
+def mask_of(item: RenderedObject) -> NDArray[np.bool_]:
+    """Return the visible pixels of an object, (height, width) bool."""
+    return coco.decode({"size": list(item.rle.size), "counts": item.rle.counts.encode()}).astype(bool)  # type: ignore[no-any-return]

@@ -1,6 +1,6 @@
-"""Layouts that no search can find: relations in a circle, places outside the area, two objects in one place.
+"""Checks for layouts that cannot exist: cyclic relations, locations outside the area, objects that overlap.
 
-Each check is certain for any camera the frame may get, so a spec that passes may still fail in the search.
+Each check holds for every camera that the frame can get. A spec that passes can still fail in the layout search.
 """
 
 from __future__ import annotations
@@ -9,27 +9,25 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from scene_specs.language.diagnostics import PathDiagnostic, preview_json
+from scene_specs.language.diagnostics import PathDiagnostic, preview_json, unexpected
 from scene_specs.language.spec import AreaSpec, ConstraintSpec, FrameSpec, ObjectSpec, object_name
 from scene_specs.language.stage import Stage
 from scene_specs.language.strict_json import Path
 from scene_specs.language.vocabulary import OPPOSITE, SHAPES
 
-# Meshes have rounded edges: touching, or a hair less, is not yet overlapping.
+# Meshes have rounded edges, so objects that touch do not overlap yet.
 _TOUCH = 1e-3
 
 
-def layout_issues(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
-    """The issues of a frame's places and relations."""
+def layout_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
+    """Report problems of a frame's locations and relations."""
     area = frame.area or stage.placement.area
     empty = [axis for axis in ("x", "y") if not getattr(area, axis)[0] < getattr(area, axis)[1]]
     for axis in empty:
-        yield PathDiagnostic(
-            (*at, "area", axis), f"found {preview_json(getattr(area, axis))}; allowed: [least, greatest]"
-        )
+        yield unexpected((*at, "area", axis), getattr(area, axis), "[least, greatest]")
     if not empty:
         yield from _outside(frame, area, at)
-        yield from _relation_issues(frame, stage, area, at)
+        yield from _relation_diagnostics(frame, stage, area, at)
     yield from _overlaps(frame, stage, at)
 
 
@@ -46,15 +44,15 @@ def _outside(frame: FrameSpec, area: AreaSpec, at: Path) -> Iterator[PathDiagnos
 
 @dataclass(frozen=True)
 class _Body:
-    """An object of which the place and the least size are known.
+    """An object whose location and minimum size are known.
 
-    upright: its cross-section is known at every height. grounded: stands on the ground. guessed: `scale` is the least
-    the stage draws; a larger one on the ground would only overlap more of what stands there too.
+    upright: its cross-section is known at every height. grounded: it stands on the ground. guessed: `scale` is the
+    smallest that the stage draws; a larger one on the ground would only overlap more.
     """
 
     index: int
     name: str
-    place: tuple[float, float, float]
+    location: tuple[float, float, float]
     scale: float
     upright: bool
     grounded: bool
@@ -63,7 +61,7 @@ class _Body:
 
 def _body(item: ObjectSpec, index: int, stage: Stage) -> _Body | None:
     if item.location is None or (item.shape is not None and item.shape not in SHAPES) or stage.pixels == "center":
-        # What is flat may lie over what is flat.
+        # Flat objects may cover each other.
         return None
     sizes = stage.size_names()
     if isinstance(item.size, str):
@@ -86,31 +84,30 @@ def _overlaps(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnost
     for number, second in enumerate(bodies):
         for first in bodies[:number]:
             if _overlap(first, second):
-                places = f"{preview_json(second.place[: len(frame.objects[second.index].location or ())])}"
-                problem = (
-                    f"found {places}, where object {preview_json(first.name)} (objects[{first.index}]) stands already"
-                )
-                yield PathDiagnostic(
-                    (*at, "objects", second.index, "location"), problem, "two objects can't share a place"
-                )
+                path = (*at, "objects", second.index, "location")
+                other = f"object {preview_json(first.name)} (objects[{first.index}])"
+                problem = f"found {preview_json(frame.objects[second.index].location)}, where {other} stands already"
+                yield PathDiagnostic(path, problem, "two objects can't share a place")
                 break
 
 
 def _overlap(a: _Body, b: _Body) -> bool:
-    """Whether two bodies certainly overlap. Shapes hold the sphere of radius `scale`; upright ones the cylinder."""
+    """Return whether two bodies certainly overlap: every shape contains the sphere of radius `scale`, upright ones the
+    cylinder.
+    """
     if any(one.guessed and one.grounded and not other.grounded for one, other in ((a, b), (b, a))):
         return False
     reach = a.scale + b.scale - _TOUCH
-    if math.dist(a.place, b.place) < reach:
+    if math.dist(a.location, b.location) < reach:
         return True
-    # Edges are rounded by 5 %; inside 0.9 of height and radius a cylinder is whole.
-    flat = math.dist(a.place[:2], b.place[:2])
-    return a.upright and b.upright and max(flat, abs(a.place[2] - b.place[2])) < 0.9 * reach
+    # Edges are rounded by 5 %, so a cylinder is solid within 0.9 of its height and radius.
+    flat = math.dist(a.location[:2], b.location[:2])
+    return a.upright and b.upright and max(flat, abs(a.location[2] - b.location[2])) < 0.9 * reach
 
 
 @dataclass(frozen=True)
 class _Edge:
-    """`low` comes before `high` along an axis (rightwards, or backwards) by `margin`."""
+    """A constraint: `low` comes before `high` along an axis (rightwards or backwards) by at least `margin`."""
 
     low: str
     high: str
@@ -119,7 +116,7 @@ class _Edge:
 
 
 def _edges(constraints: Sequence[ConstraintSpec], names: Sequence[str], margin: float, axis: str) -> Iterator[_Edge]:
-    """Edges along the axis that `axis` (right or behind) points to; those with unknown names are left to others."""
+    """Yield the edges along `axis` (right or behind). Other checks report unknown names."""
     for index, c in enumerate(constraints):
         subject, of = c.subject, c.of
         if subject is None or of is None or subject == of or subject not in names or of not in names:
@@ -131,33 +128,33 @@ def _edges(constraints: Sequence[ConstraintSpec], names: Sequence[str], margin: 
             yield _Edge(subject, of, gap, index)
 
 
-def _relation_issues(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -> Iterator[PathDiagnostic]:
+def _relation_diagnostics(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -> Iterator[PathDiagnostic]:
     names = [object_name(item, index) for index, item in enumerate(frame.objects)]
     room = math.dist((area.x[0], area.y[0]), (area.x[1], area.y[1]))
     for axis in ("right", "behind"):
         kept: dict[str, list[_Edge]] = {}
-        circle = False
+        cyclic = False
         for edge in _edges(frame.constraints, names, stage.placement.relation_threshold, axis):
-            way = _way(kept, edge.high, edge.low)
-            if way is None:
+            path = _path(kept, edge.high, edge.low)
+            if path is None:
                 kept.setdefault(edge.low, []).append(edge)
                 continue
-            circle = True
-            chain = ", ".join(_said(frame.constraints[e.constraint]) for e in (*way, edge))
-            path = (*at, "constraints", edge.constraint)
-            yield PathDiagnostic(path, f"contradictory relations: {chain}", "leave one of them out")
-        if not circle:
+            cyclic = True
+            chain = ", ".join(_in_words(frame.constraints[e.constraint]) for e in (*path, edge))
+            location = (*at, "constraints", edge.constraint)
+            yield PathDiagnostic(location, f"contradictory relations: {chain}", "leave one of them out")
+        if not cyclic:
             yield from _too_long(kept, names, room, axis, at)
 
 
-def _said(constraint: ConstraintSpec) -> str:
-    """A relation in words."""
+def _in_words(constraint: ConstraintSpec) -> str:
+    """Return a relation in words."""
     words = {"left": "left of", "right": "right of", "front": "in front of", "behind": "behind"}
     return f"{constraint.subject} {words[constraint.relation or 'left']} {constraint.of}"
 
 
-def _way(edges: dict[str, list[_Edge]], start: str, goal: str) -> list[_Edge] | None:
-    """A way from one name to another along edges, None if there is none."""
+def _path(edges: dict[str, list[_Edge]], start: str, goal: str) -> list[_Edge] | None:
+    """Return the shortest path from one name to another along edges, None if there is none."""
     came: dict[str, _Edge | None] = {start: None}
     queue = [start]
     for name in queue:
@@ -169,20 +166,20 @@ def _way(edges: dict[str, list[_Edge]], start: str, goal: str) -> list[_Edge] | 
                 queue.append(edge.high)
     if goal not in came:
         return None
-    way: list[_Edge] = []
+    path: list[_Edge] = []
     while (last := came[goal]) is not None:
-        way.append(last)
+        path.append(last)
         goal = last.low
-    return way[::-1]
+    return path[::-1]
 
 
 def _too_long(
     edges: dict[str, list[_Edge]], names: Sequence[str], room: float, axis: str, at: Path
 ) -> Iterator[PathDiagnostic]:
-    """A chain of relations that needs more room than the diagonal of the area, the most any direction has."""
+    """Report a chain of relations that is longer than the diagonal of the area, the longest distance in it."""
     reach = dict.fromkeys(names, 0.0)
     last: _Edge | None = None
-    # No circles are left, so a way has fewer edges than there are names.
+    # There are no cycles, so a path has fewer edges than there are names.
     for _ in names:
         changed = False
         for edge in (edge for name in names for edge in edges.get(name, ())):
@@ -194,6 +191,5 @@ def _too_long(
             break
     if last is not None:
         need = f"objects in a row towards {axis} need {max(reach.values()):g}; the area's diagonal is {room:g}"
-        yield PathDiagnostic(
-            (*at, "constraints", last.constraint), f"no room: {need}", "widen the area or lower the margins"
-        )
+        path = (*at, "constraints", last.constraint)
+        yield PathDiagnostic(path, f"no room: {need}", "widen the area or lower the margins")

@@ -1,17 +1,18 @@
-"""What can be wrong about a stage's places, the view an object is seen from, background and fixation cross."""
+"""Checks of named places, views of objects, backgrounds and fixation crosses against the stage."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, preview_json
+from scene_specs.checks.object_checks import beside
+from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, preview_json, unexpected
 from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import Stage
 from scene_specs.language.strict_json import Path
 
 
-def place_issues(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
-    """Places that aren't there, given twice or beside a location; more objects than places."""
+def place_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
+    """Report places that are unknown, given twice or beside a location, and more objects than places."""
     places = stage.places or {}
     taken: dict[str, int] = {}
     without = 0
@@ -22,11 +23,9 @@ def place_issues(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagn
             continue
         if item.place not in places:
             allowed = ", ".join(places) or f"none, stage {stage.name} has no places"
-            yield PathDiagnostic(
-                path, f"found {preview_json(item.place)}; allowed: {allowed}", did_you_mean(item.place, places)
-            )
+            yield unexpected(path, item.place, allowed, did_you_mean(item.place, places))
         elif item.location is not None:
-            yield PathDiagnostic(path, "given beside location; allowed: place, or location", "leave one out")
+            yield beside(path, "location", "place, or location")
         elif taken.setdefault(item.place, index) != index:
             text = f"found {preview_json(item.place)}, the place of objects[{taken[item.place]}]"
             yield PathDiagnostic(path, text, "two objects can't share a place")
@@ -39,12 +38,12 @@ def place_issues(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagn
         yield PathDiagnostic((*at, "objects"), problem, f"places: {', '.join(places)}")
 
 
-def sight_issues(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
-    """Views of objects that stand on a ground; background and fixation on a stage that has none."""
+def sight_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
+    """Report views on a stage with a ground, and backgrounds and fixation crosses on a stage without them."""
     for index, item in enumerate(frame.objects):
         path = (*at, "objects", index, "view")
         if item.view is not None and item.rotation_deg is not None:
-            yield PathDiagnostic(path, "given beside rotation_deg; allowed: view, or rotation_deg", "leave one out")
+            yield beside(path, "rotation_deg", "view, or rotation_deg")
         if item.view is not None and stage.ground is not None:
             problem = f"found a view; stage {stage.name!r} has a ground, on which a tilted object cannot stand"
             yield PathDiagnostic(path, problem, "give rotation_deg, or place the camera")
@@ -53,6 +52,5 @@ def sight_issues(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagn
     if frame.fixation is not None and stage.fixation is None:
         yield PathDiagnostic((*at, "fixation"), f"found a fixation cross; stage {stage.name!r} has none")
     if frame.antialias is not None and stage.pixels != "center":
-        yield PathDiagnostic(
-            (*at, "antialias"), f"found antialias; stage {stage.name!r} is not flat, and always antialiased"
-        )
+        problem = f"found antialias; stage {stage.name!r} is not flat, and always antialiased"
+        yield PathDiagnostic((*at, "antialias"), problem)

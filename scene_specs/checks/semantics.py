@@ -1,31 +1,32 @@
-"""What needs more than one field to be seen as wrong: words, names, kinds of constraint, cameras, counts.
+"""Checks of a whole spec or Scene that need more than one field: names, constraints, cameras, lights, counts.
 
-Only what is certain without a search is an issue here; `scene_specs.checks.layout_checks` does the same for places.
+They report only what is certain without a layout search.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Any
 
-from scene_specs.checks.layout_checks import layout_issues
+from scene_specs.checks.layout_checks import layout_diagnostics
 from scene_specs.checks.object_checks import (
-    blend_issues,
+    beside,
+    blend_diagnostics,
     color_word,
     duplicates,
     material_given,
-    object_issues,
-    random_issues,
+    object_diagnostics,
+    outline_diagnostics,
+    random_diagnostics,
     shape_word,
     unknown,
 )
-from scene_specs.checks.outline_checks import outline_issues
-from scene_specs.checks.place_checks import place_issues, sight_issues
-from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, preview_json
+from scene_specs.checks.place_checks import place_diagnostics, sight_diagnostics
+from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, preview_json, unexpected
 from scene_specs.language.errors import SpecError
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
 from scene_specs.language.registry import materials
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import (
     CameraSpec,
     ConstraintSpec,
@@ -42,63 +43,61 @@ _KINDS = ("relation", "min_visible_pixels", "min_distance", "axis_margin", "in_f
 _BELONGS = {"subject": "relation", "of": "relation", "margin": "relation", "objects": "min_visible_pixels"}
 
 
-def issues_of(episode: Any) -> list[PathDiagnostic]:
-    """What is wrong with an EpisodeSpec, or a Scene, whose form is right."""
-    return spec_issues(episode) if isinstance(episode, EpisodeSpec) else list(_scene_issues(episode))
+def diagnostics_of(episode: EpisodeSpec | Scene) -> list[PathDiagnostic]:
+    """Return the problems of an EpisodeSpec or a Scene whose form is valid."""
+    return spec_diagnostics(episode) if isinstance(episode, EpisodeSpec) else list(_scene_diagnostics(episode))
 
 
 def check_spec(spec: EpisodeSpec) -> None:
-    """For specs made in Python. Raises SpecError with all faults."""
-    issues = spec_issues(spec)
-    if issues:
-        raise SpecError([issue.diagnostic(episode=spec.id) for issue in issues])
+    """Check a spec made in Python. Raises SpecError with all diagnostics."""
+    diagnostics = spec_diagnostics(spec)
+    if diagnostics:
+        raise SpecError([diagnostic.in_file(episode=spec.id) for diagnostic in diagnostics])
 
 
-def spec_issues(spec: EpisodeSpec) -> list[PathDiagnostic]:
-    """All issues of a spec, in the order of its fields."""
-    issues: list[PathDiagnostic] = []
+def spec_diagnostics(spec: EpisodeSpec) -> list[PathDiagnostic]:
+    """Return all problems of a spec, in the order of its fields."""
+    diagnostics: list[PathDiagnostic] = []
     stage = None
     try:
         stage = load_stage(spec.stage)
     except StageError as error:
         known = sorted(stage_paths())
-        text = (
-            f"found {preview_json(spec.stage)}; allowed: {', '.join(known)}" if spec.stage not in known else str(error)
-        )
-        issues.append(PathDiagnostic(("stage",), text, did_you_mean(spec.stage, known)))
+        found = unexpected(("stage",), spec.stage, ", ".join(known), did_you_mean(spec.stage, known))
+        diagnostics.append(found._replace(problem=str(error)) if spec.stage in known else found)
     if spec.canvas is not None and stage is not None and stage.pixels != "center":
-        issues.append(PathDiagnostic(("canvas",), f"found a canvas; stage {stage.name!r} is not flat"))
+        diagnostics.append(PathDiagnostic(("canvas",), f"found a canvas; stage {stage.name!r} is not flat"))
     stage = stage if stage is None else stage_of(spec)
     names = [spec.frame_name(index) for index in range(len(spec.frames))]
-    issues += duplicates(names, ("frames",), "a frame", fold=True)
+    diagnostics += duplicates(names, ("frames",), "a frame", fold=True)
     for index, frame in enumerate(spec.frames):
-        issues += frame_issues(frame, stage, ("frames", index))
-    return issues
+        diagnostics += frame_diagnostics(frame, stage, ("frames", index))
+    return diagnostics
 
 
-def frame_issues(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
-    """The issues of one frame at path `at`. stage: None if it isn't known; checks that need it are left out."""
+def frame_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
+    """Report problems of the frame at path `at`. stage: None if it is unknown, which skips the checks that need it."""
     for index, item in enumerate(frame.objects):
-        yield from object_issues(item, stage, (*at, "objects", index))
+        yield from object_diagnostics(item, stage, (*at, "objects", index))
     names = [object_name(item, index) for index, item in enumerate(frame.objects)]
     yield from duplicates(names, (*at, "objects"), "an object")
     if frame.random_objects is not None:
-        yield from random_issues(frame, frame.random_objects, stage, (*at, "random_objects"))
+        yield from random_diagnostics(frame, frame.random_objects, stage, (*at, "random_objects"))
     if frame.pointer is not None:
-        yield from _pointer_issues(frame.pointer, names, stage, (*at, "pointer"))
+        yield from _pointer_diagnostics(frame.pointer, names, stage, (*at, "pointer"))
     for index, constraint in enumerate(frame.constraints):
-        yield from _constraint_issues(constraint, names, stage, (*at, "constraints", index))
-    yield from _given_twice(frame.constraints, (*at, "constraints"))
-    yield from _camera_issues(frame, stage, at)
-    yield from _light_issues(frame.lights, stage, (*at, "lights"))
+        yield from _constraint_diagnostics(constraint, names, stage, (*at, "constraints", index))
+    yield from _repeated_settings(frame.constraints, (*at, "constraints"))
+    yield from _camera_diagnostics(frame, stage, at)
+    yield from _light_diagnostics(frame.lights, stage, (*at, "lights"))
     yield from duplicates(list(frame.passes), (*at, "passes"), "a pass")
     if stage is not None:
-        yield from layout_issues(frame, stage, at)
-        yield from place_issues(frame, stage, at)
-        yield from sight_issues(frame, stage, at)
+        yield from layout_diagnostics(frame, stage, at)
+        yield from place_diagnostics(frame, stage, at)
+        yield from sight_diagnostics(frame, stage, at)
 
 
-def _pointer_issues(
+def _pointer_diagnostics(
     pointer: PointerSpec, names: Sequence[str], stage: Stage | None, at: Path
 ) -> Iterator[PathDiagnostic]:
     if pointer.target not in names:
@@ -113,24 +112,22 @@ def _pointer_issues(
     yield from material_given(pointer.material, at)
 
 
-def _constraint_issues(
+def _constraint_diagnostics(
     constraint: ConstraintSpec, names: Sequence[str], stage: Stage | None, at: Path
 ) -> Iterator[PathDiagnostic]:
     kinds = [kind for kind in _KINDS if getattr(constraint, kind) is not None]
     if len(kinds) != 1:
         found = " and ".join(kinds) or "none"
-        yield PathDiagnostic(
-            at, f"found {found}; allowed: exactly one of {', '.join(_KINDS)}", "one constraint each" if kinds else ""
-        )
+        allowed = f"exactly one of {', '.join(_KINDS)}"
+        yield PathDiagnostic(at, f"found {found}; allowed: {allowed}", "one constraint each" if kinds else "")
     for key, kind in _BELONGS.items():
         if getattr(constraint, key) is not None and kind not in kinds:
             yield PathDiagnostic((*at, key), f"given without {kind}; allowed: only with {kind}")
     if constraint.relation is not None:
         for key in ("subject", "of"):
             if getattr(constraint, key) is None:
-                yield PathDiagnostic(
-                    at, f"relation {preview_json(constraint.relation)} without {key}; allowed: subject and of"
-                )
+                relation = preview_json(constraint.relation)
+                yield PathDiagnostic(at, f"relation {relation} without {key}; allowed: subject and of")
         if constraint.subject is not None and constraint.subject == constraint.of:
             problem = f"found {preview_json(constraint.of)}, which is the subject itself; allowed: another object"
             yield PathDiagnostic((*at, "of"), problem)
@@ -138,32 +135,28 @@ def _constraint_issues(
     named += [((*at, "objects", index), name) for index, name in enumerate(constraint.objects or ())]
     for path, name in named:
         if name is not None and name not in names:
-            allowed = (
-                f"the name of an object of this frame: {', '.join(names)}" if names else "this frame names no object"
-            )
-            yield PathDiagnostic(path, f"found {preview_json(name)}; allowed: {allowed}", did_you_mean(name, names))
+            objects = f"the name of an object of this frame: {', '.join(names)}"
+            yield unexpected(path, name, objects if names else "this frame names no object", did_you_mean(name, names))
     pixels = constraint.min_visible_pixels
     if stage is not None and pixels is not None and pixels > prod(stage.size):
         most = f"at most {prod(stage.size)}, the pixels of stage {stage.name} ({stage.size[0]}x{stage.size[1]})"
-        yield PathDiagnostic((*at, "min_visible_pixels"), f"found {pixels}; allowed: {most}")
+        yield unexpected((*at, "min_visible_pixels"), pixels, most)
 
 
-def _given_twice(constraints: Sequence[ConstraintSpec], at: Path) -> Iterator[PathDiagnostic]:
-    """Settings of the whole frame: two of a kind would leave open which one counts."""
+def _repeated_settings(constraints: Sequence[ConstraintSpec], at: Path) -> Iterator[PathDiagnostic]:
+    """Report settings of the frame that are given twice."""
     first: dict[str, int] = {}
     for index, constraint in enumerate(constraints):
         for kind in _KINDS[1:]:
-            whole = kind != "min_visible_pixels" or constraint.objects is None
-            if getattr(constraint, kind) is not None and whole and first.setdefault(kind, index) != index:
+            of_frame = kind != "min_visible_pixels" or constraint.objects is None
+            if getattr(constraint, kind) is not None and of_frame and first.setdefault(kind, index) != index:
                 problem = f"{kind} is given twice for the frame, first in constraints[{first[kind]}]"
                 yield PathDiagnostic((*at, index, kind), problem, "leave one out")
 
 
-def _camera_issues(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
+def _camera_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
     if frame.camera is not None and frame.views is not None:
-        yield PathDiagnostic(
-            (*at, "camera"), "given beside views; allowed: camera, or views", "make it one of the views"
-        )
+        yield beside((*at, "camera"), "views", "camera, or views", "make it one of the views")
     cameras: list[tuple[Path, CameraSpec]] = []
     if frame.camera is not None:
         cameras.append(((*at, "camera"), frame.camera))
@@ -173,22 +166,20 @@ def _camera_issues(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[
     for path, camera in cameras:
         orbit = [key for key in ("yaw_deg", "elevation_deg", "distance", "framing") if getattr(camera, key) is not None]
         if camera.location is not None and orbit:
-            yield PathDiagnostic((*path, orbit[0]), f"given beside location; allowed: location, or {', '.join(orbit)}")
+            yield beside((*path, orbit[0]), "location", f"location, or {', '.join(orbit)}", "")
         if camera.distance is not None and camera.framing is not None:
-            yield PathDiagnostic(
-                (*path, "framing"), "given beside distance; allowed: distance, or framing", "leave one out"
-            )
+            yield beside((*path, "framing"), "distance", "distance, or framing")
         aim = camera.look_at or (stage.camera.look_at if stage else None)
-        # One that goes around what it looks at does not stand where the stage has its camera.
+        # An orbiting camera does not stand at the location of the stage's camera.
         orbits = bool(orbit) or (stage is not None and stage.camera.framing is not None)
-        place = camera.location or (stage.camera.location if stage is not None and not orbits else None)
-        if aim is not None and aim == place:
+        location = camera.location or (stage.camera.location if stage is not None and not orbits else None)
+        if aim is not None and aim == location:
             key = "look_at" if camera.look_at is not None else "location"
-            problem = f"found {preview_json(place)} for both location and look_at; allowed: two different points"
+            problem = f"found {preview_json(location)} for both location and look_at; allowed: two different points"
             yield PathDiagnostic((*path, key), problem)
 
 
-def _light_issues(lights: Sequence[LightSpec], stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
+def _light_diagnostics(lights: Sequence[LightSpec], stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
     yield from duplicates([light.name for light in lights], at, "a light")
     if stage is None:
         return
@@ -196,19 +187,15 @@ def _light_issues(lights: Sequence[LightSpec], stage: Stage | None, at: Path) ->
     for index, light in enumerate(lights):
         if light.name not in kinds:
             allowed = f"a light of stage {stage.name}: {', '.join(kinds)}"
-            yield PathDiagnostic(
-                (*at, index, "name"),
-                f"found {preview_json(light.name)}; allowed: {allowed}",
-                did_you_mean(light.name, kinds),
-            )
+            yield unexpected((*at, index, "name"), light.name, allowed, did_you_mean(light.name, kinds))
         elif kinds[light.name] == "sun":
             for key in ("location", "jitter"):
                 if getattr(light, key):
                     yield PathDiagnostic((*at, index, key), f"found a {key} for a sun; allowed: only for area lights")
 
 
-def _scene_issues(scene: Any) -> Iterator[PathDiagnostic]:
-    """A compiled Scene given as input: names, instance ids and words."""
+def _scene_diagnostics(scene: Scene) -> Iterator[PathDiagnostic]:
+    """Report problems of a Scene given as input: names, instance ids and unknown words."""
     yield from duplicates([frame.name for frame in scene.frames], ("frames",), "a frame", fold=True)
     for number, frame in enumerate(scene.frames):
         at: Path = ("frames", number)
@@ -217,15 +204,13 @@ def _scene_issues(scene: Any) -> Iterator[PathDiagnostic]:
         for index, item in enumerate(frame.objects):
             here = (*at, "objects", index)
             if item.index != index + 1:
-                yield PathDiagnostic(
-                    (*here, "index"), f"found {item.index}; allowed: {index + 1}, counted from 1 in order"
-                )
-            # What points has a mesh that is no word for an object; the renderer says so where it isn't there.
+                yield unexpected((*here, "index"), item.index, f"{index + 1}, counted from 1 in order")
+            # Meshes of pointers are not shapes of the vocabulary; the renderer reports one that does not exist.
             if item.outline is not None:
-                yield from outline_issues(item.outline, (*here, "outline"))
+                yield from outline_diagnostics(item.outline, (*here, "outline"))
             elif frame.pointer is None or frame.pointer.index != item.index:
                 yield from shape_word(item.shape, (*here, "shape"))
             words = (*materials(), "blend", *((ORIGINAL, PAINTED) if is_model(item.shape) else ()))
             yield from unknown(item.material.name, words, (*here, "material", "name"))
             if item.material.blend is not None:
-                yield from blend_issues(item.material.blend, (*here, "material", "blend"))
+                yield from blend_diagnostics(item.material.blend, (*here, "material", "blend"))

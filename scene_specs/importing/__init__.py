@@ -1,1 +1,1 @@
-"""Published scene files of other projects, as specs that give everything the files give."""
+"""Importers: published scene files of other projects as specs."""

@@ -1,8 +1,8 @@
-"""The camera of a published scene, which its file doesn't record, from what it does.
+"""Recover the camera of a published scene, which its file does not record.
 
 CLEVR and MEWL aim their camera at the origin and add jitter to its location L only. `pixel_coords` of each object
-hold its depth d = (P - L) . f with f = -L / |L|, unrounded: three objects give L. Pixel coordinates are rounded to
-integers; they tell whether the solution is right, and decide where depths alone leave L open (objects in a row).
+hold its depth d = (P - L) . f with f = -L / |L|, unrounded, so three objects determine L. Pixel coordinates are rounded
+to integers; they verify the solution, and decide it if depths alone are ambiguous (collinear objects).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 Vec = tuple[float, float, float]
 Array = NDArray[np.float64]
 
-# Depths are stored from 32-bit arithmetic, pixels are rounded: this is the ratio of their errors.
+# Ratio of the errors of depths (32-bit arithmetic) and of pixels (rounded).
 _PIXEL_WEIGHT = 1e-6
 _PIXEL_WEIGHT_FIRST = 1e-2
-# Beyond this in depth, or in pixels (rounding is half a pixel), the numbers belong to another camera than assumed.
+# Above these residuals (rounding is half a pixel), the numbers belong to another kind of camera.
 MAX_DEPTH_RESIDUAL = 1e-3
 MAX_PIXEL_RESIDUAL = 1.0
 _STEPS = 30
@@ -28,7 +28,10 @@ _STEPS = 30
 
 @dataclass(frozen=True)
 class Recovery:
-    """location: of the camera. depth_residual: largest, Blender units. pixel_residual: largest. size: of the image."""
+    """A recovered camera. location: Blender units. size: of the image, pixels.
+
+    depth_residual (Blender units), pixel_residual (pixels): largest of all objects.
+    """
 
     location: Vec
     depth_residual: float
@@ -37,12 +40,12 @@ class Recovery:
 
     @property
     def consistent(self) -> bool:
-        """Whether a camera aimed at the origin explains the file's numbers."""
+        """Return whether a camera aimed at the origin explains the file's numbers."""
         return self.depth_residual <= MAX_DEPTH_RESIDUAL and self.pixel_residual <= MAX_PIXEL_RESIDUAL
 
 
 def project(location: Array, points: Array, focal: float, size: tuple[int, int]) -> Array:
-    """(N, 3) world points -> (N, 3): x, y in pixels and depth, for a camera at `location` aimed at the origin.
+    """Project (N, 3) world points to (N, 3), x and y in pixels and depth, by a camera aimed at the origin.
 
     focal: focal length as a share of the image's longer side.
     """
@@ -59,27 +62,27 @@ def project(location: Array, points: Array, focal: float, size: tuple[int, int])
 def recover(
     points: Array, pixels: Array, nominal: Vec, focal: float, sizes: Sequence[tuple[int, int]]
 ) -> Recovery | None:
-    """The camera that saw `points` at `pixels`, by Gauss-Newton from the nominal place.
+    """Return the camera that saw `points` at `pixels`, by Gauss-Newton from the nominal location.
 
-    points: (N, 3) world. pixels: (N, 3) x, y and depth as in `pixel_coords`. sizes: image sizes that the file may be
-    for; the one that fits best is taken. None with fewer than three points, or where no step can be taken.
+    points: (N, 3) world. pixels: (N, 3) x, y and depth as in `pixel_coords`. sizes: candidate image sizes, of which the
+    best fit is used. None with fewer than three points, or if the iteration diverges.
     """
     if len(points) < 3:
         return None
     start = np.array(nominal)
     best: Recovery | None = None
-    for size in sorted(sizes, key=lambda one: float(np.abs(project(start, points, focal, one) - pixels).max())):
+    for size in sorted(sizes, key=lambda size: float(np.abs(project(start, points, focal, size) - pixels).max())):
         found = _solve(points, pixels, start, focal, size)
         if found is not None and (best is None or found.pixel_residual < best.pixel_residual):
             best = found
-        # The other size would be off by tens of pixels.
+        # A wrong size is off by tens of pixels.
         if best is not None and best.consistent:
             break
     return best
 
 
 def _solve(points: Array, pixels: Array, start: Array, focal: float, size: tuple[int, int]) -> Recovery | None:
-    # Depths of three objects in a row fit two cameras; pixels lead to the right one, depths then say where it is.
+    # Depths of three collinear objects fit two cameras: pixels select one, and depths then locate it.
     location = start
     for weight in (_PIXEL_WEIGHT_FIRST, _PIXEL_WEIGHT):
         better = _descend(points, pixels, location, focal, size, weight)
@@ -87,14 +90,14 @@ def _solve(points: Array, pixels: Array, start: Array, focal: float, size: tuple
             return None
         location = better
     off = np.abs(project(location, points, focal, size) - pixels).max(axis=0)
-    place = (float(location[0]), float(location[1]), float(location[2]))
-    return Recovery(place, float(off[2]), float(max(off[0], off[1])), size)
+    found = (float(location[0]), float(location[1]), float(location[2]))
+    return Recovery(found, float(off[2]), float(max(off[0], off[1])), size)
 
 
 def _descend(
     points: Array, pixels: Array, location: Array, focal: float, size: tuple[int, int], pixel_weight: float
 ) -> Array | None:
-    """Gauss-Newton from `location`; None where it leaves the world."""
+    """Run Gauss-Newton from `location`; None if it diverges."""
     weights = np.array([pixel_weight, pixel_weight, 1.0])
 
     def error(place: Array) -> Array:
@@ -105,7 +108,7 @@ def _descend(
     for _ in range(_STEPS):
         columns = [(error(location + step) - error(location - step)) / 2e-5 for step in np.eye(3) * 1e-5]
         change = np.linalg.lstsq(np.stack(columns, axis=1), -residual, rcond=None)[0]
-        # Halving keeps a step that overshoots from leaving for another solution.
+        # Halving prevents that an overshooting step leads to another solution.
         while float(np.abs(change).max()) > 1.0:
             change = change / 2
         location = location + change

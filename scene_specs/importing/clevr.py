@@ -1,4 +1,4 @@
-"""CLEVR's `CLEVR_<split>_scenes.json`, or a single scene of it, as specs: one episode a scene."""
+"""Import CLEVR's `CLEVR_<split>_scenes.json`, or a single scene of it: one episode per scene."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from scene_specs.importing.scenes import CameraMode, Foreign, frame_of, parse
-from scene_specs.importing.text import read_text
-from scene_specs.language.errors import Diagnostic, SpecError
+from scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
+from scene_specs.importing.text import parse_json, read_text
+from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.strict_json import NotStrictJson, decode, skip_space
 from scene_specs.language.strict_json import Path as JsonPath
 
 
 def import_clevr(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
-    """The scenes of a file, in its order.
+    """Yield the scenes of a file as episodes, in order.
 
-    camera: "recover" from pixel_coords, or the stage's "nominal" one. strict: a camera that can't be recovered is a
-    diagnostic instead of a warning. Ids: `clevr/<split>/<name of the image>`, else `clevr/<name of the file>`.
-    Raises SpecError, after the last good scene, with all diagnostics of the file.
+    camera: "recover" it from pixel_coords, or use the stage's "nominal" one. strict: a camera that cannot be recovered
+    is a diagnostic instead of a warning. Ids: `clevr/<split>/<image name>`, else `clevr/<file name>`.
+    Raises SpecError, after the last valid scene, with all diagnostics of the file.
     """
     diagnostics: list[Diagnostic] = []
     for scene, at in _scenes(read_text(path), str(path)):
-        source = Foreign(str(path), 0, camera, strict, at)
+        source = SourceFile(str(path), 0, camera, strict, at)
         frame = frame_of(scene, source)
         if frame is None:
             diagnostics += source.diagnostics
@@ -36,16 +36,16 @@ def import_clevr(path: Path, camera: CameraMode = "recover", strict: bool = Fals
 
 
 def published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
-    """Each scene of a file as it stands there, and its path in it, one by one. Raises SpecError."""
+    """Yield each scene of a file, unchanged, with its path in the file. Raises SpecError."""
     yield from _scenes(read_text(path), str(path))
 
 
 def _scenes(text: str, file: str) -> Iterator[tuple[Any, JsonPath]]:
-    """Each scene and its path, parsed one by one: CLEVR's training scenes are 700 MB once they are objects."""
+    """Yield each scene and its path, parsed one by one: CLEVR's training scenes take 700 MB as Python objects."""
     try:
         start = _start_of_scenes(text)
         if start is None:
-            yield _alone(text, file), ()
+            yield _single_scene(text, file), ()
             return
         at = skip_space(text, start + 1)
         for index in count():
@@ -59,15 +59,13 @@ def _scenes(text: str, file: str) -> Iterator[tuple[Any, JsonPath]]:
             elif not text.startswith("]", at):
                 raise NotStrictJson("no comma")
     except NotStrictJson:
-        # The slow way knows where the diagnostic is.
-        parse(text, file)
-        raise SpecError(
-            [Diagnostic(file, 0, "", "", "not strict JSON: duplicate keys, huge numbers or deep nesting")]
-        ) from None
+        # Only the slow reader knows the line of a syntax error.
+        parse_json(text, file)
+        raise spec_error("not strict JSON: duplicate keys, huge numbers or deep nesting", file=file) from None
 
 
 def _start_of_scenes(text: str) -> int | None:
-    """Index of the list under the top-level key `scenes`, None if there is no such list. Raises NotStrictJson."""
+    """Return the index of the list under the top-level key `scenes`, None if there is none. Raises NotStrictJson."""
     at = skip_space(text, 0)
     if not text.startswith("{", at):
         return None
@@ -86,16 +84,16 @@ def _start_of_scenes(text: str) -> int | None:
     return None
 
 
-def _alone(text: str, file: str) -> Any:
-    value = parse(text, file)
+def _single_scene(text: str, file: str) -> Any:
+    value = parse_json(text, file)
     if isinstance(value, dict) and "objects" in value:
         return value
     keys = "`scenes`, or `objects` of a single scene"
-    raise SpecError([Diagnostic(file, 0, "", "", f"not a CLEVR scene file; expected an object with {keys}")])
+    raise spec_error(f"not a CLEVR scene file; expected an object with {keys}", file=file)
 
 
 def _episode(scene: dict[str, Any], path: Path, alone: bool) -> EpisodeSpec:
-    """The episode around a scene; its frame comes later."""
+    """Return the episode of a scene, with an empty frame in place of the scene's."""
     index = scene.get("image_index")
     image = scene.get("image_filename")
     stem = image.rsplit(".", 1)[0] if isinstance(image, str) and image else path.stem
@@ -112,6 +110,6 @@ def _episode(scene: dict[str, Any], path: Path, alone: bool) -> EpisodeSpec:
 
 
 def segment(text: str) -> str:
-    """A text as one segment of an episode id."""
+    """Return a text as a segment of an episode id."""
     plain = re.sub(r"[^A-Za-z0-9_.+-]+", "-", text)[:50].lstrip(".+-")
     return plain or "scene"

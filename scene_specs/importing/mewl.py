@@ -1,7 +1,7 @@
-"""MEWL's published files as specs.
+"""Import MEWL's published files.
 
-A folder below which there are `info.json` files (`<split>/<task>/<episode number>/`) gives one episode for each, with
-seven frames and the benchmark's truth; a single scene file gives an episode of one frame.
+A folder gives an episode of seven frames, with the benchmark's truth, for each `info.json` below it
+(`<split>/<task>/<episode number>/`). A single scene file gives an episode of one frame.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from scene_specs.importing.clevr import segment
-from scene_specs.importing.scenes import CameraMode, Foreign, frame_of, parse
-from scene_specs.importing.text import read_text
-from scene_specs.language.errors import Diagnostic, SpecError
+from scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
+from scene_specs.importing.text import parse_json, read_text
+from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from scene_specs.language.spec import EpisodeSpec, FrameSpec
 
 INFO = "info.json"
@@ -22,10 +22,10 @@ QUESTION = "question"
 
 
 def import_mewl(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
-    """The episodes of a folder, or the one of a scene file. See `import_clevr` for camera and strict.
+    """Yield the episodes of a folder, or the single one of a scene file. See `import_clevr` for camera and strict.
 
-    Ids: `mewl/<split>/<task>/<episode number>` after the folders, or `mewl/<name of the file>`.
-    Raises SpecError, after the last good episode, with all faults.
+    Ids: `mewl/<split>/<task>/<episode number>` from the folder names, or `mewl/<file name>`.
+    Raises SpecError, after the last valid episode, with all diagnostics.
     """
     if not path.is_dir():
         yield _single(path, camera, strict)
@@ -33,7 +33,7 @@ def import_mewl(path: Path, camera: CameraMode = "recover", strict: bool = False
     infos = sorted(path.rglob(INFO))
     if not infos:
         problem = f"no {INFO} in this folder or below; expected <split>/<task>/<episode>/{INFO}"
-        raise SpecError([Diagnostic(str(path), 0, "", "", problem)])
+        raise spec_error(problem, file=str(path))
     diagnostics: list[Diagnostic] = []
     for info in infos:
         try:
@@ -47,9 +47,9 @@ def import_mewl(path: Path, camera: CameraMode = "recover", strict: bool = False
 
 
 def _single(path: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
-    source = Foreign(str(path), 0, camera, strict)
-    frame = frame_of(parse(read_text(path), str(path)), source)
-    source.done()
+    source = SourceFile(str(path), 0, camera, strict)
+    frame = frame_of(parse_json(read_text(path), str(path)), source)
+    source.raise_diagnostics()
     assert frame is not None
     task = {"benchmark": "mewl", "name": "scene"}
     return EpisodeSpec(version=1, id=f"mewl/{segment(path.stem)}", frames=(frame,), task=task)
@@ -57,25 +57,25 @@ def _single(path: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
 
 def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
     file = str(folder / INFO)
-    info = parse(read_text(folder / INFO), file)
-    source = Foreign(file)
+    info = parse_json(read_text(folder / INFO), file)
+    source = SourceFile(file)
     panels = info.get("context_panels") if isinstance(info, dict) else None
     question = info.get("question") if isinstance(info, dict) else None
     if not isinstance(panels, list) or not isinstance(question, dict):
         source.diagnostic((), "not MEWL's info.json; expected an object with `context_panels` and `question`")
-        source.done()
+        source.raise_diagnostics()
     assert isinstance(panels, list)
     assert isinstance(question, dict)
     frames: list[FrameSpec] = []
     for index, panel in enumerate(panels):
         name = panel.get("name") if isinstance(panel, dict) else None
         if not isinstance(name, str) or not name or "/" in name or "\\" in name or name.startswith("."):
-            problem = f"found {shown_name(name)}; allowed: the name of a file beside {INFO}"
+            problem = f"found {repr(name)[:60]}; allowed: the name of a file beside {INFO}"
             source.diagnostic(("context_panels", index, "name"), problem)
             continue
-        frames += _frame(folder / f"{name}.json", source, camera, strict, f"context-{index}", said(name))
+        frames += _frame(folder / f"{name}.json", source, camera, strict, f"context-{index}", utterance_of(name))
     frames += _frame(folder / f"{QUESTION}.json", source, camera, strict, QUESTION, None)
-    source.done()
+    source.raise_diagnostics()
     split, task = folder.parent.parent.name, folder.parent.name
     truth: dict[str, Any] = {"benchmark": "mewl", "name": task}
     truth |= {"options": question.get("choices"), "answer": question.get("answer")}
@@ -90,12 +90,12 @@ def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
 
 
 def _frame(
-    file: Path, source: Foreign, camera: CameraMode, strict: bool, name: str, utterance: str | None
+    file: Path, source: SourceFile, camera: CameraMode, strict: bool, name: str, utterance: str | None
 ) -> list[FrameSpec]:
-    """One image of an episode; an empty list, and diagnostics in `source`, if its file is wrong."""
-    own = Foreign(str(file), 0, camera, strict)
+    """Return an image of an episode, or an empty list after diagnostics in `source`."""
+    own = SourceFile(str(file), 0, camera, strict)
     try:
-        frame = frame_of(parse(read_text(file), str(file)), own, name, utterance)
+        frame = frame_of(parse_json(read_text(file), str(file)), own, name, utterance)
     except SpecError as error:
         own.diagnostics += error.diagnostics
         frame = None
@@ -103,11 +103,6 @@ def _frame(
     return [frame] if frame is not None else []
 
 
-def said(name: str) -> str:
-    """The utterance in a file's name: without the ` #<k>` that keeps equal ones apart."""
+def utterance_of(name: str) -> str:
+    """Return the utterance in a file name, without the ` #<k>` that distinguishes equal ones."""
     return re.sub(r" #\d+$", "", name)
-
-
-def shown_name(name: object) -> str:
-    """A name for a message."""
-    return repr(name)[:60]

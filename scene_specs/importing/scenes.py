@@ -1,8 +1,7 @@
-"""One published scene (the format that CLEVR and MEWL share) as one frame of a spec."""
+"""Convert a published scene, in the format that CLEVR and MEWL share, to a frame of a spec."""
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 from dataclasses import dataclass, field
@@ -26,18 +25,17 @@ from scene_specs.language.spec import (
 from scene_specs.language.stage import load_stage
 from scene_specs.language.strict_json import Path as JsonPath
 from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
-from scene_specs.reading.located_json import scan
 
 CameraMode = Literal["recover", "nominal"]
 STAGE = "clevr"
 POINTER = "arrow"
-# The published CLEVR pictures, and what both published generators make by default.
+# Sizes of the published CLEVR images, and the default of both published generators.
 SIZES_OF_IMAGES = ((480, 320), (320, 240))
 
 log = logging.getLogger(__name__)
 
-# Everything is given, so nothing is to be checked: a published layout is obeyed as it is.
-_OBEYED = (
+# A published layout is used as it is, so no constraint applies.
+_UNCONSTRAINED = (
     ConstraintSpec(min_visible_pixels=0),
     ConstraintSpec(min_distance=0.0),
     ConstraintSpec(axis_margin=0.0),
@@ -46,8 +44,11 @@ _OBEYED = (
 
 
 @dataclass
-class Foreign:
-    """A published file being read. strict: a camera that can't be recovered is a fault. at: path of the scene in it."""
+class SourceFile:
+    """A published file that is being read, and its diagnostics. strict: report a camera that cannot be recovered.
+
+    at: path of the scene in the file.
+    """
 
     file: str
     line: int = 0
@@ -57,38 +58,28 @@ class Foreign:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def diagnostic(self, path: JsonPath, problem: str, hint: str = "") -> None:
-        """Note a diagnostic at a path below the scene."""
+        """Add a diagnostic at a path below the scene."""
         self.diagnostics.append(Diagnostic(self.file, self.line, "", path_text((*self.at, *path)), problem, hint))
 
-    def place(self) -> str:
-        """File and scene, for a warning."""
+    def unexpected(self, path: JsonPath, found: Any, allowed: str) -> None:
+        """Add the diagnostic of a wrong value."""
+        self.diagnostic(path, f"found {preview_json(found)}; allowed: {allowed}")
+
+    def location(self) -> str:
+        """Return file and scene, for a warning."""
         return f"{self.file}: {path_text(self.at)}" if self.at else self.file
 
-    def done(self) -> None:
-        """Raises SpecError if there are faults."""
+    def raise_diagnostics(self) -> None:
+        """Raise SpecError if there are diagnostics."""
         if self.diagnostics:
             raise SpecError(self.diagnostics)
 
 
-def parse(text: str, file: str) -> Any:
-    """The value of a JSON text. Raises SpecError with the line of each fault."""
-    try:
-        return json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        slow = scan(text)
-        places = [Diagnostic(file, p.line, "", path_text(p.path), p.problem, p.hint) for p in slow.diagnostics]
-        raise SpecError(places or [Diagnostic(file, 0, "", "", "not JSON")]) from None
-
-
-def _no_constant(word: str) -> Any:
-    raise ValueError(word)
-
-
-def frame_of(scene: Any, source: Foreign, name: str | None = None, utterance: str | None = None) -> FrameSpec | None:
-    """The scene as a frame with everything given; None where `source` has got diagnostics instead."""
+def frame_of(scene: Any, source: SourceFile, name: str | None = None, utterance: str | None = None) -> FrameSpec | None:
+    """Return the scene as a frame that leaves nothing open; None if `source` got diagnostics instead."""
     before = len(source.diagnostics)
     if not isinstance(scene, dict) or not isinstance(scene.get("objects"), list):
-        source.diagnostic((), f"found {preview_json(scene)}; allowed: a scene, an object with a list of `objects`")
+        source.unexpected((), scene, "a scene, an object with a list of `objects`")
         return None
     objects: list[ObjectSpec] = []
     hands: list[int] = []
@@ -108,25 +99,24 @@ def frame_of(scene: Any, source: Foreign, name: str | None = None, utterance: st
         utterance=utterance,
         objects=tuple(objects),
         pointer=pointer,
-        constraints=_OBEYED,
+        constraints=_UNCONSTRAINED,
         camera=camera,
-        # The files don't record the lights' jitter; the stage's own places are the best guess.
+        # The files do not record the lights' jitter; the stage's locations are the best estimate.
         lights=tuple(LightSpec(name=light, jitter=0.0) for light in ("key", "fill", "back")),
         area=_area(objects),
     )
 
 
-def _object(entry: Any, source: Foreign, at: JsonPath) -> ObjectSpec | None:
+def _object(entry: Any, source: SourceFile, at: JsonPath) -> ObjectSpec | None:
     if not isinstance(entry, dict):
-        source.diagnostic(at, f"found {preview_json(entry)}; allowed: an object")
+        source.unexpected(at, entry, "an object")
         return None
     words = {"shape": SHAPES, "color": tuple(COLORS), "material": MEWL_MATERIALS, "size": tuple(SIZES)}
     for key, known in words.items():
         if entry.get(key) not in known:
             found = preview_json(entry[key]) if key in entry else "nothing"
-            source.diagnostic(
-                (*at, key), f"found {found}; allowed: {', '.join(known)}", did_you_mean(entry.get(key), known)
-            )
+            hint = did_you_mean(entry.get(key), known)
+            source.diagnostic((*at, key), f"found {found}; allowed: {', '.join(known)}", hint)
     place = _numbers(entry.get("3d_coords"), 3, source, (*at, "3d_coords"))
     turn = _numbers([entry.get("rotation")], 1, source, (*at, "rotation"))
     name = entry.get("name")
@@ -139,13 +129,15 @@ def _object(entry: Any, source: Foreign, at: JsonPath) -> ObjectSpec | None:
         material=entry["material"],
         size=entry["size"],
         location=(place[0], place[1], place[2]),
-        # Both generators hand their number to Blender as radians, whatever they drew it as.
+        # Both generators pass the number to Blender as radians, whatever unit they drew it in.
         rotation_deg=math.degrees(turn[0]) % 360.0,
     )
 
 
-def _pointer(scene: dict[str, Any], hands: list[int], objects: list[ObjectSpec], source: Foreign) -> PointerSpec | None:
-    """The hand of a pragmatic scene: `points_to` is the index of its target. Its turn follows from its place."""
+def _pointer(
+    scene: dict[str, Any], hands: list[int], objects: list[ObjectSpec], source: SourceFile
+) -> PointerSpec | None:
+    """Return the hand of a pragmatic scene. `points_to` is the index of its target; its rotation follows."""
     index = hands[0]
     at: JsonPath = ("objects", index)
     if len(hands) > 1:
@@ -162,20 +154,20 @@ def _pointer(scene: dict[str, Any], hands: list[int], objects: list[ObjectSpec],
     return PointerSpec(target=object_name(objects[target], target), location=(place[0], place[1], place[2]))
 
 
-def _numbers(value: Any, count: int, source: Foreign, at: JsonPath) -> list[float] | None:
-    """`count` finite numbers, or None and a fault."""
+def _numbers(value: Any, count: int, source: SourceFile, at: JsonPath) -> list[float] | None:
+    """Return `count` finite numbers, or None after a diagnostic."""
     if isinstance(value, list) and len(value) == count:
         good = [v for v in value if isinstance(v, int | float) and not isinstance(v, bool) and abs(v) <= 1e4]
         if len(good) == count:
             return [float(v) for v in good]
         value = value[0] if count == 1 else value
     allowed = "a number" if count == 1 else f"{count} numbers"
-    source.diagnostic(at, f"found {preview_json(value)}; allowed: {allowed} from -10000 to 10000")
+    source.unexpected(at, value, f"{allowed} from -10000 to 10000")
     return None
 
 
-def _camera(entries: list[Any], source: Foreign) -> CameraSpec:
-    """The recovered camera, or the stage's own without jitter where that is asked for or nothing else is possible."""
+def _camera(entries: list[Any], source: SourceFile) -> CameraSpec:
+    """Return the recovered camera, or the stage's without jitter if that is requested or recovery fails."""
     stage = load_stage(STAGE).camera
     nominal = CameraSpec(location=stage.location, jitter=0.0)
     if source.camera == "nominal":
@@ -194,18 +186,18 @@ def _camera(entries: list[Any], source: Foreign) -> CameraSpec:
         found = recover(np.array(points), np.array(pixels), stage.location, focal, SIZES_OF_IMAGES)
         if found is not None and found.consistent:
             return CameraSpec(location=found.location, jitter=0.0)
-        why = "its numbers fit no camera aimed at the origin"
+        why = "no camera aimed at the origin fits its numbers"
         if found is not None:
             why += f" (off by {found.depth_residual:.2g} in depth and {found.pixel_residual:.2g} pixels)"
     if source.strict:
         source.diagnostic(("objects",), f"the camera can't be recovered: {why}", "without --strict: the nominal camera")
     else:
-        log.warning("%s: the camera can't be recovered: %s; the nominal camera is used", source.place(), why)
+        log.warning("%s: the camera can't be recovered: %s; the nominal camera is used", source.location(), why)
     return nominal
 
 
 def _area(objects: list[ObjectSpec]) -> AreaSpec | None:
-    """An area that holds every place given, None if the stage's does."""
+    """Return an area that contains all locations, None if the stage's area does."""
     stage = load_stage(STAGE).placement.area
     spans = []
     for axis, (least, greatest) in enumerate((stage.x, stage.y)):

@@ -1,1 +1,1 @@
-"""The spec language: models of a spec, its vocabulary and stages, strict JSON, diagnostics and random keys."""
+"""The spec language: models, vocabulary, stages, strict JSON, diagnostics and random keys."""

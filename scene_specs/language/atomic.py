@@ -1,8 +1,9 @@
-"""Atomic files: a file has its name only once all of it is written and on the disk."""
+"""Atomic files: a file gets its name only after all of it is written and on the disk."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +14,17 @@ from pathlib import Path
 def atomic_path(path: Path, fsync: bool = True) -> Iterator[Path]:
     """Yield a temporary path in the folder of `path`; rename it to `path` if the block ends without an error.
 
-    Missing parent folders are created. The file gets the permissions of the user's umask. fsync: wait until the disk
-    has the contents; leave it out for files that a rerun makes again. Raises OSError.
+    Missing parent folders are created. The file gets the permissions of the user's umask. A pipe or a device, such as
+    /dev/null, receives the contents after the block: a rename would remove it. fsync: wait until the disk has the
+    contents; leave it out for files that a rerun makes again. Raises OSError.
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with tempfile.TemporaryDirectory() as spool:
+            temporary = Path(spool) / "contents"
+            yield temporary
+            with temporary.open("rb") as contents, path.open("wb") as special:
+                shutil.copyfileobj(contents, special)
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     # Created exclusively and under an unpredictable name, so that no link of somebody else's is followed.
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:200]}.", suffix=".part")

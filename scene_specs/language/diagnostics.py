@@ -1,4 +1,4 @@
-"""What pydantic found, said as Diorama says it: one diagnostic a place, with what was found and what is allowed."""
+"""Validation errors of pydantic as diagnostics: one per location, with the value found and the values allowed."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from scene_specs.language.vocabulary import COLORS, MATERIALS, SHAPES, SIZES
 
 
 class PathDiagnostic(NamedTuple):
-    """A diagnostic without its file: path inside the episode, problem, hint ("" for none)."""
+    """A diagnostic without its file: path inside the episode, problem, and hint ("" for none)."""
 
     path: Path
     problem: str
     hint: str = ""
 
-    def diagnostic(self, file: str = "", line: int = 0, episode: str = "") -> Diagnostic:
-        """As a Diagnostic of a file."""
+    def in_file(self, file: str = "", line: int = 0, episode: str = "") -> Diagnostic:
+        """Return the diagnostic with its file, line and episode id."""
         return Diagnostic(file, line, episode, path_text(self.path), self.problem, self.hint)
 
 
 def path_text(path: Path) -> str:
-    """`frames[2].objects[0].color`; a key that is no plain word is quoted as JSON."""
+    """Return a path as text, `frames[2].objects[0].color`; keys that are not plain words are quoted as JSON."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -44,13 +44,13 @@ def path_text(path: Path) -> str:
 
 
 def preview_json(value: Any, longest: int = 60) -> str:
-    """A value as JSON in plain ASCII, cut where it is long: nothing in a spec can reach a terminal's controls."""
+    """Return a value as ASCII JSON without terminal control codes, shortened to `longest` characters."""
     text = json.dumps(value, default=str)
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """A hint at the known word most like `word`, "" if none is like it."""
+    """Return `did you mean ...?` with the known word nearest to `word`, "" if none is near."""
     if not isinstance(word, str):
         return ""
     by_lower = {name.lower(): name for name in known}
@@ -58,10 +58,15 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     return f"did you mean {by_lower[near[0]]!r}?" if near else ""
 
 
+def unexpected(path: Path, found: Any, allowed: str, hint: str = "") -> PathDiagnostic:
+    """Return the diagnostic of a wrong value: what was found against what is allowed."""
+    return PathDiagnostic(path, f"found {preview_json(found)}; allowed: {allowed}", hint)
+
+
 _ID = "segments of letters, digits and _ . + -, joined by '/', none beginning with a dot; such as demo/first/0001"
 _NAME = "letters, digits, spaces and _ + # -, at most 100, beginning with a letter or digit"
 
-# What a field takes, where several types may stand or a pattern has to be said in words.
+# What a field allows, if it has several types or its pattern needs words.
 _ALLOWED = {
     "id": _ID,
     "name": _NAME,
@@ -91,7 +96,7 @@ _ALLOWED = {
     "x": "[least, greatest]",
     "y": "[least, greatest]",
 }
-# Types of pydantic that mean: another kind of JSON value stands here than this branch of a union takes.
+# Error types of pydantic for a JSON value of another kind than this branch of a union takes.
 _KINDS = {
     "string_type": "a string",
     "int_type": "an integer",
@@ -121,29 +126,29 @@ _BOUNDS = {
 _LENGTHS = ("too_long", "too_short", "missing")
 
 
-def form_issues(error: ValidationError, model: type[BaseModel], data: Any) -> list[PathDiagnostic]:
-    """The issues of one failed validation of `data` (parsed JSON) as `model`, in the order of the fields."""
+def form_diagnostics(error: ValidationError, model: type[BaseModel], data: Any) -> list[PathDiagnostic]:
+    """Return the diagnostics of a failed validation of `data` (parsed JSON) as `model`, in the order of the fields."""
     groups: dict[Path, dict[str, list[tuple[Path, ErrorDetails]]]] = {}
     for detail in error.errors(include_url=False, include_context=True):
         if _follows_from_items(detail):
             continue
         path, union, branch = _resolve(detail["loc"], data, detail["type"])
         groups.setdefault(union if branch else path, {}).setdefault(branch, []).append((path, detail))
-    issues: dict[Path, PathDiagnostic] = {}
-    for place, branches in groups.items():
-        for issue in _of_place(place, branches, model, data):
-            issues.setdefault(issue.path, issue)
-    return list(issues.values())
+    diagnostics: dict[Path, PathDiagnostic] = {}
+    for location, branches in groups.items():
+        for diagnostic in _at_location(location, branches, model, data):
+            diagnostics.setdefault(diagnostic.path, diagnostic)
+    return list(diagnostics.values())
 
 
 def _follows_from_items(detail: ErrorDetails) -> bool:
-    """Whether a list is only called too short because wrong items were left out of the count."""
+    """Return whether a list only counts as too short because pydantic left out its invalid items."""
     found, least = detail["input"], detail.get("ctx", {}).get("min_length", 0)
     return detail["type"] == "too_short" and isinstance(found, list) and len(found) >= least
 
 
 def _resolve(loc: tuple[int | str, ...], data: Any, kind: str) -> tuple[Path, Path, str]:
-    """Path without pydantic's names for branches of a union; the path of the first union and its branch, "" if none."""
+    """Return the path without pydantic's union branches, the path of the first union, and its branch or ""."""
     path: list[int | str] = []
     union: Path = ()
     branch = ""
@@ -161,27 +166,27 @@ def _resolve(loc: tuple[int | str, ...], data: Any, kind: str) -> tuple[Path, Pa
     return tuple(path), union, branch
 
 
-def _of_place(
-    place: Path, branches: dict[str, list[tuple[Path, ErrorDetails]]], model: type[BaseModel], data: Any
+def _at_location(
+    location: Path, branches: dict[str, list[tuple[Path, ErrorDetails]]], model: type[BaseModel], data: Any
 ) -> list[PathDiagnostic]:
     if list(branches) == [""]:
-        return [_issue(path, detail, model) for path, detail in branches[""]]
+        return [_diagnostic(path, detail, model) for path, detail in branches[""]]
 
     def distance(details: list[tuple[Path, ErrorDetails]]) -> tuple[int, int]:
-        """How far a branch is from fitting: another kind of value, another length, or only details."""
+        """Rank how far a branch is from fitting: another kind of value, another length, or only details."""
         types = [(path, detail["type"]) for path, detail in details]
-        if any(path == place and kind in _KINDS for path, kind in types):
+        if any(path == location and kind in _KINDS for path, kind in types):
             return (2, len(details))
-        lengths = any((path == place or path[:-1] == place) and kind in _LENGTHS for path, kind in types)
-        model_keys = isinstance(_value(data, place), dict)
+        lengths = any((path == location or path[:-1] == location) and kind in _LENGTHS for path, kind in types)
+        model_keys = isinstance(_value(data, location), dict)
         return (1 if lengths and not model_keys else 0, len(details))
 
     best = min(branches.values(), key=distance)
     if distance(best)[0] == 0:
-        return [_issue(path, detail, model) for path, detail in best]
+        return [_diagnostic(path, detail, model) for path, detail in best]
     kinds = dict.fromkeys(_KINDS.get(d["type"], "") for details in branches.values() for _, d in details)
-    allowed = _by_field(place, " or ".join(kind for kind in kinds if kind))
-    return [PathDiagnostic(place, f"found {preview_json(_value(data, place))}; allowed: {allowed}")]
+    allowed = _by_field(location, " or ".join(kind for kind in kinds if kind))
+    return [unexpected(location, _value(data, location), allowed)]
 
 
 def _value(data: Any, path: Path) -> Any:
@@ -191,62 +196,46 @@ def _value(data: Any, path: Path) -> Any:
 
 
 def _field(path: Path) -> str:
-    """The last key of a path: the field that a list's item belongs to."""
+    """Return the last key of a path: the field that a list item belongs to."""
     return next((step for step in reversed(path) if isinstance(step, str)), "")
 
 
 def _by_field(path: Path, otherwise: str) -> str:
-    """What a field takes: by its name and the one above it, else by its name."""
+    """Return what a field allows, by its name and the one above it, or by its name alone."""
     keys = [step for step in path if isinstance(step, str)][-2:]
     return _ALLOWED.get(".".join(keys)) or _ALLOWED.get(_field(path), otherwise)
 
 
-def _issue(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> PathDiagnostic:
+def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> PathDiagnostic:
     kind, context, found = detail["type"], detail.get("ctx", {}), detail["input"]
     key = path[-1] if path else ""
     if kind == "extra_forbidden":
         known = _keys_at(model, path[:-1])
-        return PathDiagnostic(
-            path, f"unknown key {preview_json(key)}; allowed: {', '.join(known)}", did_you_mean(key, known)
-        )
+        problem = f"unknown key {preview_json(key)}; allowed: {', '.join(known)}"
+        return PathDiagnostic(path, problem, did_you_mean(key, known))
     if kind == "missing":
         if isinstance(key, int):
-            return PathDiagnostic(
-                path[:-1], f"found {preview_json(found)}; allowed: {_by_field(path, 'a longer list')}"
-            )
-        return PathDiagnostic(path, f"required key {preview_json(key)} is missing", _what(path))
+            return unexpected(path[:-1], found, _by_field(path, "a longer list"))
+        hints = {"version": 'write "version": 1', "id": _ID, "frames": "a list of frames, at least one"}
+        return PathDiagnostic(path, f"required key {preview_json(key)} is missing", hints.get(_field(path), ""))
     if kind == "value_error":
-        # A model's own check of several fields, which says what it found and what is allowed.
+        # A validator of the model, whose message states what was found and what is allowed.
         return PathDiagnostic(path, str(context["error"]))
     if kind == "literal_error":
-        words = [preview_json(word) for word in _words(context.get("expected", ""))]
-        return PathDiagnostic(
-            path, f"found {preview_json(found)}; allowed: {', '.join(words)}", did_you_mean(found, _words_of(words))
-        )
-    return PathDiagnostic(
-        path, f"found {preview_json(found)}; allowed: {_allowed(path, kind, context)}", _hint(path, kind, found)
-    )
-
-
-def _what(path: Path) -> str:
-    """What to write for a required key."""
-    return {"version": 'write "version": 1', "id": _ID, "frames": "a list of frames, at least one"}.get(
-        _field(path), ""
-    )
+        words = _words(context.get("expected", ""))
+        hint = did_you_mean(found, [word for word in words if isinstance(word, str)])
+        return unexpected(path, found, ", ".join(map(preview_json, words)), hint)
+    return unexpected(path, found, _allowed(path, kind, context), _hint(path, kind, found))
 
 
 def _words(expected: str) -> list[str | int]:
-    """pydantic's `'a', 'b' or 'c'` as a list."""
+    """Parse pydantic's `'a', 'b' or 'c'`."""
     words = re.findall(r"'((?:[^'\\]|\\.)*)'|(\d+)", expected)
     return [int(number) if number else text for text, number in words]
 
 
-def _words_of(quoted: list[str]) -> list[str]:
-    return [word for word in map(json.loads, quoted) if isinstance(word, str)]
-
-
 def _allowed(path: Path, kind: str, context: dict[str, Any]) -> str:
-    """What may stand at a place, in words."""
+    """Return what a location allows, in words."""
     inside = bool(path) and isinstance(path[-1], int)
     if kind in _KINDS:
         return _KINDS[kind] if inside or kind == "int_type" else _by_field(path, _KINDS[kind])
@@ -259,10 +248,10 @@ def _allowed(path: Path, kind: str, context: dict[str, Any]) -> str:
 
 
 def _hint(path: Path, kind: str, found: Any) -> str:
-    """What to do about a wrong value, where that can be guessed."""
+    """Return what to do about a wrong value, "" if that cannot be guessed."""
     if _field(path) == "id" and isinstance(found, str) and kind == "string_pattern_mismatch":
         if ".." in found or found.startswith(("/", "~")) or "\\" in found:
-            return "an id is no path: no '..', no leading '/', no backslash"
+            return "an id is not a path: no '..', no leading '/', no backslash"
         near = re.sub(r"[^A-Za-z0-9_.+/-]+", "-", found).strip("-./")
         return f"such as {near[:80]}" if near else ""
     if kind in ("float_type", "int_type") and isinstance(found, str):
@@ -274,17 +263,17 @@ def _hint(path: Path, kind: str, found: Any) -> str:
 
 
 def _keys_at(model: type[BaseModel], path: Path) -> list[str]:
-    """The keys that the model at a path knows."""
+    """Return the keys of the model at a path."""
     found: type[BaseModel] = model
     for step in path:
         if isinstance(step, str) and step in found.model_fields:
-            inner = _models(found.model_fields[step].annotation)
+            inner = models_in(found.model_fields[step].annotation)
             found = inner[0] if inner else found
     return list(found.model_fields)
 
 
-def _models(annotation: Any) -> list[type[BaseModel]]:
-    """The models inside an annotation, such as `tuple[A, ...] | None`."""
+def models_in(annotation: Any) -> list[type[BaseModel]]:
+    """Return the models inside an annotation, such as `tuple[A, ...] | None`."""
     if isinstance(annotation, type) and annotation is not NoneType and not get_args(annotation):
         return [annotation] if issubclass(annotation, BaseModel) else []
-    return [model for part in get_args(annotation) for model in _models(part)]
+    return [model for part in get_args(annotation) for model in models_in(part)]

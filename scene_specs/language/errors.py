@@ -1,7 +1,7 @@
-"""The root of Diorama's exception tree, and what is wrong with a spec.
+"""The root of Diorama's exception tree, and the diagnostics of spec files.
 
-`DioramaError` is the only base; `render.model.errors` grows the rest of the tree from it.
-Exit codes are attributes of the classes, so a command needs no table of its own.
+`DioramaError` is the base of every exception; `render.model.errors` defines the others. Exit codes are attributes of
+the classes, so commands need no table of codes.
 """
 
 from __future__ import annotations
@@ -11,24 +11,21 @@ from dataclasses import dataclass
 
 
 class DioramaError(Exception):
-    """Anything Diorama raises on purpose.
-
-    `exit_code` is what a command ends with when this error reaches it.
-    """
+    """Base class of all errors that Diorama raises. `exit_code` is the exit code of a command that fails with it."""
 
     exit_code = 1
 
 
 @dataclass(frozen=True, order=True)
 class Diagnostic:
-    """One thing wrong with one place of a spec file.
+    """A problem at one location of a spec file.
 
-    file: as the user named it ("-" is standard input, "" is no file).
-    line: 1-based line of the place, or of the episode's start where the place has none; 0 if unknown.
-    episode: id of the episode, "" if it has none that can be read.
-    path: place inside the episode, such as `frames[2].objects[0].color`; "" is the episode itself.
-    problem: what is wrong, with what was found and what is allowed.
-    hint: nearest match or what to do; "" if there is none.
+    file: as the user named it; "-" is standard input, "" means that there is no file.
+    line: 1-based line of the location, or of the episode's start if the location has none; 0 if unknown.
+    episode: id of the episode, "" if it has no readable id.
+    path: location inside the episode, such as `frames[2].objects[0].color`; "" is the episode itself.
+    problem: what is wrong, with the value found and the values allowed.
+    hint: the nearest match or what to do; "" if there is none.
     """
 
     file: str
@@ -38,22 +35,36 @@ class Diagnostic:
     problem: str
     hint: str = ""
 
+    @classmethod
+    def of(
+        cls, problem: str, hint: str = "", *, file: str = "", line: int = 0, episode: str = "", path: str = ""
+    ) -> Diagnostic:
+        """Return a diagnostic from the parts of its location that are known."""
+        return cls(file, line, episode, path, problem, hint)
+
     def __str__(self) -> str:
-        place = self.file or "spec"
+        location = self.file or "spec"
         if self.line:
-            place += f":{self.line}"
+            location += f":{self.line}"
         if self.episode:
-            place += f": episode {self.episode}"
+            location += f": episode {self.episode}"
         if self.path:
-            place += f": {self.path}"
-        return f"{place}: {self.problem}" + (f" ({self.hint})" if self.hint else "")
+            location += f": {self.path}"
+        return f"{location}: {self.problem}" + (f" ({self.hint})" if self.hint else "")
 
 
 class SpecError(DioramaError):
-    """A spec that cannot be what its author meant; carries every diagnostic found."""
+    """An invalid spec, with all diagnostics found."""
 
     exit_code = 2
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
         super().__init__("\n".join(str(diagnostic) for diagnostic in self.diagnostics))
+
+
+def spec_error(
+    problem: str, hint: str = "", *, file: str = "", line: int = 0, episode: str = "", path: str = ""
+) -> SpecError:
+    """Return the error of a single diagnostic."""
+    return SpecError([Diagnostic(file, line, episode, path, problem, hint)])

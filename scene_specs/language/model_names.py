@@ -1,8 +1,8 @@
-"""Names of models in specs: `shapenet:<category>/<model>`, and the categories' words.
+"""Names of models in specs, `shapenet:<category>/<model>`, and names of categories.
 
 category: a synset of ShapeNetCore (eight digits, WordNet 3.0), one of the words below, or the name of a folder of the
-user's own library. model: the id, which is the name of its folder (or of its .glb file), or `#3`, the third of the
-category's models in the order of their ids.
+user's library. model: the id, which is the name of its folder (or .glb file), or `#3` for the third model of the
+category in the order of ids.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 PREFIX = "shapenet:"
-# The material of a model that keeps its own.
+# Material of a model that keeps its own materials.
 ORIGINAL = "original"
-# Its own materials, all in the object's color.
+# Material of a model that keeps its own materials, in the object's color.
 PAINTED = "painted"
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}"
 _FORM = re.compile(rf"{PREFIX}(?P<category>{_PART})/(?P<model>{_PART}|#[1-9][0-9]{{0,6}})")
 
-# Synset -> ShapeNetCore's own words for it, then those of iWISDM; each also in the plural. Source: its taxonomy.json.
+# Synset -> ShapeNetCore's words (taxonomy.json), then those of iWISDM. Plurals are accepted, too.
 _WORDS: Mapping[str, str] = MappingProxyType(
     {
         "02691156": "airplane plane aeroplane",
@@ -101,7 +101,7 @@ SYNSETS: Mapping[str, str] = MappingProxyType(
 
 
 class ModelName(NamedTuple):
-    """category: as written. model: an id, or "" where `number` counts, from 1."""
+    """A parsed model name. category: as written. model: an id, or "" if `number` selects the model, from 1."""
 
     category: str
     model: str
@@ -109,12 +109,12 @@ class ModelName(NamedTuple):
 
 
 def is_model(shape: object) -> bool:
-    """Whether a shape is (meant as) a model's name."""
+    """Return whether a shape is a model name, valid or not."""
     return isinstance(shape, str) and shape.startswith(PREFIX)
 
 
 def parse_model(shape: str) -> ModelName | None:
-    """The parts of a model's name; None if it isn't one. What it accepts can't leave a folder: no slash, no ".."."""
+    """Parse a model name, None if it is invalid. Valid parts cannot leave a folder: no slash, no ".."."""
     match = _FORM.fullmatch(shape)
     if match is None or ".." in shape:
         return None
@@ -123,11 +123,11 @@ def parse_model(shape: str) -> ModelName | None:
 
 
 def word_of(synset: str) -> str:
-    """The first word for a synset; a name that is none is its own."""
+    """Return the first word for a synset; other names are returned unchanged."""
     return _WORDS.get(synset, synset).split()[0]
 
 
 def kind_of(shape: str) -> str:
-    """What a shape is a case of: the word for a model's category, any other shape itself."""
+    """Return the kind of a shape: the word for a model's category, or the shape itself."""
     name = parse_model(shape)
     return shape if name is None else word_of(name.category)

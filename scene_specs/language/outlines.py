@@ -1,4 +1,4 @@
-"""Flat shapes: outlines given by words or corners, and what can be said of them without a search.
+"""Outlines of flat shapes, by name or by corners, and their area and self-intersections.
 
 Corners are (x, y) at scale 1 about the object's origin. A circle has radius 1; square, rectangle and triangle have the
 area 4: a square of edge 2, a rectangle of 4 x 1, a right isosceles triangle on a hypotenuse of 4, apex towards +y.
@@ -7,14 +7,16 @@ area 4: a square of edge 2, a rectangle of 4 x 1, a right isosceles triangle on 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import TypeVar
 
 Point = tuple[float, float]
+_Corner = TypeVar("_Corner")
 
-# Enough for no pixel's center to be missed: the chord of a circle of radius 200 leaves its arc by a thousandth.
+# A chord of a circle of radius 200 is within 0.001 of its arc, so no pixel center is missed.
 CIRCLE_CORNERS = 1024
-# What a shape that is given by its corners is called.
+# Name of shapes that are given by their corners.
 POLYGON = "polygon"
 
 
@@ -33,10 +35,14 @@ FLAT_SHAPES: Mapping[str, tuple[Point, ...]] = MappingProxyType(
 )
 
 
+def edges(corners: Sequence[_Corner]) -> Iterator[tuple[_Corner, _Corner]]:
+    """Yield the sides of a polygon as pairs of corners, from the last corner back to the first."""
+    return zip(corners, (*corners[1:], corners[0]), strict=True)
+
+
 def signed_area(corners: Sequence[Point]) -> float:
-    """Area of a polygon, positive where its corners go from +x to +y."""
-    pairs = zip(corners, (*corners[1:], corners[0]), strict=True)
-    return sum(a[0] * b[1] - b[0] * a[1] for a, b in pairs) / 2
+    """Return the area of a polygon, positive if its corners turn from +x to +y: clockwise on a screen with y down."""
+    return sum(a[0] * b[1] - b[0] * a[1] for a, b in edges(corners)) / 2
 
 
 def _turn(a: Point, b: Point, c: Point) -> float:
@@ -44,12 +50,12 @@ def _turn(a: Point, b: Point, c: Point) -> float:
 
 
 def _between(a: Point, b: Point, p: Point) -> bool:
-    """Whether p, on the line through a and b, lies between them."""
+    """Return whether p, on the line through a and b, lies between them."""
     return min(a[0], b[0]) <= p[0] <= max(a[0], b[0]) and min(a[1], b[1]) <= p[1] <= max(a[1], b[1])
 
 
 def _meet(a: Point, b: Point, c: Point, d: Point) -> bool:
-    """Whether the segments ab and cd have a point in common."""
+    """Return whether the segments ab and cd have a point in common."""
     one, two, three, four = _turn(a, b, c), _turn(a, b, d), _turn(c, d, a), _turn(c, d, b)
     if (one > 0) != (two > 0) and (three > 0) != (four > 0) and 0 not in (one, two, three, four):
         return True
@@ -58,8 +64,8 @@ def _meet(a: Point, b: Point, c: Point, d: Point) -> bool:
 
 
 def crossing(corners: Sequence[Point]) -> tuple[int, int] | None:
-    """Two edges, by the numbers of their first corners, that meet though they aren't neighbors, or that fold back on
-    each other; None for a simple polygon. An edge without length folds back on its neighbor.
+    """Return two edges, as indices of their first corners, that meet without being neighbors or that fold back on each
+    other; None for a simple polygon. An edge of length 0 folds back on its neighbor.
     """
     count = len(corners)
     for i in range(count):

@@ -1,4 +1,4 @@
-"""Randomness for generators of specs: counter-based, keyed by where its numbers go, without a state between calls."""
+"""Random numbers for spec generators: counter-based and keyed by purpose, without state between calls."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _Item = TypeVar("_Item")
 
 
 def generator(seed: int, episode: str, purpose: str) -> np.random.Generator:
-    """A fresh generator; the same seed, episode id and purpose give the same numbers on every machine."""
-    # Lengths keep ("a", "bc") and ("ab", "c") apart; the first word keeps them apart from the compiler's.
+    """Return a new generator; equal seed, episode id and purpose give equal numbers on every machine."""
+    # Lengths distinguish ("a", "bc") from ("ab", "c"); the first part distinguishes the keys from the compiler's.
     parts = ("specs", str(seed), episode, purpose)
     digest = hashlib.sha256("".join(f"{len(part)}:{part}" for part in parts).encode()).digest()
     key = np.frombuffer(digest[:16], dtype="<u8").astype(np.uint64)
@@ -21,5 +21,5 @@ def generator(seed: int, episode: str, purpose: str) -> np.random.Generator:
 
 
 def pick(rng: np.random.Generator, items: Sequence[_Item]) -> _Item:
-    """One of the items, each as likely."""
+    """Draw one of the items uniformly."""
     return items[int(rng.integers(len(items)))]

@@ -1,4 +1,4 @@
-"""The JSON Schema of spec files (draft 2020-12), with which editors complete and check them."""
+"""The JSON Schema of spec files (draft 2020-12), for completion and validation in editors."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def spec_schema() -> dict[str, Any]:
-    """Schema of what a `.json` file may hold: one episode, or a list of them.
+    """Return the schema of a `.json` file: one episode, or a list of episodes.
 
-    Words that a package may add to (shapes, materials, stages) are examples, not a closed list.
+    Names that packages can extend (shapes, materials, stages) are examples, not enumerations.
     """
     schema = EpisodeSpec.model_json_schema(mode="validation")
     definitions: dict[str, Any] = schema.pop("$defs")
@@ -55,5 +55,5 @@ def _examples(definitions: dict[str, Any]) -> None:
 
 
 def schema_text() -> str:
-    """The schema as text, the same on every machine, ending with a newline."""
+    """Return the schema as text, equal on every machine, with a final newline."""
     return json.dumps(spec_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -1,8 +1,8 @@
-"""The spec language, version 1: what a person or a generator writes.
+"""The spec language, version 1.
 
-One `EpisodeSpec` is one JSON object. What is left out the compiler decides from the seed; what is given is
-obeyed. The models check form (types, ranges, unknown keys); `scene_specs.checks.semantics` checks what needs more than
-one field, and `scene_specs.reading.source` turns both into diagnostics with file, line and path.
+An `EpisodeSpec` is a JSON object. Specified values are fixed; the compiler samples everything else from the seed. The
+models check form (types, ranges, unknown keys), `scene_specs.checks.semantics` checks what needs more than one field,
+and `scene_specs.reading.source` turns both into diagnostics with file, line and path.
 
 Units: Blender units, degrees (every such name ends in `_deg`), pixels at the stage's own size.
 Axes: right-handed, Z up.
@@ -20,7 +20,7 @@ Relation = Literal["left", "right", "front", "behind"]
 Pass = Literal["depth", "normal", "coverage"]
 assert set(RELATIONS) == {"left", "right", "front", "behind"}
 
-# Ids become folders in exports and keys in stores: segments of plain ASCII, no leading dot, no "..".
+# Ids become folders in exports and keys in stores: ASCII segments without leading dots and "..".
 EpisodeId = Annotated[
     str,
     StringConstraints(
@@ -38,17 +38,20 @@ Side = Annotated[int, Field(ge=1, le=10_000, strict=True)]
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 
 
+# Dumps of these models are hashed into the identity of every stored episode. Give a new field a default that keeps the
+# old meaning, and `Field(exclude_if=...)` that leaves it out of a dump at that default; never rename or remove a field.
+# tests/compatibility/test_field_names.py checks this.
 class SpecModel(BaseModel):
-    """Strict and immutable: an unknown key is an error, never a silent nothing."""
+    """Base class of models: strict and immutable; unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False, allow_inf_nan=False)
 
 
 class ObjectViewSpec(SpecModel):
-    """From where an object is seen: it is turned so that the frame's first camera sees it from there.
+    """The direction from which the frame's first camera sees an object; the object is rotated accordingly.
 
-    yaw_deg: about its own vertical axis; 0 sees the front, 90 its left side (where its own left hand would be).
-    elevation_deg: how far above its equator the camera stands.
+    yaw_deg: about its vertical axis; 0 shows its front, 90 its own left side. elevation_deg: of the camera above the
+    object's horizontal plane.
     """
 
     yaw_deg: Finite = 0.0
@@ -59,8 +62,8 @@ class MaterialSpec(SpecModel):
     """A material with parameters, or one from a .blend file.
 
     name: a built-in material. strength: of `emission`, linear radiance factor.
-    blend, group: a .blend file below an asset root, and the shader node group in it; an input called
-    "Color" of the group, if there is one, takes the object's color.
+    blend, group: a .blend file below an asset root, and a shader node group in it. If the group has an input "Color",
+    the input gets the object's color.
     """
 
     name: str | None = None
@@ -70,10 +73,10 @@ class MaterialSpec(SpecModel):
 
 
 class OutlineSpec(SpecModel):
-    """A flat shape, or a prism on it. Units: the object's `size` is a factor on all of them.
+    """A flat shape, or a prism on it. The object's `size` scales all lengths.
 
-    polygon: its corners, [x, y] about the object's origin, in order, either way round; edges meet nowhere else.
-    outline: a flat word of the vocabulary instead. height: of the prism, its origin half-way up; 0 is flat.
+    polygon: its corners, [x, y] about the object's origin, in either direction; edges only meet at corners.
+    outline: a named flat shape instead. height: of the prism, whose origin is at half its height; 0 is flat.
     """
 
     polygon: Annotated[tuple[Vector2, ...], Field(min_length=3, max_length=256)] | None = None
@@ -82,18 +85,17 @@ class OutlineSpec(SpecModel):
 
 
 class ObjectSpec(SpecModel):
-    """One thing in a frame. Every field may be left out.
+    """An object of a frame. All fields are optional.
 
-    shape: a word of the vocabulary, or a model: `shapenet:chairs/<model id>`, `shapenet:03001627/<model id>`, or
-        `shapenet:chairs/#3`, the third of the category's models in the order of their ids; or corners (OutlineSpec).
-    size: a name of the vocabulary or the scale (half the edge of the 2 x 2 x 2 mesh, of a model half its longest side;
-        Blender units), of corners a factor, 1 where none is given. footprint: of flat shapes and prisms, the area of
-        the outline instead, square Blender units.
-    location: [x, y] stands it on the ground, [x, y, z] is the place of its center. place: a place of the stage instead.
-    rotation_deg: about Z, or Euler XYZ. view: from where it is seen, instead; on stages without ground.
-    color: a palette name, or an 8-bit sRGB triple. A model keeps its own colors and materials where neither color nor
-        material is given.
-    normalize: false makes `size` a factor on a model's own units instead.
+    shape: a name; or a model: `shapenet:chairs/<model id>`, `shapenet:03001627/<model id>`, or `shapenet:chairs/#3`,
+        the third model of the category in the order of ids; or corners (OutlineSpec).
+    size: a name, or the scale in Blender units: half the edge of the 2 x 2 x 2 mesh, half the longest side of a model.
+        Of corners, a factor, default 1. footprint: of flat shapes and prisms, the area of the outline instead, square
+        Blender units.
+    location: [x, y] on the ground, or [x, y, z] of its center. place: a named place of the stage instead.
+    rotation_deg: about Z, or Euler XYZ. view: direction from which it is seen instead; on stages without ground.
+    color: a palette name, or an 8-bit sRGB triple. A model without color and material keeps its own.
+    normalize: false makes `size` a factor on a model's own units.
     """
 
     name: Name | None = None
@@ -112,10 +114,10 @@ class ObjectSpec(SpecModel):
 class PointerSpec(SpecModel):
     """A hand (or an arrow) that hovers over the ground and points at an object of the frame.
 
-    target: name of the object. kind: what points. color, material: default the published yellow, (240, 191, 29) used as
-    linear color, and rubber. size: scale of the mesh, default 0.6. location: [x, y] hovers at the published height,
-    [x, y, z] is the place of its origin; left out, the compiler finds one that sees the target and hides nothing of it.
-    Its name in annotations is "pointer".
+    target: name of the object. kind: its shape. color, material: default the published yellow, (240, 191, 29) as a
+    linear color, and rubber. size: scale of the mesh, default 0.6. location: [x, y] at the published height, or
+    [x, y, z] of its origin; by default, the compiler finds a location from which it points at the target without
+    hiding it. Its name in annotations is "pointer".
     """
 
     target: Name
@@ -127,11 +129,11 @@ class PointerSpec(SpecModel):
 
 
 class RandomObjectsSpec(SpecModel):
-    """Objects that the compiler draws, beside those named in the frame.
+    """Random objects, in addition to those listed in the frame.
 
-    count: how many, or [fewest, most] (both included). The lists narrow what is drawn; left out, the stage's
-    defaults. `combinations` lists whole (shape, color) pairs instead (CLEVR-CoGenT). distinct: no two of the frame's
-    objects share all of shape, color, material and size.
+    count: number of objects, or [fewest, most], inclusive. shapes, colors, materials, sizes: possible values, default
+    the stage's. combinations: possible (shape, color) pairs instead (CLEVR-CoGenT). distinct: no two objects of the
+    frame share all of shape, color, material and size.
     """
 
     count: (
@@ -147,13 +149,13 @@ class RandomObjectsSpec(SpecModel):
 
 
 class ConstraintSpec(SpecModel):
-    """Something the layout must fulfill. Exactly one kind a constraint.
+    """A requirement of the layout, of exactly one kind.
 
     relation, subject, of: the subject stands `relation` of `of`, seen from the camera, by more than `margin`
         (default: the stage's margin).
     min_visible_pixels: of each object (or of `objects`), at the stage's own size.
-    min_distance: free ground between any two objects' radii. axis_margin: least difference of any two objects along
-        right and along front. in_frame: whether objects must lie wholly inside the image.
+    min_distance: between the radii of any two objects on the ground. axis_margin: minimum difference of any two objects
+        along right and along front. in_frame: whether objects must be entirely inside the image.
     """
 
     relation: Relation | None = None
@@ -168,14 +170,14 @@ class ConstraintSpec(SpecModel):
 
 
 class CameraSpec(SpecModel):
-    """A camera given by the author: no jitter is added to what is given.
+    """A camera.
 
-    location: its place. look_at: the point it is aimed at (default the stage's). lens: focal length in mm.
+    location: Blender units. look_at: the point that it is aimed at, default the stage's. lens: focal length, mm.
     sensor_width: mm along the longer side of the image. jitter: uniform, plus or minus, per axis, added to the
-    location (default: the stage's if no location is given, else 0).
-    yaw_deg, elevation_deg: instead of location, where it stands about look_at: 0, 0 is on the -Y side, which things
-    without a turn have as their front; 90 on the +X side. distance: from look_at, Blender units; left out, as far as
-    `framing` asks, the share of the image's shorter side that the sphere about all objects fills (default 0.9).
+    location; default 0 with a location, else the stage's.
+    yaw_deg, elevation_deg: direction from look_at, instead of location: 0, 0 is the -Y side, which is the front of
+    objects without rotation; yaw 90 is the +X side. distance: from look_at, Blender units. framing: instead of
+    distance, share of the image's shorter side that the bounding sphere of all objects fills (default 0.9).
     """
 
     location: Vector3 | None = None
@@ -190,16 +192,16 @@ class CameraSpec(SpecModel):
 
 
 class ViewSpec(CameraSpec):
-    """A named camera; a frame with views gives one image a view, named `<frame>.<view>`.
+    """A named camera. A frame with views has one image per view, named `<frame>.<view>`.
 
-    The first view is the one that relations, margins and visibility are taken from.
+    The first view defines relations, margins and visibility.
     """
 
     name: Name
 
 
 class LightSpec(SpecModel):
-    """Changes to one light of the stage, by its name there (`clevr`: key, fill, back, sun).
+    """Changes to a light of the stage, by its name (`clevr`: key, fill, back, sun).
 
     energy: W (sun: W/m2). color: linear RGB. location: for area lights. jitter: as for the camera.
     """
@@ -212,18 +214,18 @@ class LightSpec(SpecModel):
 
 
 class AreaSpec(SpecModel):
-    """Where centers may stand, Blender units."""
+    """The area for centers of objects, Blender units."""
 
     x: Vector2
     y: Vector2
 
 
 class FrameSpec(SpecModel):
-    """One scene to be pictured. `utterance` and `truth` are carried, never interpreted.
+    """A scene. `utterance` and `truth` are copied to the output without interpretation.
 
-    background: 8-bit sRGB of every pixel that shows no object, exactly; only on stages without ground. fixation:
-    whether the stage's fixation cross is drawn over the picture. antialias: on flat stages, whether a pixel shows the
-    mean over its square rather than what lies at its center.
+    background: exact 8-bit sRGB of every pixel without an object; only on stages without ground. fixation: whether the
+    stage's fixation cross is drawn over the image. antialias: on flat stages, whether a pixel has the mean color of its
+    square instead of the color at its center.
     """
 
     name: Name | None = None
@@ -244,9 +246,9 @@ class FrameSpec(SpecModel):
 
 
 class EpisodeSpec(SpecModel):
-    """One episode: frames, and the benchmark's own truth in `task`, carried as it is.
+    """An episode: frames, and the benchmark's truth in `task`, which is copied to the output.
 
-    canvas: [width, height] of a flat stage's canvas, in its units, which are pixels unless another size is asked for.
+    canvas: [width, height] of a flat stage, in its units, which are pixels at the default size.
     """
 
     version: Literal[1]
@@ -259,10 +261,10 @@ class EpisodeSpec(SpecModel):
     task: dict[str, Any] | None = None
 
     def frame_name(self, index: int) -> str:
-        """Name of a frame: its own, or `frame-<index>`."""
+        """Return the name of a frame: its own, or `frame-<index>`."""
         return self.frames[index].name or f"frame-{index}"
 
 
 def object_name(spec: ObjectSpec, index: int) -> str:
-    """Name of an object: its own, or `object-<index>`."""
+    """Return the name of an object: its own, or `object-<index>`."""
     return spec.name or f"object-{index}"

@@ -1,12 +1,10 @@
-"""Stages: where a scene is set. A stage is a JSON file; ours are in `assets/stages`.
+"""Stages: camera, lights, ground and defaults of scenes. A stage is a JSON file; built-in ones are in `assets/stages`.
 
-A package adds a stage by an entry point of group `diorama.stages` whose value is a function that returns the
-path of such a file.
+A package adds a stage with an entry point in the group `diorama.stages`: a function that returns the path of the file.
 """
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -16,22 +14,23 @@ from typing import Literal
 
 from pydantic import Field
 
+from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.errors import DioramaError
 from scene_specs.language.spec import AreaSpec, Byte, EpisodeSpec, Finite, NotNegative, Positive, SpecModel, Vector3
 from scene_specs.language.vocabulary import COLORS, SIZES, linear_of_name, linear_of_srgb
 
 
 class StageError(DioramaError):
-    """A stage that is not there or whose file is wrong."""
+    """A stage that does not exist, or whose file is invalid."""
 
     exit_code = 2
 
 
 class StageCamera(SpecModel):
-    """location, look_at: Blender units. lens, sensor_width: mm. jitter: uniform +- per axis of the location.
+    """A camera. location, look_at: Blender units. lens, sensor_width: mm. jitter: uniform +- per axis of the location.
 
-    ortho_scale: makes it orthographic; Blender units along the longer side of the image. framing: it stands so far off
-    that the sphere about all objects fills this share of the image's shorter side, looked at in its middle.
+    ortho_scale: of an orthographic camera, Blender units along the longer side of the image. framing: share of the
+    image's shorter side that the bounding sphere of all objects fills; it sets the distance, and the aim to its center.
     """
 
     location: Vector3
@@ -62,11 +61,10 @@ class StageLight(SpecModel):
 
 
 class StageGround(SpecModel):
-    """A sheet z = h(s), s the distance from the origin along `direction`; `profile` is (s, h) ascending in s.
+    """A surface z = h(s), s being the distance from the origin along `direction`; `profile` is (s, h), ascending in s.
 
-    across: extent along the direction turned by -90 degrees about Z. mesh: the asset Cycles renders, made from
-        these numbers.
-    albedo: gray of the diffuse surface.
+    across: extent along the direction rotated by -90 degrees about Z. mesh: the asset that Cycles renders, built from
+    these numbers. albedo: gray value of the diffuse surface.
     """
 
     direction: tuple[Finite, Finite]
@@ -77,9 +75,9 @@ class StageGround(SpecModel):
 
 
 class StagePlacement(SpecModel):
-    """CLEVR's rules for free objects; distances in Blender units, pixels at the stage's own size.
+    """CLEVR's rules for objects without a location; distances in Blender units, pixels at the stage's own size.
 
-    tries: candidate places an object before the layout starts again. restarts: how often it may.
+    tries: candidate locations per object before the layout restarts. restarts: maximum number of restarts.
     """
 
     area: AreaSpec
@@ -93,11 +91,11 @@ class StagePlacement(SpecModel):
 
 
 class StagePointer(SpecModel):
-    """The published pointer. scale: of its mesh. height: of its origin. color: 8-bit, used as linear color. material.
+    """The published pointer. scale: of its mesh. height: of its origin. color: 8-bit, used as a linear color.
 
-    center, side, gap: with a pointer and three free objects, each stands in a quadrant of a square of this side about
-    `center`, and `gap` stays free on each side of both center lines; the pointer has the quadrant towards the camera
-    (+x, -y), objects 0, 1, 2 the left, back and right one.
+    center, side, gap: a pointer and three objects without a location each get a quadrant of a square of this side about
+    `center`, with `gap` free on each side of both center lines. The pointer has the quadrant towards the camera
+    (+x, -y); objects 0, 1, 2 have the left, back and right one.
     """
 
     scale: Positive
@@ -110,8 +108,9 @@ class StagePointer(SpecModel):
 
 
 class StagePlace(SpecModel):
-    """A named place for one object. location: of its center. radius: of the sphere about it that fills the place; an
-    object without a size of its own is scaled to it.
+    """A named place for one object. location: of its center. radius: of the sphere that fills the place.
+
+    An object without a size is scaled to the sphere.
     """
 
     location: Vector3
@@ -119,10 +118,10 @@ class StagePlace(SpecModel):
 
 
 class StageFixation(SpecModel):
-    """A cross in the middle of the picture, drawn over it. arm, width: shares of the shorter side; color: 8-bit sRGB.
+    """A cross drawn over the center of the image. arm, width: shares of the shorter side. color: 8-bit sRGB.
 
-    Of the middle pixel (half the side, counted from 0), each arm reaches int(arm x side) + h pixels out and is h pixels
-    wide to both sides, h being half of int(width x side), rounded down.
+    From the center pixel (index side // 2), each arm extends int(arm x side) + h pixels and is h pixels wide to both
+    sides, h being half of int(width x side), rounded down.
     """
 
     arm: Positive
@@ -131,7 +130,7 @@ class StageFixation(SpecModel):
 
 
 class StageDefaults(SpecModel):
-    """What is drawn, uniformly, for an attribute that a spec leaves out."""
+    """Values drawn uniformly for attributes that a spec leaves out."""
 
     shapes: tuple[str, ...]
     colors: tuple[str, ...]
@@ -140,17 +139,17 @@ class StageDefaults(SpecModel):
 
 
 class Stage(SpecModel):
-    """A whole stage. size: width, height in pixels of the images it is made for.
+    """A stage. size: width and height in pixels of the images that it is designed for.
 
-    places: where single objects stand, by name; on such a stage nothing is searched for, and an object without place
-        and location gets a free one.
-    background: 8-bit sRGB of what shows no object. ambient: linear RGB that comes from all sides and is not seen.
-    sampling: "content" takes Cycles' seed from what a picture shows instead of from the episode, so that pictures of
-        the same things are the same picture, and are rendered once.
-    pixels: "center" makes it flat: one unit is one pixel, x right and y down from the top left corner, z into the
-        picture; a pixel shows exactly what lies at its center, or with `antialias` the mean over its square.
-    layers: objects with two coordinates, and free ones, lie each this much nearer than the one before.
-    palette: color names of this stage, true 8-bit sRGB, in place of the vocabulary's. sizes: so, too.
+    places: named locations of single objects. Such a stage has no layout search; an object without place and location
+        gets a free place.
+    background: 8-bit sRGB of pixels without an object. ambient: linear RGB of invisible light from all directions.
+    sampling: "content" derives Cycles' seed from the visible content instead of the episode, so that images with equal
+        content are equal and rendered once.
+    pixels: "center" makes the stage flat: one unit is one pixel, x right and y down from the top left corner, z into
+        the image. A pixel has the color at its center, or with `antialias` the mean over its square.
+    layers: distance in z by which each object with two coordinates or without location is nearer than the one before.
+    palette: color names of this stage, 8-bit sRGB, which replace those of the vocabulary. sizes: likewise.
     """
 
     name: str
@@ -172,20 +171,20 @@ class Stage(SpecModel):
     sizes: dict[str, Positive] | None = None
 
     def color_names(self) -> tuple[str, ...]:
-        """The color names that are known here."""
+        """Return the color names of this stage."""
         return tuple(COLORS if self.palette is None else self.palette)
 
     def linear_of(self, name: str) -> tuple[float, float, float]:
-        """Linear RGB in [0, 1] of a color name."""
+        """Return linear RGB in [0, 1] of a color name."""
         return linear_of_name(name) if self.palette is None else linear_of_srgb(self.palette[name])
 
     def size_names(self) -> Mapping[str, float]:
-        """Size name -> scale."""
+        """Return size name -> scale."""
         return SIZES if self.sizes is None else self.sizes
 
 
 def stage_paths() -> dict[str, Path]:
-    """Name -> file of every stage: ours and those of installed packages."""
+    """Return name -> file of every stage: built-in ones and those of installed packages."""
     folder = Path(str(resources.files("assets"))) / "stages"
     paths = {path.stem: path for path in sorted(folder.glob("*.json"))}
     for point in sorted(metadata.entry_points(group="diorama.stages"), key=lambda p: p.name):
@@ -195,12 +194,11 @@ def stage_paths() -> dict[str, Path]:
 
 @lru_cache(maxsize=64)
 def load_stage(name: str) -> Stage:
-    """The stage called `name`. Raises StageError."""
+    """Return the stage with this name. Raises StageError."""
     paths = stage_paths()
     if name not in paths:
-        near = difflib.get_close_matches(name, paths, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise StageError(f"unknown stage {name!r}; there are: {', '.join(sorted(paths))}{hint}")
+        problem = f"unknown stage {name!r}; there are: {', '.join(sorted(paths))}"
+        raise StageError("; ".join(filter(None, (problem, did_you_mean(name, paths)))))
     try:
         return Stage.model_validate_json(paths[name].read_bytes())
     except (OSError, ValueError) as error:
@@ -208,25 +206,25 @@ def load_stage(name: str) -> Stage:
 
 
 def stage_of(spec: EpisodeSpec) -> Stage:
-    """The stage of an episode; a flat one with the episode's own canvas. Raises StageError."""
+    """Return the stage of an episode, with the episode's canvas if the stage is flat. Raises StageError."""
     stage = load_stage(spec.stage)
     return stage if spec.canvas is None or stage.pixels != "center" else _on_canvas(spec.stage, spec.canvas)
 
 
 @lru_cache(maxsize=64)
 def _on_canvas(name: str, canvas: tuple[int, int]) -> Stage:
-    """A flat stage with a canvas of width x height units."""
+    """Return a flat stage with a canvas of width x height units."""
     stage = load_stage(name)
     width, height = canvas
     old = stage.camera
-    place, aim = ((width / 2, height / 2, point[2]) for point in (old.location, old.look_at))
-    camera = old.model_copy(update={"location": place, "look_at": aim, "ortho_scale": float(max(canvas))})
+    location, aim = ((width / 2, height / 2, point[2]) for point in (old.location, old.look_at))
+    camera = old.model_copy(update={"location": location, "look_at": aim, "ortho_scale": float(max(canvas))})
     area = AreaSpec(x=(0.0, float(width)), y=(0.0, float(height)))
     placement = stage.placement.model_copy(update={"area": area})
     return stage.model_copy(update={"size": canvas, "camera": camera, "placement": placement})
 
 
 def stage_digest(name: str) -> str:
-    """SHA-256 of the stage's file, hexadecimal."""
+    """Return the SHA-256 of the stage's file, hexadecimal."""
     load_stage(name)
     return hashlib.sha256(stage_paths()[name].read_bytes()).hexdigest()

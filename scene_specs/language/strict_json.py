@@ -1,7 +1,7 @@
-"""Strict JSON: rejects what Python's reader accepts (NaN, duplicate keys, any depth).
+"""Strict JSON: rejects NaN, duplicate keys and deep nesting, which Python's reader accepts.
 
-A valid text is read once, by Python's own fast reader. Only an invalid one is read again, by
-`scene_specs.reading.located_json`, which is slow and knows the line of every value.
+Python's fast reader reads the text. Only invalid text is read again, by `scene_specs.reading.located_json`, which is
+slow and knows the line of every value.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 from scene_specs.language.errors import DioramaError
 
-# A spec is five deep; a benchmark's own truth may be deeper, but what reads it later is recursive.
+# Specs have depth 5. The truth of a benchmark can be deeper, but its readers are recursive.
 MAX_DEPTH = 64
-# Beyond this an integer is no longer exact for half of the world's JSON readers, and beyond 64 bits for columns.
+# Integers must fit the 64-bit columns of stores.
 MAX_INTEGER = 2**63
 
 Step = str | int
@@ -25,7 +25,7 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 
 
 class NotStrictJson(DioramaError):
-    """Text that is not JSON, or JSON that is not to be trusted; `json_scan` knows what and where."""
+    """Text that is not JSON, or not strict JSON; `located_json` reports the problem and its location."""
 
     exit_code = 2
 
@@ -42,14 +42,14 @@ def _constant(word: str) -> Any:
 
 
 def parse_integer(digits: str) -> int:
-    """A 64-bit integer. Raises NotStrictJson."""
+    """Parse a 64-bit integer. Raises NotStrictJson."""
     if len(digits) > 20 or abs(int(digits)) >= MAX_INTEGER:
         raise NotStrictJson("huge integer")
     return int(digits)
 
 
 def parse_float(digits: str) -> float:
-    """A finite number. Raises NotStrictJson."""
+    """Parse a finite number. Raises NotStrictJson."""
     value = float(digits)
     if value in (float("inf"), float("-inf")):
         raise NotStrictJson("huge number")
@@ -62,21 +62,21 @@ _DECODER = json.JSONDecoder(
 
 
 def decode(text: str, start: int = 0) -> tuple[Any, int]:
-    """The value that starts at `start` (no space before it) and the index after it. Raises NotStrictJson."""
+    """Return the value that starts exactly at `start`, and the index after it. Raises NotStrictJson."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError) as error:
         raise NotStrictJson(str(error)) from error
     if _deeper(value, MAX_DEPTH):
         raise NotStrictJson("too deep")
-    # A lone surrogate can be written in JSON and never be encoded again.
+    # JSON can escape a lone surrogate, which cannot be encoded as UTF-8 later.
     if text.find("\\u", start, end) >= 0 and _has_surrogate(value):
         raise NotStrictJson("surrogate")
     return value, end
 
 
 def skip_space(text: str, at: int) -> int:
-    """Index of the first character from `at` that is not JSON white space."""
+    """Return the index of the first character from `at` that is not JSON white space."""
     found = _SPACE.match(text, at)
     return found.end() if found else at
 

@@ -1,8 +1,7 @@
-"""The words of the CLEVR universe and what they stand for.
+"""Names of shapes, colors, sizes, materials and relations in CLEVR, and their values.
 
-Numbers are those of the published CLEVR and MEWL generators. `linear` colors: the published code divides the
-8-bit triple by 255 and hands it to Blender as *linear* color, so a palette name is that; a triple in a spec
-is a true sRGB color and is linearized.
+Values are those of the published CLEVR and MEWL generators. Their code divides 8-bit colors by 255 and passes them to
+Blender as *linear* colors, so palette names mean that. A triple in a spec is an sRGB color, which is linearized.
 """
 
 from __future__ import annotations
@@ -28,10 +27,12 @@ COLORS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
 # Half the edge of the 2 x 2 x 2 mesh after scaling, in Blender units.
 SIZES: Mapping[str, float] = MappingProxyType({"large": 0.7, "small": 0.35})
 
-# What a free object may be made of; `MATERIALS` is what a spec may ask for.
+# Materials of random objects; `MATERIALS` are those that a spec can name.
 CLEVR_MATERIALS: tuple[str, ...] = ("rubber", "metal")
 MEWL_MATERIALS: tuple[str, ...] = ("rubber", "metal", "glass")
 MATERIALS: tuple[str, ...] = ("rubber", "metal", "glass", "matte", "emission")
+# Materials that light passes through.
+TRANSMITTING: tuple[str, ...] = ("glass",)
 
 RELATIONS: tuple[str, ...] = ("left", "right", "front", "behind")
 OPPOSITE: Mapping[str, str] = MappingProxyType({"left": "right", "right": "left", "front": "behind", "behind": "front"})
@@ -48,17 +49,17 @@ COGENT: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 def linear_of_name(name: str) -> tuple[float, float, float]:
-    """Linear RGB in [0, 1] of a palette name, as the published renderer uses it."""
+    """Return linear RGB in [0, 1] of a palette name, as the published renderer uses it."""
     r, g, b = COLORS[name]
     return (r / 255, g / 255, b / 255)
 
 
 def linear_of_srgb(triple: tuple[int, int, int]) -> tuple[float, float, float]:
-    """Linear RGB in [0, 1] of an 8-bit sRGB triple (IEC 61966-2-1)."""
+    """Return linear RGB in [0, 1] of an 8-bit sRGB triple (IEC 61966-2-1)."""
 
-    def one(byte: int) -> float:
+    def linear(byte: int) -> float:
         value = byte / 255
         return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
 
     r, g, b = triple
-    return (one(r), one(g), one(b))
+    return (linear(r), linear(g), linear(b))

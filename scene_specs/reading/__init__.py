@@ -1,1 +1,1 @@
-"""Spec files: finding them, parsing JSON with line numbers, and reporting every diagnostic in one pass."""
+"""Spec files: find them, parse JSON with line numbers, and report all diagnostics in one pass."""

@@ -1,6 +1,6 @@
-"""From what a user names (files, folders, globs, `-`) to the text of one episode at a time.
+"""Find the files behind the names that a user gives (files, folders, globs, `-`) and read one episode at a time.
 
-A `.jsonl` file is never held whole; of a `.json` list only the text is, and its episodes come one by one.
+A `.jsonl` file is read line by line. Of a `.json` list, only the text is in memory; its episodes are parsed one by one.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ _BOMS = (
 
 @dataclass(frozen=True)
 class SpecFile:
-    """A file to read. name: as messages call it. lines: one episode a line (.jsonl)."""
+    """A file to read. name: for messages. lines: whether every line is an episode (.jsonl)."""
 
     name: str
     path: Path
     lines: bool
 
     def state(self) -> tuple[int, int]:
-        """Size in bytes and time of change; differs if the file was written to. Raises OSError."""
+        """Return size in bytes and modification time, which differ after a write. Raises OSError."""
         found = self.path.stat()
         return (found.st_size, found.st_mtime_ns)
 
 
 @dataclass(frozen=True)
 class Document:
-    """The text and value of one episode. line: of its start, 1-based. scan: a slow reading, if the text has faults."""
+    """The text and value of one episode. line: of its start, 1-based. scan: only of invalid JSON, its diagnostics."""
 
     file: str
     line: int
@@ -60,20 +60,20 @@ class Document:
 
 
 class StdinSpool:
-    """StdinSpool input, kept in a temporary file: a pipe can be read only once, and checking comes before rendering."""
+    """Standard input in a temporary file, because specs are read twice: to check them and to render them."""
 
     def __init__(self, stream: BinaryIO | None = None) -> None:
         self._stream = stream
         self._spool: IO[bytes] | None = None
 
     def file(self) -> SpecFile:
-        """StdinSpool input as a file; the first call reads it to its end. Raises OSError."""
+        """Return standard input as a file. The first call reads it to its end. Raises OSError."""
         if self._spool is None:
             self._spool = tempfile.NamedTemporaryFile(prefix="diorama-stdin-")  # noqa: SIM115
             shutil.copyfileobj(self._stream or sys.stdin.buffer, self._spool, 2**20)
             self._spool.flush()
         path = Path(self._spool.name)
-        return SpecFile(STDIN, path, _one_a_line(path))
+        return SpecFile(STDIN, path, _is_jsonl(path))
 
     def close(self) -> None:
         """Delete the temporary file."""
@@ -82,8 +82,8 @@ class StdinSpool:
             self._spool = None
 
 
-def _one_a_line(path: Path) -> bool:
-    """Whether the first line that isn't blank is an object by its looks: then the others are, too."""
+def _is_jsonl(path: Path) -> bool:
+    """Return whether the first non-blank line looks like a JSON object; other lines are assumed to be objects, too."""
     with path.open("rb") as stream:
         while line := stream.readline(MAX_EPISODE_BYTES):
             if line.strip():
@@ -91,62 +91,62 @@ def _one_a_line(path: Path) -> bool:
     return False
 
 
-def find_files(names: Sequence[str], standard: StdinSpool) -> tuple[list[SpecFile], list[Diagnostic]]:
-    """The files behind the names, in the order of the names, each once; and the names that give none."""
+def find_files(names: Sequence[str], stdin: StdinSpool) -> tuple[list[SpecFile], list[Diagnostic]]:
+    """Return the files behind the names, in the order of the names and without repetition, and names without files."""
     files: dict[Path, SpecFile] = {}
     diagnostics: list[Diagnostic] = []
     for name in names:
         try:
-            found, problem = _of_name(name, standard)
+            found, problem = _of_name(name, stdin)
         except (OSError, ValueError) as error:
-            found, problem = [], Diagnostic(_printable(name), 0, "", "", f"can't be read: {_reason(error)}")
+            found, problem = [], _problem(name, f"can't be read: {_reason(error)}")
         for file in found:
             files.setdefault(file.path.resolve(), file)
         if problem:
             diagnostics.append(problem)
     if not names:
-        diagnostics.append(
-            Diagnostic("", 0, "", "", "no spec files named", "name .json or .jsonl files, folders, or -")
-        )
+        diagnostics.append(_problem("", "no spec files named", "name .json or .jsonl files, folders, or -"))
     return list(files.values()), diagnostics
 
 
-def _of_name(name: str, standard: StdinSpool) -> tuple[list[SpecFile], Diagnostic | None]:
+def _problem(name: str, problem: str, hint: str = "") -> Diagnostic:
+    return Diagnostic.of(problem, hint, file=_printable(name))
+
+
+def _of_name(name: str, stdin: StdinSpool) -> tuple[list[SpecFile], Diagnostic | None]:
     if name == STDIN:
-        return [standard.file()], None
+        return [stdin.file()], None
     path = Path(name)
     if path.is_dir():
         inside = sorted(p for suffix in SUFFIXES for p in path.rglob(f"*{suffix}") if p.is_file())
         files = [SpecFile(_printable(str(p)), p, p.suffix == ".jsonl") for p in inside]
-        return files, None if files else Diagnostic(
-            _printable(name), 0, "", "", "a folder without .json or .jsonl files"
-        )
+        return files, None if files else _problem(name, "a folder without .json or .jsonl files")
     if path.is_file():
         if path.suffix not in SUFFIXES:
             problem = f"not a spec file by its name; found {preview_json(path.suffix)}, allowed: .json, .jsonl"
-            return [], Diagnostic(_printable(name), 0, "", "", problem, "other text can be piped into -")
+            return [], _problem(name, problem, "other text can be piped into -")
         return [SpecFile(_printable(name), path, path.suffix == ".jsonl")], None
     if path.exists():
-        return [], Diagnostic(_printable(name), 0, "", "", "not a file", "a pipe can be given as -")
+        return [], _problem(name, "not a file", "a pipe can be given as -")
     if glob.has_magic(name):
-        return _of_glob(name, standard)
+        return _of_glob(name, stdin)
     siblings = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
-    return [], Diagnostic(_printable(name), 0, "", "", "no such file", did_you_mean(path.name, siblings))
+    return [], _problem(name, "no such file", did_you_mean(path.name, siblings))
 
 
-def _of_glob(pattern: str, standard: StdinSpool) -> tuple[list[SpecFile], Diagnostic | None]:
-    """For shells that hand a pattern on as it is, or where it was quoted; what matches is taken as if it was named."""
+def _of_glob(pattern: str, stdin: StdinSpool) -> tuple[list[SpecFile], Diagnostic | None]:
+    """Return the files that match a pattern that the shell did not expand."""
     files: list[SpecFile] = []
     for match in sorted(glob.glob(pattern, recursive=True)):  # noqa: PTH207 - Path.glob takes no absolute pattern
-        found, problem = _of_name(match, standard)
+        found, problem = _of_name(match, stdin)
         if problem:
             return [], problem
         files += found
-    return files, None if files else Diagnostic(_printable(pattern), 0, "", "", "no file matches")
+    return files, None if files else _problem(pattern, "no file matches")
 
 
 def _printable(name: str) -> str:
-    """A file's name as it can be printed anywhere: no control characters, no bytes that are not UTF-8."""
+    """Return a file name without control characters and bytes that are not UTF-8."""
     text = name.encode("utf-8", "backslashreplace").decode()
     return text if text.isprintable() else preview_json(text, 400)
 
@@ -156,20 +156,20 @@ def _reason(error: Exception) -> str:
 
 
 def documents(file: SpecFile) -> Iterator[Document | Diagnostic]:
-    """The episodes of a file as text, and the diagnostics of what is none."""
+    """Yield the episodes of a file, and diagnostics of text that cannot be read as one."""
     try:
         found = False
-        for item in _lines(file) if file.lines else _whole(file):
+        for item in _lines(file) if file.lines else _values(file):
             found = True
             yield item
         if not found:
-            yield Diagnostic(file.name, 0, "", "", "an empty file", "a spec is a JSON object")
+            yield Diagnostic.of("an empty file", "a spec is a JSON object", file=file.name)
     except OSError as error:
-        yield Diagnostic(file.name, 0, "", "", f"can't be read: {_reason(error)}")
+        yield Diagnostic.of(f"can't be read: {_reason(error)}", file=file.name)
 
 
 def _text(file: SpecFile, raw: bytes, line: int) -> str | Diagnostic:
-    """UTF-8 bytes as text, or what is wrong with them."""
+    """Decode UTF-8 bytes, or return a diagnostic."""
     for mark, problem, hint in _BOMS if line == 1 else ():
         if raw.startswith(mark):
             return Diagnostic(file.name, 1, "", "", f"{problem}; allowed: UTF-8", hint)
@@ -181,9 +181,8 @@ def _text(file: SpecFile, raw: bytes, line: int) -> str | Diagnostic:
         problem = f"not UTF-8: found byte 0x{raw[error.start]:02x} at byte {column} of the line"
         return Diagnostic(file.name, at, "", "", problem, "save the file as UTF-8")
     if "\0" in text[:4]:
-        return Diagnostic(
-            file.name, line, "", "", "not text: NUL bytes, as in UTF-16; allowed: UTF-8", "save it as UTF-8"
-        )
+        problem = "not text: NUL bytes, as in UTF-16; allowed: UTF-8"
+        return Diagnostic(file.name, line, "", "", problem, "save it as UTF-8")
     return text
 
 
@@ -207,7 +206,7 @@ def _lines(file: SpecFile) -> Iterator[Document | Diagnostic]:
 
 
 def document_of(text: str, file: str = "", line: int = 1) -> Document:
-    """A text that should be one value and nothing after it."""
+    """Return the document of a text that holds a single JSON value."""
     try:
         value, end = decode(text, skip_space(text, 0))
         if skip_space(text, end) == len(text):
@@ -218,7 +217,7 @@ def document_of(text: str, file: str = "", line: int = 1) -> Document:
     return Document(file, line, text, slow.value, slow)
 
 
-def _whole(file: SpecFile) -> Iterator[Document | Diagnostic]:
+def _values(file: SpecFile) -> Iterator[Document | Diagnostic]:
     text = _text(file, file.path.read_bytes(), 1)
     if isinstance(text, Diagnostic):
         yield text
@@ -234,7 +233,7 @@ def _whole(file: SpecFile) -> Iterator[Document | Diagnostic]:
 
 
 def _elements(file: SpecFile, text: str, start: int) -> Iterator[Document | Diagnostic]:
-    """The values of the list that starts at `start`."""
+    """Yield the values of the list that starts at `start`."""
     at = skip_space(text, start + 1)
     line = 1 + text.count("\n", 0, at)
     if text.startswith("]", at):
@@ -245,7 +244,7 @@ def _elements(file: SpecFile, text: str, start: int) -> Iterator[Document | Diag
         try:
             value, end = decode(text, at)
         except NotStrictJson:
-            slow = scan(text, at, line, whole=False)
+            slow = scan(text, at, line, to_end=False)
             value, end = slow.value, slow.end
         yield Document(file.name, line, text[at:end], value, slow)
         if slow is not None and slow.stopped:

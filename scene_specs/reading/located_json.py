@@ -1,4 +1,4 @@
-"""A slow JSON reader that knows the line of every value and reports all diagnostics of one text."""
+"""A slow JSON reader that records the line of every value and reports all problems of a text."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _NOT_JSON = re.compile(r"-?(?:NaN|Infinity|inf|nan)|None|True|False|undefined|'|
 
 
 @dataclass(frozen=True)
-class Place:
-    """One diagnostic of a JSON text: 1-based line in that text, path, what is wrong, and what to do."""
+class SyntaxDiagnostic:
+    """A problem of a JSON text: 1-based line, path, what is wrong, and what to do."""
 
     line: int
     path: Path
@@ -27,19 +27,20 @@ class Place:
 
 @dataclass
 class LocatedJson:
-    """What a slow reading found. lines: path -> line of every value (of its key, in an object). diagnostics: in order.
+    """A JSON value with locations. lines: path -> line of every value, in an object of its key. diagnostics: in order.
 
-    value: with NaN and huge numbers as 0; None after a syntax fault. stopped: whether there was a syntax fault.
+    value: NaN and huge numbers are read as 0; None after a syntax error. stopped: whether there was a syntax error.
+    end: index after the value and the white space behind it.
     """
 
     value: Any = None
     stopped: bool = False
     end: int = 0
     lines: dict[Path, int] = field(default_factory=dict)
-    diagnostics: list[Place] = field(default_factory=list)
+    diagnostics: list[SyntaxDiagnostic] = field(default_factory=list)
 
     def line(self, path: Path) -> int:
-        """Line of a path, or of the nearest place above that has one."""
+        """Return the line of a path, or of its nearest ancestor with a line."""
         for length in range(len(path), -1, -1):
             if path[:length] in self.lines:
                 return self.lines[path[:length]]
@@ -47,21 +48,22 @@ class LocatedJson:
 
 
 class _Stop(Exception):
-    """A syntax diagnostic: nothing after it can be trusted."""
+    """A syntax error, after which reading stops."""
 
 
-def scan(text: str, start: int = 0, line: int = 1, whole: bool = True) -> LocatedJson:
-    """Read one value from `start`, whose line number is `line`, noting lines and all faults.
+def scan(text: str, start: int = 0, line: int = 1, to_end: bool = True) -> LocatedJson:
+    """Read the value at `start`, which is on line `line`, with its locations and all diagnostics.
 
-    whole: whether anything after the value is a fault.
+    to_end: report text after the value.
     """
     reader = _Reader(text, line, start)
     result = reader.result
     try:
         result.value, at = reader.value(skip_space(text, start), ())
         result.end = skip_space(text, at)
-        if whole and result.end < len(text):
-            reader.stop(result.end, (), "more text after the end of the JSON value", "one JSON value a line in .jsonl")
+        if to_end and result.end < len(text):
+            problem = "more text after the end of the JSON value"
+            reader.stop(result.end, (), problem, "one JSON value per line in .jsonl")
     except _Stop:
         result.value, result.stopped = None, True
     return result
@@ -76,23 +78,23 @@ class _Reader:
         self._line, self._seen = line, start
 
     def line_at(self, at: int) -> int:
-        """Line of an index; indices come in rising order, so newlines are counted once."""
+        """Return the line of an index. Indices are passed in rising order, so each newline is counted once."""
         if at > self._seen:
             self._line += self.text.count("\n", self._seen, at)
             self._seen = at
         return self._line
 
     def note(self, at: int, path: Path, problem: str, hint: str = "") -> None:
-        """A diagnostic that reading survives."""
-        self.result.diagnostics.append(Place(self.line_at(at), path, problem, hint))
+        """Add a diagnostic and read on."""
+        self.result.diagnostics.append(SyntaxDiagnostic(self.line_at(at), path, problem, hint))
 
     def stop(self, at: int, path: Path, problem: str, hint: str = "") -> None:
-        """A diagnostic that reading doesn't survive."""
+        """Add a diagnostic and stop reading."""
         self.note(at, path, problem, hint)
         raise _Stop
 
     def value(self, at: int, path: Path) -> tuple[Any, int]:
-        """The value at `at`, and the index after it."""
+        """Read the value at `at`; return it and the index after it."""
         self.result.lines.setdefault(path, self.line_at(at))
         first = self.text[at : at + 1]
         if len(path) >= MAX_DEPTH and first in ("{", "["):
@@ -112,7 +114,7 @@ class _Reader:
         return self.no_value(at, path)
 
     def no_value(self, at: int, path: Path) -> tuple[Any, int]:
-        """What stands where a value should: NaN and infinities are named and passed over."""
+        """Report text that is not a value; NaN and infinities are skipped, anything else stops reading."""
         word = _NOT_JSON.match(self.text, at)
         found = word.group() if word else ""
         if found.lstrip("-").lower() in ("nan", "infinity", "inf"):
@@ -122,21 +124,21 @@ class _Reader:
         raise AssertionError
 
     def found(self, at: int) -> str:
-        """The text at an index, for a message."""
+        """Return the text at an index, for a message."""
         return json.dumps(self.text[at : at + 12].split("\n")[0]) if at < len(self.text) else "the end of the text"
 
     def number(self, match: re.Match[str], path: Path) -> tuple[Any, int]:
-        """An integer of at most 63 bits or a finite float; others are noted."""
-        digits, whole = match.group(), match.group(1) is None and match.group(2) is None
+        """Read an integer below 2^63 or a finite float; report other numbers."""
+        digits, is_integer = match.group(), match.group(1) is None and match.group(2) is None
         try:
-            return (parse_integer(digits) if whole else parse_float(digits)), match.end()
+            return (parse_integer(digits) if is_integer else parse_float(digits)), match.end()
         except (NotStrictJson, ValueError):
             shown = digits if len(digits) <= 24 else f"{digits[:12]}... ({len(digits)} digits)"
             self.note(match.start(), path, f"found {shown}, a number too large to read; allowed: 64 bits")
             return 0, match.end()
 
     def string(self, at: int, path: Path) -> tuple[str, int]:
-        """A string; one that can't be encoded as UTF-8 is noted."""
+        """Read a string; report one that cannot be encoded as UTF-8."""
         try:
             text, end = scanstring(self.text, at + 1, True)
         except json.JSONDecodeError as error:
@@ -144,12 +146,12 @@ class _Reader:
         try:
             text.encode()
         except UnicodeEncodeError:
-            self.note(at, path, "a string with half of a surrogate pair, which is no character", "write it as UTF-8")
+            self.note(at, path, "a string with half of a surrogate pair, which is not a character", "write it as UTF-8")
             text = ""
         return text, end
 
     def array(self, at: int, path: Path) -> tuple[list[Any], int]:
-        """A list."""
+        """Read a list."""
         values: list[Any] = []
         at = skip_space(self.text, at + 1)
         if self.text.startswith("]", at):
@@ -163,7 +165,7 @@ class _Reader:
             at = self.comma(at, path, "]")
 
     def object(self, at: int, path: Path) -> tuple[dict[str, Any], int]:
-        """An object; keys given twice are noted, the first one counts."""
+        """Read an object; report keys that occur twice and keep the first value."""
         values: dict[str, Any] = {}
         at = skip_space(self.text, at + 1)
         if self.text.startswith("}", at):
@@ -191,7 +193,7 @@ class _Reader:
             at = self.comma(at, path, "}")
 
     def comma(self, at: int, path: Path, closing: str) -> int:
-        """Step over a comma."""
+        """Skip a comma; return the index of what follows."""
         if not self.text.startswith(",", at):
             self.stop(at, path, f"not JSON: found {self.found(at)} where ',' or '{closing}' should be")
         after = skip_space(self.text, at + 1)

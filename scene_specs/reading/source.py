@@ -1,6 +1,6 @@
-"""Reading specs: a first pass that reports every diagnostic of every file, and later ones that give the episodes.
+"""Read specs: a first pass that reports all diagnostics of all files, and later passes that yield the episodes.
 
-Both are streams: of a `.jsonl` of a hundred thousand episodes, one is in memory at a time, and 16 bytes of each id.
+Both are streams: of a `.jsonl` file with 100,000 episodes, one episode is in memory, and 16 bytes per id.
 """
 
 from __future__ import annotations
@@ -14,22 +14,23 @@ from os import PathLike
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from scene_specs.checks.semantics import issues_of
-from scene_specs.language.diagnostics import PathDiagnostic, form_issues, path_text, preview_json
-from scene_specs.language.errors import Diagnostic, SpecError
+from scene_specs.checks.semantics import diagnostics_of
+from scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, path_text, preview_json, unexpected
+from scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.documents import Document, SpecFile, StdinSpool, document_of, documents, find_files
 from scene_specs.reading.located_json import scan
-from scene_specs.reading.pruning import issues_of_rest
+from scene_specs.reading.pruning import diagnostics_of_rest
 
 _READABLE_ID = re.compile(r"[A-Za-z0-9_.+/-]{1,200}")
 
 
 @dataclass(frozen=True)
 class Item:
-    """One episode and where it was read. line: of its start, 1-based. episode: EpisodeSpec or a Scene."""
+    """An episode and its location. line: of its start, 1-based. episode: an EpisodeSpec or a Scene."""
 
     file: str
     line: int
@@ -37,55 +38,67 @@ class Item:
 
 
 class SpecSource:
-    """Spec files, read as often as needed.
+    """Spec files that can be read repeatedly.
 
-    names: `.json` and `.jsonl` files, folders (all such files below, sorted), globs, and `-` for standard input
-    (`stdin`, default the process's), which is kept in a temporary file until `close`.
+    names: `.json` and `.jsonl` files, folders (all such files below, sorted), globs, and `-` for standard input.
+    stdin: default the process's; it is kept in a temporary file until `close`.
     """
 
     def __init__(self, names: Sequence[str | PathLike[str]], stdin: BinaryIO | None = None) -> None:
         self._names = [str(name) for name in names]
-        self._standard = StdinSpool(stdin)
+        self._stdin = StdinSpool(stdin)
         self._states: dict[str, tuple[int, int]] = {}
         self._checked = False
 
-    def check(self) -> tuple[list[Diagnostic], int]:
-        """All diagnostics of all files, in their order, and the number of episodes without one."""
-        files, diagnostics = find_files(self._names, self._standard)
+    def check_each(self) -> Iterator[Item | Diagnostic]:
+        """Yield every diagnostic of every file and every episode that has none, in their order.
+
+        Passes after this one do not check the episodes again.
+        """
+        files, diagnostics = find_files(self._names, self._stdin)
+        yield from diagnostics
         ids = _Ids(files)
-        count = 0
         for number, file in enumerate(files):
             state = _state(file)
             for document in documents(file):
-                found = _read(document, meaning=True)[1]
-                # Also where the episode is wrong: its id may be taken all the same.
+                episode, found = _read(document, semantics=True)
+                # An invalid episode can still repeat an id.
                 if isinstance(document, Document) and (name := _id_of(document.value)):
                     found += ids.add(name, number, document)
-                diagnostics += found
-                count += not found
+                yield from found
+                if isinstance(document, Document) and not found:
+                    yield Item(document.file, document.line, episode)
             if state is not None:
                 self._states[file.name] = state
         self._checked = True
+
+    def check(self) -> tuple[list[Diagnostic], int]:
+        """All diagnostics of all files, in their order, and the number of episodes without one."""
+        diagnostics, count = [], 0
+        for found in self.check_each():
+            if isinstance(found, Diagnostic):
+                diagnostics.append(found)
+            else:
+                count += 1
         return diagnostics, count
 
     def __iter__(self) -> Iterator[Item]:
-        """The episodes, in order. Raises SpecError at the first diagnostic, or where a file changed since `check`."""
-        files, diagnostics = find_files(self._names, self._standard)
+        """Yield the episodes in order. Raises SpecError at the first diagnostic, or if a file changed since `check`."""
+        files, diagnostics = find_files(self._names, self._stdin)
         if diagnostics:
             raise SpecError(diagnostics)
         for file in files:
             if self._states.get(file.name, _state(file)) != _state(file):
-                problem = "the file was changed after it was checked"
-                raise SpecError([Diagnostic(file.name, 0, "", "", problem, "start again")])
+                raise spec_error("the file was changed after it was checked", "start again", file=file.name)
             for document in documents(file):
-                episode, found = _read(document, meaning=not self._checked)
+                episode, found = _read(document, semantics=not self._checked)
                 if found or not isinstance(document, Document):
                     raise SpecError(found)
                 yield Item(document.file, document.line, episode)
 
     def close(self) -> None:
-        """Delete what was kept of standard input."""
-        self._standard.close()
+        """Delete the copy of standard input."""
+        self._stdin.close()
 
     def __enter__(self) -> SpecSource:
         return self
@@ -97,22 +110,22 @@ class SpecSource:
 
 
 def parse_episode(text: str, file: str = "") -> Any:
-    """The EpisodeSpec or Scene that a JSON text is. Raises SpecError with all its faults."""
-    episode, diagnostics = _read(document_of(text, file), meaning=True)
+    """Read a JSON text as an EpisodeSpec or a Scene. Raises SpecError with all diagnostics."""
+    episode, diagnostics = _read(document_of(text, file), semantics=True)
     if diagnostics:
         raise SpecError(diagnostics)
     return episode
 
 
 class _Ids:
-    """Ids seen so far, by digest, with where; the same id in other letter case is the same folder on some disks."""
+    """Locations of the ids seen so far, by digest. Case is ignored, because some file systems ignore it."""
 
     def __init__(self, files: Sequence[SpecFile]) -> None:
         self._files = files
         self._seen: dict[bytes, int] = {}
 
     def add(self, episode: str, number: int, document: Document) -> list[Diagnostic]:
-        """A diagnostic if the id is there already."""
+        """Add an id; return a diagnostic if it occurred before."""
         digest = hashlib.blake2b(episode.lower().encode(), digest_size=16).digest()
         first = self._seen.get(digest)
         if first is None:
@@ -132,62 +145,48 @@ def _state(file: SpecFile) -> tuple[int, int] | None:
         return None
 
 
-def _read(document: Document | Diagnostic, meaning: bool) -> tuple[Any, list[Diagnostic]]:
-    """The episode and no diagnostics, or None and at least one. meaning: check also what needs more than one field."""
+def _read(document: Document | Diagnostic, semantics: bool) -> tuple[Any, list[Diagnostic]]:
+    """Return the episode, or None and its diagnostics. semantics: also run the checks that need more than one field."""
     if isinstance(document, Diagnostic):
         return None, [document]
     slow = document.scan
     if slow is None:
-        episode, issues = _validate(document.value, document.text, meaning)
-        if not issues:
+        episode, diagnostics = _validate(document.value, document.text, semantics)
+        if not diagnostics:
             return episode, []
-        slow = scan(document.text, 0, document.line, whole=False)
+        slow = scan(document.text, 0, document.line, to_end=False)
     else:
-        # What stands in for NaN is not to be called too small.
-        bad = [place.path for place in slow.diagnostics]
-        issues = [] if slow.stopped else _validate(slow.value, json.dumps(slow.value), meaning)[1]
-        issues = [issue for issue in issues if issue.path not in bad]
+        # The value that replaces NaN needs no second diagnostic.
+        bad = [diagnostic.path for diagnostic in slow.diagnostics]
+        diagnostics = [] if slow.stopped else _validate(slow.value, json.dumps(slow.value), semantics)[1]
+        diagnostics = [diagnostic for diagnostic in diagnostics if diagnostic.path not in bad]
     name = _id_of(document.value)
-    diagnostics = [
-        Diagnostic(document.file, p.line, name, path_text(p.path), p.problem, p.hint) for p in slow.diagnostics
-    ]
-    diagnostics += [issue.diagnostic(document.file, slow.line(issue.path), name) for issue in issues]
-    return None, sorted(diagnostics, key=lambda diagnostic: diagnostic.line)
+    found = [Diagnostic(document.file, p.line, name, path_text(p.path), p.problem, p.hint) for p in slow.diagnostics]
+    found += [diagnostic.in_file(document.file, slow.line(diagnostic.path), name) for diagnostic in diagnostics]
+    return None, sorted(found, key=lambda diagnostic: diagnostic.line)
 
 
-def _validate(value: Any, text: str, meaning: bool) -> tuple[Any, list[PathDiagnostic]]:
-    """A parsed value, and the text of it, as a model; or the issues."""
+def _validate(value: Any, text: str, semantics: bool) -> tuple[Any, list[PathDiagnostic]]:
+    """Validate a parsed value and its text as a model; return the model, or None and the diagnostics."""
     if not isinstance(value, dict) or ("version" not in value and _foreign(value)):
         return None, [_no_episode(value)]
-    model = _model_of(value)
-    key = "version" if model is EpisodeSpec else "scene_version"
-    # For pydantic true and 1.0 equal the literal 1.
-    odd = (
-        [PathDiagnostic((key,), f"found {preview_json(value[key])}; allowed: 1")]
-        if type(value.get(key, 1)) is not int
-        else []
-    )
+    model: type[EpisodeSpec | Scene]
+    model, key = (Scene, "scene_version") if "scene_version" in value else (EpisodeSpec, "version")
+    # Pydantic takes true and 1.0 for the literal 1.
+    odd = [unexpected((key,), value[key], "1")] if type(value.get(key, 1)) is not int else []
     try:
-        # Strict: "1" is no number and 1 is not true. From text, because in JSON a list may be a tuple.
+        # Strict: "1" is not a number and 1 is not true. From text, because strict mode reads a JSON list as a tuple.
         episode = model.model_validate_json(text, strict=True)
     except ValidationError as error:
-        issues = form_issues(error, model, value)
-        issues += [issue for issue in odd if all(issue.path != other.path for other in issues)]
-        return None, issues + (issues_of_rest(value, issues) if meaning and model is EpisodeSpec else [])
-    return episode, odd or (issues_of(episode) if meaning else [])
-
-
-def _model_of(value: dict[str, Any]) -> type[BaseModel]:
-    if "scene_version" not in value:
-        return EpisodeSpec
-    # Scenes belong to the renderer, which stands on specs; it is there whenever one is read.
-    from render.model.scene import Scene
-
-    return Scene
+        diagnostics = form_diagnostics(error, model, value)
+        diagnostics += [found for found in odd if all(found.path != other.path for other in diagnostics)]
+        rest = diagnostics_of_rest(value, diagnostics) if semantics and model is EpisodeSpec else []
+        return None, diagnostics + rest
+    return episode, odd or (diagnostics_of(episode) if semantics else [])
 
 
 def _foreign(value: dict[str, Any]) -> bool:
-    """Whether this looks like a scene file of CLEVR or MEWL."""
+    """Return whether this looks like a scene file of CLEVR or MEWL."""
     return "scenes" in value or ("objects" in value and "directions" in value)
 
 
@@ -196,10 +195,10 @@ def _no_episode(value: Any) -> PathDiagnostic:
         problem = f"not an episode but, by its keys, a published scene file: {preview_json(sorted(value)[:6])}"
         return PathDiagnostic((), problem, "`render-specs import --from clevr` or `--from mewl` makes specs of it")
     hint = "a list of episodes goes into a .json file of its own" if isinstance(value, list) else ""
-    return PathDiagnostic((), f"found {preview_json(value)}; allowed: an object, one episode", hint)
+    return unexpected((), value, "an object, one episode", hint)
 
 
 def _id_of(value: Any) -> str:
-    """The id as far as it can be printed, for messages about an episode that may be wrong."""
+    """Return the id of an episode, which may be invalid, if it is printable, else ""."""
     name = value.get("id") if isinstance(value, dict) else None
     return name if isinstance(name, str) and _READABLE_ID.fullmatch(name) else ""

@@ -74,3 +74,12 @@ def test_importing_it_is_light() -> None:
 def test_what_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nonsense"):
         _ = render.nonsense
+
+
+def test_the_data_model_shows_nothing_in_a_notebook_without_the_api() -> None:
+    code = (
+        "import sys; from tests.factories import make_scene; scene = make_scene(); print(scene._repr_html_()); "
+        "import render.api; print('<table' in scene._repr_html_(), 'ray' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["None", "True", "False"]

@@ -10,8 +10,8 @@ import pytest
 
 from render.model.png import decode_png
 from render.model.profiles import settings_for
-from tools import bench_baseline, bench_quality
-from tools.quality.published import PublishedWay
+from tools.__main__ import main as run_tool
+from tools.quality.published import PublishedRenderer
 from tools.quality.scenes import scenes
 from tools.quality.tuned import TunedRenderer
 
@@ -23,7 +23,7 @@ def test_the_published_way_shows_what_clevr_512_shows() -> None:
     settings = settings_for("clevr-512", 64, 48).model_copy(update={"samples": 16})
     chosen = [each.compiled(settings) for each in scenes() if each.name.startswith(("09-pragmatic", "12-crowd"))]
     renderer = TunedRenderer("cpu", 1)
-    with PublishedWay(chosen[0], 1) as way:
+    with PublishedRenderer(chosen[0], 1) as way:
         for scene in chosen:
             theirs = way.render(scene)
             ours = renderer.render(scene, scene.frames[0], scene.frames[0].views[0])
@@ -38,13 +38,13 @@ def test_the_published_way_shows_what_clevr_512_shows() -> None:
 
 def test_one_run_tells_throughput_and_equal_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     places = ["--references", str(tmp_path / "references"), "--results", str(tmp_path / "results"), *SMALL]
-    asked = ["draft", *places, "--counts", "4", "32", "--json"]
-    assert bench_baseline.main(asked) == 2
-    assert "bench_quality references" in capsys.readouterr().err
+    asked = ["bench-baseline", "draft", *places, "--counts", "4", "32", "--json"]
+    assert run_tool(asked) == 2
+    assert "bench-quality references" in capsys.readouterr().err
     assert not (tmp_path / "results").exists()
-    assert bench_quality.main(["references", *places, "--samples", "256"]) == 0
+    assert run_tool(["bench-quality", "references", *places, "--samples", "256"]) == 0
     capsys.readouterr()
-    assert bench_baseline.main(asked) == 0
+    assert run_tool(asked) == 0
     data = json.loads(capsys.readouterr().out)
     assert set(data["rows"]) == {"draft", "published-4", "published-32"}
     name = scenes(1)[0].name
@@ -53,7 +53,7 @@ def test_one_run_tells_throughput_and_equal_error(tmp_path: Path, capsys: pytest
     (scene,) = data["against"]["draft"]["equal"]
     assert scene["recipe"] > scene["recipe_picture"] > 0
     written = {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("*.*")}
-    assert bench_baseline.main(asked[:-1]) == 0
+    assert run_tool(asked[:-1]) == 0
     assert all(path.stat().st_mtime_ns == then for path, then in written.items()), "nothing is measured twice"
     text = capsys.readouterr().out
     assert "- throughput: " in text and "- at equal PSNR: " in text and f"| {name} |" in text
@@ -62,5 +62,5 @@ def test_one_run_tells_throughput_and_equal_error(tmp_path: Path, capsys: pytest
 def test_a_name_that_would_be_overwritten_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tries = tmp_path / "t.json"
     tries.write_text('{"name": "published-512", "settings": {"samples": 2}}', "utf-8")
-    assert bench_baseline.main([str(tries), "--results", str(tmp_path / "results")]) == 2
+    assert run_tool(["bench-baseline", str(tries), "--results", str(tmp_path / "results")]) == 2
     assert "another name" in capsys.readouterr().err

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tools import bench_gallery
+from tools.__main__ import main as run_tool
 
 NAMES = ("bench.lance", "gallery")
 
 
-def call(monkeypatch: pytest.MonkeyPatch, folder: Path, *options: str) -> None:
+def call(monkeypatch: pytest.MonkeyPatch, folder: Path, *options: str) -> int:
     def measure(inside: Path, *_: object) -> Iterator[tuple[str, str]]:
         for name in NAMES:
             (inside / name).mkdir(exist_ok=True)
@@ -21,8 +21,7 @@ def call(monkeypatch: pytest.MonkeyPatch, folder: Path, *options: str) -> None:
         yield "what", "figure"
 
     monkeypatch.setattr(bench_gallery, "measure", measure)
-    monkeypatch.setattr(sys, "argv", ["bench_gallery", "--folder", str(folder), *options])
-    bench_gallery.main()
+    return run_tool(["bench-gallery", "--folder", str(folder), *options])
 
 
 def test_it_removes_what_it_made_and_keeps_it_when_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,8 +38,6 @@ def test_what_is_there_already_is_refused_and_stays(
 ) -> None:
     (tmp_path / name).mkdir()
     (tmp_path / name / "mine").touch()
-    with pytest.raises(SystemExit) as ended:
-        call(monkeypatch, tmp_path)
-    assert ended.value.code == 2
+    assert call(monkeypatch, tmp_path) == 2
     assert f"{name} is there already" in capsys.readouterr().err
     assert sorted(tmp_path.rglob("*")) == [tmp_path / name, tmp_path / name / "mine"]

@@ -11,6 +11,7 @@ from render.model.profiles import settings_for
 from render.model.scene import Settings
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from tools import bench_overhead
+from tools.__main__ import main as run_tool
 
 
 def test_steps_are_those_of_the_profile_and_samples_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,6 +37,6 @@ def test_steps_are_those_of_the_profile_and_samples_are_left_out(monkeypatch: py
 
 def test_no_image_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
-        bench_overhead.main(["--images", "0"])
+        run_tool(["bench-overhead", "--images", "0"])
     assert stopped.value.code == 2
     assert "a whole number from 1" in capsys.readouterr().err

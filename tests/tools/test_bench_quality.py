@@ -12,7 +12,7 @@ import pytest
 
 from render.model.errors import UsageError
 from render.model.profiles import settings_for
-from tools import bench_quality
+from tools.__main__ import main as run_tool
 from tools.quality.hooks import shadow_caustics
 from tools.quality.scenes import scenes
 from tools.quality.tuned import TunedRenderer
@@ -29,7 +29,7 @@ def renderer() -> Iterator[TunedRenderer]:
 
 def call(folder: Path, *arguments: str) -> int:
     places = ["--references", str(folder / "references"), "--results", str(folder / "results")]
-    return bench_quality.main([*arguments, *places])
+    return run_tool(["bench-quality", *arguments, *places])
 
 
 def test_references_candidates_and_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools import bench_scaling
+from tools.__main__ import main as run_tool
 from tools.bench_scaling import episode, exponent
 
 
@@ -27,7 +28,7 @@ def test_more_objects_are_more_of_the_same() -> None:
 
 def test_tables_of_a_small_run(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["draft", "--objects", "2", "1", "--sizes", "64x48", "32x24", "--size", "32x24", "--rounds", "1"]
-    code = bench_scaling.main([*asked, "--json"])
+    code = run_tool(["bench-scaling", *asked, "--json"])
     data = json.loads(capsys.readouterr().out)
     assert {kind: list(each) for kind, each in data["seconds"].items()} == {
         "objects": ["1", "2"],
@@ -41,5 +42,5 @@ def test_tables_of_a_small_run(capsys: pytest.CaptureFixture[str]) -> None:
 def test_several_tries_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "t.json"
     path.write_text('[{"name": "a"}, {"name": "b"}]', "utf-8")
-    assert bench_scaling.main([str(path)]) == 2
+    assert run_tool(["bench-scaling", str(path)]) == 2
     assert "found 2 tries, expected one" in capsys.readouterr().err

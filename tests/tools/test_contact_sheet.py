@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-SCRIPT = Path(__file__).resolve().parents[2] / "tools/contact_sheet.py"
+ROOT = Path(__file__).resolve().parents[2]
 COLORS = ((250, 10, 10), (10, 250, 10), (10, 10, 250))
 
 
 def run_sheet(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-W", "error", str(SCRIPT), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    command = [sys.executable, "-W", "error", "-m", "tools", "contact-sheet", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
 
 
 def test_pictures_stand_in_the_order_of_their_names(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_pictures_stand_in_the_order_of_their_names(tmp_path: Path) -> None:
 def test_empty_folder_is_an_error(tmp_path: Path) -> None:
     done = run_sheet(str(tmp_path), str(tmp_path / "sheet.png"))
     assert done.returncode == 1
-    assert f"no .png below {tmp_path}" in done.stderr
+    assert f"{tmp_path}: found no .png files" in done.stderr
 
 
 def test_one_large_picture_does_not_spread_the_others(tmp_path: Path) -> None:

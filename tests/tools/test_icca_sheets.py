@@ -5,19 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 from PIL import Image
 
 from render.episode.make_record import make_record
 from render.model.profiles import settings_for
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.icca.contexts import context_spec
+from scene_specs.benchmarks.icca.generate import context_spec
 from scene_specs.benchmarks.icca.transcripts import lines_of
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
-from tools import icca_played, icca_sheet
+from tools.__main__ import main as run_tool
 
 
 def colors(path: Path) -> set[tuple[int, ...]]:
@@ -33,14 +32,13 @@ def test_a_sheet_of_contexts(tmp_path: Path) -> None:
         store.put([make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), job, settings)])
     store.close()
     sheet = tmp_path / "sheet.png"
-    assert icca_sheet.main([str(tmp_path / "s.lance"), str(sheet), "--side", "64", "--columns", "2"]) == 0
+    assert run_tool(["icca-sheet", str(tmp_path / "s.lance"), str(sheet), "--side", "64", "--columns", "2"]) == 0
     with Image.open(sheet) as picture:
         assert picture.width == 2 * (4 * 70 + 6)
     assert len(colors(sheet)) > 6
     empty = LanceStore.create(str(tmp_path / "e.lance"), fsync=False)
     empty.close()
-    with pytest.raises(SystemExit):
-        icca_sheet.main([str(tmp_path / "e.lance"), str(sheet)])
+    assert run_tool(["icca-sheet", str(tmp_path / "e.lance"), str(sheet)]) == 2
 
 
 def test_a_sheet_of_a_game(tmp_path: Path) -> None:
@@ -49,9 +47,8 @@ def test_a_sheet_of_a_game(tmp_path: Path) -> None:
     trials = played(one, "scripted", "random", setup())
     file, sheet = tmp_path / "t.jsonl", tmp_path / "sheet.png"
     file.write_text("\n".join(lines_of(one, setup(), ("scripted", "random"), trials)))
-    assert icca_played.main([str(file), str(tmp_path / "games"), str(sheet), "--side", "60"]) == 0
+    assert run_tool(["icca-played", str(file), str(tmp_path / "games"), str(sheet), "--side", "60"]) == 0
     assert {(60 * k, 20, 200) for k in range(4)} <= colors(sheet)
     # Letters are blended with the paper: none is quite as red as it is meant.
     assert any(r > 180 and max(g, b) < 100 for r, g, b in colors(sheet))
-    with pytest.raises(SystemExit):
-        icca_played.main([str(file), str(tmp_path / "games"), str(sheet), "--game", "1_x"])
+    assert run_tool(["icca-played", str(file), str(tmp_path / "games"), str(sheet), "--game", "1_x"]) == 2

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tools.iwisdm_check import faults_of, main
+from tools.__main__ import main as run_tool
+from tools.iwisdm_check import problems_of
 
 INSTRUCTION = "observe object 1, delay, observe object 2, category of object 1 equals category of object 2?"
 
@@ -45,12 +46,12 @@ def repaint(path: Path, change: Callable[[Any], None]) -> None:
 
 
 def test_a_right_trial_and_its_sheet(trial: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert faults_of(trial) == []
-    assert main([str(tmp_path), "--sheet", str(tmp_path / "sheet.png"), "--side", "40"]) == 0
+    assert problems_of(trial) == []
+    assert run_tool(["iwisdm-check", str(tmp_path), "--sheet", str(tmp_path / "sheet.png"), "--side", "40"]) == 0
     assert "1 trials, 0 with faults" in capsys.readouterr().out
     sheet = np.asarray(Image.open(tmp_path / "sheet.png"))
     assert (sheet[4 + 8, 4 + 8] == (200, 10, 10)).all()
-    assert main([str(trial / "frames")]) == 2
+    assert run_tool(["iwisdm-check", str(trial / "frames")]) == 2
 
 
 def test_what_is_wrong_is_found(trial: Path) -> None:
@@ -76,7 +77,7 @@ def test_what_is_wrong_is_found(trial: Path) -> None:
         path = trial / f"frames/epoch{epoch}.png"
         before = path.read_bytes()
         repaint(path, change)
-        assert diagnostic in faults_of(trial)
+        assert diagnostic in problems_of(trial)
         path.write_bytes(before)
     info = trial / "task_info.json"
     before = info.read_bytes()
@@ -86,7 +87,7 @@ def test_what_is_wrong_is_found(trial: Path) -> None:
         ('"epochs": 3', '"epochs": 4', "4 epochs, 3 pictures"),
     ]:
         info.write_text(before.decode().replace(old, new))
-        assert diagnostic in " ".join(faults_of(trial))
+        assert diagnostic in " ".join(problems_of(trial))
     info.write_bytes(before)
     Image.new("L", (64, 64)).save(trial / "frames/epoch1.png")
-    assert "expected RGB" in faults_of(trial)[0]
+    assert "expected RGB" in problems_of(trial)[0]

@@ -14,7 +14,8 @@ from render.annotations.encode import encode_png
 from render.model.png import decode_png
 from render.model.profiles import settings_for
 from render.renderers.fake import FakeRenderer
-from tools import bench_png, contact_sheet, quality_sheet
+from tools import bench_png, quality_sheet
+from tools.__main__ import main as run_tool
 from tools.quality import results
 from tools.quality.metrics import unit
 from tools.quality.png16 import write_png16
@@ -29,7 +30,13 @@ def measured(tmp_path: Path) -> Path:
     for scene in scenes(9):
         compiled = scene.compiled(settings_for("draft", WIDTH, HEIGHT))
         passes = FakeRenderer().render(compiled, compiled.frames[0], compiled.frames[0].views[0])
-        results.keep(tmp_path / "results", "flat", scene.name, "k", encode_png(passes.color), {"sampling": 1.0}, 1.0)
+        results.keep(
+            tmp_path / "results",
+            "flat",
+            scene.name,
+            "k",
+            results.Measured({"sampling": 1.0}, 1.0, encode_png(passes.color)),
+        )
         deep: NDArray[np.uint16] = np.multiply(passes.color, 257, dtype=np.uint16)
         deep[:, :30][passes.ids[:, :30] == 0] //= 2
         (tmp_path / "references").mkdir(exist_ok=True)
@@ -41,7 +48,7 @@ def measured(tmp_path: Path) -> Path:
 
 def call(folder: Path, *names: str) -> int:
     places = ["--references", str(folder / "references"), "--results", str(folder / "results"), "--limit", "9"]
-    return quality_sheet.main([str(folder / "sheet.png"), *names, *places])
+    return run_tool(["quality-sheet", str(folder / "sheet.png"), *names, *places])
 
 
 def test_each_kind_is_shown_where_it_is(measured: Path) -> None:
@@ -67,9 +74,9 @@ def test_the_sheet_has_a_row_a_kind_and_pixels_four_times_their_size(measured: P
     with Image.open(measured / "sheet.png") as opened:
         pixels = np.asarray(opened.convert("RGB"))
     width, height = 4 * (WIDTH // 5), 4 * (HEIGHT // 5)
-    margin, caption = contact_sheet.MARGIN, contact_sheet.CAPTION
-    assert pixels.shape == (4 * (height + caption + margin) + margin, 2 * (width + margin) + margin, 3)
-    first = pixels[margin + caption : margin + caption + height, margin : margin + width]
+    gap, caption = quality_sheet.GAP, quality_sheet.FONT_SIZE + 5
+    assert pixels.shape == (4 * (height + caption + gap) + gap, 2 * (width + gap) + gap, 3)
+    first = pixels[gap : gap + height, gap : gap + width]
     assert np.array_equal(first, np.kron(first[::4, ::4], np.ones((4, 4, 1), np.uint8)))
     assert len(np.unique(first.reshape(-1, 3), axis=0)) > 1
 
@@ -84,17 +91,17 @@ def test_a_crop_at_the_border_stays_inside() -> None:
 
 def test_nothing_measured_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(tmp_path, "standard") == 2
-    assert "bench_quality run standard" in capsys.readouterr().err
+    assert "bench-quality run standard" in capsys.readouterr().err
     assert not (tmp_path / "sheet.png").exists()
 
 
 def test_png_levels_of_a_folder(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench_png.main([str(measured / "results/flat"), "--rounds", "1", "--limit", "2"]) == 0
+    assert run_tool(["bench-png", str(measured / "results/flat"), "--rounds", "1", "--limit", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("| 2 pictures |") and len(lines) == 2 + len(bench_png.ways())
-    assert bench_png.main([str(measured)]) == 2
+    assert lines[0].startswith("| 2 pictures |") and len(lines) == 2 + len(bench_png.encoders())
+    assert run_tool(["bench-png", str(measured)]) == 2
 
 
 def test_all_ways_to_encode_keep_the_picture() -> None:
     picture = np.random.Generator(np.random.Philox(3)).integers(0, 256, (9, 7, 3), dtype=np.uint8)
-    assert all(np.array_equal(decode_png(encode(picture)), picture) for encode in bench_png.ways().values())
+    assert all(np.array_equal(decode_png(encode(picture)), picture) for encode in bench_png.encoders().values())

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 
 import render
 from tools import shapenet_sheet
+from tools.__main__ import main as run_tool
+
+Drawn = Callable[..., NDArray[np.uint8]]
+
+
+@pytest.fixture
+def drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Drawn:
+    """The sheet of as many models as there are shades, whose renders are flat images of one shade each."""
+
+    def draw(size: tuple[int, int], shades: list[int], *options: str) -> NDArray[np.uint8]:
+        images = iter([Image.new("RGB", size, (shade,) * 3) for shade in shades])
+        monkeypatch.setattr(shapenet_sheet, "pictures", lambda *_: [next(images)])
+        models = [f"cars/#{number}" for number, _ in enumerate(shades, start=1)]
+        assert run_tool(["shapenet-sheet", str(tmp_path / "sheet.png"), *models, *options]) == 0
+        with Image.open(tmp_path / "sheet.png") as opened:
+            return np.asarray(opened)
+
+    return draw
 
 
 def test_categories_are_all_of_their_models_and_models_are_themselves() -> None:
@@ -20,18 +39,16 @@ def test_categories_are_all_of_their_models_and_models_are_themselves() -> None:
     assert len(everything) == len(set(everything)) == 64
 
 
-def test_tiles_fill_rows_and_the_last_is_completed_with_paper() -> None:
-    tiles = [np.full((4, 4, 3), shade, dtype=np.uint8) for shade in (10, 20, 30)]
-    sheet = np.asarray(shapenet_sheet.sheet(tiles, 2))
+def test_tiles_fill_rows_and_the_last_is_completed_with_paper(drawn: Drawn) -> None:
+    sheet = drawn((4, 4), [10, 20, 30], "--columns", "2")
     assert sheet.shape == (8, 8, 3)
     assert [int(sheet[y, x, 0]) for y, x in ((0, 0), (0, 4), (4, 0), (4, 4))] == [10, 20, 30, 255]
 
 
-def test_a_caption_is_added_below_and_leaves_the_picture_whole() -> None:
-    picture = np.zeros((20, 60, 3), dtype=np.uint8)
-    tile = shapenet_sheet.captioned(picture, "cars #1")
-    assert tile.shape == (20 + shapenet_sheet.CAPTION, 60, 3)
-    assert (tile[:20] == picture).all()
+def test_a_caption_is_added_below_and_leaves_the_picture_whole(drawn: Drawn) -> None:
+    tile = drawn((60, 20), [0], "--captions")
+    assert tile.shape[0] > 20 and tile.shape[1:] == (60, 3)
+    assert (tile[:20] == 0).all()
     assert (tile[20:] < 128).any()
 
 
@@ -47,7 +64,7 @@ def test_a_jpeg_is_kept_small_and_a_png_is_exact(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["chairs/#3", "planes/#1"])
 def test_a_models_views_compile_to_one_picture_each(name: str) -> None:
-    options = argparse.Namespace(yaw=[20.0, 200.0], elevation=25.0, background=[0, 0, 0], profile="draft", size=64)
-    scene = render.compile_spec(shapenet_sheet.spec(name, options), options.profile, (64, 64))
+    spec = shapenet_sheet.spec(f"shapenet:{name}", [20.0, 200.0], 25.0, [0, 0, 0])
+    scene = render.compile_spec(spec, "draft", (64, 64))
     (frame,) = scene.frames
     assert len(frame.views) == 2

@@ -1,1 +1,1 @@
-"""The measure: how far a profile's pictures are from the truth, and what they cost. See docs/quality.md."""
+"""Measure the quality and the cost of a profile's images; see docs/quality.md."""

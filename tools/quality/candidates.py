@@ -1,4 +1,4 @@
-"""What is measured: a profile by name, or a try from a JSON file.
+"""Candidates for measuring: a profile by name, or a try from a JSON file.
 
 A try's file holds one object or a list of them:
 
@@ -6,10 +6,10 @@ A try's file holds one object or a list of them:
      "settings": {"samples": 32}, "cycles": {"denoising_quality": "BALANCED"}, "render": {"use_persistent_data": true},
      "view_layer": {}, "image_settings": {}, "hook": "tools.quality.hooks:shadow_caustics"}
 
-base: the profile that it changes. settings: fields of a profile. cycles, render, view_layer: Blender's own properties
-of `scene.cycles`, `scene.render` and `scene.view_layers[0]`, for what profiles don't know; image_settings: of the file
-of passes, `scene.render.image_settings`. hook: a function of (Blender scene, SceneFrame), called when the scene is
-built; it returns a function that undoes what it did, or None. Every property is put back after each render, so that
+base: the profile that it changes. settings: fields of a profile. cycles, render, view_layer: Blender's properties of
+`scene.cycles`, `scene.render` and `scene.view_layers[0]`, for what profiles don't cover; image_settings: those of the
+file of passes, `scene.render.image_settings`. hook: a function of (Blender scene, SceneFrame), called after the scene
+is built; it returns a function that undoes its changes, or None. Every property is restored after each render, so that
 candidates can alternate in one process.
 """
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections import Counter
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -34,7 +35,7 @@ Values = dict[str, bool | int | float | str]
 
 
 class Candidate(SpecModel):
-    """See the top of this file."""
+    """A profile or a try; for the fields see the docstring of the module."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+_-]{0,80}$")]
     base: str = "standard"
@@ -47,15 +48,15 @@ class Candidate(SpecModel):
     hook: str | None = None
 
     def at(self, width: int, height: int) -> Settings:
-        """Its settings at a size in pixels. Raises UsageError for an unknown profile or a wrong field."""
+        """Return the settings at a size in pixels. Raises UsageError for an unknown profile or an invalid field."""
         base = settings_for(self.base, width, height)
         try:
             return Settings.model_validate({**base.model_dump(), "profile": self.name, **self.settings})
         except ValidationError as error:
-            raise UsageError(f"candidate {self.name!r}: settings: {_first(error)}") from error
+            raise UsageError(f"candidate {self.name!r}: settings: {_first_problem(error)}") from error
 
     def hook_function(self) -> Hook | None:
-        """The hook, found. Raises UsageError."""
+        """Import and return the hook. Raises UsageError."""
         if self.hook is None:
             return None
         module, _, name = self.hook.partition(":")
@@ -66,56 +67,57 @@ class Candidate(SpecModel):
 
     @property
     def change(self) -> str:
-        """What it changes of its base, in words."""
+        """A description of the changes to the base."""
         own = {**self.settings, **self.cycles, **self.render, **self.view_layer, **self.image_settings}
-        said = [f"{key} {value}" for key, value in own.items()] + ([self.hook] if self.hook else [])
-        return f"{self.base}: {', '.join(said)}" if said else self.base
+        changes = [f"{key} {value}" for key, value in own.items()] + ([self.hook] if self.hook else [])
+        return f"{self.base}: {', '.join(changes)}" if changes else self.base
 
     def key(self) -> dict[str, Any]:
-        """All of it that decides pictures and times."""
+        """Return everything that decides images and times."""
         settings = self.at(320, 240).model_dump(exclude={"profile"})
-        return {"settings": settings, "hook": self._hook_source(), **self.model_dump(include=_DECIDES)}
+        return {"settings": settings, "hook": self._hook_source(), **self.properties()}
+
+    def properties(self) -> dict[str, Values]:
+        """Return Blender's properties by owner."""
+        return self.model_dump(include={"cycles", "render", "view_layer", "image_settings"})
 
     def _hook_source(self) -> str | None:
-        """The module that holds the hook: where that changes, results are no longer what it would give."""
+        """Return the source of the hook's module: when it changes, old results no longer count."""
         return None if self.hook is None else self.hook + inspect.getsource(import_module(self.hook.partition(":")[0]))
 
 
-_DECIDES = {"cycles", "render", "view_layer", "image_settings"}
-
-
 def candidates(names: Sequence[str]) -> list[Candidate]:
-    """The candidates of a command line: names of profiles, and `.json` files of tries.
+    """Return the candidates of a command line: names of profiles, and `.json` files of tries.
 
-    Raises UsageError for what is neither, and for two of one name.
+    Raises UsageError for anything else, and for two candidates of one name.
     """
     found: list[Candidate] = []
     for name in names:
-        found += _tries(Path(name)) if name.endswith(".json") else [Candidate(name=name, base=name)]
+        found += _load_tries(Path(name)) if name.endswith(".json") else [Candidate(name=name, base=name)]
     for candidate in found:
         candidate.at(320, 240)
         candidate.hook_function()
-    twice = sorted({each.name for each in found if sum(other.name == each.name for other in found) > 1})
+    twice = sorted(name for name, count in Counter(each.name for each in found).items() if count > 1)
     if twice:
-        raise UsageError(f"two candidates are called {', '.join(twice)}; their results would overwrite each other")
+        raise UsageError(f"two candidates have the name {', '.join(twice)}; their results would overwrite each other")
     return found
 
 
-def _tries(path: Path) -> list[Candidate]:
+def _load_tries(path: Path) -> list[Candidate]:
     try:
         data = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: no readable JSON: {error}") from error
-    made = []
+        raise UsageError(f"{path}: unreadable JSON: {error}") from error
+    found = []
     for k, item in enumerate(data if isinstance(data, list) else [data]):
         try:
-            made.append(Candidate.model_validate(item))
+            found.append(Candidate.model_validate(item))
         except ValidationError as error:
-            raise UsageError(f"{path}: candidate {k}: {_first(error)}") from error
-    return made
+            raise UsageError(f"{path}: candidate {k}: {_first_problem(error)}") from error
+    return found
 
 
-def _first(error: ValidationError) -> str:
-    """The first diagnostic in a line: where, what."""
+def _first_problem(error: ValidationError) -> str:
+    """Return the first diagnostic on one line: location and message."""
     diagnostic = error.errors()[0]
     return f"{'.'.join(map(str, diagnostic['loc']))}: {diagnostic['msg']}, found {diagnostic['input']!r}"

@@ -1,4 +1,4 @@
-"""The recipe against a profile at equal error, scene by scene."""
+"""Compare the published recipe with a profile at equal error, scene by scene."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 from tools.quality.report import Row
 from tools.quality.results import Result
 
-# Mean squared error falls as one over samples: ten times as many, ten dB.
+# Mean squared error falls as 1 / samples: ten times as many samples are ten dB.
 _DB_A_DECADE = 10.0
-# The most that the reference's own error is held to be of a measured one: how much that is, is known to some percent.
+# Upper bound of the reference's share in a measured error, which is known to some percent.
 _MOST_OWN = 0.5
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One scene. psnr: ours, against the reference. seconds, cpu: ours.
+    """The comparison on one scene. psnr: ours, against the reference. seconds, cpu: ours.
 
-    samples: with which the recipe reaches our error. recipe: seconds that it needs for that, all in; recipe_picture:
-    its picture alone; recipe_cpu: CPU seconds, all in. beyond: these are extrapolated, because no measured count
+    samples: those with which the recipe reaches our error. recipe: its seconds for that, in total; recipe_picture: of
+    its image alone; recipe_cpu: CPU seconds, in total. beyond: these are extrapolated, because no measured count
     reaches our error.
     """
 
@@ -38,10 +38,10 @@ class Comparison:
 
 
 def from_truth(psnr: float, own: float) -> float:
-    """PSNR against the truth of a picture that has `psnr` against a reference, which has `own` itself; all dB.
+    """Return the PSNR against the truth of an image with `psnr` against a reference with `own` PSNR; all dB.
 
-    Their noise is independent, so that squared errors add up. Without this all pictures near the reference would seem
-    alike, and more samples seem to gain nothing. No more than 3 dB are given.
+    The noise of both is independent, so that squared errors add up. Without this correction all images near the
+    reference would seem alike, and more samples would seem to gain nothing. The correction is at most 3 dB.
     """
     measured, part = 10 ** (-psnr / 10), 10 ** (-own / 10)
     left = measured - min(part, _MOST_OWN * measured)
@@ -49,10 +49,10 @@ def from_truth(psnr: float, own: float) -> float:
 
 
 def samples_at(psnr: float, curve: Sequence[tuple[float, float]]) -> tuple[float, bool]:
-    """Samples for a picture with this PSNR, and whether that lies beyond the curve.
+    """Return the samples for an image with this PSNR, and whether that lies beyond the curve.
 
     curve: (PSNR, samples) with growing samples, two points or more. Between points the logarithm of samples is
-    interpolated; beyond them ten times as many are ten dB. More samples that came out worse count as good as fewer.
+    interpolated; beyond them ten times as many are ten dB. More samples with a worse result count as equal to fewer.
     """
     errors = np.maximum.accumulate([point[0] for point in curve])
     counts = np.log10([point[1] for point in curve])
@@ -64,10 +64,10 @@ def samples_at(psnr: float, curve: Sequence[tuple[float, float]]) -> tuple[float
 
 
 def cost_of(samples: float, curve: Sequence[tuple[float, float]]) -> float:
-    """Cost of so many samples. curve: (samples, cost) with growing samples, two points or more.
+    """Return the cost of a number of samples. curve: (samples, cost) with growing samples, two points or more.
 
-    Cost is something fixed and so much a sample, so it is interpolated between two points and extended beyond the
-    outermost along a line; but fewer samples save no more than their share, and more never cost less.
+    The cost is a constant plus a part per sample, so it is interpolated between two points and extrapolated linearly;
+    but fewer samples save at most their share, and more never cost less.
     """
     counts, costs = [point[0] for point in curve], [point[1] for point in curve]
     if samples < counts[0]:
@@ -80,24 +80,24 @@ def cost_of(samples: float, curve: Sequence[tuple[float, float]]) -> float:
 
 
 def compare(ours: Row, recipe: Sequence[tuple[int, Row]], own: Mapping[str, float]) -> list[Comparison]:
-    """Scene by scene. recipe: (samples, row) of growing counts over the same scenes, two or more.
+    """Compare scene by scene. recipe: (samples, row) of growing counts on the same scenes, two or more.
 
-    own: scene -> PSNR of its reference itself, dB. A scene in which we equal the reference is left out.
+    own: scene -> PSNR of its reference itself, dB. Scenes in which we equal the reference are left out.
     """
     counts = [count for count, _ in recipe]
 
     def cost(k: int, samples: float, of: Callable[[Result], float]) -> float:
         return cost_of(samples, [(count, of(row.results[k])) for count, row in recipe])
 
-    made = []
+    found = []
     for k, result in enumerate(ours.results):
         psnr = ours.errors[k].psnr
         if not math.isfinite(psnr):
             continue
         curve = list(zip((from_truth(row.errors[k].psnr, own[result.scene]) for _, row in recipe), counts, strict=True))
         samples, beyond = samples_at(from_truth(psnr, own[result.scene]), curve)
-        whole = cost(k, samples, lambda each: each.total)
+        total = cost(k, samples, lambda each: each.total)
         picture = cost(k, samples, lambda each: each.seconds["sampling"])
         cpu = cost(k, samples, lambda each: each.cpu)
-        made.append(Comparison(result.scene, psnr, result.total, result.cpu, samples, whole, picture, cpu, beyond))
-    return made
+        found.append(Comparison(result.scene, psnr, result.total, result.cpu, samples, total, picture, cpu, beyond))
+    return found

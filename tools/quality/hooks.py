@@ -1,70 +1,56 @@
-"""Tries that properties alone can't tell; see `hook` in tools/quality/candidates.py.
+"""Tries that properties alone can't express; see `hook` in tools/quality/candidates.py.
 
-Each is called with Blender's scene, built, and the SceneFrame, and returns what undoes it: objects and lights are
-shared with the renders that follow.
+Each function gets the built Blender scene and the SceneFrame, and returns a function that undoes its changes: objects
+and lights are shared with the following renders.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from render.model.scene import SceneFrame
 
 
 def shadow_caustics(blender: Any, frame: SceneFrame) -> Callable[[], None]:
-    """Light through glass by manifold next event estimation: glass casts, ground and all that is not glass receive."""
+    """Sample light through glass by manifold next event estimation: glass casts, everything else receives."""
     glass = {item.index for item in frame.objects if item.material.name == "glass"}
-    undo: list[tuple[Any, str, bool]] = []
-
-    def switch(owner: Any, name: str) -> None:
-        undo.append((owner, name, getattr(owner, name)))
-        setattr(owner, name, True)
-
+    undo = ExitStack()
     for item in blender.collection.objects:
         if item.type == "LIGHT":
-            switch(item.data.cycles, "is_caustics_light")
+            owner, name = item.data.cycles, "is_caustics_light"
         elif item.type == "MESH":
             # The ground's index is 0.
-            switch(item.cycles, "is_caustics_caster" if item.pass_index in glass else "is_caustics_receiver")
-
-    def put_back() -> None:
-        for owner, name, value in undo:
-            setattr(owner, name, value)
-
-    return put_back
+            owner, name = item.cycles, "is_caustics_caster" if item.pass_index in glass else "is_caustics_receiver"
+        else:
+            continue
+        undo.callback(setattr, owner, name, getattr(owner, name))
+        setattr(owner, name, True)
+    return undo.close
 
 
 def lighter_meshes(blender: Any, frame: SceneFrame) -> Callable[[], None]:
-    """Every object with a quarter of its triangles: silhouettes, and so boxes and masks, are no longer the same."""
+    """Keep a quarter of every object's triangles, which changes silhouettes, and so boxes and masks."""
     del frame
-    made: list[tuple[Any, Any]] = []
+    undo = ExitStack()
     for item in _objects(blender):
         modifier = item.modifiers.new("lighter", "DECIMATE")
         modifier.ratio = 0.25
-        made.append((item, modifier))
-
-    def put_back() -> None:
-        for item, modifier in made:
-            item.modifiers.remove(modifier)
-
-    return put_back
+        undo.callback(item.modifiers.remove, modifier)
+    return undo.close
 
 
 def own_meshes(blender: Any, frame: SceneFrame) -> Callable[[], None]:
-    """Every object with a mesh of its own, where objects of one shape share one otherwise."""
+    """Give every object its own mesh, where objects of one shape normally share one."""
     del frame
-    shared = [(item, item.data) for item in _objects(blender)]
-    for item, mesh in shared:
-        item.data = mesh.copy()
-
-    def put_back() -> None:
-        for item, mesh in shared:
-            item.data = mesh
-
-    return put_back
+    undo = ExitStack()
+    for item in _objects(blender):
+        undo.callback(setattr, item, "data", item.data)
+        item.data = item.data.copy()
+    return undo.close
 
 
 def _objects(blender: Any) -> list[Any]:
-    """All meshes but the ground, whose index is 0."""
+    """Return all meshes except the ground, whose index is 0."""
     return [item for item in blender.collection.objects if item.type == "MESH" and item.pass_index > 0]

@@ -1,6 +1,6 @@
-"""How far a picture is from its reference: PSNR, SSIM, FLIP and the worst tile, all on display values.
+"""Measure the error of an image against its reference: PSNR, SSIM, FLIP and the worst tile, on display values.
 
-Both pictures are (H, W, 3) display values from 0 to 1 (the sRGB curve of linear color, clipped), the reference first.
+Both images are (H, W, 3) display values from 0 to 1 (the sRGB curve of linear color, clipped), the reference first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Picture = NDArray[np.float64]
 
 TILE = 8
-# Of SSIM as published (Wang et al. 2004): a Gaussian window of 11 x 11, and what keeps its quotients from 0 / 0.
+# SSIM as published (Wang et al. 2004): a Gaussian window of 11 x 11, and the constants that avoid 0 / 0.
 _WINDOW = np.exp(-0.5 * (np.arange(-5, 6) / 1.5) ** 2)
 _C1, _C2 = 0.01**2, 0.03**2
 # Rec. 709 luma of display values; SSIM is defined on gray.
@@ -24,7 +24,9 @@ _LUMA = np.array([0.2126, 0.7152, 0.0722])
 
 @dataclass(frozen=True)
 class Errors:
-    """psnr, tile: dB, of the whole picture and of its worst 8 x 8 tile. ssim: 1 is equal. flip: mean, 0 is equal.
+    """All errors of one image.
+
+    psnr, tile: dB, of the image and of its worst 8 x 8 tile. ssim: 1 is equal. flip: mean, 0 is equal.
 
     tile_at: (x, y) of that tile's top left pixel.
     """
@@ -37,24 +39,24 @@ class Errors:
 
 
 def mse(reference: Picture, picture: Picture) -> float:
-    """Mean squared difference over pixels and channels."""
+    """Return the mean squared difference over pixels and channels."""
     return float(np.mean((reference - picture) ** 2))
 
 
 def psnr_of(mean_square: float) -> float:
-    """dB below full scale; inf for equal pictures."""
+    """Return the PSNR of a mean squared error, dB; inf for 0."""
     return math.inf if mean_square == 0 else -10 * math.log10(mean_square)
 
 
 def psnr(reference: Picture, picture: Picture) -> float:
-    """Peak signal to noise ratio over pixels and channels, dB."""
+    """Return the peak signal-to-noise ratio over pixels and channels, dB."""
     return psnr_of(mse(reference, picture))
 
 
 def worst_tile(reference: Picture, picture: Picture, size: int = TILE) -> tuple[float, tuple[int, int]]:
-    """PSNR of the tile with the largest mean squared difference, and its top left pixel (x, y).
+    """Return the PSNR of the tile with the largest mean squared difference, dB, and its top left pixel (x, y).
 
-    Tiles lie side by side from the top left; those at the right and lower edge may be smaller.
+    Tiles start at the top left; those at the right and lower edge may be smaller.
     """
     squares = ((reference - picture) ** 2).mean(axis=2)
     height, width = squares.shape
@@ -67,7 +69,7 @@ def worst_tile(reference: Picture, picture: Picture, size: int = TILE) -> tuple[
 
 
 def _blurred(plane: Picture) -> Picture:
-    """Mean under the window wherever it lies within the picture: (H - 10, W - 10)."""
+    """Return the weighted mean at each position of the window inside the image: (H - 10, W - 10)."""
     window = _WINDOW / _WINDOW.sum()
     down = np.lib.stride_tricks.sliding_window_view(plane, len(window), axis=0) @ window
     across: Picture = np.lib.stride_tricks.sliding_window_view(down, len(window), axis=1) @ window
@@ -75,9 +77,9 @@ def _blurred(plane: Picture) -> Picture:
 
 
 def ssim(reference: Picture, picture: Picture) -> float:
-    """Mean structural similarity of luma (Wang, Bovik, Sheikh, Simoncelli 2004), 1 for equal pictures.
+    """Return the mean structural similarity of luma (Wang, Bovik, Sheikh, Simoncelli 2004), 1 for equal images.
 
-    Raises ValueError for pictures smaller than the window of 11 x 11.
+    Raises ValueError for images smaller than the window of 11 x 11.
     """
     a, b = reference @ _LUMA, picture @ _LUMA
     mean_a, mean_b = _blurred(a), _blurred(b)
@@ -88,7 +90,7 @@ def ssim(reference: Picture, picture: Picture) -> float:
 
 
 def flip(reference: Picture, picture: Picture) -> float:
-    """Mean LDR-FLIP (Andersson et al. 2020), by the authors' library, at their 67 pixels a degree.
+    """Return the mean LDR-FLIP (Andersson et al. 2020), by the authors' library, at their 67 pixels per degree.
 
     0 is equal, 1 the largest difference.
     """
@@ -98,13 +100,13 @@ def flip(reference: Picture, picture: Picture) -> float:
 
 
 def errors(reference: Picture, picture: Picture) -> Errors:
-    """All measures of one picture. Raises ValueError for pictures of two sizes."""
+    """Return all errors of one image. Raises ValueError if the sizes differ."""
     if reference.shape != picture.shape:
-        raise ValueError(f"found a picture of {picture.shape}, expected the reference's {reference.shape}")
+        raise ValueError(f"found an image of {picture.shape}, expected the reference's {reference.shape}")
     tile, at = worst_tile(reference, picture)
     return Errors(psnr(reference, picture), ssim(reference, picture), flip(reference, picture), tile, at)
 
 
 def unit(picture: NDArray[np.uint8] | NDArray[np.uint16]) -> Picture:
-    """Display values of 8 or 16 bits as 0 to 1."""
+    """Convert display values of 8 or 16 bits to 0 to 1."""
     return picture / float(np.iinfo(picture.dtype).max)

@@ -1,4 +1,4 @@
-"""Error over time as an SVG, with the Pareto front: the candidates that no other beats in both."""
+"""Plot error over time as an SVG, with the Pareto front: candidates that no other beats in both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STYLE = (
 
 @dataclass(frozen=True)
 class Point:
-    """seconds: an image, above 0. psnr: dB; finite."""
+    """A candidate in the plot. seconds: per image, above 0. psnr: dB, finite."""
 
     name: str
     seconds: float
@@ -25,7 +25,7 @@ class Point:
 
 
 def front(points: Sequence[Point]) -> list[Point]:
-    """Those for which no other is as fast and better, or faster and as good; the fastest first."""
+    """Return the points for which no other is as fast and better, or faster and as good; the fastest first."""
     kept: list[Point] = []
     for point in sorted(points, key=lambda p: (p.seconds, -p.psnr)):
         if not kept or point.psnr > kept[-1].psnr:
@@ -34,20 +34,21 @@ def front(points: Sequence[Point]) -> list[Point]:
 
 
 def _steps(low: float, high: float) -> list[float]:
-    """1, 2, 5, 10, ... within the range."""
+    """Return 1, 2, 5, 10, ... within the range."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return [m * 10.0**k for k in powers for m in (1, 2, 5) if low <= m * 10.0**k <= high]
 
 
 def _labels(dots: Sequence[tuple[str, float, float]]) -> list[str]:
-    """Names beside their dots, where there is room; the first have the choice, and a name without room is left to the
-    dot's tooltip.
+    """Return labels next to their dots, the first with priority.
+
+    A name without room is left out: the dot's tooltip has it.
     """
     taken = [(x - 5, y - 5, x + 5, y + 5) for _, x, y in dots]
     made = []
     for name, x, y in dots:
         long = 6.6 * len(name)
-        # First below to the right, where the front, which rises, never is; then right, below, above, left.
+        # First below to the right, which the rising front never crosses; then right, below, above, left.
         places = ((x + 6, y + 16), (x + 7, y + 4), (x - long / 2, y + 17), (x - long / 2, y - 8), (x - long - 7, y + 4))
         for left, base in places:
             box = (left, base - 10, left + long, base + 3)
@@ -63,9 +64,9 @@ def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float,
 
 
 def svg(points: Sequence[Point]) -> str:
-    """Seconds an image (logarithmic) to the right, PSNR upwards. Raises ValueError without a point."""
+    """Draw seconds per image (logarithmic) to the right and PSNR upwards. Raises ValueError without a point."""
     if not points:
-        raise ValueError("found no points, expected one at least")
+        raise ValueError("found no points, expected at least one")
     low, high = min(p.seconds for p in points) / 1.3, max(p.seconds for p in points) * 1.3
     bottom, top = math.floor(min(p.psnr for p in points) - 0.5), math.ceil(max(p.psnr for p in points) + 0.5)
 
@@ -96,7 +97,7 @@ def svg(points: Sequence[Point]) -> str:
     parts += _labels([(p.name, x(p.seconds), y(p.psnr)) for p in [*best, *others]])
     middle = (_TOP + HEIGHT - _BOTTOM) / 2
     below = f'x="{(_LEFT + WIDTH - _RIGHT) / 2:.0f}" y="{HEIGHT - 10}"'
-    parts.append(f'<text {below} text-anchor="middle">mean seconds an image</text>')
+    parts.append(f'<text {below} text-anchor="middle">mean seconds per image</text>')
     parts.append(
         f'<text transform="translate(16 {middle:.0f}) rotate(-90)" text-anchor="middle">median PSNR, dB</text>'
     )

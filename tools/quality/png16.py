@@ -1,8 +1,8 @@
-"""16-bit RGB PNG, written and read back. Pillow, which writes our other pictures, has no such mode.
+"""Write and read 16-bit RGB PNG files, a mode that Pillow, which writes our other images, doesn't have.
 
 Only what is needed here: three channels, no interlacing, each row stored as its difference from the row above (PNG's
-filter "Up"), which both directions do for all rows at once. Any PNG viewer shows these files; of others' files the
-reader takes those with the filters None, Sub and Up, and refuses the rest by name.
+filter "Up"). Any PNG viewer shows these files. The reader also accepts files with the filters None and Sub, and rejects
+others by name.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.model.errors import AssetError
-from tools.quality.files import write_whole
+from scene_specs.language.atomic import write_atomic
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _FILTERS = {0: "None", 1: "Sub", 2: "Up", 3: "Average", 4: "Paeth"}
-# Bytes of a pixel: three channels of two.
+# Bytes per pixel: three channels of two.
 _PIXEL = 6
 
 
@@ -28,20 +28,20 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def write_png16(path: Path, picture: NDArray[np.uint16]) -> None:
-    """Write an (H, W, 3) uint16 picture, under a temporary name and renamed."""
+    """Write an (H, W, 3) uint16 image atomically."""
     height, width, channels = picture.shape
     assert channels == 3 and picture.dtype == np.uint16
     rows = np.ascontiguousarray(picture.astype(">u2")).view(np.uint8).reshape(height, width * _PIXEL)
-    # Unsigned bytes wrap around, as PNG's differences do.
+    # Unsigned bytes wrap around, as PNG differences do.
     above = np.vstack([np.zeros_like(rows[:1]), rows[:-1]])
     filtered = np.hstack([np.full((height, 1), 2, np.uint8), rows - above])
     header = struct.pack(">IIBBBBB", width, height, 16, 2, 0, 0, 0)
     parts = (_chunk(b"IHDR", header), _chunk(b"IDAT", zlib.compress(filtered.tobytes(), 9)), _chunk(b"IEND", b""))
-    write_whole(path, _SIGNATURE + b"".join(parts))
+    write_atomic(path, _SIGNATURE + b"".join(parts))
 
 
 def read_png16(path: Path) -> NDArray[np.uint16]:
-    """The (H, W, 3) uint16 picture of a file. Raises AssetError, naming what the file is instead."""
+    """Return the (H, W, 3) uint16 image of a file. Raises AssetError, which names what the file is instead."""
 
     def wrong(found: str) -> AssetError:
         return AssetError(f"{path}: found {found}, expected a 16-bit RGB PNG; make the references again")

@@ -1,8 +1,8 @@
-"""The references: each scene in thousands of plain samples, as two halves with seeds of their own.
+"""The references: each scene in thousands of plain samples, as two halves with different seeds.
 
-A half is kept as linear color in a work folder; when both are there, their mean is written as a 16-bit PNG of display
-values, with a JSON file beside it that says what it is and how far it may be from the truth. The halves are
-independent, so their mean squared difference is four times that of their mean from the truth.
+A half is kept as linear color in a work folder. When both are there, their mean is written as a 16-bit PNG of display
+values, next to a JSON file that describes it and gives its distance from the truth. The halves are independent, so
+their mean squared difference is four times that of their mean from the truth.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from render.model.errors import AssetError, UsageError
 from render.model.profiles import settings_for
-from tools.quality.files import write_whole
+from scene_specs.language.atomic import write_atomic
 from tools.quality.metrics import Picture, mse, psnr_of, unit
 from tools.quality.png16 import read_png16, write_png16
+from tools.quality.results import read_facts
 from tools.quality.scenes import TestScene
 from tools.quality.tuned import TunedRenderer
 
@@ -30,13 +31,16 @@ FOLDER = Path("docs/quality/references")
 PROFILE = "reference"
 HALVES = 2
 _UP = 65535
-# Of a reference's JSON file, what is read again.
+# The keys of a reference's JSON file that are read again.
 _FACTS = ("scene", "size", "samples", "own_psnr", "settings")
 
 
 @dataclass(frozen=True)
 class Reference:
-    """picture: (H, W, 3) display values, 0 to 1. samples: a pixel. own_psnr: dB, how far it may be from the truth."""
+    """A reference.
+
+    picture: (H, W, 3) display values, 0 to 1. samples: per pixel. own_psnr: estimated PSNR against the truth, dB.
+    """
 
     picture: Picture
     samples: int
@@ -44,14 +48,15 @@ class Reference:
 
 
 def seed_of(scene: TestScene, half: int) -> int:
-    """Cycles' seed of one half: neither a candidate's, whose samples would otherwise be part of the reference's, nor
-    the other's.
+    """Return Cycles' seed of one half.
+
+    It differs from the other half's and from the candidates', whose samples would otherwise be part of the reference.
     """
     return int.from_bytes(hashlib.sha256(f"reference {half} {scene.spec.id}".encode()).digest()[:4], "big") >> 1
 
 
 def display16(linear: NDArray[np.float32]) -> NDArray[np.uint16]:
-    """The sRGB curve of linear color, clipped, as 16 bits; same shape."""
+    """Apply the sRGB curve to linear color, clipped, as 16 bits; same shape."""
     clipped = np.clip(linear.astype(np.float64), 0.0, 1.0)
     curve = np.where(clipped <= 0.0031308, 12.92 * clipped, 1.055 * clipped ** (1 / 2.4) - 0.055)
     steps: NDArray[np.uint16] = np.rint(curve * _UP).astype(np.uint16)
@@ -59,35 +64,35 @@ def display16(linear: NDArray[np.float32]) -> NDArray[np.uint16]:
 
 
 def own_mse(halves: Sequence[NDArray[np.float32]]) -> float:
-    """Mean squared error, of display values, to be expected of the mean of two halves."""
+    """Return the expected mean squared error, of display values, of the mean of two halves."""
     first, second = (unit(display16(half)) for half in halves)
     return mse(first, second) / 4
 
 
 def load_reference(folder: Path, scene: TestScene) -> Reference:
-    """The reference of a scene. Raises AssetError where it is missing or of another scene."""
-    facts = _facts(folder, scene)
+    """Return the reference of a scene. Raises AssetError if it is missing or belongs to another scene."""
+    facts = read_facts(folder / f"{scene.name}.json", _FACTS)
     if facts is None:
         raise AssetError(
-            f"{folder / scene.name}.json: no reference of scene {scene.name}; make it: bench_quality references"
+            f"{folder / scene.name}.json: no reference of scene {scene.name}; make it: bench-quality references"
         )
     if facts["scene"] != scene.digest():
         raise AssetError(
-            f"{folder / scene.name}.json: made of another scene (or another version of its assets) than "
-            f"{scene.name} is now; delete it and make it again: bench_quality references"
+            f"{folder / scene.name}.json: made from another version of {scene.name} or its assets; "
+            "delete it and make it again: bench-quality references"
         )
     other = _other_settings(facts)
     if other:
         raise AssetError(
             f"{folder / scene.name}.json: made with other settings than profile {PROFILE!r} has now: "
-            f"{', '.join(other)}; delete it and make it again: bench_quality references"
+            f"{', '.join(other)}; delete it and make it again: bench-quality references"
         )
     return Reference(unit(read_png16(folder / f"{scene.name}.png")), facts["samples"], facts["own_psnr"])
 
 
 def have_reference(folder: Path, scene: TestScene, samples: int, size: tuple[int, int]) -> bool:
-    """Whether one is there that is as good as asked. Raises UsageError for one of another size."""
-    facts = _facts(folder, scene)
+    """Return whether there is a reference of at least `samples`. Raises UsageError for one of another size."""
+    facts = read_facts(folder / f"{scene.name}.json", _FACTS)
     if facts is None or facts["scene"] != scene.digest() or not (folder / f"{scene.name}.png").is_file():
         return False
     if facts["size"] != list(size):
@@ -98,36 +103,22 @@ def have_reference(folder: Path, scene: TestScene, samples: int, size: tuple[int
 
 
 def _kept_settings(width: int, height: int) -> dict[str, Any]:
-    """What of the profile's settings a reference remembers: all that is not said beside them."""
-    aside = {"profile", "samples", "glass_samples", "width", "height"}
-    return settings_for(PROFILE, width, height).model_dump(mode="json", exclude=aside)
+    """Return the profile settings that a reference's file keeps: all that its other keys don't give."""
+    excluded = {"profile", "samples", "glass_samples", "width", "height"}
+    return settings_for(PROFILE, width, height).model_dump(mode="json", exclude=excluded)
 
 
 def _other_settings(facts: dict[str, Any]) -> list[str]:
-    """Those that the profile has otherwise now. A setting that is younger than the reference is not one of them."""
+    """Return the settings that the profile has changed since; settings newer than the reference don't count."""
     now = _kept_settings(*facts["size"])
     kept = facts["settings"].items()
     return [f"{key} {value}, now {now.get(key)}" for key, value in kept if key not in now or now[key] != value]
 
 
-def _facts(folder: Path, scene: TestScene) -> dict[str, Any] | None:
-    path = folder / f"{scene.name}.json"
-    try:
-        facts = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        return None
-    except ValueError as error:
-        raise AssetError(f"{path}: damaged: {error}; delete it and make it again") from error
-    missing = [key for key in _FACTS if key not in facts] if isinstance(facts, dict) else list(_FACTS)
-    if missing:
-        raise AssetError(f"{path}: damaged: found no {', '.join(missing)}; delete it and make it again")
-    return dict(facts)
-
-
 def make_half(
     renderer: TunedRenderer, scene: TestScene, half: int, samples: int, size: tuple[int, int], work: Path
 ) -> NDArray[np.float32]:
-    """One half in linear color, (H, W, 3) float32; from the work folder where it lies there already."""
+    """Return one half in linear color, (H, W, 3) float32, from the work folder if it is there, or rendered."""
     settings = settings_for(PROFILE, *size).model_copy(update={"samples": samples})
     key = hashlib.sha256(f"{scene.digest()} {settings.model_dump_json()} {renderer.info['bpy']}".encode()).hexdigest()
     path = work / f"{scene.name}.{half}.{key[:16]}.npy"
@@ -140,7 +131,7 @@ def make_half(
     renderer.render(compiled, frame, frame.views[0])
     out = io.BytesIO()
     np.save(out, renderer.linear, allow_pickle=False)
-    write_whole(path, out.getvalue())
+    write_atomic(path, out.getvalue())
     return renderer.linear
 
 
@@ -153,7 +144,7 @@ def make_reference(
     work: Path,
     done: Callable[[], object],
 ) -> None:
-    """Make one scene's reference of `samples` in all. done: called after each half."""
+    """Render and write one scene's reference of `samples` in total. done: called after each half."""
     halves = []
     for half in range(HALVES):
         halves.append(make_half(renderer, scene, half, samples // HALVES, size, work))
@@ -169,5 +160,5 @@ def make_reference(
         "renderer": renderer.info,
     }
     write_png16(folder / f"{scene.name}.png", display16(np.mean(halves, axis=0, dtype=np.float32)))
-    # Last, because its being there says that the picture is, too.
-    write_whole(folder / f"{scene.name}.json", (json.dumps(facts, indent=1) + "\n").encode())
+    # Last, since it marks the reference as complete.
+    write_atomic(folder / f"{scene.name}.json", json.dumps(facts, indent=1) + "\n")

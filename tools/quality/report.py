@@ -1,60 +1,61 @@
-"""Results as figures and Markdown."""
+"""Report results as figures and Markdown."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from render.model.errors import UsageError
+from scene_specs.language.tables import markdown_table
 from tools.quality.metrics import Errors, Picture, errors
 from tools.quality.references import load_reference
 from tools.quality.results import Result, candidates_in, results_in
 from tools.quality.scenes import TestScene
 
-# The steps shown apart; all others are one sum.
+# The steps shown separately; all others are one sum.
 _APART = ("sampling", "denoising")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One candidate over the scenes that all candidates have. results, errors: in these scenes' order."""
+    """One candidate on the scenes that all candidates have. results, errors: in the order of these scenes."""
 
     name: str
     results: tuple[Result, ...]
     errors: tuple[Errors, ...]
 
     def seconds(self, *steps: str) -> float:
-        """Mean seconds an image of these steps; of everything without one."""
+        """Return the mean seconds per image of these steps, or of all steps if none is named."""
         return statistics.fmean(
             each.total if not steps else sum(each.seconds.get(step, 0.0) for step in steps) for each in self.results
         )
 
     @property
     def cpu(self) -> float:
-        """Mean seconds of processors an image."""
+        """The mean processor seconds per image."""
         return statistics.fmean(each.cpu for each in self.results)
 
     @property
     def other(self) -> float:
-        """Mean seconds an image besides sampling and denoising."""
+        """The mean seconds per image besides sampling and denoising."""
         return self.seconds() - self.seconds(*_APART)
 
     def median(self, measure: str) -> float:
-        """Median of a measure over the scenes."""
+        """Return the median of a measure over the scenes."""
         return float(statistics.median(getattr(each, measure) for each in self.errors))
 
     def worst(self, measure: str) -> float:
-        """The worst scene's; of FLIP the largest, of all others the smallest."""
+        """Return a measure of the worst scene: the largest of FLIP, the smallest of all others."""
         values = [float(getattr(each, measure)) for each in self.errors]
         return max(values) if measure == "flip" else min(values)
 
 
 def rows(folder: Path, references: Path, scenes: Sequence[TestScene], names: Sequence[str] = ()) -> list[Row]:
-    """A row a candidate, the fastest first, over the scenes that all of them have; no row where there is none.
+    """Return a row for each candidate, fastest first, over the scenes that all of them have; no rows if there are none.
 
-    names: of candidates, none for all. Raises AssetError for a reference that is missing.
+    names: of candidates; all if empty. Raises AssetError for a missing reference.
     """
     found = {name: results_in(folder, name) for name in names or candidates_in(folder)}
     shared = [scene for scene in scenes if found and all(scene.name in each for each in found.values())]
@@ -73,15 +74,8 @@ def _errors(reference: Picture, result: Result) -> Errors:
         raise UsageError(f"candidate {result.candidate}, scene {result.scene}: {error}; name other folders") from error
 
 
-def table(header: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
-    """Markdown."""
-    head = list(header)
-    body = [head, ["---"] * len(head), *map(list, lines)]
-    return "".join("| " + " | ".join(line) + " |\n" for line in body)
-
-
 def summary(made: Sequence[Row], against: str = "clevr-512") -> str:
-    """One line a candidate: seconds an image by part, and each measure's median and worst scene."""
+    """Return a table of candidates: seconds per image by part, and each measure's median and worst scene."""
     base = next((row for row in made if row.name == against), None)
     header = ["profile", "sampling s", "denoising s", "other s", "all s", "CPU s"]
     header += [f"{against} takes", "CPU"] if base else []
@@ -93,21 +87,19 @@ def summary(made: Sequence[Row], against: str = "clevr-512") -> str:
         for name, form in (("psnr", ".2f"), ("ssim", ".5f"), ("flip", ".4f")):
             line += [f"{row.median(name):{form}}", f"{row.worst(name):{form}}"]
         lines.append([*line, f"{row.worst('tile'):.1f}"])
-    return table(header, lines)
+    return markdown_table(header, lines)
 
 
 def by_scene(made: Sequence[Row], measure: str) -> str:
-    """One line a scene, one column a candidate. measure: psnr, ssim, flip, tile."""
+    """Return a table with a row for each scene and a column for each candidate. measure: psnr, ssim, flip, tile."""
     form = {"psnr": ".2f", "tile": ".1f"}.get(measure, ".5f")
     names = [result.scene for result in made[0].results] if made else []
-    cells = [[f"{getattr(row.errors[k], measure):{form}}" for row in made] for k in range(len(names))]
-    return table(
-        ["scene", *(row.name for row in made)], ([name, *line] for name, line in zip(names, cells, strict=True))
-    )
+    lines = [[name, *(f"{getattr(row.errors[k], measure):{form}}" for row in made)] for k, name in enumerate(names)]
+    return markdown_table(["scene", *(row.name for row in made)], lines)
 
 
 def tries(made: Sequence[Row]) -> str:
-    """Each try with its prediction and its result against the profile it changes; empty where neither was measured."""
+    """Return a table of tries with prediction and result against their base; empty if no try and base were measured."""
     by_name = {row.name: row for row in made}
     lines = []
     for row in made:
@@ -116,29 +108,29 @@ def tries(made: Sequence[Row]) -> str:
         if base is None or base is row:
             continue
         gained = [b.psnr - a.psnr for a, b in zip(base.errors, row.errors, strict=True)]
-        said = (
+        result = (
             f"{statistics.median(gained):+.2f} dB on the median scene, {min(gained):+.2f} to {max(gained):+.2f}; "
             f"FLIP {row.median('flip') - base.median('flip'):+.4f}; "
             f"{row.seconds() / base.seconds():.2f} of the time, {row.cpu / base.cpu:.2f} of the CPU"
         )
-        lines.append([row.name, about.get("change", ""), about.get("prediction", "") or "none", said])
-    return table(["try", "change", "prediction", "result"], lines) if lines else ""
+        lines.append([row.name, about.get("change", ""), about.get("prediction", "") or "none", result])
+    return markdown_table(["try", "change", "prediction", "result"], lines) if lines else ""
 
 
-def truths_differ(made: Sequence[Row], value: Callable[[Result], str] = lambda result: result.truth) -> list[str]:
-    """Scenes whose boxes or masks are not the same in all candidates, with who has which."""
+def truths_differ(made: Sequence[Row]) -> list[str]:
+    """Return the scenes whose boxes or masks differ between candidates, with the groups that agree."""
     wrong = []
     for k in range(len(made[0].results) if made else 0):
         groups: dict[str, list[str]] = {}
         for row in made:
-            groups.setdefault(value(row.results[k]), []).append(row.name)
+            groups.setdefault(row.results[k].truth, []).append(row.name)
         if len(groups) > 1:
             wrong.append(f"{made[0].results[k].scene}: " + " against ".join(", ".join(g) for g in groups.values()))
     return wrong
 
 
 def as_json(made: Sequence[Row]) -> dict[str, Mapping[str, object]]:
-    """The figures for scripts: candidate -> scene -> seconds and measures."""
+    """Return the figures for scripts: candidate -> scene -> seconds and measures."""
     return {
         row.name: {
             result.scene: {"seconds": result.seconds, "cpu": result.cpu, "load": result.load, **vars(error)}

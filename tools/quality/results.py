@@ -1,11 +1,11 @@
-"""What was measured, kept picture by picture, so that a stopped run goes on where it was."""
+"""Keep measurements image by image, so that a stopped run continues."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from render import __version__
 from render.model.errors import AssetError
 from render.model.png import decode_png
-from tools.quality.files import write_whole
+from scene_specs.language.atomic import write_atomic
 from tools.quality.metrics import Picture, unit
 from tools.quality.sources import sources
 
@@ -22,104 +22,124 @@ _FIELDS = ("seconds", "cpu", "truth", "annotation", "load", "about")
 
 
 @dataclass(frozen=True)
-class Result:
-    """One picture by one candidate.
+class Cost:
+    """The cost of one image.
 
-    seconds: by step. cpu: seconds of processors, all threads together. truth, annotation: SHA-256 (measure.Measured).
-    load: the machine's load when it was measured, a core; above 1 its seconds say little.
-    about: what the candidate says of itself (change, prediction, base).
+    seconds: by step. cpu: processor seconds of all threads together, which other programs disturb far less.
     """
 
-    candidate: str
-    scene: str
     seconds: dict[str, float]
     cpu: float
+
+    @property
+    def total(self) -> float:
+        """The seconds of all steps."""
+        return sum(self.seconds.values())
+
+
+@dataclass(frozen=True)
+class Measured(Cost):
+    """A measured image.
+
+    png: the image, 8-bit RGB. truth: SHA-256 of boxes and masks. annotation: SHA-256 of all annotations.
+    """
+
+    png: bytes
+    truth: str = ""
+    annotation: str = ""
+
+
+@dataclass(frozen=True)
+class Result(Cost):
+    """A kept result of one candidate on one scene.
+
+    truth, annotation: as in Measured. load: the machine's load per core during the measurement; above 1 the seconds say
+    little. about: the candidate's description (change, prediction, base). path: the JSON file; the PNG is next to it.
+    """
+
     truth: str
     annotation: str
     load: float
     about: dict[str, str]
-    folder: Path
+    path: Path = field(kw_only=True)
 
     @property
-    def total(self) -> float:
-        """Seconds of everything."""
-        return sum(self.seconds.values())
+    def candidate(self) -> str:
+        """The name of the candidate."""
+        return self.path.parent.name
+
+    @property
+    def scene(self) -> str:
+        """The name of the scene."""
+        return self.path.stem
 
     @property
     def picture(self) -> Picture:
         """(H, W, 3) display values, 0 to 1. Raises AssetError."""
-        path = self.folder / self.candidate / f"{self.scene}.png"
+        path = self.path.with_suffix(".png")
         try:
             return unit(decode_png(path.read_bytes()))
         except OSError as error:
-            raise AssetError(f"{path}: no readable picture: {error}; delete its .json and run again") from error
+            raise AssetError(f"{path}: unreadable image: {error}; delete its .json and run again") from error
 
 
 def key_of(*decides: Any) -> str:
-    """SHA-256 of what a kept result must have been measured with, to be taken again; versions and code are added."""
+    """Return the SHA-256 of everything that decides a result; versions and code are added."""
     facts = [*decides, __version__, metadata.version("bpy"), sources()]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def load_a_core() -> float:
-    """The machine's load of the last minute, a core."""
+def load_per_core() -> float:
+    """Return the machine's load of the last minute, per core."""
     return round(os.getloadavg()[0] / (os.cpu_count() or 1), 2)
 
 
 def is_kept(folder: Path, candidate: str, scene: str, key: str) -> bool:
-    """Whether this very result is there."""
-    facts = _read(folder / candidate / f"{scene}.json")
+    """Return whether the result with this key is there."""
+    facts = read_facts(folder / candidate / f"{scene}.json")
     return facts is not None and facts.get("key") == key and (folder / candidate / f"{scene}.png").is_file()
 
 
 def keep(
-    folder: Path,
-    candidate: str,
-    scene: str,
-    key: str,
-    png: bytes,
-    seconds: dict[str, float],
-    cpu: float,
-    truth: str = "",
-    annotation: str = "",
-    about: dict[str, str] | None = None,
+    folder: Path, candidate: str, scene: str, key: str, measured: Measured, about: dict[str, str] | None = None
 ) -> None:
-    """Write one result; the JSON file last, because its being there says that the picture is, too."""
+    """Write one result; the JSON file last, since it marks the result as complete."""
     facts = {
         "key": key,
-        "seconds": seconds,
-        "cpu": cpu,
-        "truth": truth,
-        "annotation": annotation,
-        "load": load_a_core(),
+        "seconds": measured.seconds,
+        "cpu": measured.cpu,
+        "truth": measured.truth,
+        "annotation": measured.annotation,
+        "load": load_per_core(),
         "about": about or {},
     }
     path = folder / candidate / f"{scene}.json"
-    # An older result must not stand beside the newer picture.
+    # An older result must not describe the newer image.
     path.unlink(missing_ok=True)
-    write_whole(path.with_suffix(".png"), png)
-    write_whole(path, (json.dumps(facts, indent=1) + "\n").encode())
+    write_atomic(path.with_suffix(".png"), measured.png)
+    write_atomic(path, json.dumps(facts, indent=1) + "\n")
 
 
 def results_in(folder: Path, candidate: str) -> dict[str, Result]:
-    """Scene -> result, of one candidate. Raises AssetError for a damaged file."""
+    """Return the results of one candidate by scene. Raises AssetError for a damaged file."""
     found = {}
     for path in sorted((folder / candidate).glob("*.json")):
-        facts = _read(path)
+        facts = read_facts(path, _FIELDS)
         if facts is not None:
-            missing = [name for name in _FIELDS if name not in facts]
-            if missing:
-                raise _damaged(path, f"found no {', '.join(missing)}")
-            found[path.stem] = Result(candidate, path.stem, folder=folder, **{name: facts[name] for name in _FIELDS})
+            found[path.stem] = Result(*(facts[name] for name in _FIELDS), path=path)
     return found
 
 
 def candidates_in(folder: Path) -> list[str]:
-    """Names of the candidates that have results, sorted."""
+    """Return the names of the candidates that have results, sorted."""
     return sorted(path.name for path in folder.glob("*") if any(path.glob("*.json")))
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def read_facts(path: Path, keys: tuple[str, ...] = ()) -> dict[str, Any] | None:
+    """Return the object in a JSON file, None if there is no file.
+
+    Raises AssetError if the file is damaged or lacks one of the keys.
+    """
     try:
         facts = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -128,6 +148,9 @@ def _read(path: Path) -> dict[str, Any] | None:
         raise _damaged(path, str(error)) from error
     if not isinstance(facts, dict):
         raise _damaged(path, f"found a {type(facts).__name__}, expected an object")
+    missing = [key for key in keys if key not in facts]
+    if missing:
+        raise _damaged(path, f"missing {', '.join(missing)}")
     return facts
 
 

@@ -1,4 +1,4 @@
-"""The code that decides pictures, truth and cost, as a hash: a result of other code is not taken again."""
+"""Hash the code that decides images, truth and cost: results of other code are measured again."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
-# What the compiler does is in a scene's digest, what profiles say in a candidate's settings.
-_PLACES = (
+# The compiler's work is in a scene's digest, and a profile's in a candidate's settings.
+_FILES = (
     "render/renderers/cycles",
     "render/annotations",
     "render/geometry",
@@ -21,14 +21,14 @@ _PLACES = (
 
 
 @lru_cache(maxsize=1)
-def sources(root: Path = _ROOT, places: tuple[str, ...] = _PLACES) -> str:
-    """SHA-256 of these files' code, in the order of their names; comments, docstrings and layout don't count.
+def sources(root: Path = _ROOT, paths: tuple[str, ...] = _FILES) -> str:
+    """Return the SHA-256 of the code of these files in the order of their names, without comments and docstrings.
 
-    Raises FileNotFoundError for a place that is not there.
+    Raises FileNotFoundError for a missing file or folder.
     """
     found = hashlib.sha256()
-    for place in places:
-        path = root / place
+    for name in paths:
+        path = root / name
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
             code = _code(file.read_text("utf-8"))
             found.update(f"{file.relative_to(root).as_posix()}\n{code}\n".encode())
@@ -36,7 +36,7 @@ def sources(root: Path = _ROOT, places: tuple[str, ...] = _PLACES) -> str:
 
 
 def _code(text: str) -> str:
-    """A module's syntax tree without its docstrings."""
+    """Return a module's syntax tree without its docstrings."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):

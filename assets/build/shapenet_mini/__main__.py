@@ -1,4 +1,4 @@
-"""Builds the small ShapeNet-layout library: `python -m assets.build.shapenet_mini [FOLDER]`."""
+"""Build the small ShapeNet-layout library: `python -m assets.build.shapenet_mini [FOLDER]`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _write_json(path: Path, value: object) -> None:
 
 
 def main() -> None:
-    """Build beside the library and put it in its place only when it is whole; a foreign folder is refused."""
+    """Build in a temporary folder and replace the library only when complete; an unrelated folder is an error."""
     folder = Path(sys.argv[1]).absolute() if len(sys.argv) > 1 else LIBRARY
     if folder.exists() and not (folder / "catalogue.json").is_file():
         raise SystemExit(

@@ -1,4 +1,4 @@
-"""What planes are put together from: fuselages, wings, engines, propellers, wheels. The nose is towards -Z."""
+"""What planes are assembled from: fuselages, wings, engines, propellers, wheels. The nose is towards -Z."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def wheel(radius: float, leg: float, at: Point, width: float = 0.12) -> tuple[Me
 
 
 def add_wheels(model: Model, wheels: Sequence[tuple[float, float, Point]], both: bool = True) -> None:
-    """Wheels (radius, leg, where the leg starts), each mirrored unless it is in the middle or `both` is off."""
+    """Wheels (radius, leg, where the leg starts), each mirrored unless it is centered or `both` is false."""
     for radius, leg, at in wheels:
         hub, tyre = wheel(radius, leg, at, radius * 0.7)
         twice = both and at[0] != 0

@@ -91,7 +91,7 @@ def bar_chair() -> Model:
 
 
 def shell() -> Model:
-    """A moulded plastic shell on four splayed dowel legs."""
+    """A molded plastic shell on four splayed dowel legs."""
     model = Model("yellow shell chair on dowel legs")
     yellow = paint("sun_yellow", 246, 196, 20)
     profile = smooth(
@@ -130,8 +130,8 @@ def cantilever() -> Model:
         (0.24, 0.43, 0.2),
         (0.24, 0.92, 0.3),
     ]
-    whole = [*half[:0:-1], *((-x, y, z) for x, y, z in half[1:])]
-    model.add(STEEL, tube(bent(whole, 0.08, 4), 0.016, 10))
+    path = [*half[:0:-1], *((-x, y, z) for x, y, z in half[1:])]
+    model.add(STEEL, tube(bent(path, 0.08, 4), 0.016, 10))
     black = leather("black_leather", 62, 58, 62)
     model.add(black, cushion(0.5, 0.06, 0.44, (0, 0.455, -0.03), 7).turned("x", 2.5, (0, 0.455, 0)))
     model.add(black, cushion(0.5, 0.34, 0.05, (0, 0.76, 0.255), 7).turned("x", 11, (0, 0.76, 0.255)))

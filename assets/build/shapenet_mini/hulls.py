@@ -1,4 +1,4 @@
-"""What boats are put together from: hulls, decks, sails. The bow is towards -Z, the water line is near height 0."""
+"""What boats are assembled from: hulls, decks, sails. The bow is towards -Z, the water line is near height 0."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def vase_table() -> Model:
 
 
 def pendant() -> Model:
-    """A wide enamelled factory shade on a cord from a ceiling rose, its bulb below the rim."""
+    """A wide enameled factory shade on a cord from a ceiling rose, its bulb below the rim."""
     model = Model("turquoise factory pendant lamp")
     model.add(
         STEEL, lathe([(0.075, 0.6), (0.065, 0.625), (0.03, 0.635)], 20), tube([(0, 0.3, 0), (0, 0.62, 0)], 0.008, 6)

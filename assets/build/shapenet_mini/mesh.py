@@ -30,7 +30,7 @@ class Mesh:
         return Mesh(self.vertices + np.array([x, y, z], dtype=np.float64), self.faces)
 
     def scaled(self, x: float = 1, y: float = 1, z: float = 1) -> Mesh:
-        """Stretched about the origin; an odd number of negative factors is a reflection and keeps the outside out."""
+        """Return the mesh stretched about the origin; faces keep looking outwards, also after a reflection."""
         mesh = Mesh(self.vertices * np.array([x, y, z], dtype=np.float64), self.faces)
         return mesh.flipped() if x * y * z < 0 else mesh
 
@@ -57,7 +57,7 @@ class Mesh:
 
 
 def join(*meshes: Mesh) -> Mesh:
-    """Several meshes as one; nothing is welded or cut."""
+    """Return several meshes as one, without welding or cutting."""
     faces: list[Face] = []
     offset = 0
     for mesh in meshes:
@@ -77,7 +77,7 @@ def row(mesh: Mesh, positions: Iterable[float], axis: str = "x") -> Mesh:
 
 
 def closed(vertices: ArrayLike, faces: Sequence[Face]) -> Mesh:
-    """A mesh with its outside out, whichever way round the faces of this one closed surface were made.
+    """Return a closed surface with its faces looking outwards, whatever their order was.
 
     Faces that name a vertex twice in a row become triangles or vanish.
     """

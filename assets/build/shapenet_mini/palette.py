@@ -1,4 +1,4 @@
-"""Materials that several models share. Anything a model should be told apart by has a color of its own, made there."""
+"""Materials that several models share. Colors that distinguish a model are defined with the model."""
 
 from __future__ import annotations
 

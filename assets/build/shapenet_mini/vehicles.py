@@ -1,4 +1,4 @@
-"""What cars are put together from: bodies, cabins, wheels, lamps. Length runs along Z, the front towards -Z."""
+"""What cars are assembled from: bodies, cabins, wheels, lamps. Length runs along Z, the front towards -Z."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes models as ShapeNetCore v2 lays them out: `synset/model_id/models/model_normalized.obj`, `.mtl` and `.json`.
+"""Write models as ShapeNetCore v2 lays them out: `synset/model_id/models/model_normalized.obj`, `.mtl` and `.json`.
 
 As there, a model looks towards -Z with Y up, its vertices' mean is the origin and its bounding box has a diagonal of 1;
 the .json holds the mean (`centroid`) and the box (`min`, `max`) from before, here in meters.
@@ -42,7 +42,7 @@ def model_id(category: str, name: str) -> str:
 
 
 def write_model(folder: Path, identity: str, model: Model) -> int:
-    """Write the three files of one model into `folder`; returns its number of triangles."""
+    """Write the three files of one model into `folder` and return its number of triangles."""
     folder.mkdir(parents=True)
     places = np.concatenate([mesh.vertices for _, mesh in model.parts])
     frame = Normalisation(places.min(axis=0), places.max(axis=0), places.mean(axis=0), len(places))

@@ -1,1 +1,1 @@
-"""Builds our tangrams and their descriptions: see __main__."""
+"""Build our tangrams and their descriptions: see __main__."""

@@ -1,4 +1,4 @@
-"""Builds `assets/tangrams`: `python -m assets.build.tangrams [FOLDER]`.
+"""Build `assets/tangrams`: `python -m assets.build.tangrams [FOLDER]`.
 
 The figures are drawn at random from a fixed seed, in four styles, and kept where they are well formed and unlike those
 before (scene_specs.benchmarks.kilogram.grow, .variety). What they are called was written by us, looking at a sheet
@@ -26,7 +26,7 @@ STYLES = ((0.0, False), (0.2, False), (0.12, True), (0.25, True))
 
 
 def drawn() -> Iterator[Tangram]:
-    """Candidates without an end, the styles by turns."""
+    """Yield candidates endlessly, alternating between styles."""
     number = 0
     while True:
         corners, symmetric = STYLES[number % len(STYLES)]
@@ -35,7 +35,7 @@ def drawn() -> Iterator[Tangram]:
 
 
 def described(text: str) -> Iterator[Annotation]:
-    """The lines of `seen.txt`. Raises ValueError for a line that does not give each piece to one part."""
+    """Return the lines of `seen.txt`. Raises ValueError for a line that doesn't assign each piece to one part."""
     counts: dict[str, int] = {}
     for line in text.splitlines():
         if not line or line.startswith("#"):

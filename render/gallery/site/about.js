@@ -1,4 +1,4 @@
-// What stands around the pictures of an episode: what is wrong with it, how to make it again, where it comes from, how long each step took.
+// The sections around an episode's images: failed checks, the command to render it again, provenance, timings.
 "use strict";
 
 Gallery.about = (() => {
@@ -35,8 +35,8 @@ Gallery.about = (() => {
       "section",
       { "aria-labelledby": "time-title" },
       make("h2", { id: "time-title" }, "Time"),
-      make("table", { class: "times" }, make("caption", { class: "offscreen" }, "Seconds a step"), make("tbody", {}, rows)),
-      make("p", { class: "hint" }, `${Gallery.seconds(sum)} in all`),
+      make("table", { class: "times" }, make("caption", { class: "offscreen" }, "Seconds per step"), make("tbody", {}, rows)),
+      make("p", { class: "hint" }, `${Gallery.seconds(sum)} in total`),
     );
   }
 
@@ -47,11 +47,11 @@ Gallery.about = (() => {
     return make(
       "section",
       { "aria-labelledby": "from-title" },
-      make("h2", { id: "from-title" }, "Where it comes from"),
+      make("h2", { id: "from-title" }, "Provenance"),
       facts([
-        ["Made", `${from.created.slice(0, 19).replace("T", " ")}, attempt ${from.attempt}`],
-        ["On", [from.device, from.cpu].filter(Boolean).join(", ")],
-        ["With", versions],
+        ["Rendered", `${from.created.slice(0, 19).replace("T", " ")}, attempt ${from.attempt}`],
+        ["Device", [from.device, from.cpu].filter(Boolean).join(", ")],
+        ["Versions", versions],
         ["Profile", `${settings.profile}: ${Gallery.plural(settings.samples, "sample")}, ${settings.width} × ${settings.height}`],
         ["Renderer", `${job.renderer}, Diorama ${job.version}`],
         ["Seed", String(scene.seed)],
@@ -71,11 +71,11 @@ Gallery.about = (() => {
     );
   }
 
-  const again = (page) => commandBox("again-title", data.head.at ? "Get it as it was" : "Render it again", command(page));
+  const again = (page) => commandBox("again-title", data.head.at ? "Export this version" : "Render it again", command(page));
 
-  function mend() {
+  function repair() {
     const text = `render-store verify ${quoted(data.head.store)} --specs-out again.jsonl --repair`;
-    return commandBox("mend-title", "Take what is damaged out of the store, and get the specs to render it again", text);
+    return commandBox("mend-title", "Delete damaged episodes from the store and write specs to render them again", text);
   }
 
   function problems(lines) {
@@ -83,5 +83,5 @@ Gallery.about = (() => {
     return make("section", { class: "notice bad", "aria-labelledby": "bad-title" }, make("h2", { id: "bad-title" }, "Failed checks"), make("ul", {}, lines.map((line) => make("li", {}, Gallery.inline(line)))));
   }
 
-  return { again, mend, provenance, timings, problems };
+  return { again, repair, provenance, timings, problems };
 })();

@@ -1,5 +1,4 @@
-// What all parts share. Elements are made with textContent and attributes only: nothing that came from a spec is ever
-// read as HTML.
+// Shared helpers. Elements are created with text nodes and attributes only, so text from a spec is never parsed as HTML.
 "use strict";
 
 const Gallery = {};
@@ -17,7 +16,7 @@ const Gallery = {};
     return element;
   }
 
-  // make("p", {class: "note"}, "text", child, ...): strings become text.
+  // make("p", {class: "note"}, "text", child, ...): strings become text nodes.
   Gallery.make = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
   Gallery.makeSvg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
@@ -30,10 +29,10 @@ const Gallery = {};
   Gallery.plural = (count, word) => `${Gallery.number(count)} ${word}${count === 1 ? "" : "s"}`;
   Gallery.text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
-  // A name among other words: a sign that would turn the direction of those is shown by its code.
+  // Text inside other text: characters that change the writing direction are shown as their code.
   Gallery.inline = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`);
 
-  // Loads a script file of data; resolves when it has run.
+  // Loads a script file with data; resolves when it has run.
   Gallery.load = (path) =>
     new Promise((resolve, reject) => {
       const script = Gallery.make("script", { src: path });
@@ -46,7 +45,7 @@ const Gallery = {};
     try {
       localStorage.setItem(`diorama.${name}`, value);
     } catch {
-      // A browser may keep nothing for files; then a choice lasts as long as the page.
+      // Some browsers store nothing for local files; the choice then lasts as long as the page.
     }
   };
   Gallery.recall = (name) => {
@@ -72,7 +71,7 @@ const Gallery = {};
       button.focus();
     }
     const label = button.textContent;
-    button.textContent = done ? "Copied" : "Select it and copy by hand";
+    button.textContent = done ? "Copied" : "Select the text and copy it";
     setTimeout(() => (button.textContent = label), 1600);
   };
 })();

@@ -1,15 +1,15 @@
-// The index in columns, as render/gallery/index.py wrote it, and the data of single episodes, loaded when asked for.
+// The index as columns, written by render/gallery/search_index.py, and the data of single episodes, loaded on demand.
 "use strict";
 
 Gallery.data = (() => {
   const SETS = ["shape", "color", "material", "checks"];
-  const KEPT_PAGES = 12;
+  const CACHED_PAGES = 12;
   const INDEX = "The index can’t be loaded.";
   const columns = {};
   const pages = new Map();
   let head = null;
   let texts = null;
-  let coming = null;
+  let loading = null;
   let waiting = [];
   let rowOf = null;
 
@@ -39,25 +39,25 @@ Gallery.data = (() => {
       head = facts;
       flatten(["id", "key", "images", "objects", "visible", "seconds", "created"]);
       flatten(["benchmark", "task", "split", "profile", "stage", ...SETS]);
-      // A file that is missing would shift all rows behind it.
+      // A missing file would shift all rows after it.
       if (columns.id.length === facts.episodes) Gallery.start();
-      else Gallery.stuck(INDEX);
+      else Gallery.fail(INDEX);
     },
     get head() {
       return head;
     },
-    // When everything that the page names has been asked for.
-    loaded: () => head || Gallery.stuck(INDEX),
+    // Called when all scripts of the page have been loaded.
+    loaded: () => head || Gallery.fail(INDEX),
     get count() {
       return head.episodes;
     },
-    // The word of a row in a column of words, or null.
+    // The word of a row in a column with one word per row, or null.
     word: (name, row) => head.words[name][columns[name][row]] ?? null,
-    // The words of a row in a column of sets.
+    // The words of a row in a column with a set per row.
     words: (name, row) => head.sets[name][columns[name][row]].map((index) => head.words[name][index]),
     setOf: (name, row) => head.sets[name][columns[name][row]],
     row(id) {
-      rowOf ||= new Map(columns.id.map((one, row) => [one, row]));
+      rowOf ||= new Map(columns.id.map((id, row) => [id, row]));
       return rowOf.get(id);
     },
     thumbnail: (row) => (columns.key[row] ? `${folder(row)}/thumbnail.webp` : null),
@@ -69,19 +69,19 @@ Gallery.data = (() => {
     get searched() {
       return texts;
     },
-    // {text: lower-case texts, things: lists of numbers} of all rows; loaded on the first call.
+    // {text: lower-case texts, things: lists of numbers} of all rows; loaded by the first call.
     loadTexts() {
-      // Once for all who ask while they come; again if they did not.
-      coming ||= fetchTexts().catch((error) => {
-        coming = null;
+      // Concurrent calls share one load; after an error the next call tries again.
+      loading ||= fetchTexts().catch((error) => {
+        loading = null;
         throw error;
       });
-      return coming;
+      return loading;
     },
 
     episode(key, page) {
       pages.set(key, page);
-      if (pages.size > KEPT_PAGES) pages.delete(pages.keys().next().value);
+      if (pages.size > CACHED_PAGES) pages.delete(pages.keys().next().value);
     },
     async loadEpisode(row) {
       const key = columns.key[row];

@@ -1,19 +1,19 @@
-// One episode: its pictures large, its task, its truth, where it comes from.
+// The page of an episode: images, task, annotations, provenance.
 "use strict";
 
 Gallery.episode = (() => {
   const { make, data, about } = Gallery;
-  const MOST_COLUMNS = 4;
-  // With more objects than that, what stands where is told of one at a time, above the list.
-  const FEW = 8;
+  const MAX_COLUMNS = 4;
+  // With more objects, the relations of only one object at a time are shown, above the list.
+  const MAX_RELATIONS = 8;
   const root = () => document.getElementById("episode");
   let pictures = [];
   let now = null;
   let buttons = {};
-  let wanted = 0;
+  let latestRequest = 0;
   let columns = Number(Gallery.recall("columns")) || 0;
 
-  function neighbours(row, state) {
+  function neighbors(row, state) {
     let { rows } = Gallery.search.result(state);
     let at = rows.indexOf(row);
     if (at < 0) {
@@ -27,7 +27,7 @@ Gallery.episode = (() => {
 
   function heading(row, state) {
     const id = data.column("id")[row];
-    const { at, count, before, after } = neighbours(row, state);
+    const { at, count, before, after } = neighbors(row, state);
     const link = (to, label, rel, sign) =>
       to === null
         ? make("span", { class: "off", "aria-hidden": "true" }, label)
@@ -67,10 +67,10 @@ Gallery.episode = (() => {
     const size = make(
       "div",
       { class: "size" },
-      make("button", { type: "button", "aria-label": "Smaller pictures", "aria-keyshortcuts": "-", onclick: () => resize(1) }, "−"),
-      make("button", { type: "button", "aria-label": "Larger pictures", "aria-keyshortcuts": "+", onclick: () => resize(-1) }, "+"),
+      make("button", { type: "button", "aria-label": "Smaller images", "aria-keyshortcuts": "-", onclick: () => resize(1) }, "−"),
+      make("button", { type: "button", "aria-label": "Larger images", "aria-keyshortcuts": "+", onclick: () => resize(-1) }, "+"),
     );
-    return make("div", { class: "toolbar", role: "group", "aria-label": "Drawn over the pictures" }, toggles, size);
+    return make("div", { class: "toolbar", role: "group", "aria-label": "Annotations to show" }, toggles, size);
   }
 
   function objectLine(picture, item, index) {
@@ -81,7 +81,7 @@ Gallery.episode = (() => {
     button.addEventListener("click", () => picture.pin(index));
     button.addEventListener("focus", () => picture.light(index));
     button.addEventListener("blur", () => picture.light(null));
-    const few = image.annotation.objects.length <= FEW;
+    const few = image.annotation.objects.length <= MAX_RELATIONS;
     const relations = few ? Gallery.picture.relationText(image.annotation, item.name) : "";
     if (!few) picture.info.setAttribute("aria-live", "polite");
     const line = make(
@@ -121,8 +121,8 @@ Gallery.episode = (() => {
   }
 
   function figure(row, image, alone) {
-    const said = image.utterance ? `${image.name}, “${image.utterance}”: ` : `${image.name}: `;
-    const picture = new Gallery.picture.Picture(image, data.file(row, image.file), said + image.caption, !pictures.length);
+    const prefix = image.utterance ? `${image.name}, “${image.utterance}”: ` : `${image.name}: `;
+    const picture = new Gallery.picture.Picture(image, data.file(row, image.file), prefix + image.caption, !pictures.length);
     pictures.push(picture);
     const extra = image.passes.length ? ` · passes: ${image.passes.join(", ")}` : "";
     return make(
@@ -136,7 +136,7 @@ Gallery.episode = (() => {
         make("p", { class: "caption" }, Gallery.inline(image.caption), make("small", {}, ` ${image.width} × ${image.height}${extra}`)),
         picture.info,
         objectList(picture, alone),
-        image.truth ? Gallery.tree("Truth of this frame", image.truth) : null,
+        image.truth ? Gallery.tree("Data of this frame", image.truth) : null,
       ),
     );
   }
@@ -163,29 +163,29 @@ Gallery.episode = (() => {
         { class: "raw", "aria-label": "As JSON" },
         Gallery.tree("Spec", page.spec),
         Gallery.tree("Scene", page.scene),
-        Gallery.tree("Truth", page.images.map((image) => ({ name: image.name, ...image.annotation }))),
+        Gallery.tree("Annotations", page.images.map((image) => ({ name: image.name, ...image.annotation }))),
         Gallery.tree("Provenance", page.provenance),
       ),
     );
     arrange(page);
-    // Their names find room only once they have a place on the screen.
+    // Labels can be placed only after layout.
     for (const picture of pictures) picture.spread();
   }
 
-  function fillWithout(row, state, text, lines) {
+  function fillMissing(row, state, text, lines) {
     pictures = [];
-    const parts = [about.problems(lines), make("p", { class: "notice" }, text), lines.length ? about.mend() : null];
+    const parts = [about.problems(lines), make("p", { class: "notice" }, text), lines.length ? about.repair() : null];
     root().replaceChildren(...heading(row, state), ...parts.filter(Boolean));
   }
 
-  async function ahead(row) {
+  async function preload(row) {
     if (row === null || !data.column("key")[row]) return;
     const page = await data.loadEpisode(row).catch(() => null);
     for (const image of page?.images.slice(0, 9) || []) new Image().src = data.file(row, image.file);
   }
 
   async function show(id, state, focus) {
-    const asked = (wanted += 1);
+    const request = (latestRequest += 1);
     const row = data.row(id);
     document.title = `${id} – ${data.head.title}`;
     root().setAttribute("aria-labelledby", "episode-title");
@@ -195,13 +195,13 @@ Gallery.episode = (() => {
       pictures = [];
       root().replaceChildren(make("h1", { id: "episode-title", tabindex: "-1" }, id), make("p", { class: "notice" }, "This gallery has no such episode. ", back));
     } else if (!data.column("key")[row]) {
-      fillWithout(row, state, "What is stored of it can’t be read.", data.head.damaged[id] || []);
+      fillMissing(row, state, "This episode can’t be read.", data.head.damaged[id] || []);
     } else {
       const page = await data.loadEpisode(row).catch(() => null);
-      if (asked !== wanted) return;
+      if (request !== latestRequest) return;
       if (page) fillPage(row, page, state);
-      else fillWithout(row, state, "Its files are not there. Is the gallery’s folder whole? Running render-gallery again mends it.", []);
-      setTimeout(() => asked === wanted && now && ahead(now.after), 60);
+      else fillMissing(row, state, "The files of this episode are missing. The gallery’s folder may be incomplete. Run render-gallery again to repair it.", []);
+      setTimeout(() => request === latestRequest && now && preload(now.after), 60);
     }
     const place = data.head.episodes ? Gallery.plural(data.count, "episode") : "";
     document.getElementById("status").textContent = place;
@@ -216,7 +216,7 @@ Gallery.episode = (() => {
 
   function resize(by) {
     if (!now?.page) return;
-    const most = Math.min(MOST_COLUMNS, now.page.images.length);
+    const most = Math.min(MAX_COLUMNS, now.page.images.length);
     columns = Math.min(most, Math.max(1, arrange(now.page) + by));
     Gallery.remember("columns", columns);
     arrange(now.page);
@@ -227,8 +227,8 @@ Gallery.episode = (() => {
     show,
     toggle,
     resize,
-    // Ends what is on its way: nobody waits for it any more.
-    leave: () => (wanted += 1),
+    // Ignores a page that is still loading.
+    leave: () => (latestRequest += 1),
     get row() {
       return now?.row ?? null;
     },
@@ -239,8 +239,8 @@ Gallery.episode = (() => {
     },
     objects() {
       const all = [...root().querySelectorAll("details.objects")];
-      const open = !all.every((one) => one.open);
-      for (const one of all) one.open = open;
+      const open = !all.every((details) => details.open);
+      for (const details of all) details.open = open;
     },
   };
 })();

@@ -1,10 +1,10 @@
-// The keyboard. Single keys can be turned off, for who speaks to a computer instead of typing.
+// Keyboard shortcuts. Single-key shortcuts can be turned off, for users of speech input.
 "use strict";
 
 Gallery.keys = (() => {
   const { make } = Gallery;
   const onEpisode = () => !document.getElementById("episode").hidden;
-  const turned = () => Gallery.recall("keys") !== "off";
+  const enabled = () => Gallery.recall("keys") !== "off";
   const dialog = () => document.getElementById("help");
 
   const EPISODE = {
@@ -15,21 +15,21 @@ Gallery.keys = (() => {
     a: ["amodal boxes", () => Gallery.episode.toggle("amodal")],
     n: ["names", () => Gallery.episode.toggle("names")],
     p: ["pointer", () => Gallery.episode.toggle("pointer")],
-    o: ["the objects of all pictures", () => Gallery.episode.objects()],
+    o: ["lists of objects", () => Gallery.episode.objects()],
     w: ["the answer", () => Gallery.episode.ask()],
-    "+": ["larger pictures", () => Gallery.episode.resize(-1)],
-    "-": ["smaller pictures", () => Gallery.episode.resize(1)],
+    "+": ["larger images", () => Gallery.episode.resize(-1)],
+    "-": ["smaller images", () => Gallery.episode.resize(1)],
     Escape: ["back to the list", () => Gallery.back()],
   };
   const LIST = {
-    ArrowLeft: ["card before", () => Gallery.list.move("left")],
-    ArrowRight: ["card after", () => Gallery.list.move("right")],
+    ArrowLeft: ["previous card", () => Gallery.list.move("left")],
+    ArrowRight: ["next card", () => Gallery.list.move("right")],
     ArrowUp: ["card above", () => Gallery.list.move("up"), true],
     ArrowDown: ["card below", () => Gallery.list.move("down"), true],
     Enter: ["open the card", null],
     "/": ["search", () => Gallery.list.focusSearch()],
-    "[": ["page before", () => Gallery.list.turn(-1)],
-    "]": ["page after", () => Gallery.list.turn(1)],
+    "[": ["previous page", () => Gallery.list.turn(-1)],
+    "]": ["next page", () => Gallery.list.turn(1)],
   };
   const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc", Enter: "Enter" };
 
@@ -40,13 +40,13 @@ Gallery.keys = (() => {
 
   function build() {
     const input = make("input", { type: "checkbox" });
-    input.checked = turned();
+    input.checked = enabled();
     input.addEventListener("change", () => Gallery.remember("keys", input.checked ? "on" : "off"));
     const close = make("button", { type: "button", onclick: () => dialog().close() }, "Close");
     dialog().append(
       make("h2", { id: "help-title" }, "Keys"),
-      make("div", { class: "two" }, table("An episode", EPISODE), table("The list", LIST)),
-      make("label", { class: "switch" }, input, "Use these keys"),
+      make("div", { class: "two" }, table("Episode", EPISODE), table("List", LIST)),
+      make("label", { class: "switch" }, input, "Use single-key shortcuts"),
       close,
     );
   }
@@ -68,7 +68,7 @@ Gallery.keys = (() => {
     if (typed(event)) return;
     const { key } = event;
     const isArrow = key.startsWith("Arrow");
-    if (!isArrow && key !== "Escape" && !turned()) return;
+    if (!isArrow && key !== "Escape" && !enabled()) return;
     if (isArrow && event.target.closest?.("[data-own-arrows]")) return;
     if (key === "?") {
       event.preventDefault();

@@ -1,4 +1,4 @@
-// The list: what can be chosen on the left, cards on the right, a page of them at a time.
+// The list: search and filters on the left, a page of cards on the right.
 "use strict";
 
 Gallery.list = (() => {
@@ -60,14 +60,14 @@ Gallery.list = (() => {
       "form",
       { class: "filters", role: "search", "aria-label": "Episodes", onsubmit: (event) => event.preventDefault() },
       make("div", { class: "field" }, make("label", { for: "q" }, "Search ", make("kbd", {}, "/")), search),
-      make("p", { id: "q-hint", class: "hint" }, "Name, words of an utterance, or an object: red metal cube"),
+      make("p", { id: "q-hint", class: "hint" }, "A name, words of an utterance, or an object: red metal cube"),
       make("div", { class: "field" }, make("label", { for: "sort" }, "Sort by"), sort),
       make("details", { class: "more", open: matchMedia("(min-width: 60rem)").matches }, make("summary", {}, "Filters"), facets, clear),
     );
     const title = make("h1", { id: "list-title", tabindex: "-1" }, "Episodes");
     const cards = make("ul", { class: "cards" });
     const pager = make("nav", { class: "pager", "aria-label": "Pages" });
-    const empty = make("p", { class: "notice", hidden: true }, "No episode is like this. Take a filter away, or look for less.");
+    const empty = make("p", { class: "notice", hidden: true }, "No episode matches. Remove a filter or search for less.");
     root().append(filters, make("div", { class: "results" }, title, cards, empty, pager));
     parts = { search, sort, clear, title, cards, pager, empty };
   }
@@ -77,7 +77,7 @@ Gallery.list = (() => {
     const shapes = data.words("shape", row);
     const colors = data.words("color", row);
     const what = [shapes.join(", "), colors.join(", ")].filter(Boolean).join("; ");
-    return `${Gallery.plural(data.column("images")[row], "picture")}${what ? ` with ${what}` : ""}`;
+    return `${Gallery.plural(data.column("images")[row], "image")}${what ? ` with ${what}` : ""}`;
   }
 
   function card(row) {
@@ -154,15 +154,15 @@ Gallery.list = (() => {
 
   const links = () => [...parts.cards.querySelectorAll("a.card")];
 
-  // Moves the focus among the cards; how: left, right, up, down.
-  function move(how) {
+  // Moves the focus between cards; direction: left, right, up, down.
+  function move(direction) {
     const all = links();
     const at = all.indexOf(document.activeElement);
     if (!all.length) return;
     if (at < 0) return all[0].focus();
     const top = all[0].getBoundingClientRect().top;
-    const wide = Math.max(1, all.filter((link) => Math.abs(link.getBoundingClientRect().top - top) < 4).length);
-    const to = at + { left: -1, right: 1, up: -wide, down: wide }[how];
+    const perRow = Math.max(1, all.filter((link) => Math.abs(link.getBoundingClientRect().top - top) < 4).length);
+    const to = at + { left: -1, right: 1, up: -perRow, down: perRow }[direction];
     if (to >= 0 && to < all.length) all[to].focus();
   }
 

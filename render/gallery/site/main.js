@@ -1,11 +1,11 @@
-// Addresses: `#?...` is the list, narrowed and sorted; `#/EPISODE?...` an episode among those.
+// Routing: `#?...` is the list with its filters and order, `#/EPISODE?...` an episode in that list.
 "use strict";
 
 (() => {
   const part = (id) => document.getElementById(id);
   const THEMES = { auto: "Theme: system", light: "Theme: light", dark: "Theme: dark" };
-  let where = 0;
-  let left = null;
+  let scrollPosition = 0;
+  let lastRow = null;
 
   Gallery.addressOf = (id, state) => {
     const query = Gallery.search.query(state);
@@ -25,46 +25,46 @@
     return { id, state: Gallery.search.parse(query), hash };
   }
 
-  // What can't go on says so, in place of the list.
-  Gallery.stuck = (text) => {
+  // Replaces the list by an error message.
+  Gallery.fail = (text) => {
     for (const name of ["list", "episode"]) part(name).hidden = true;
     part("loading").hidden = false;
-    part("loading").textContent = `${text} Is the gallery’s folder whole? Running render-gallery again mends it.`;
+    part("loading").textContent = `${text} The gallery’s folder may be incomplete. Run render-gallery again to repair it.`;
     part("status").textContent = "";
   };
 
-  // first: nothing had the focus yet, and nothing shall take it.
+  // first: on loading the page, which must not move the focus.
   Gallery.route = async (first = false) => {
     const { id, state, hash } = parsed();
     if (state.q && !Gallery.data.searched) {
-      part("status").textContent = "Loading the texts …";
+      part("status").textContent = "Loading the search index …";
       try {
         await Gallery.data.loadTexts();
       } catch {
-        return Gallery.stuck("The texts to search in can’t be loaded.");
+        return Gallery.fail("The texts to search in can’t be loaded.");
       }
-      // Somebody may have gone on meanwhile.
+      // The user may have left in the meantime.
       if (location.hash.slice(1) !== hash) return;
     }
     part("loading").hidden = true;
     const fromList = !part("list").hidden;
-    if (fromList && id !== null) where = window.scrollY;
+    if (fromList && id !== null) scrollPosition = window.scrollY;
     part("list").hidden = id !== null;
     part("episode").hidden = id === null;
     if (id !== null) {
       await Gallery.episode.show(id, state, !first);
       if (part("episode").hidden) return;
       window.scrollTo(0, 0);
-      left = Gallery.episode.row;
+      lastRow = Gallery.episode.row;
       return;
     }
     Gallery.episode.leave();
     const typing = document.activeElement?.closest?.(".filters");
-    Gallery.list.show(state, !first && !typing && left === null);
-    if (left !== null) {
-      window.scrollTo(0, where);
-      Gallery.list.focusRow(left);
-      left = null;
+    Gallery.list.show(state, !first && !typing && lastRow === null);
+    if (lastRow !== null) {
+      window.scrollTo(0, scrollPosition);
+      Gallery.list.focusRow(lastRow);
+      lastRow = null;
     } else if (!typing && !first) window.scrollTo(0, 0);
   };
 

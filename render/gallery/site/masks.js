@@ -1,11 +1,11 @@
-// COCO's compressed run lengths, and pictures of masks made from them.
+// Decodes COCO's compressed run lengths and draws masks.
 "use strict";
 
 Gallery.masks = (() => {
   const INSIDE = 110;
   const EDGE = 255;
 
-  // Run lengths: outside, inside, outside, ... down the columns.
+  // Run lengths: outside, inside, outside, ..., column by column.
   function runs(counts) {
     const lengths = [];
     let at = 0;
@@ -25,7 +25,7 @@ Gallery.masks = (() => {
     return lengths;
   }
 
-  // Which object each pixel shows: (height * width), row by row, 0 for none, else its place in the list from 1.
+  // The object of each pixel: (height * width), row by row; its number in the list from 1, or 0.
   function idMap(width, height, objects) {
     const ids = new Uint16Array(width * height);
     objects.forEach((item, index) => {
@@ -42,7 +42,7 @@ Gallery.masks = (() => {
     return ids;
   }
 
-  // Draws the masks for which shown[index] holds: tinted inside, a full line of pixels at their edge.
+  // Draws the masks with shown[index]: tinted inside, with an opaque line of pixels along the edge.
   function draw(canvas, ids, colors, shown) {
     const { width, height } = canvas;
     const context = canvas.getContext("2d");

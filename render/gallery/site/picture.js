@@ -1,17 +1,17 @@
-// One image of an episode, large, with its truth drawn over it. What is drawn is chosen once for all pictures.
+// One image of an episode with its annotations. The layers are switched for all images together.
 "use strict";
 
 Gallery.picture = (() => {
   const { make, makeSvg } = Gallery;
   const PHRASES = { left: "left of it", right: "right of it", front: "in front of it", behind: "behind it", above: "above it", below: "below it" };
-  const MOST_SPREAD = 40;
-  // Layer -> what its button says, and its key.
+  const MAX_SPREAD = 40;
+  // Layer -> label, key and tooltip of its button.
   const LAYERS = {
-    boxes: { label: "Boxes", key: "b", hint: "around what is visible" },
+    boxes: { label: "Boxes", key: "b", hint: "around the visible part of each object" },
     masks: { label: "Masks", key: "m", hint: "the visible pixels of each object" },
-    amodal: { label: "Amodal boxes", key: "a", hint: "around the whole object, dashed, as if nothing hid it" },
-    names: { label: "Names", key: "n", hint: "and how much of each is visible" },
-    pointer: { label: "Pointer", key: "p", hint: "from the fingertip to what it points at" },
+    amodal: { label: "Amodal boxes", key: "a", hint: "around the complete object, including hidden parts; dashed" },
+    names: { label: "Names", key: "n", hint: "and the visible fraction of each object" },
+    pointer: { label: "Pointer", key: "p", hint: "from the fingertip to the target" },
   };
   const on = { boxes: false, masks: false, amodal: false, names: false, pointer: false };
 
@@ -31,13 +31,13 @@ Gallery.picture = (() => {
     const { pointer } = image.annotation;
     if (pointer && pointer.name === item.name) parts.push(`points at ${pointer.target}`);
     parts.push(item.bbox ? `${Gallery.percent(item.visible_fraction)} visible, ${Gallery.plural(item.visible_pixels, "pixel")}` : "not visible");
-    if (item.truncated) parts.push("cut by the border");
+    if (item.truncated) parts.push("cut off by the image border");
     return Gallery.inline(parts.join(", "));
   }
 
   function rectangle([x, y, width, height], className, tint) {
     const place = { x, y, width, height, "vector-effect": "non-scaling-stroke" };
-    // A dark line below keeps a bright one visible on a bright picture.
+    // A dark line below keeps a bright one visible on a bright image.
     return [makeSvg("rect", { ...place, class: `${className} casing` }), makeSvg("rect", { ...place, class: className, stroke: tint })];
   }
 
@@ -71,7 +71,7 @@ Gallery.picture = (() => {
     made.style.borderColor = image.tints[item.name];
     if (x + width / 2 > image.width * 0.7) made.style.right = `${100 - (100 * (x + width)) / image.width}%`;
     else made.style.left = `${(100 * Math.max(0, x)) / image.width}%`;
-    // Above the box, or inside it where there is no room above.
+    // Above the box, or inside it if there is no space above.
     if (y > image.height * 0.09) made.style.bottom = `${100 - (100 * y) / image.height}%`;
     else made.style.top = `${(100 * Math.max(0, y)) / image.height}%`;
     return made;
@@ -94,7 +94,7 @@ Gallery.picture = (() => {
       this.layer = make("div", { class: "tags", "aria-hidden": "true" }, this.tags);
       this.stage = make("div", { class: "stage" }, this.img, this.canvas, makeSvg("svg", view, this.groups, this.marks), this.layer);
       this.stage.style.aspectRatio = `${image.width} / ${image.height}`;
-      // So that a picture higher than wide does not fill more than the window.
+      // Keeps a portrait image inside the window.
       this.stage.style.setProperty("--aspect", image.width / image.height);
       this.info = make("p", { class: "info" });
       this.stage.addEventListener("pointermove", (event) => this.light(this.at(event)));
@@ -108,7 +108,7 @@ Gallery.picture = (() => {
       return this.map;
     }
 
-    // The object at a place on the screen: its place in the list, or null.
+    // The index of the object under a mouse event, or null.
     at(event) {
       const area = this.img.getBoundingClientRect();
       const x = Math.floor(((event.clientX - area.left) / area.width) * this.image.width);
@@ -154,13 +154,13 @@ Gallery.picture = (() => {
       this.tell(lit);
     }
 
-    // Moves names apart that would stand on each other; of very many, nobody could read any.
+    // Moves overlapping labels apart, unless there are too many to be readable.
     spread() {
-      const shown = this.tags.filter((one) => one.classList.contains("shown"));
-      for (const one of shown) one.style.transform = "";
-      if (shown.length < 2 || shown.length > MOST_SPREAD) return;
+      const shown = this.tags.filter((tag) => tag.classList.contains("shown"));
+      for (const label of shown) label.style.transform = "";
+      if (shown.length < 2 || shown.length > MAX_SPREAD) return;
       const area = this.stage.getBoundingClientRect();
-      const places = shown.map((one) => one.getBoundingClientRect());
+      const places = shown.map((label) => label.getBoundingClientRect());
       const taken = [];
       const order = shown.map((_, index) => index).sort((a, b) => shown[b].classList.contains("lit") - shown[a].classList.contains("lit"));
       for (const index of order) {
@@ -178,7 +178,7 @@ Gallery.picture = (() => {
 
     tell(lit) {
       if (!lit) {
-        this.info.textContent = this.hint && this.objects.length ? "Point at an object to see what stands where around it." : "";
+        this.info.textContent = this.hint && this.objects.length ? "Point at an object to see its relations to the others." : "";
         this.info.classList.add("idle");
         return;
       }

@@ -1,37 +1,37 @@
-// Which episodes, in which order: the state of the list, kept in the address so that it can be shared and gone back to.
+// Search, filters and order of the list. The URL holds them, so that links, bookmarks and the back button work.
 "use strict";
 
 Gallery.search = (() => {
-  // label, and how several choices are meant: any of them, or all of them in one episode.
+  // any: an episode has any of the chosen words, otherwise all of them. set: an episode may have several words.
   const FACETS = {
     benchmark: { label: "Benchmark", any: true },
     task: { label: "Task", any: true },
     split: { label: "Split", any: true },
     stage: { label: "Stage", any: true },
     shape: { label: "Shape", hint: "all of these" },
-    color: { label: "Colour", hint: "all of these" },
+    color: { label: "Color", hint: "all of these" },
     material: { label: "Material", hint: "all of these" },
     checks: { label: "Failed checks", any: true, set: true },
   };
   const SORTS = {
     id: { label: "Name", column: "id" },
     visible: { label: "Smallest visible fraction", column: "visible", show: (v) => `${Gallery.percent(v)} visible` },
-    slow: { label: "Longest to make", column: "seconds", down: true, show: Gallery.seconds },
-    fast: { label: "Shortest to make", column: "seconds", show: Gallery.seconds },
+    slow: { label: "Longest to render", column: "seconds", down: true, show: Gallery.seconds },
+    fast: { label: "Shortest to render", column: "seconds", show: Gallery.seconds },
     new: { label: "Newest", column: "created", down: true, show: (v) => v.replace("T", " ") },
     old: { label: "Oldest", column: "created", show: (v) => v.replace("T", " ") },
     many: { label: "Most objects", column: "objects", down: true, show: (v) => Gallery.plural(v, "object") },
     few: { label: "Fewest objects", column: "objects", show: (v) => Gallery.plural(v, "object") },
-    images: { label: "Most pictures", column: "images", down: true, show: (v) => Gallery.plural(v, "picture") },
+    images: { label: "Most images", column: "images", down: true, show: (v) => Gallery.plural(v, "image") },
   };
   let last = { key: null, result: null };
 
   function parse(query) {
-    const given = new URLSearchParams(query);
-    const state = { q: given.get("q") || "", sort: given.get("sort") || "id", page: 1, chosen: {} };
+    const params = new URLSearchParams(query);
+    const state = { q: params.get("q") || "", sort: params.get("sort") || "id", page: 1, chosen: {} };
     if (!Object.hasOwn(SORTS, state.sort)) state.sort = "id";
-    state.page = Math.max(1, Math.floor(Number(given.get("page"))) || 1);
-    for (const facet of Object.keys(FACETS)) state.chosen[facet] = new Set(given.getAll(facet));
+    state.page = Math.max(1, Math.floor(Number(params.get("page"))) || 1);
+    for (const facet of Object.keys(FACETS)) state.chosen[facet] = new Set(params.getAll(facet));
     return state;
   }
 
@@ -44,33 +44,33 @@ Gallery.search = (() => {
     return params.toString();
   }
 
-  // A function row -> whether its id, its texts, or one of its objects has what was typed.
+  // Returns row -> whether its id, its texts or one of its objects matches the query.
   function matcher(text, searched) {
-    const wanted = text.trim().toLowerCase();
-    if (!wanted) return () => true;
+    const typed = text.trim().toLowerCase();
+    if (!typed) return () => true;
     const ids = Gallery.data.column("id");
-    const words = wanted.split(/\s+/);
-    const described = Gallery.data.head.words.things.map((thing) => {
-      const parts = thing.toLowerCase().split(/[\s-]+/);
+    const words = typed.split(/\s+/);
+    const described = Gallery.data.head.words.things.map((object) => {
+      const parts = object.toLowerCase().split(/[\s-]+/);
       return words.every((word) => parts.includes(word));
     });
     return (row) =>
-      ids[row].toLowerCase().includes(wanted) ||
-      searched.text[row].includes(wanted) ||
-      searched.things[row].some((thing) => described[thing]);
+      ids[row].toLowerCase().includes(typed) ||
+      searched.text[row].includes(typed) ||
+      searched.things[row].some((object) => described[object]);
   }
 
-  // For each facet a function row -> whether it lets the row pass; null where nothing was chosen.
+  // For each facet: row -> whether the row passes its filter, or null if nothing is chosen.
   function gates(state) {
     const { head } = Gallery.data;
     return Object.entries(FACETS).map(([facet, { any, set }]) => {
       const chosen = [...state.chosen[facet]].map((word) => head.words[facet].indexOf(word));
       if (!chosen.length) return null;
       const column = Gallery.data.column(facet);
-      // No word is -1, in a column as in what was chosen: an address may name what is not here.
+      // -1 stands for no word in a column, and for an unknown word in a URL.
       if (any && !set) return (row) => column[row] >= 0 && chosen.includes(column[row]);
       const passes = head.sets[facet].map((members) =>
-        any ? chosen.some((one) => members.includes(one)) : chosen.every((one) => members.includes(one)),
+        any ? chosen.some((word) => members.includes(word)) : chosen.every((word) => members.includes(word)),
       );
       return (row) => passes[column[row]];
     });
@@ -87,7 +87,7 @@ Gallery.search = (() => {
       if (value >= 0) counts[facet][value] += 1;
       return;
     }
-    for (const one of Gallery.data.head.sets[facet][value]) counts[facet][one] += 1;
+    for (const word of Gallery.data.head.sets[facet][value]) counts[facet][word] += 1;
   }
 
   function sorted(rows, state) {
@@ -98,14 +98,14 @@ Gallery.search = (() => {
     return rows.sort((a, b) => {
       const [x, y] = [values[a], values[b]];
       if (x === y) return a - b;
-      // Episodes without the figure stand last, whichever way.
+      // Episodes without a value are last in both directions.
       if (x === null || x === "") return 1;
       if (y === null || y === "") return -1;
       return x < y ? -sign : sign;
     });
   }
 
-  // {rows, counts}: the rows in order, and facet -> how many episodes each of its words would give.
+  // {rows, counts}: the rows in order, and facet -> number of episodes that each of its words would select.
   function result(state) {
     const key = query(state, 1);
     if (last.key === key) return last.result;
@@ -121,7 +121,7 @@ Gallery.search = (() => {
         rows.push(row);
         for (const facet of names) tally(counts, facet, row);
       } else if (FACETS[names[failed[0]]].any) {
-        // Chosen as well, it would come in.
+        // It would be in the list if this word were chosen, too.
         tally(counts, names[failed[0]], row);
       }
     }

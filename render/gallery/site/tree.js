@@ -1,9 +1,9 @@
-// JSON as a tree to open and close, made as it is opened: a Scene may hold thousands of numbers.
+// JSON as a collapsible tree. Nodes are created when they are opened, because a Scene may hold thousands of numbers.
 "use strict";
 
 Gallery.tree = (() => {
   const { make } = Gallery;
-  const MOST = 200;
+  const MAX_ITEMS = 200;
 
   const isLeaf = (value) => value === null || typeof value !== "object";
   const isFlat = (value) => Array.isArray(value) && value.length <= 16 && value.every(isLeaf);
@@ -34,31 +34,31 @@ Gallery.tree = (() => {
 
   function list(value) {
     const entries = Object.entries(value);
-    const made = make("ul", { class: "tree" });
+    const tree = make("ul", { class: "tree" });
     const more = (from) => {
-      made.append(...entries.slice(from, from + MOST).map(([key, item]) => node(key, item)));
-      const left = entries.length - from - MOST;
+      tree.append(...entries.slice(from, from + MAX_ITEMS).map(([key, item]) => node(key, item)));
+      const left = entries.length - from - MAX_ITEMS;
       if (left <= 0) return;
       const button = make("button", { type: "button", class: "quiet" }, `${left} more`);
       const row = make("li", {}, button);
-      button.addEventListener("click", () => (row.remove(), more(from + MOST)));
-      made.append(row);
+      button.addEventListener("click", () => (row.remove(), more(from + MAX_ITEMS)));
+      tree.append(row);
     };
     more(0);
-    return made;
+    return tree;
   }
 
-  // A closed <details> of a value, with a button that copies it.
+  // A closed <details> element of a value, with a button that copies it.
   return (title, value, open = false) => {
     const copy = make("button", { type: "button", class: "quiet" }, "Copy as JSON");
     copy.addEventListener("click", () => Gallery.copy(JSON.stringify(value, null, 1), copy));
-    const whole = make("details", { class: "json" }, make("summary", {}, title));
-    const unfold = () => whole.children.length < 2 && whole.append(copy, isLeaf(value) ? leaf(value) : list(value));
-    whole.addEventListener("toggle", unfold);
+    const details = make("details", { class: "json" }, make("summary", {}, title));
+    const unfold = () => details.children.length < 2 && details.append(copy, isLeaf(value) ? leaf(value) : list(value));
+    details.addEventListener("toggle", unfold);
     if (open) {
       unfold();
-      whole.open = true;
+      details.open = true;
     }
-    return whole;
+    return details;
   };
 })();

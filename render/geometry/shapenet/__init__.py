@@ -1,4 +1,4 @@
-"""Models in ShapeNet's layout, read without Blender: which there are, and what they are made of."""
+"""Models in the layout of ShapeNet, found and read without Blender."""
 
 from __future__ import annotations
 

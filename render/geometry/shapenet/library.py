@@ -1,17 +1,16 @@
-"""Libraries of models: a folder in the layout of ShapeNetCore, found by option, environment or `assets.toml`.
+"""Model libraries: folders in the layout of ShapeNetCore, chosen by option, environment or `assets.toml`.
 
     <root>/<synset>/<id>/models/model_normalized.obj     version 2
     <root>/<synset>/<id>/model.obj                       version 1
     <root>/<synset>/<id>.glb, or <root>/<synset>/<id>/<any>.glb (one)
 
-The one process-wide setting is the environment: `DIORAMA_SHAPENET` names the root, `DIORAMA_SHAPENET_UP` and
-`DIORAMA_SHAPENET_FRONT` its axes (default +y and -z, as ShapeNetCore's are). Without it, `assets.toml` is read (in the
-working directory, or `$XDG_CONFIG_HOME/diorama/`); without that too, our own small library is used.
+The environment holds the setting of a process: `DIORAMA_SHAPENET` names the root, `DIORAMA_SHAPENET_UP` and
+`DIORAMA_SHAPENET_FRONT` the axes of its models (default +y and -z, those of ShapeNetCore). Without it, `assets.toml` in
+the working directory or in `$XDG_CONFIG_HOME/diorama/` is read. Without both, Diorama's own small library is used.
 """
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from importlib import resources
 from pathlib import Path
 
 from render.model.errors import AssetError, UsageError
+from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.model_names import SYNSETS, ModelName, parse_model, word_of
 
 ROOT, UP, FRONT = "DIORAMA_SHAPENET", "DIORAMA_SHAPENET_UP", "DIORAMA_SHAPENET_FRONT"
@@ -30,37 +30,37 @@ _SHOWN = 8
 
 @dataclass(frozen=True)
 class Library:
-    """root: absolute. up, front: the models' own axes, such as "+y"; of .glb files glTF's up counts all the same."""
+    """root: absolute path. up, front: axes of the models, such as "+y"; .glb files always have glTF's up."""
 
     root: Path
     up: str = "+y"
     front: str = "-z"
 
     def categories(self) -> list[str]:
-        """Names of its folders that hold models, sorted. Raises AssetError if the root can't be read."""
-        return list(_folders(self.root, _changed(self.root)))
+        """Names of the category folders, sorted. Raises AssetError if the root can't be read."""
+        return list(_folders(self.root, _changed_ns(self.root)))
 
     def models(self, category: str) -> list[str]:
-        """Ids of a category's models, sorted; a word stands for its synset. Raises AssetError."""
+        """Ids of the models of a category (synset or word), sorted. Raises AssetError."""
         folder = self.root / self._folder(category)
-        return list(_ids(folder, _changed(folder)))
+        return list(_ids(folder, _changed_ns(folder)))
 
     def _folder(self, category: str) -> str:
         for name in (SYNSETS.get(category.lower(), category), category):
             if (self.root / name).is_dir():
                 return name
-        there = self.categories()
-        words = {word_of(name): name for name in there}
-        near = difflib.get_close_matches(category.lower(), [*words, *SYNSETS], n=1)
-        hint = f"; did you mean {near[0]!r}?" if near and near[0] != category else ""
-        shown = ", ".join(sorted(words)[:_SHOWN]) + (", ..." if len(words) > _SHOWN else "")
-        raise AssetError(f"no category {category!r} in the model library {self.root}; there are: {shown}{hint}")
+        words = sorted({word_of(name) for name in self.categories()})
+        hint = did_you_mean(category, [word for word in (*words, *SYNSETS) if word != category.lower()])
+        known = ", ".join(words[:_SHOWN]) + (", ..." if len(words) > _SHOWN else "") + (f"; {hint}" if hint else "")
+        raise AssetError(f"no category {category!r} in the model library {self.root}; there are: {known}")
 
     def find(self, shape: str) -> tuple[str, Path]:
-        """Canonical name (`shapenet:<folder>/<id>`) and file of a model that a spec names. Raises AssetError."""
+        """Canonical name (`shapenet:<folder>/<id>`) and file of a model named in a spec. Raises AssetError."""
         name = parse_model(shape)
         if name is None:
-            raise AssetError(f"{shape!r} is no model's name; write shapenet:<category>/<id> or shapenet:<category>/#3")
+            raise AssetError(
+                f"{shape!r} is not the name of a model; write shapenet:<category>/<id> or shapenet:<category>/#3"
+            )
         category = self._folder(name.category)
         model = self._id(shape, name)
         folder = self.root / category
@@ -82,9 +82,8 @@ class Library:
                 raise AssetError(f"model {shape!r}: the category has {len(ids)} models in {self.root}")
             return ids[name.number - 1]
         if name.model not in ids:
-            near = difflib.get_close_matches(name.model, ids, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; there are {len(ids)}, such as {', '.join(ids[:2])}"
-            raise AssetError(f"no model {shape!r} in the model library {self.root}{hint}")
+            hint = did_you_mean(name.model, ids) or f"there are {len(ids)}, such as {', '.join(ids[:2])}"
+            raise AssetError(f"no model {shape!r} in the model library {self.root}; {hint}")
         return name.model
 
 
@@ -94,7 +93,7 @@ def _candidates(folder: Path, model: str) -> list[Path]:
     return [*(inside / name for name in _OBJ), folder / f"{model}.glb", *single]
 
 
-def _changed(folder: Path) -> int:
+def _changed_ns(folder: Path) -> int:
     try:
         return folder.stat().st_mtime_ns
     except OSError as error:
@@ -102,26 +101,22 @@ def _changed(folder: Path) -> int:
 
 
 @lru_cache(maxsize=8)
-def _folders(root: Path, _changed_ns: int) -> tuple[str, ...]:
+def _folders(root: Path, _changed: int) -> tuple[str, ...]:
     return tuple(sorted(path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")))
 
 
 @lru_cache(maxsize=256)
-def _ids(folder: Path, _changed_ns: int) -> tuple[str, ...]:
-    there = sorted(path for path in folder.iterdir() if _is_model(path))
-    return tuple(sorted({path.name if path.is_dir() else path.stem for path in there}))
+def _ids(folder: Path, _changed: int) -> tuple[str, ...]:
+    paths = [path for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
+    return tuple(sorted({path.name if path.is_dir() else path.stem for path in paths if _is_model(path)}))
 
 
 def _is_model(path: Path) -> bool:
-    return not path.name.startswith(".") and (path.is_dir() or path.suffix == ".glb")
-
-
-def _packaged() -> Path:
-    return Path(str(resources.files("assets"))) / "shapenet_mini"
+    return path.is_dir() or path.suffix == ".glb"
 
 
 def settings_file() -> Path | None:
-    """The `assets.toml` that counts, None if there is none."""
+    """The `assets.toml` to read; None if there is none."""
     home = Path(os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser())
     for path in (Path("assets.toml"), home / "diorama" / "assets.toml"):
         if path.is_file():
@@ -138,7 +133,9 @@ def _from_file(path: Path) -> tuple[str, str, str] | None:
         return None
     keys = {"root", "up", "front"}
     if not isinstance(table, dict) or not all(k in keys and isinstance(v, str) for k, v in table.items()):
-        raise UsageError(f'{path}: [shapenet] takes root, up and front, each a text, such as root = "ShapeNetCore.v2"')
+        raise UsageError(
+            f'{path}: [shapenet] takes root, up and front, each a string, such as root = "ShapeNetCore.v2"'
+        )
     if "root" not in table:
         raise UsageError(f"{path}: [shapenet] has no root")
     root = path.parent / Path(table["root"]).expanduser()
@@ -146,7 +143,7 @@ def _from_file(path: Path) -> tuple[str, str, str] | None:
 
 
 def library_setting() -> tuple[str, str, str] | None:
-    """Root (absolute), up and front of the library that was chosen; None where none was. Raises UsageError."""
+    """Root (absolute), up and front of the chosen library; None if none is chosen. Raises UsageError."""
     root = os.environ.get(ROOT)
     if root:
         return str(Path(root).expanduser().absolute()), os.environ.get(UP) or "+y", os.environ.get(FRONT) or "-z"
@@ -155,14 +152,15 @@ def library_setting() -> tuple[str, str, str] | None:
 
 
 def choose_library(setting: tuple[str, str, str] | None) -> None:
-    """Make a library that of this process and those it starts; None leaves what is in force."""
+    """Set the library of this process and its child processes; None leaves the setting unchanged."""
     if setting is not None:
         os.environ.update(zip((ROOT, UP, FRONT), setting, strict=True))
 
 
 def library() -> Library:
-    """The library in force. Raises UsageError where the settings are wrong, AssetError where the folder isn't there."""
-    return _checked(*(library_setting() or (str(_packaged()), "+y", "-z")))
+    """The library in use. Raises UsageError for wrong settings, AssetError for a missing folder."""
+    own = Path(str(resources.files("assets"))) / "shapenet_mini"
+    return _checked(*(library_setting() or (str(own), "+y", "-z")))
 
 
 @lru_cache(maxsize=16)

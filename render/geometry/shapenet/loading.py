@@ -1,42 +1,61 @@
-"""Models by name: from this process's memory, from the cache on disk, or made from their files."""
+"""Load models by name: from this process's memory, from the cache on disk, or from their files.
+
+The cache folder is `$DIORAMA_CACHE`, or `diorama` in the user's cache folder. An entry is one .npz (arrays, and all
+other fields as JSON), named by the model's path and axes, and valid while all files that it was made from keep their
+size and date. Textures that Blender can't read are stored beside it as PNG. The cache may be deleted at any time; where
+it can't be written, each process reads the models again.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
+import logging
+import os
 from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import asdict, fields
 from pathlib import Path
+from typing import IO, Any
 
-from render.geometry.shapenet.cache import ModelCache
+import numpy as np
+
 from render.geometry.shapenet.library import Library, library
-from render.geometry.shapenet.making import make_model
-from render.geometry.shapenet.model import Model
+from render.geometry.shapenet.model import VERSION, FileState, Model, ModelMaterial, make_model
 from render.geometry.shapenet.reading import Sources
+from scene_specs.language.atomic import atomic_path
 
-# Models held in memory, and the bytes that they may take together; one of 100,000 faces takes some 5 MB.
+log = logging.getLogger(__name__)
+
+# Models kept in memory, and their size in bytes; a model of 100,000 faces takes about 5 MB.
 _HELD, _HELD_BYTES = 64, 256 << 20
 _held: OrderedDict[tuple[str, Library], Model] = OrderedDict()
+_ARRAYS = ("vertices", "triangles", "uv", "slots")
+# Texture formats that Blender reads from the model's own file.
+_READABLE = (".png", ".jpg", ".jpeg")
 
 
 def canonical(shape: str) -> str:
-    """`shapenet:<folder>/<id>` of a model that a spec names in any way. Raises AssetError, UsageError."""
+    """`shapenet:<folder>/<id>` of a model that a spec names in any form. Raises AssetError, UsageError."""
     return library().find(shape)[0]
 
 
 def load_model(shape: str, source: Library | None = None) -> Model:
-    """The model that a spec names, ready. source: default the library in force.
+    """The model that a spec names. source: default the library in use.
 
-    Made once for as long as its files stay as they are. Raises AssetError naming the file that is missing or broken.
+    Read again only when its files have changed. Raises AssetError naming the file that is missing or broken.
     """
     source = source or library()
     model = _held.get((shape, source))
-    if model is not None and all(state.still() for state in model.files):
+    if model is not None and model.is_current():
         _held.move_to_end((shape, source))
         return model
     name, path = source.find(shape)
     key = (name, source)
     model = _held.get(key)
-    if model is None or not all(state.still() for state in model.files):
-        model = _from_files(name, path, source)
-        _held[key] = model
+    if model is None or not model.is_current():
+        model = _held[key] = _read_model(name, path, source)
     _held.move_to_end(key)
     while len(_held) > _HELD or (len(_held) > 1 and sum(map(_bytes, _held.values())) > _HELD_BYTES):
         _held.popitem(last=False)
@@ -44,15 +63,95 @@ def load_model(shape: str, source: Library | None = None) -> Model:
 
 
 def _bytes(model: Model) -> int:
-    return sum(array.nbytes for array in (model.vertices, model.triangles, model.uv, model.slots))
+    return sum(getattr(model, key).nbytes for key in _ARRAYS)
 
 
-def _from_files(name: str, path: Path, source: Library) -> Model:
+def _read_model(name: str, path: Path, source: Library) -> Model:
+    """The model from the cache or, where that is missing or out of date, from its files."""
     cache = ModelCache(path, source)
-    found = cache.read(name)
-    if found is not None:
-        return found
-    sources = Sources(source.root, path)
-    made = make_model(name, sources, source, lambda image, index: cache.keep_texture(image, index, sources))
-    cache.write(made)
-    return made
+    model = cache.read(name)
+    if model is None:
+        sources = Sources(source.root, path)
+        model = make_model(name, sources, source, lambda image, index: cache.store_texture(image, index, sources))
+        cache.write(model)
+    return model
+
+
+def cache_folder() -> Path:
+    """The folder of the cache."""
+    folder = os.environ.get("DIORAMA_CACHE")
+    if folder:
+        return Path(folder)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "diorama"
+
+
+class ModelCache:
+    """The cache entry of one model."""
+
+    def __init__(self, path: Path, library: Library) -> None:
+        self._path = path
+        text = "\0".join((VERSION, str(path), str(library.root), library.up, library.front))
+        self._key = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        self._folder = cache_folder() / "models" / self._key[:2]
+
+    @property
+    def _entry(self) -> Path:
+        return self._folder / f"{self._key}.npz"
+
+    def read(self, name: str) -> Model | None:
+        """The model; None if the entry is missing, damaged or out of date."""
+        try:
+            with np.load(io.BytesIO(self._entry.read_bytes()), allow_pickle=False) as stored:
+                facts = json.loads(bytes(stored["facts"]).decode())
+                if facts.pop("version") != VERSION:
+                    return None
+                model = _from_entry(name, self._path, facts, {key: stored[key] for key in _ARRAYS})
+        except FileNotFoundError:
+            return None
+        except Exception as error:  # zip, numpy and JSON raise many types for a damaged file
+            log.info("%s: damaged; reading the model's files instead: %s", self._entry, error)
+            return None
+        textures = [Path(material.texture) for material in model.materials if material.texture]
+        return model if model.is_current() and all(path.is_file() for path in textures) else None
+
+    def write(self, model: Model) -> None:
+        """Write the entry of a model atomically; a folder that can't be written is logged."""
+        facts = {item.name: getattr(model, item.name) for item in fields(model) if item.name not in _ARRAYS}
+        facts.update(version=VERSION, path=str(model.path), materials=[asdict(m) for m in model.materials])
+        facts["files"] = [asdict(state) for state in model.files]
+        text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+        arrays = {key: getattr(model, key) for key in _ARRAYS}
+        self._write(self._entry, lambda stream: np.savez(stream, facts=text, **arrays))
+
+    def store_texture(self, image: Any, index: int, sources: Sources) -> str:
+        """Path of a texture that Blender can read: the model's own file, or else a PNG in the cache."""
+        named = image.info.get("file_path")
+        if named:
+            path = sources.locate(named, "texture")
+            if path is not None and path.suffix.lower() in _READABLE:
+                return str(path.resolve())
+        data = image.convert("RGB")
+        target = self._folder / f"{self._key}-{index}.png"
+        if not self._write(target, lambda stream: data.save(stream, format="PNG", compress_level=1)):
+            sources.note("a texture had to be converted, and the cache can't be written; set DIORAMA_CACHE")
+        return str(target)
+
+    def _write(self, target: Path, write: Callable[[IO[bytes]], object]) -> bool:
+        """Write a file atomically; False, with a warning, where it can't be written."""
+        try:
+            with atomic_path(target, fsync=False) as part, part.open("wb") as stream:
+                write(stream)
+        except OSError as error:
+            log.warning("model cache %s can't be written (%s); set DIORAMA_CACHE to a writable folder", target, error)
+            return False
+        return True
+
+
+def _from_entry(name: str, path: Path, facts: dict[str, Any], arrays: dict[str, Any]) -> Model:
+    facts["materials"] = tuple(ModelMaterial(**{**m, "color": tuple(m["color"])}) for m in facts["materials"])
+    facts["files"] = tuple(FileState(**state) for state in facts["files"])
+    facts["hull"] = tuple(tuple(corner) for corner in facts["hull"])
+    for key in ("lower", "upper", "color"):
+        facts[key] = tuple(facts[key])
+    facts["notes"] = tuple(facts["notes"])
+    return Model(**{**facts, **arrays, "name": name, "path": path})

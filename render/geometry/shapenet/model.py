@@ -1,22 +1,39 @@
-"""`Model`: one model of a library, ready for the compiler and for Cycles."""
+"""`Model`: a model of a library, welded, repaired, turned upright and scaled, ready for the compiler and Cycles."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from render.geometry.rotation import Vec, rounded3
+from render.geometry.shapenet.library import Library
+from render.geometry.shapenet.reading import Part, Sources, read_parts
+from render.geometry.shapenet.repair import convex_hull, live_faces, oriented, weld
+from render.model.errors import AssetError
+
 Floats = NDArray[np.float64]
-Vec = tuple[float, float, float]
+
+# Part of every digest: a change of this code that changes models changes the version.
+VERSION = "diorama-model-1"
+_GRAY = (0.5, 0.5, 0.5)
+# A smaller `d` of a material is taken for an exporter's error: nobody models an invisible part.
+_LEAST_ALPHA = 0.05
+
+# Stores a texture: (PIL image, material number) -> path of its file.
+StoreTexture = Callable[[Any, int], str]
 
 
 @dataclass(frozen=True)
 class ModelMaterial:
-    """color: linear RGB, 0-1. texture: an image file (.png or .jpg) in sRGB that stands for the color, or None.
+    """color: linear RGB, 0-1. texture: path of an sRGB image (.png or .jpg) used in place of the color, or None.
 
-    roughness, metallic, specular: as Blender's Principled BSDF means them. alpha: 1 is opaque.
+    roughness, metallic, specular: inputs of Blender's Principled BSDF, 0-1. alpha: 1 is opaque.
     """
 
     name: str
@@ -30,14 +47,14 @@ class ModelMaterial:
 
 @dataclass(frozen=True)
 class FileState:
-    """A file as it was when it was read. size: -1 where there was none."""
+    """Size in bytes and modification time of a file when it was read. size: -1 for a missing file."""
 
     path: str
     size: int
     changed_ns: int
 
-    def still(self) -> bool:
-        """Whether it is so now."""
+    def is_current(self) -> bool:
+        """Whether the file has not changed since."""
         try:
             now = Path(self.path).stat()
         except OSError:
@@ -47,15 +64,15 @@ class FileState:
 
 @dataclass(frozen=True)
 class Model:
-    """Z up, front towards -Y, the middle of its bounding box at the origin, its longest side 2.
+    """A model with Z up, its front towards -Y, the center of its bounding box at the origin, and a longest side of 2.
 
-    name: `shapenet:<category>/<id>`. sha256: over all its files, hexadecimal.
-    vertices (V, 3), triangles (T, 3) counter-clockwise from outside where that is known, uv (T, 3, 2) float32 a corner,
-        slots (T,) index into `materials`.
-    lower, upper: corners of the bounding box. hull (N, 2): corners of its convex outline on the ground,
-        counter-clockwise. radius: of the sphere about the origin that holds it. ground_radius: of the disc.
-    unit: half the longest side in the file's own units. color: mean over its surface, linear RGB.
-    notes: what was repaired or replaced, one sentence each.
+    name: `shapenet:<category>/<id>`. sha256: hexadecimal digest of all its files.
+    vertices: (V, 3). triangles: (T, 3), counter-clockwise seen from outside where the outside is known.
+    uv: (T, 3, 2) float32, one coordinate pair per corner. slots: (T,) index into `materials`.
+    lower, upper: corners of the bounding box. hull: (N, 2) convex outline on the ground, counter-clockwise.
+    radius: of the sphere about the origin that contains the model. ground_radius: of the disc that contains `hull`.
+    unit: half the longest side in the file's own units. color: mean over the surface, linear RGB.
+    notes: repairs and replacements, one sentence each. files: all files it was read from.
     """
 
     name: str
@@ -75,3 +92,192 @@ class Model:
     color: Vec
     notes: tuple[str, ...]
     files: tuple[FileState, ...]
+
+    def is_current(self) -> bool:
+        """Whether none of its files has changed since."""
+        return all(state.is_current() for state in self.files)
+
+
+@dataclass(frozen=True)
+class _Faces:
+    vertices: NDArray[np.float64]
+    triangles: NDArray[np.int64]
+    uv: NDArray[np.float32]
+    slots: NDArray[np.int32]
+
+
+def make_model(name: str, sources: Sources, library: Library, store: StoreTexture) -> Model:
+    """Read and prepare a model. store: stores its textures. Raises AssetError naming the file."""
+    parts = read_parts(sources)
+    faces = _repair(_upright(_join(parts, sources), library, sources), sources)
+    lower, upper = faces.vertices.min(axis=0), faces.vertices.max(axis=0)
+    unit = float((upper - lower).max()) / 2
+    vertices = np.round((faces.vertices - (lower + upper) / 2) / unit, 7) + 0.0
+    materials = tuple(_material(part, index, store, sources) for index, part in enumerate(parts))
+    flat = vertices[:, :2]
+    return Model(
+        name=name,
+        path=sources.main,
+        sha256=_digest(sources, library),
+        vertices=vertices,
+        triangles=faces.triangles.astype(np.int32),
+        uv=faces.uv,
+        slots=faces.slots,
+        materials=materials,
+        lower=rounded3(vertices.min(axis=0), 7),
+        upper=rounded3(vertices.max(axis=0), 7),
+        hull=convex_hull(flat),
+        radius=round(float(np.sqrt((vertices * vertices).sum(axis=1).max())), 6),
+        ground_radius=round(float(np.sqrt((flat * flat).sum(axis=1).max())), 6),
+        unit=unit,
+        color=_mean_color(vertices, faces, materials),
+        notes=tuple(sources.notes),
+        files=_states(sources),
+    )
+
+
+def _states(sources: Sources) -> tuple[FileState, ...]:
+    states = []
+    for path in sources.files:
+        facts = path.stat()
+        states.append(FileState(str(path), facts.st_size, facts.st_mtime_ns))
+    return (*states, *(FileState(str(path), -1, 0) for path in sources.missing))
+
+
+def _digest(sources: Sources, library: Library) -> str:
+    """SHA-256 of the axes and, sorted by name, every file that was read."""
+    digest = hashlib.sha256()
+    for part in (VERSION, library.up, library.front):
+        digest.update(part.encode() + b"\0")
+    for path in sorted(sources.files):
+        data = sources.files[path]
+        name = path.relative_to(sources.root).as_posix().encode("utf-8", "surrogateescape")
+        digest.update(name + b"\0" + len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+def _join(parts: Sequence[Part], sources: Sources) -> _Faces:
+    """The faces of all parts, except faces with a corner that is not finite. Raises AssetError."""
+    offset = 0
+    rows: dict[str, list[Any]] = {"v": [], "t": [], "uv": [], "s": []}
+    for slot, part in enumerate(parts):
+        if len(part.triangles) and not 0 <= part.triangles.min() <= part.triangles.max() < len(part.vertices):
+            raise AssetError(f"model {sources.main}: a face names a vertex that does not exist")
+        rows["v"].append(part.vertices[:, :3])
+        rows["t"].append(part.triangles + offset)
+        corner = np.zeros((len(part.triangles), 3, 2)) if part.uv is None else part.uv[part.triangles]
+        rows["uv"].append(corner.astype(np.float32))
+        rows["s"].append(np.full(len(part.triangles), slot, dtype=np.int32))
+        offset += len(part.vertices)
+    vertices, triangles = np.concatenate(rows["v"]), np.concatenate(rows["t"])
+    good = np.isfinite(vertices).all(axis=1)[triangles].all(axis=1)
+    if not good.all():
+        sources.note(f"{int((~good).sum())} faces with corners that are no numbers were left out")
+    if not good.any():
+        raise AssetError(f"model {sources.main}: none of its faces has finite corners")
+    return _Faces(vertices, triangles[good], np.concatenate(rows["uv"])[good], np.concatenate(rows["s"])[good])
+
+
+def _axis(name: str) -> NDArray[np.float64]:
+    vector = np.zeros(3)
+    vector["xyz".index(name[1])] = 1.0 if name[0] == "+" else -1.0
+    return vector
+
+
+def _upright(faces: _Faces, library: Library, sources: Sources) -> _Faces:
+    """The faces with up turned to +Z and front to -Y. In glTF, Y is up whatever the axes of the library."""
+    up, front = library.up, library.front
+    if sources.main.suffix == ".glb" and up != "+y":
+        up = "+y"
+        front = "-z" if front[1] == "y" else front
+    z, y = _axis(up), -_axis(front)
+    # Written out instead of a matrix product, so that every processor computes the same numbers.
+    v = faces.vertices
+    columns = [v[:, 0] * row[0] + v[:, 1] * row[1] + v[:, 2] * row[2] for row in (np.cross(y, z), y, z)]
+    return replace(faces, vertices=np.stack(columns, axis=1))
+
+
+def _repair(faces: _Faces, sources: Sources) -> _Faces:
+    """Weld corners, drop empty and doubled faces, turn faces outwards. Raises AssetError for a model without extent."""
+    used = faces.vertices[faces.triangles.ravel()]
+    extent = float((used.max(axis=0) - used.min(axis=0)).max())
+    if not extent > 0 or not np.isfinite(extent):
+        raise AssetError(f"model {sources.main}: all its corners are in one place")
+    vertices, triangles = weld(faces.vertices, faces.triangles)
+    solid, repeated = live_faces(vertices, triangles)
+    if not solid.any():
+        raise AssetError(f"model {sources.main}: none of its faces has an area")
+    if not solid.all():
+        sources.note(f"{int((~solid).sum())} faces without area were left out")
+    if repeated.any():
+        sources.note(f"{int(repeated.sum())} doubled faces were left out")
+    kept = solid & ~repeated
+    uv, slots = faces.uv[kept], faces.slots[kept]
+    turned, count = oriented(vertices, triangles[kept])
+    if count:
+        sources.note(f"{count} faces were turned to look outwards")
+        back = turned[:, 1] != triangles[kept][:, 1]
+        back |= turned[:, 0] != triangles[kept][:, 0]
+        uv = np.where(back[:, None, None], uv[:, ::-1], uv)
+    # Dropped faces may leave unused corners.
+    vertices, triangles = weld(vertices, turned)
+    return _Faces(vertices, triangles, np.ascontiguousarray(uv), slots)
+
+
+def _number(value: Any, default: float) -> float:
+    try:
+        number = float(value[0] if isinstance(value, list | tuple) else value)
+    except (TypeError, ValueError, IndexError):
+        return default
+    return number if np.isfinite(number) else default
+
+
+def _triple(value: Any, default: Vec) -> Vec:
+    try:
+        x, y, z = (min(max(float(v), 0.0), 1.0) for v in list(value)[:3])
+    except (TypeError, ValueError):
+        return default
+    return (round(x, 6), round(y, 6), round(z, 6)) if all(np.isfinite((x, y, z))) else default
+
+
+def _material(part: Part, index: int, store: StoreTexture, sources: Sources) -> ModelMaterial:
+    look = part.look
+    texture = None if part.image is None or part.uv is None else store(part.image, index)
+    if look.get("gltf"):
+        factor = look["baseColorFactor"]
+        color = _GRAY if factor is None else _triple([v / 255 for v in list(factor)[:3]], _GRAY)
+        alpha = 1.0 if factor is None or len(factor) < 4 else float(factor[3]) / 255
+        rough, metal = _number(look["roughnessFactor"], 0.6), _number(look["metallicFactor"], 0.0)
+        specular = 0.5
+    else:
+        # Blender's own importer reads MTL the same way: Kd is linear, Ns goes up to 1000.
+        color = _triple(look.get("kd"), _GRAY)
+        shine = min(max(_number(look.get("ns"), 40.0), 0.0), 1000.0)
+        rough = _number(look.get("pr"), 1.0 - (shine / 1000.0) ** 0.5)
+        metal = _number(look.get("pm"), 0.0)
+        specular = sum(_triple(look.get("ks"), _GRAY)) / 3
+        alpha = _number(look.get("d"), 1.0 - _number(look.get("tr"), 0.0))
+        if part.image is None and "map_kd" in look and max(color) < 0.02:
+            color = _GRAY
+    if alpha < _LEAST_ALPHA:
+        sources.note(f"material {part.name!r} is wholly transparent; made opaque")
+        alpha = 1.0
+    return ModelMaterial(
+        name=part.name,
+        color=color,
+        roughness=round(min(max(rough, 0.05), 1.0), 6),
+        metallic=round(min(max(metal, 0.0), 1.0), 6),
+        specular=round(min(max(specular, 0.0), 1.0), 6),
+        alpha=round(min(alpha, 1.0), 6),
+        texture=texture,
+    )
+
+
+def _mean_color(vertices: NDArray[np.float64], faces: _Faces, materials: Sequence[ModelMaterial]) -> Vec:
+    """Mean of the materials' colors, weighted by area; a texture counts as gray."""
+    a, b, c = (vertices[faces.triangles[:, k]] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    area = np.bincount(faces.slots, np.sqrt((normal * normal).sum(axis=1)), minlength=len(materials))
+    colors = np.array([_GRAY if m.texture else m.color for m in materials])
+    total = float(area.sum())
+    return rounded3([float((colors[:, k] * area).sum()) / total for k in range(3)], 7)

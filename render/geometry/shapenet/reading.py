@@ -1,11 +1,12 @@
-"""Reading a model's file with trimesh: triangles with their texture coordinates, and materials.
+"""Read a model's file with trimesh: triangles with their texture coordinates, and materials.
 
-What a file refers to is only ever taken from below the library's root; a path that leads out of it, or to nothing, is
-noted and replaced.
+Files that a model refers to are read only from below the root of the library. A path that leads out of it, or to no
+file, is noted and replaced.
 """
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from render.geometry.shapenet.faces import plain_faces
 from render.model.errors import AssetError
 
 MOST_BYTES = 1 << 30
@@ -25,13 +25,21 @@ _OPTION = re.compile(
     r"|[ost](?:\s+-?[\d.eE+-]+){1,3})\s+"
 )
 _TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
+# Faces with an index that counts from the end, or is 0, are rewritten one by one.
+_ODD_FACE = re.compile(r"^\s*f\b.*(?:[\s/]-|\s0+[/\s])", re.MULTILINE)
+_NORMAL = re.compile(r"(-?\d+)/(-?\d*)/-?\d*")
+# Where no corner has exactly one slash, a normal follows the last slash of each. Found without a group, because
+# substituting groups takes seconds in a large model.
+_ONE_SLASH = re.compile(r"(?:^|\s)[^\s/]+/[^\s/]+(?=\s|$)", re.MULTILINE)
+_LAST_OF_TWO = re.compile(r"/-?\d*(?=\s|$)", re.MULTILINE)
+_LAST_SLASH = re.compile(r"/(?=\s|$)", re.MULTILINE)
 
 
 @dataclass
 class Part:
     """Triangles of one material. vertices (V, 3) in the file's units, triangles (T, 3), uv (V, 2) or None.
 
-    look: the material's fields as trimesh has them; image: its texture, a PIL image or None.
+    look: the material's fields as read by trimesh. image: its texture, a PIL image or None.
     """
 
     vertices: NDArray[np.float64]
@@ -44,9 +52,9 @@ class Part:
 
 @dataclass
 class Sources:
-    """The files below a library's root that a model is read from, and what was missing.
+    """The files below the root of a library that a model is read from, its notes and its missing files.
 
-    Implements what trimesh asks of a resolver.
+    main: the model's own file. libraries: names of its material files. Implements trimesh's resolver interface.
     """
 
     root: Path
@@ -63,16 +71,16 @@ class Sources:
             raise AssetError(f"{path} lies outside the model library {self.root}")
         if real not in self.files:
             if real.stat().st_size > MOST_BYTES:
-                raise AssetError(f"{path} has more than {MOST_BYTES >> 30} GiB; models that large are not read")
+                raise AssetError(f"{path} is larger than the limit of {MOST_BYTES >> 30} GiB")
             self.files[real] = real.read_bytes()
         return self.files[real]
 
     def note(self, text: str) -> None:
-        """Keep what was found wrong, once."""
+        """Add a note, once."""
         self.notes[text] = None
 
     def locate(self, named: str, what: str) -> Path | None:
-        """The file that a model's file means by `named`: beside it, or where exporters put such; None with a note."""
+        """The file that the main file calls `named`, also in usual texture folders; None, with a note, if missing."""
         name = named.strip().strip('"').replace("\\", "/")
         if not name or "\0" in name:
             return None
@@ -90,12 +98,12 @@ class Sources:
                     self.note(f"{what} {named!r} was found as {path.resolve().relative_to(self.root)}")
                 return path
         self.note(f"{what} {named!r} is not there")
-        # Should it be put there, the model is another one. What lies outside the root counts no more than before.
+        # A file that appears there later changes the model; a file outside the root never does.
         self.missing += [path for path in tries[:1] if path.resolve().is_relative_to(self.root)]
         return None
 
     def get(self, name: str) -> bytes:
-        """For trimesh: a texture, or under the name `materials` all material files together. Raises OSError."""
+        """Called by trimesh: a texture, or all material files concatenated for `materials`. Raises OSError."""
         if name == "materials":
             return self._materials()
         path = self.locate(_without_options(name), "texture")
@@ -124,7 +132,7 @@ class Sources:
 
 
 def _without_options(name: str) -> str:
-    """A texture's file name without the options that MTL allows before it."""
+    """A texture's file name without the MTL options before it."""
     for _ in range(12):
         shorter = _OPTION.sub("", name)
         if shorter == name:
@@ -134,14 +142,12 @@ def _without_options(name: str) -> str:
 
 
 def _is_image(data: bytes) -> bool:
-    import io
-
     from PIL import Image
 
     try:
         with Image.open(io.BytesIO(data)) as image:
             image.load()
-    except Exception:  # PIL raises whatever the format's reader meets
+    except Exception:  # readers of image formats raise many types
         return False
     return True
 
@@ -155,7 +161,7 @@ def _decode(data: bytes, sources: Sources, name: str) -> str:
 
 
 def read_parts(sources: Sources) -> list[Part]:
-    """The parts of a model's main file, .obj or .glb, in the file's order. Raises AssetError naming the file."""
+    """The parts of a model's main file (.obj or .glb), in order. Raises AssetError naming the file."""
     path = sources.main
     try:
         data = sources.read(path)
@@ -165,8 +171,8 @@ def read_parts(sources: Sources) -> list[Part]:
     except OSError as error:
         raise AssetError(f"model {path}: can't be read: {error.strerror or error}") from error
     except IndexError as error:
-        raise AssetError(f"model {path}: a face names a corner that is not there: {error}") from error
-    except Exception as error:  # trimesh raises whatever its parsers meet
+        raise AssetError(f"model {path}: a face names a corner that does not exist: {error}") from error
+    except Exception as error:  # the parsers of trimesh raise many types
         kind = path.suffix[1:].upper()
         raise AssetError(f"model {path}: can't be read as {kind}: {type(error).__name__}: {error}") from error
     if not sum(len(part.triangles) for part in parts):
@@ -175,13 +181,11 @@ def read_parts(sources: Sources) -> list[Part]:
 
 
 def _obj_parts(data: bytes, sources: Sources) -> Iterator[Part]:
-    import io
-
     from trimesh.exchange.obj import load_obj
 
     text = _decode(data, sources, sources.main.name).replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ")
     sources.libraries = tuple(dict.fromkeys(name for name in _MTLLIB.findall(text) if name))
-    text = "mtllib materials\n" + _MTLLIB.sub("", plain_faces(text, sources.main))
+    text = "mtllib materials\n" + _MTLLIB.sub("", _plain_faces(text, sources.main))
     loaded = load_obj(io.BytesIO(text.encode()), resolver=sources, group_material=True)  # type: ignore[arg-type]
     if "geometry" not in loaded:
         return
@@ -191,9 +195,58 @@ def _obj_parts(data: bytes, sources: Sources) -> Iterator[Part]:
         yield _part(mesh["vertices"], mesh["faces"], mesh["visual"])
 
 
-def _glb_parts(data: bytes, sources: Sources) -> Iterator[Part]:
-    import io
+def _plain_faces(text: str, path: Path) -> str:
+    """OBJ text whose faces have no normals, which are wrong most often, and indices counted from 1.
 
+    Raises AssetError for an index without a vertex.
+    """
+    lines = text.split("\n")
+    numbers = [number for number, line in enumerate(lines) if line.lstrip()[:2] in ("f ", "f\t")]
+    faces = _without_normals("\n".join(lines[number] for number in numbers))
+    for number, line in zip(numbers, faces.split("\n"), strict=False):
+        lines[number] = line
+    if _ODD_FACE.search(faces):
+        _count_from_one(lines, path)
+    return "\n".join(lines)
+
+
+def _without_normals(faces: str) -> str:
+    if "/" not in faces:
+        return faces
+    shorter = _NORMAL.sub(r"\1/\2", faces) if _ONE_SLASH.search(faces) else _LAST_OF_TWO.sub("", faces)
+    return _LAST_SLASH.sub("", shorter)
+
+
+def _count_from_one(lines: list[str], path: Path) -> None:
+    """Rewrite the lines of faces with indices counted from 1. Raises AssetError for an index without a vertex."""
+    counts = {"v": 0, "vt": 0}
+    for number, line in enumerate(lines):
+        words = line.split()
+        if not words:
+            continue
+        if words[0] in counts:
+            counts[words[0]] += 1
+        elif words[0] == "f":
+            lines[number] = "f " + " ".join(_reference(word, counts, path, number + 1) for word in words[1:])
+
+
+def _reference(word: str, counts: dict[str, int], path: Path, line: int) -> str:
+    parts = []
+    for text, key in zip(word.split("/"), ("v", "vt"), strict=False):
+        if not text:
+            continue
+        try:
+            index = int(text)
+        except ValueError as error:
+            raise AssetError(f"{path}:{line}: found {text!r} where a face names a vertex") from error
+        plain = index if index > 0 else counts[key] + 1 + index
+        if index == 0 or plain < 1:
+            raise AssetError(f"{path}:{line}: a face names {key} {index}; there are {counts[key]} so far")
+        parts.append(str(plain))
+    return "/".join(parts)
+
+
+def _glb_parts(data: bytes, sources: Sources) -> Iterator[Part]:
     from trimesh.exchange.load import load_scene
 
     scene = load_scene(io.BytesIO(data), file_type="glb", resolver=None, process=False)
@@ -207,7 +260,7 @@ def _glb_parts(data: bytes, sources: Sources) -> Iterator[Part]:
 
 
 def _part(vertices: Any, faces: Any, visual: Any) -> Part:
-    """One part of what trimesh read; faces of four corners are halved."""
+    """A part from trimesh's arrays; faces with more than three corners become fans of triangles."""
     corners = np.asarray(faces, dtype=np.int64)
     if corners.ndim == 2 and corners.shape[1] != 3:
         fans = [corners[:, [0, k, k + 1]] for k in range(1, corners.shape[1] - 1)]
@@ -223,7 +276,7 @@ def _part(vertices: Any, faces: Any, visual: Any) -> Part:
 
 
 def _look(material: Any) -> tuple[dict[str, Any], Any]:
-    """Fields and texture of trimesh's two kinds of material: MTL's words, or glTF's with `gltf` set."""
+    """Fields and texture of trimesh's two types of material: MTL's keys, or glTF's with `gltf` set."""
     if material is None:
         return {}, None
     if hasattr(material, "baseColorFactor"):

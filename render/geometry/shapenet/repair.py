@@ -1,4 +1,4 @@
-"""What models of the wild need: corners welded, doubled and empty faces taken out, windings made to agree."""
+"""Repair meshes of unknown origin: weld corners, find doubled and empty faces, make windings agree."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-# Corners nearer than this share of the longest side are one.
+# Corners closer than this share of the longest side are merged.
 _WELD = 1e-6
-# A triangle whose area is below this share of the longest side squared has none.
+# A triangle is empty if its area is below this share of the longest side squared.
 _EMPTY = 1e-14
 _ROUNDS = 200
 
 
 def _row_keys(rows: Indices) -> Indices:
-    """(N,) one number for each of (N, 3) rows of numbers from 0, the same only for the same rows.
+    """(N,) a unique number for each distinct row of (N, 3) non-negative integers.
 
-    Numbers of 21 bits are packed, which sorts ten times as fast as rows; larger ones are ranked first.
+    Integers of 21 bits are packed, which sorts ten times as fast as rows; larger ones are ranked first.
     """
     columns = [rows[:, k] for k in range(3)]
     if len(rows) and int(rows.max()) >= 1 << 21:
@@ -29,7 +29,7 @@ def _row_keys(rows: Indices) -> Indices:
 
 
 def weld(vertices: Floats, triangles: Indices) -> tuple[Floats, Indices]:
-    """Vertices at one place made one, unused ones left out; in the order of their first use."""
+    """Merge vertices at the same location and drop unused ones; (V, 3) in the order of first use, and (T, 3)."""
     corners = triangles.ravel()
     used = vertices[corners]
     extent = float((used.max(axis=0) - used.min(axis=0)).max())
@@ -42,7 +42,7 @@ def weld(vertices: Floats, triangles: Indices) -> tuple[Floats, Indices]:
 
 
 def live_faces(vertices: Floats, triangles: Indices) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(T,) which faces have an area, and which of those repeat an earlier one, whatever way round."""
+    """(T,) which faces have an area, and which of those repeat an earlier face in either winding."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     normal = np.cross(b - a, c - a)
     extent = float((vertices.max(axis=0) - vertices.min(axis=0)).max())
@@ -57,7 +57,7 @@ def live_faces(vertices: Floats, triangles: Indices) -> tuple[NDArray[np.bool_],
 
 
 def _neighbors(triangles: Indices) -> tuple[Indices, Indices, Indices]:
-    """Pairs of faces that share an edge no third face has, and 1 where they run along it the same way (wrong)."""
+    """Pairs of faces that share an edge of no other face, and 1 where both run along it in the same direction."""
     count = len(triangles)
     start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
     low, high = np.minimum(start, end), np.maximum(start, end)
@@ -75,10 +75,10 @@ def _neighbors(triangles: Indices) -> tuple[Indices, Indices, Indices]:
 
 
 def _pieces(count: int, left: Indices, right: Indices, same: Indices) -> Indices:
-    """(count,) for each face twice the least face of its piece, plus whether it is turned against that one.
+    """(count,) for each face: twice the smallest face of its piece, plus 1 if its winding is opposite to that one's.
 
-    Union by the least face, with paths halved each round: so many rounds are needed as the count has binary digits, or
-    fewer. Where a piece can't agree with itself (a Moebius strip), one of its seams stays.
+    Union by smallest face with path halving, which takes at most as many rounds as the count has binary digits. A piece
+    that can't be oriented (a Moebius strip) keeps a seam.
     """
     code = 2 * np.arange(count, dtype=np.int64)
     for _ in range(_ROUNDS):
@@ -95,10 +95,10 @@ def _pieces(count: int, left: Indices, right: Indices, same: Indices) -> Indices
 
 
 def oriented(vertices: Floats, triangles: Indices) -> tuple[Indices, int]:
-    """Faces turned to agree with their neighbors and to look outwards; and how many were turned.
+    """Orient faces consistently and outwards; (T, 3), and the number of reversed faces.
 
-    Pieces are faces joined by edges of exactly two faces. A piece looks outwards when the volume that its faces span
-    with its own middle is positive: exact for closed pieces, a guess for open ones.
+    A piece consists of faces joined by edges of exactly two faces. It faces outwards if the volume between its faces
+    and its center is positive: exact for closed pieces, a guess for open ones.
     """
     left, right, same = _neighbors(triangles)
     code = _pieces(len(triangles), left, right, same)
@@ -113,7 +113,7 @@ def oriented(vertices: Floats, triangles: Indices) -> tuple[Indices, int]:
 
 
 def _volumes(vertices: Floats, triangles: Indices, piece: Indices) -> Floats:
-    """Six times the volume that each piece's faces span with the middle of its corners; flat pieces have 0."""
+    """Six times the volume between each piece's faces and its center; 0 for flat pieces."""
     pieces = int(piece.max()) + 1
     corners = vertices[triangles]
     weight = np.bincount(piece, minlength=pieces)
@@ -128,7 +128,7 @@ def _volumes(vertices: Floats, triangles: Indices, piece: Indices) -> Floats:
 
 
 def convex_hull(points: Floats) -> tuple[tuple[float, float], ...]:
-    """Corners of the convex outline of (N, 2) points, counter-clockwise (Andrew's monotone chain)."""
+    """Convex hull of (N, 2) points, counter-clockwise (Andrew's monotone chain)."""
     ordered = [(x + 0.0, y + 0.0) for x, y in np.unique(np.round(points, 6), axis=0).tolist()]
     if len(ordered) < 3:
         return tuple(ordered)

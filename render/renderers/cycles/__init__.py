@@ -1,0 +1,1 @@
+"""The Cycles renderer: the only package that imports bpy."""

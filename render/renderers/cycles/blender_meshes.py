@@ -1,4 +1,4 @@
-"""Our meshes as Blender data, made once a process."""
+"""Meshes as Blender data-blocks, created once per process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scene_specs.language.spec import OutlineSpec
 
 
 def mesh_data(name: str) -> Any:
-    """The Blender mesh of an asset, with our shading normals and one material slot. Raises AssetError."""
+    """The Blender mesh of an asset, with its shading normals and one material slot. Raises AssetError."""
     mesh = load_mesh(name)
     existing = bpy.data.meshes.get(f"mesh-{name}")
     if existing is not None:
@@ -21,22 +21,23 @@ def mesh_data(name: str) -> Any:
 
 
 class OutlineMeshes:
-    """Blender meshes of flat shapes and prisms: one a place in the renderer's pool, filled anew when another outline
-    stands there, so that a job of a million outlines holds no more than a picture's. Raises AssetError.
+    """Blender meshes of flat shapes and prisms, one per slot of the object pool, refilled when its outline changes.
+
+    A run with a million outlines therefore holds only those of one image.
     """
 
     def __init__(self) -> None:
-        self._made: dict[int, tuple[OutlineSpec, Any]] = {}
+        self._slots: dict[int, tuple[OutlineSpec, Any]] = {}
 
     def get(self, slot: int, outline: OutlineSpec) -> Any:
-        """The mesh of an outline, for the pool's place `slot`."""
-        held, data = self._made.get(slot, (None, None))
+        """The mesh of an outline in a slot of the pool. Raises AssetError."""
+        held, data = self._slots.get(slot, (None, None))
         if data is None:
             data = bpy.data.meshes.new(f"outline-{slot}")
         if held != outline:
             data.clear_geometry()
             data.materials.clear()
-            self._made[slot] = (outline, _filled(data, outline_mesh(outline)))
+            self._slots[slot] = (outline, _filled(data, outline_mesh(outline)))
         return data
 
 

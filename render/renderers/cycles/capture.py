@@ -1,4 +1,4 @@
-"""Keeping Cycles' own text: it prints to file descriptors 1 and 2, and some failures it reports only there."""
+"""Capture the output of Cycles: it prints to file descriptors 1 and 2, and reports some failures only there."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-# What Cycles and OpenImageDenoise say when a render is not what was asked for, though no exception is raised.
+# Messages of Cycles and OpenImageDenoise about failures that raise no exception.
 _FAILURE = re.compile(
     r"^.*(?:\berror\b|out of memory|failed to|illegal address|cuda_error|optix_error|is not available).*$",
     re.IGNORECASE | re.MULTILINE,
 )
-
-
-# Where this names a file, the text of the render under way is there, also when the process dies of it.
+# Names a file for the output of the current render, which outlives a crash of the process.
 KEPT_IN = "DIORAMA_RENDER_LOG"
 
 
@@ -28,19 +26,19 @@ def _file() -> IO[bytes]:
 
 
 class Captured:
-    """text: what was printed, once the block has ended."""
+    """text: the output, available after the block has ended."""
 
     text: str = ""
 
     @property
     def failures(self) -> list[str]:
-        """Lines that tell of a failure, without repeats."""
+        """Lines that report a failure, without repeats."""
         return list(dict.fromkeys(match.group(0).strip() for match in _FAILURE.finditer(self.text)))
 
 
 @contextmanager
 def captured() -> Iterator[Captured]:
-    """Send descriptors 1 and 2 into a file for the length of the block, and keep the text."""
+    """Redirect descriptors 1 and 2 to a file during the block, and keep the text."""
     result = Captured()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -1,7 +1,7 @@
-"""`CyclesRenderer`: one warm Blender, that renders view after view.
+"""`CyclesRenderer`: renders views in one warm Blender process.
 
-Objects, meshes, materials, lights and the camera are made once and reused; every frame links what it needs into
-the scene in the same order, so that a picture does not depend on what was rendered before it.
+Objects, meshes, materials, lights and the camera are created once and reused. Each view links its objects into the
+scene in the same order, so that an image does not depend on earlier ones.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from scene_specs.language.stage import load_stage
 
 
 def scratch_folder() -> Path:
-    """A private folder on a RAM disk where there is one: the passes go through it."""
+    """A new private folder for passes, on a RAM disk if one exists."""
     shared = Path("/dev/shm")
     root = shared if shared.is_dir() and os.access(shared, os.W_OK) else None
     return Path(tempfile.mkdtemp(prefix="diorama-", dir=root))
 
 
 def _name(item: SceneObject) -> str:
-    """Name of an object's place in the pool; no name of a spec can be the same."""
+    """Name of an object in the pool; names in a spec never start with `~`."""
     return f"~{item.index}"
 
 
 class _Blender:
-    """The one Blender of this process: its scene, and the data-blocks that all renderers in the process share."""
+    """The Blender of this process: its scene, and the data-blocks that all renderers in the process share."""
 
     def __init__(self) -> None:
         with captured():
@@ -61,7 +61,7 @@ class _Blender:
         self.pool: list[Any] = []
         self.models = ModelStore(self.pool)
         self.outlines = OutlineMeshes()
-        # The renderer whose device is switched on.
+        # The renderer whose device is active.
         self.owner: object = None
 
 
@@ -73,7 +73,8 @@ def _blender() -> _Blender:
 class CyclesRenderer:
     """Renders views of Scenes; see render.model.passes.Renderer.
 
-    device: auto, gpu, cpu, cuda or optix. threads: CPU threads, 0 for all. find: .blend path in a spec -> file.
+    device: auto, gpu, cpu, cuda or optix. threads: CPU threads, 0 for all. find: .blend path in a spec -> file. Raises
+    DeviceError for a missing device.
     """
 
     def __init__(self, device: str = "cpu", threads: int = 0, find: Callable[[str], Path] = resolve_blend) -> None:
@@ -102,7 +103,7 @@ class CyclesRenderer:
         }
 
     def build(self, scene: Scene, frame: SceneFrame, view: SceneView) -> None:
-        """Make Blender's scene that of one view."""
+        """Build Blender's scene of one view. Raises AssetError, StageError."""
         stage = load_stage(scene.stage)
         if self._blender.owner is not self:
             self._take_over()
@@ -121,7 +122,7 @@ class CyclesRenderer:
         stages.apply_world(self._scene, stage.ambient, frame.background)
 
     def _object(self, slot: int, item: SceneObject) -> Any:
-        """The pooled object of a slot, dressed as `item`."""
+        """The pooled object of a slot, with the mesh, pose and materials of `item`."""
         outline = outline_of(item.shape, item.outline)
         if outline is not None:
             data = self._blender.outlines.get(slot, outline)
@@ -133,7 +134,7 @@ class CyclesRenderer:
         target = pool[slot]
         target.data = data
         target.matrix_world = stages.object_matrix(item.rotation_deg, item.scale, item.location)
-        # Of a model's own materials, alpha says whether they take the object's color.
+        # The alpha of the color tells a model's own materials whether to use the object's color.
         own = item.material.name in (ORIGINAL, PAINTED)
         target.color = (*item.color_linear, 0.0 if item.material.name == ORIGINAL else 1.0)
         target.pass_index = item.index
@@ -151,7 +152,7 @@ class CyclesRenderer:
         return self._blender.materials[key]
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
-        """Render one view. Raises RenderError with Cycles' own words, AssetError."""
+        """Render one view. Raises RenderError with the messages of Cycles, AssetError."""
         start = time.perf_counter()
         check_assets(scene, self._find)
         self.build(scene, frame, view)
@@ -159,19 +160,19 @@ class CyclesRenderer:
         path = self._folder / "view.exr"
         path.unlink(missing_ok=True)
         self._scene.render.filepath = str(path)
-        with captured() as said:
+        with captured() as output:
             bpy.ops.render.render(write_still=True)
-        self.last_text = said.text
-        if said.failures or not path.is_file():
+        self.last_text = output.text
+        if output.failures or not path.is_file():
             raise RenderError(
                 f"episode {scene.id}: frame {frame.image_name(view)}: Cycles failed: "
-                + ("; ".join(said.failures[:5]) or "it wrote no picture")
+                + ("; ".join(output.failures[:5]) or "it wrote no image")
             )
         rendered = time.perf_counter()
         exr = Exr(path)
         names = [_name(item) for item in frame.objects]
         passes = Passes(
-            color=self._finished(exr, scene, frame),
+            color=self._final_color(exr, scene, frame),
             ids=exr.ids(),
             depth=exr.depth(),
             normal=exr.normal(),
@@ -183,31 +184,28 @@ class CyclesRenderer:
         return passes
 
     @staticmethod
-    def _finished(exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:
-        """The picture over its background and under its fixation cross."""
+    def _final_color(exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:
+        """The image with its background and fixation cross."""
         color = exr.color(frame.background if frame.pixels is None else None)
         fixation = load_stage(scene.stage).fixation
         return with_fixation(color, fixation) if frame.fixation and fixation is not None else color
 
     def save_blend(self, path: Path, frame: SceneFrame) -> None:
-        """Write the scene of the view rendered last to a .blend file, objects named as in the frame.
-
-        Raises RenderError.
-        """
+        """Save the scene of the last rendered view as .blend, with the frame's object names. Raises RenderError."""
         pool = self._blender.pool
         for target, item in zip(pool, frame.objects, strict=False):
             target.name = item.name
         self._scene.render.filepath = f"//{path.stem}.exr"
         self._models.pack_images()
         try:
-            with captured() as said:
+            with captured() as output:
                 bpy.ops.wm.save_as_mainfile(filepath=str(path.resolve()), copy=True, compress=True)
         finally:
-            # Cryptomatte knows objects by these names.
+            # Cryptomatte identifies objects by these names.
             for target, item in zip(pool, frame.objects, strict=False):
                 target.name = _name(item)
         if not path.is_file():
-            raise RenderError(f"{path}: Blender could not save: {said.text.strip()}")
+            raise RenderError(f"{path}: Blender could not save: {output.text.strip()}")
 
     def close(self) -> None:
         """Remove the scratch folder."""

@@ -1,6 +1,6 @@
-"""Compute devices: what Cycles finds, and switching on exactly what was asked for.
+"""Compute devices: list those that Cycles finds, and enable exactly the requested one.
 
-Nothing renders on a GPU unless the preferences' type is set, the devices are refreshed and each is switched on.
+A GPU renders only if the preferences have its type, the device list was refreshed, and the device is enabled.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ GPU_KINDS = ("OPTIX", "CUDA")
 
 @dataclass(frozen=True)
 class Device:
-    """kind: CPU, CUDA or OPTIX. name: as Cycles prints it."""
+    """kind: CPU, CUDA or OPTIX. name: as reported by Cycles."""
 
     kind: str
     name: str
@@ -30,16 +30,16 @@ def _preferences() -> Any:
 
 
 def found(kind: str) -> list[Device]:
-    """Devices of a kind that Cycles finds now."""
+    """The devices of a kind that Cycles finds."""
     preferences = _preferences()
     preferences.refresh_devices()
     return [Device(kind, str(d.name)) for d in preferences.get_devices_for_type(kind) if d.type == kind]
 
 
 def use(scene: Any, wanted: str) -> Device:
-    """Make the scene render on `wanted` (auto, gpu, cpu, cuda, optix); returns what will render.
+    """Enable a device (auto, gpu, cpu, cuda, optix) for a scene and return it.
 
-    auto takes OptiX, then CUDA, then the CPU; gpu the first two. Raises DeviceError when what was named is not there.
+    auto tries OptiX, CUDA, then the CPU; gpu tries the first two. Raises DeviceError if none is found.
     """
     kinds = {
         "auto": (*GPU_KINDS, "CPU"),
@@ -66,7 +66,7 @@ def use(scene: Any, wanted: str) -> Device:
         f"--device {wanted}: Cycles finds no {wanted.upper()} device on this machine, only the CPU ({cpu_name()}). "
         "Check the driver with nvidia-smi (in Docker: --gpus all and "
         "NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics), "
-        "or use --device cpu, or --device auto to take what there is."
+        "or use --device cpu, or --device auto to use any available device."
     )
 
 
@@ -86,7 +86,7 @@ def cpu_name() -> str:
 
 
 def instruction_set() -> str:
-    """The widest instruction set that Cycles uses here: pictures are byte-identical only within one."""
+    """The widest instruction set that Cycles uses here; images are byte-identical only within one."""
     flags = set(_cpu_field("flags").split())
     for name, needed in (("avx2", "avx2"), ("sse4.2", "sse4_2")):
         if needed in flags:

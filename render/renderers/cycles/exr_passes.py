@@ -1,4 +1,4 @@
-"""The multilayer EXR that Cycles writes, as `Passes`."""
+"""Read passes from the multilayer EXR that Cycles writes."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from render.model.errors import RenderError
 
 Floats = NDArray[np.float32]
 
-# Cycles' depth where the ray meets nothing; any real depth ends at the camera's clip.
+# Larger depths mean that the ray meets nothing; others end at the camera's clip distance.
 _NOTHING = 1e9
-# Levels of Cryptomatte ids kept a pixel, two to an RGBA layer.
+# Cryptomatte ids per pixel, two in each RGBA layer.
 CRYPTOMATTE_LEVELS = 4
 
 
 class Exr:
-    """One read EXR. Channel names lose their view layer: `Combined.R`, `IndexOB.X`."""
+    """The channels of an EXR file, named without view layer: `Combined.R`, `IndexOB.X`. Raises RenderError."""
 
     def __init__(self, path: Path) -> None:
         try:
             file = OpenEXR.File(str(path), separate_channels=True)
         except Exception as error:  # the binding raises bare RuntimeError or Exception
-            raise RenderError(f"Cycles left no readable picture: {error}") from error
+            raise RenderError(f"Cycles wrote no readable image: {error}") from error
         self.channels: dict[str, Floats] = {}
         for part in file.parts:
             for name, channel in part.channels.items():
@@ -36,14 +36,16 @@ class Exr:
         self.header = file.header()
 
     def stack(self, layer: str, letters: str) -> Floats:
-        """(H, W, len(letters)) of a layer."""
+        """The channels of a layer as (H, W, len(letters)). Raises RenderError if one is missing."""
         try:
             return np.stack([self.channels[f"{layer}.{letter}"] for letter in letters], axis=-1)
         except KeyError as error:
-            raise RenderError(f"Cycles' picture lacks {error}; it has {', '.join(sorted(self.channels))}") from error
+            raise RenderError(
+                f"the image of Cycles lacks {error}; it has {', '.join(sorted(self.channels))}"
+            ) from error
 
     def color(self, background: tuple[int, int, int] | None = None) -> NDArray[np.uint8]:
-        """(H, W, 3) uint8 display values. background: 8-bit sRGB, where the world shows one."""
+        """(H, W, 3) uint8 display values. background: 8-bit sRGB, None where the world shows none."""
         color = display(self.stack("Combined", "RGB"))
         if background is None:
             return color
@@ -51,7 +53,7 @@ class Exr:
 
     @property
     def _denoised(self) -> bool:
-        """Whether the picture before denoising was kept beside it."""
+        """Whether the EXR also has the image before denoising."""
         return "Noisy Image.R" in self.channels
 
     def ids(self) -> NDArray[np.uint16]:
@@ -60,14 +62,14 @@ class Exr:
         return ids
 
     def depth(self) -> Floats:
-        """(H, W) float32, inf for nothing."""
+        """(H, W) float32 in Blender units, inf where the ray meets nothing."""
         depth = self.stack("Depth", "V" if "Depth.V" in self.channels else "Z")[..., 0]
         return np.where(depth > _NOTHING, np.float32(np.inf), depth)
 
     def normal(self) -> Floats:
-        """(H, W, 3) float32, world space, unit length; 0 where the pass was not rendered.
+        """(H, W, 3) float32, world space, unit length; 0 without a normal pass.
 
-        Cycles averages normals over a pixel's samples, so that they shorten along edges.
+        Normalized here: Cycles averages normals over the samples of a pixel, which shortens them along edges.
         """
         if "Normal.X" not in self.channels:
             height, width = self.channels["Combined.R"].shape
@@ -77,7 +79,7 @@ class Exr:
         return np.divide(normal, length, out=np.zeros_like(normal), where=length > 1e-6)
 
     def coverage(self, names: list[str]) -> Floats:
-        """(N, H, W) float32: share of each pixel that the objects called `names` cover."""
+        """(N, H, W) float32: share of each pixel that the named objects cover."""
         hashes = self._manifest()
         layers = [
             self.stack(f"CryptoObject{k:02d}", "rgba" if "CryptoObject00.r" in self.channels else "RGBA")
@@ -95,4 +97,4 @@ class Exr:
         for key, value in self.header.items():
             if key.startswith("cryptomatte/") and key.endswith("/manifest"):
                 return {name: int(code, 16) for name, code in json.loads(value).items()}
-        raise RenderError("Cycles' picture has no Cryptomatte manifest")
+        raise RenderError("the image of Cycles has no Cryptomatte manifest")

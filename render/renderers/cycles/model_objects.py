@@ -1,7 +1,8 @@
-"""Models as Blender data: made once a process, kept while they are used, the least used given up first.
+"""Models as Blender data-blocks: created once per process; the least recently used are removed first.
 
-Their geometry is that of `render.geometry.shapenet`, corner for corner, so that what the compiler measured is what is
-rendered. Normals are made here: smooth but for edges sharper than 40 degrees; those in the files are not used.
+Their geometry is that of `render.geometry.shapenet`, corner by corner, so that the rendered mesh is the one that the
+compiler measured. Normals are computed here, smooth except at edges sharper than 40 degrees; those of the files are
+ignored.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from render.model.errors import AssetError
 from render.renderers.cycles.materials.model import build
 
 SHARP_DEG = 40.0
-# Models kept as datablocks, and the faces that they may have together: some 300 MB of Blender's.
+# Maximum number of models in memory, and of their faces together: about 300 MB in Blender.
 KEPT, KEPT_FACES = 48, 3_000_000
 
 
 @dataclass(frozen=True)
 class ModelData:
-    """A model's datablocks. They belong to this store and to nothing else."""
+    """The data-blocks of a model, which no other object owns."""
 
     sha256: str
     mesh: Any
@@ -34,7 +35,7 @@ class ModelData:
 
 
 class ModelStore:
-    """Models by name. pool: the renderer's objects, which may still hold a mesh that is given up."""
+    """Models by name. pool: the objects of the renderer, which may still use the mesh of a removed model."""
 
     def __init__(self, pool: list[Any], kept: int = KEPT, faces: int = KEPT_FACES) -> None:
         self._pool, self._kept, self._faces = pool, kept, faces
@@ -45,36 +46,36 @@ class ModelStore:
         return len(self._models)
 
     def get(self, name: str) -> ModelData:
-        """The datablocks of a model, made at first use. Raises AssetError."""
+        """The data-blocks of a model, created at first use. Raises AssetError."""
         model = load_model(name)
         found = self._models.get(model.name)
         if found is None or found.sha256 != model.sha256:
             if found is not None:
-                self._give_up(model.name)
+                self._remove(model.name)
             found = self._models[model.name] = _build(model)
         self._models.move_to_end(model.name)
         return found
 
     def pack_images(self) -> None:
-        """Take the textures' files into Blender's data, so that a .blend saved from it needs no others."""
+        """Pack the texture files into Blender's data, so that a saved .blend needs no other files."""
         for data in self._models.values():
             for image in data.images:
                 if image.packed_file is None:
                     image.pack()
 
     def trim(self, used: int = 0) -> None:
-        """Give up what is beyond the bound; never one of the `used` asked for last."""
+        """Remove models beyond the limits, but none of the last `used` ones."""
         while len(self._models) > used and (len(self._models) > self._kept or self._all_faces() > self._faces):
-            self._give_up(next(iter(self._models)))
+            self._remove(next(iter(self._models)))
 
     def _all_faces(self) -> int:
         return sum(len(data.mesh.polygons) for data in self._models.values())
 
-    def _give_up(self, name: str) -> None:
+    def _remove(self, name: str) -> None:
         data = self._models.pop(name)
         if self._empty is None:
             self._empty = bpy.data.meshes.new("nothing")
-        # Removing a mesh takes the objects that hold it along.
+        # Removing a mesh also removes the objects that use it.
         for item in self._pool:
             if item.data == data.mesh:
                 item.data = self._empty
@@ -102,7 +103,7 @@ def _build(model: Model) -> ModelData:
 
 
 def _mesh(model: Model, materials: list[Any]) -> Any:
-    """The Blender mesh; arrays are copied in whole, as lists would take seconds for a large model."""
+    """The Blender mesh; copied as arrays, because lists take seconds for a large model."""
     count = len(model.triangles)
     mesh = bpy.data.meshes.new(model.name)
     mesh.vertices.add(len(model.vertices))

@@ -1,7 +1,7 @@
-"""Test render in its own process: `python -m render.renderers.cycles.probe DEVICE [SIZE]` prints one line of JSON.
+"""Test render in a separate process: `python -m render.renderers.cycles.probe DEVICE [SIZE]` prints a line of JSON.
 
-For `render-doctor`: a Blender that crashes or hangs then takes only itself down. All built-in materials are in the
-picture, so that a GPU compiles every kernel that a run will need.
+`render-doctor` runs it, so that a crash or hang of Blender affects only this process. The image shows all built-in
+materials, so that a GPU compiles all kernels that a run needs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from render.model.errors import DioramaError
 
 
 def probe(device: str, size: int = 8) -> dict[str, Any]:
-    """Import Blender, find devices, render size x size pixels twice.
+    """Import Blender, find devices, and render size x size pixels twice.
 
     Keys: bpy, device, found, import_s, first_s, second_s.
     """

@@ -1,4 +1,4 @@
-"""Cycles' own settings from a Scene's. Every one that changes a pixel is set: none is left to a default."""
+"""Apply the settings of a Scene to Cycles. Every setting that changes a pixel is set; no default is relied on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from render.geometry.glass import samples_of
 from render.model.scene import SceneFrame, SceneView, Settings
 from render.renderers.cycles.exr_passes import CRYPTOMATTE_LEVELS
 
-# Cycles takes a pixel's first sample at its center; its filters are no narrower than a hundredth of a pixel.
+# Frame.pixels -> filter and width in pixels. Cycles' first sample is at the pixel center; 0.01 is its smallest width.
 _FILTERS = {None: ("BLACKMAN_HARRIS", 1.5), "center": ("BOX", 0.01), "mean": ("BOX", 1.0)}
 
 
@@ -67,11 +67,11 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     layer.samples = 0
     layer.cycles.use_denoising = True
     layer.use_pass_combined = layer.use_pass_z = layer.use_pass_object_index = True
-    # Large and flat: there a pass that nobody asked for is a third of the picture's time.
+    # On flat stages an unrequested normal pass would take a third of the render time.
     layer.use_pass_normal = frame.pixels is None or "normal" in frame.passes
-    # Every surface counts in the id and depth passes, however transparent: as with glass, the truth is solid.
+    # Transparent surfaces count in the id and depth passes, as glass does: annotations treat them as solid.
     layer.pass_alpha_threshold = 0.0
-    # Beside the denoised picture the one it was made of: it tells exactly where nothing but background was met.
+    # Also keep the image before denoising, which shows exactly where samples met only the background.
     layer.cycles.denoising_store_passes = frame.background is not None and cycles.use_denoising
     layer.use_pass_cryptomatte_object = "coverage" in frame.passes
     layer.pass_cryptomatte_depth = CRYPTOMATTE_LEVELS

@@ -1,4 +1,4 @@
-"""The parts of a stage as Blender data: camera, lights, ground. They are made once and moved from frame to frame."""
+"""Camera, lights, ground and world of a stage as Blender data-blocks, created once and updated for each view."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from mathutils import Matrix, Vector
 
-from render.geometry.camera import Camera
+from render.geometry.camera import Camera, Vec
 from render.model.scene import SceneLight, SceneView, Settings
 from render.renderers.cycles.blender_meshes import mesh_data
 from scene_specs.language.stage import Stage
@@ -16,7 +16,7 @@ from scene_specs.language.vocabulary import linear_of_srgb
 
 
 def apply_camera(scene: Any, view: SceneView, settings: Settings) -> None:
-    """Put the scene's camera where the view has it; the matrix is the compiler's own, so truth and picture agree."""
+    """Set the scene's camera; its matrix is that of the compiler, so that images and annotations agree."""
     camera = Camera.of(view.camera, settings.width, settings.height)
     if scene.camera is None:
         scene.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
@@ -33,7 +33,7 @@ def apply_camera(scene: Any, view: SceneView, settings: Settings) -> None:
 
 
 def light_object(scene: Any, light: SceneLight) -> Any:
-    """The object of a light, made at first use and kept."""
+    """The object of a light, created at first use."""
     name = f"Light {light.name}"
     kind = {"area": "AREA", "sun": "SUN"}[light.kind]
     existing = bpy.data.objects.get(name)
@@ -45,7 +45,7 @@ def light_object(scene: Any, light: SceneLight) -> Any:
 
 
 def apply_lights(scene: Any, lights: tuple[SceneLight, ...]) -> list[Any]:
-    """Place every light; returns their objects in the Scene's order."""
+    """Update all lights and return their objects in the order of the Scene."""
     objects = []
     for light in lights:
         target = light_object(scene, light)
@@ -59,15 +59,14 @@ def apply_lights(scene: Any, lights: tuple[SceneLight, ...]) -> list[Any]:
             direction = Vector(light.look_at) - Vector(light.location)
             rotation = direction.to_track_quat("-Z", "Y").to_matrix().to_4x4()
         else:
-            x, y, z = light.rotation_rad or (0.0, 0.0, 0.0)
-            rotation = Matrix.Rotation(z, 4, "Z") @ Matrix.Rotation(y, 4, "Y") @ Matrix.Rotation(x, 4, "X")
+            rotation = _euler_rotation(light.rotation_rad or (0.0, 0.0, 0.0))
         target.matrix_world = Matrix.Translation(light.location) @ rotation
         objects.append(target)
     return objects
 
 
 def ground_object(stage: Stage) -> Any | None:
-    """The ground's object, made at first use; None for a stage without."""
+    """The object of the ground, created at first use; None for a stage without ground."""
     if stage.ground is None:
         return None
     name = f"Ground {stage.name}"
@@ -83,17 +82,17 @@ def ground_object(stage: Stage) -> Any | None:
     diffuse.inputs["Color"].default_value = (gray, gray, gray, 1.0)
     output = nodes.new("ShaderNodeOutputMaterial")
     material.node_tree.links.new(diffuse.outputs[0], output.inputs["Surface"])
-    made = bpy.data.objects.new(name, mesh_data(stage.ground.mesh))
-    made.material_slots[0].link = "OBJECT"
-    made.material_slots[0].material = material
-    made.pass_index = 0
-    return made
+    ground = bpy.data.objects.new(name, mesh_data(stage.ground.mesh))
+    ground.material_slots[0].link = "OBJECT"
+    ground.material_slots[0].material = material
+    ground.pass_index = 0
+    return ground
 
 
-def apply_world(scene: Any, ambient: tuple[float, float, float], background: tuple[int, int, int] | None) -> None:
-    """A world that lights from all sides by `ambient` (linear RGB) and shows the camera `background` (8-bit sRGB).
+def apply_world(scene: Any, ambient: Vec, background: tuple[int, int, int] | None) -> None:
+    """Set the world: it emits `ambient` (linear RGB) and shows `background` (8-bit sRGB) to the camera.
 
-    Without a background it is the same to both.
+    Without a background the camera sees `ambient`, too.
     """
     if scene.world is None:
         scene.world = bpy.data.worlds.new("world")
@@ -120,8 +119,13 @@ def _build_world(tree: Any) -> None:
     links.new(mix.outputs[0], output.inputs["Surface"])
 
 
-def object_matrix(rotation_deg: tuple[float, float, float], scale: float, location: tuple[float, float, float]) -> Any:
-    """World matrix of an object from the Scene's numbers."""
+def object_matrix(rotation_deg: Vec, scale: float, location: Vec) -> Any:
+    """World matrix of an object. rotation_deg: Euler XYZ. location, scale: Blender units."""
     x, y, z = (math.radians(angle) for angle in rotation_deg)
-    rotation = Matrix.Rotation(z, 4, "Z") @ Matrix.Rotation(y, 4, "Y") @ Matrix.Rotation(x, 4, "X")
-    return Matrix.Translation(location) @ rotation @ Matrix.Scale(scale, 4)
+    return Matrix.Translation(location) @ _euler_rotation((x, y, z)) @ Matrix.Scale(scale, 4)
+
+
+def _euler_rotation(rotation_rad: Vec) -> Any:
+    """4 x 4 matrix of Euler XYZ angles in radians."""
+    x, y, z = rotation_rad
+    return Matrix.Rotation(z, 4, "Z") @ Matrix.Rotation(y, 4, "Y") @ Matrix.Rotation(x, 4, "X")

@@ -1,7 +1,7 @@
-"""CLEVR and CLEVR-CoGenT episodes (Johnson et al., CLEVR, CVPR 2017): one picture of a few objects each.
+"""CLEVR and CLEVR-CoGenT episodes (Johnson et al., CLEVR, CVPR 2017): one image of a few objects each.
 
-Attributes are drawn here, uniformly as the published generator draws them, and written into the spec; places,
-rotations and jitter are left to the compiler.
+Attributes are drawn here, uniformly as in the published generator, and written into the spec. The compiler draws
+locations, rotations and jitter.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from scene_specs.language.errors import Diagnostic, SpecError
+from scene_specs.language.errors import spec_error
 from scene_specs.language.rng import generator, pick
 from scene_specs.language.spec import EpisodeSpec, FrameSpec, ObjectSpec
 from scene_specs.language.vocabulary import CLEVR_MATERIALS, COGENT, COLORS, SHAPES, SIZES
@@ -22,30 +22,27 @@ MAX_OBJECTS = 10
 def clevr_specs(
     count: int, objects: tuple[int, int] = (3, 10), split: str = "train", seed: int = 0, cogent: str | None = None
 ) -> Iterator[EpisodeSpec]:
-    """The first `count` episodes of a split; see `clevr_spec`."""
+    """Yield the first `count` episodes of a split; see `clevr_spec`."""
     return (clevr_spec(index, objects, split, seed, cogent) for index in range(count))
 
 
 def clevr_spec(
     index: int, objects: tuple[int, int] = (3, 10), split: str = "train", seed: int = 0, cogent: str | None = None
 ) -> EpisodeSpec:
-    """Episode `index` of a split; no other episode is needed to make it.
+    """Return episode `index` of a split, independently of other episodes.
 
-    objects: fewest and most, both included. cogent: condition "A" or "B", None for plain CLEVR.
+    objects: fewest and most, inclusive. cogent: condition "A" or "B", None for plain CLEVR.
     Ids: `clevr/<split>/<6 digits>`, `clevr/cogent-a/<split>/<6 digits>`. Raises SpecError for arguments out of range.
     """
     fewest, most = objects
-    problem = ""
     if not 0 <= fewest <= most <= MAX_OBJECTS:
-        problem = f"found {fewest}-{most} objects; allowed: at most {MAX_OBJECTS}, fewest first, such as 3-10"
-    elif cogent is not None and cogent not in COGENT:
-        problem = f"found CoGenT condition {cogent!r}; allowed: {', '.join(COGENT)}"
-    elif not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}", split):
-        problem = f"found split {split!r}; allowed: letters, digits and _ . + -, at most 50"
-    elif not (0 <= seed < 2**63 and index >= 0):
-        problem = f"found seed {seed} and index {index}; allowed: integers from 0, of at most 63 bits"
-    if problem:
-        raise SpecError([Diagnostic("", 0, "", "", problem)])
+        raise spec_error(f"found {fewest}-{most} objects; allowed: at most {MAX_OBJECTS}, fewest first, such as 3-10")
+    if cogent is not None and cogent not in COGENT:
+        raise spec_error(f"found CoGenT condition {cogent!r}; allowed: {', '.join(COGENT)}")
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}", split):
+        raise spec_error(f"found split {split!r}; allowed: letters, digits and _ . + -, at most 50")
+    if not (0 <= seed < 2**63 and index >= 0):
+        raise spec_error(f"found seed {seed} and index {index}; allowed: integers from 0, of at most 63 bits")
     name = f"cogent-{cogent.lower()}" if cogent else "clevr"
     episode = "/".join(["clevr", *([name] if cogent else []), split, f"{index:06d}"])
     total = int(generator(seed, episode, "count").integers(fewest, most + 1))

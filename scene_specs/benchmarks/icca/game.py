@@ -1,31 +1,152 @@
-"""A game: four images, 24 trials, each image the target once in each of six repetitions; who sees them in which order.
+"""Games and variants: four images, 24 trials, six repetitions; what speakers are asked and what listeners see.
 
-Orders and targets are functions of (seed, game id): nothing depends on how a file system lists its files.
+Each image is the target once per repetition. Orders and targets depend on (seed, game id) only, not on how a file
+system lists its files. The published variants are data (variants.json); a user's own variant is a row of that table in
+a file: `read_listener`.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from importlib import resources
 from pathlib import Path
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Any, TypeVar
 
-from scene_specs.benchmarks.icca.input_errors import refused
-from scene_specs.benchmarks.icca.picture import Picture
-from scene_specs.benchmarks.icca.variants import PER_REPETITION, REPETITIONS, TRIALS, ListenerVariant
+from scene_specs.benchmarks.icca.scene_graph import SceneGraph
+from scene_specs.benchmarks.user_files import parse_json
+from scene_specs.language.errors import spec_error
 from scene_specs.language.rng import generator
 
-# <context>_<game>, as published folders are called.
+TRIALS = 24
+REPETITIONS = 6
+PER_REPETITION = 4
+LABELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"letters": ("A", "B", "C", "D"), "positions": ("top left", "top right", "bottom left", "bottom right")}
+)
+# <context>_<game>, as in the names of published folders.
 GAME_ID = re.compile(r"[0-9]{1,6}_[A-Za-z0-9_-]{1,60}")
 Order = tuple[int, ...]
 _Target = TypeVar("_Target", int, str)
+_Variant = TypeVar("_Variant", "SpeakerVariant", "ListenerVariant")
+
+
+@dataclass(frozen=True)
+class SpeakerVariant:
+    """says: the text of the instruction, which asks the same as the published one."""
+
+    name: str
+    instruction: str
+    says: str
+
+
+@dataclass(frozen=True)
+class ListenerVariant:
+    """history: the prompt contains earlier trials. images_once: images are shown in trial 0 only. shuffle: the order of
+    the images, and of their labels, is drawn anew for each trial. mask: black images are shown. misleading_trials: in
+    these trials, images are shown in an order in which none has its own label.
+    """
+
+    name: str
+    history: bool
+    images_once: bool
+    shuffle: bool
+    mask: bool
+    misleading_trials: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        trials = self.misleading_trials
+        if sorted({*trials}) != list(trials) or not all(0 <= trial < TRIALS for trial in trials):
+            raise spec_error(
+                f"misleading_trials: found {list(trials)}; expected numbers from 0 to {TRIALS - 1}, ascending"
+            )
+        if self.shuffle and self.images_once:
+            raise spec_error(
+                "shuffle with images_once: the listener could not know the new order; expected one of them"
+            )
+        if self.images_once and not self.history:
+            raise spec_error("images_once without history: no prompt after trial 0 would show the images")
+
+    def shows(self, trial: int) -> bool:
+        """Whether this trial (from 0) shows the images."""
+        return not self.images_once or trial == 0 or trial in self.misleading_trials
+
+    def images(self, trial: int, form: str = "separate") -> int:
+        """Number of images in the prompt of a trial: four per showing, or one collage."""
+        first = 0 if self.history else trial
+        showings = sum(self.shows(number) for number in range(first, trial + 1))
+        return showings * (1 if form == "collage" else PER_REPETITION)
+
+    def most_images(self, form: str = "separate") -> int:
+        """The largest number of images in any prompt of a game."""
+        return max(self.images(trial, form) for trial in range(TRIALS))
+
+
+def check_images(variant: ListenerVariant, form: str, most: int | None) -> None:
+    """Raises SpecError where a variant's prompts would hold more images than a model takes."""
+    needed = variant.most_images(form)
+    if most is not None and needed > most:
+        problem = f"listener variant {variant.name}: its prompts hold up to {needed} images; allowed: {most}"
+        raise spec_error(problem, "use a variant with fewer images, or collages")
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[str, dict[str, dict[str, Any]]]:
+    text = (resources.files("scene_specs.benchmarks.icca") / "variants.json").read_text("utf-8")
+    table: dict[str, dict[str, dict[str, Any]]] = json.loads(text)
+    return table
+
+
+def speaker_variants() -> tuple[SpeakerVariant, ...]:
+    """S1 to S4."""
+    return tuple(SpeakerVariant(name, **row) for name, row in _table()["speaker"].items())
+
+
+def listener_variants() -> tuple[ListenerVariant, ...]:
+    """L1 to L7."""
+    return tuple(_listener(name, row) for name, row in _table()["listener"].items())
+
+
+def speaker_variant(name: str) -> SpeakerVariant:
+    """A speaker variant by name. Raises SpecError."""
+    return _named("speaker", name, speaker_variants())
+
+
+def listener_variant(name: str) -> ListenerVariant:
+    """A listener variant by name. Raises SpecError."""
+    return _named("listener", name, listener_variants())
+
+
+def _named(role: str, name: str, variants: Sequence[_Variant]) -> _Variant:
+    found = {variant.name: variant for variant in variants}
+    if name not in found:
+        raise spec_error(f"found {role} variant {name!r}; allowed: {', '.join(found)}")
+    return found[name]
+
+
+def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:
+    """A user's listener variant: a row of the table as JSON. Raises SpecError."""
+    row = parse_json(text, file)
+    types = {"history": bool, "images_once": bool, "shuffle": bool, "mask": bool, "misleading_trials": list}
+    if not isinstance(row, dict) or {*row} != {*types} or not all(type(row[key]) is types[key] for key in types):
+        expected = ", ".join(f"{key} ({kind.__name__})" for key, kind in types.items())
+        raise spec_error(f"expected an object with {expected}", file=file)
+    if not all(type(trial) is int for trial in row["misleading_trials"]):
+        raise spec_error("expected numbers of trials", path="misleading_trials", file=file)
+    return _listener(name, row)
+
+
+def _listener(name: str, row: Mapping[str, Any]) -> ListenerVariant:
+    return ListenerVariant(name, **{**row, "misleading_trials": tuple(row["misleading_trials"])})
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What somebody said and picked in a trial. clicked: target, distr0, distr1, distr2, or "" where nobody did."""
+    """A recorded trial. clicked: target, distr0, distr1, distr2, or "" without an answer."""
 
     message: str
     clicked: str = ""
@@ -35,15 +156,15 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Game:
-    """images: names of four files, sorted. targets: of each trial, an index of them. pictures: what they show, in the
-    same order, where that is known. recorded: of each trial, or () where the game was not played. folder: where the
-    files are, if they are.
+    """images: names of four files, sorted. targets: for each trial, an index of them. pictures: scene graphs of the
+    images, in the same order, or () where unknown. recorded: recorded trials, or () for a game that was not played.
+    folder: where the files are, or None.
     """
 
     name: str
     images: tuple[str, ...]
     targets: Order
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[SceneGraph, ...] = ()
     recorded: tuple[Recorded, ...] = ()
     folder: Path | None = None
     iteration: str = ""
@@ -61,12 +182,17 @@ class Game:
         else:
             problem = unequal_repetition(self.targets, range(PER_REPETITION))
         if problem:
-            raise refused(f"game {self.name!r}: {problem}")
+            raise spec_error(f"game {self.name!r}: {problem}")
 
     @property
     def context(self) -> int:
         """Number of its context."""
         return int(self.name.partition("_")[0])
+
+    @property
+    def target_images(self) -> tuple[str, ...]:
+        """File of each trial's target."""
+        return tuple(self.images[k] for k in self.targets)
 
     @cached_property
     def speaker_order(self) -> Order:
@@ -74,23 +200,22 @@ class Game:
         return _order(0, self.name, "speaker")
 
     def listener_order(self, variant: ListenerVariant, trial: int, seed: int = 0) -> Order:
-        """Index of the image that each of the listener's labels means in a trial; drawn apart from the speaker's."""
+        """Index of the image that has each of the listener's labels in a trial; independent of the speaker's order."""
         return _order(seed, self.name, f"listener {trial}" if variant.shuffle else "listener")
 
     def shown_order(self, variant: ListenerVariant, trial: int, seed: int = 0) -> Order:
-        """Index of the image that is shown under each label: another one everywhere in misleading trials.
+        """Index of the image that is shown under each label; wrong for every label in misleading trials.
 
-        The wrong order is drawn from the nine that leave none in its place, for this game and this trial.
+        The wrong order is one of the nine derangements, drawn for this game and this trial.
         """
         order = self.listener_order(variant, trial, seed)
         if trial not in variant.misleading_trials:
             return order
-        wrong = derangement(seed, self.name, trial)
-        return tuple(order[k] for k in wrong)
+        return tuple(order[k] for k in derangement(seed, self.name, trial))
 
 
 def unequal_repetition(targets: Sequence[_Target], images: Sequence[_Target]) -> str:
-    """What is wrong with the first repetition in which not each of the images is the target once; "" if none is."""
+    """Describe the first repetition in which not every image is the target once; "" if there is none."""
     for k in range(REPETITIONS):
         if sorted(targets[k * PER_REPETITION : (k + 1) * PER_REPETITION]) != sorted(images):
             return f"repetition {k}: each image has to be the target once"
@@ -102,9 +227,9 @@ def _order(seed: int, name: str, purpose: str) -> Order:
 
 
 def derangement(seed: int, name: str, trial: int) -> Order:
-    """A permutation of four without a fixed point, each of the nine as likely."""
+    """A permutation of four without a fixed point; the nine are equally likely."""
     rng = generator(seed, f"icca/{name}", f"misleading {trial}")
-    # Nine of 24 will do: a hundred draws without one come about once in 10^20.
+    # Nine of 24 permutations qualify: a hundred draws without one happen about once in 10^20.
     for _ in range(100):
         found = tuple(rng.permutation(PER_REPETITION).tolist())
         if all(k != value for k, value in enumerate(found)):
@@ -112,14 +237,14 @@ def derangement(seed: int, name: str, trial: int) -> Order:
     raise RuntimeError("no derangement drawn")
 
 
-def new_game(context: int, number: int, images: Sequence[str], pictures: Sequence[Picture], seed: int = 0) -> Game:
-    """Game `number` of a context with drawn targets; no image is the target in two trials that follow each other.
+def new_game(context: int, number: int, images: Sequence[str], pictures: Sequence[SceneGraph], seed: int = 0) -> Game:
+    """Game `number` of a context with drawn targets; no image is the target of two consecutive trials.
 
-    images: in the order of `pictures`, which may be none. Id: `<context, 3 digits>_<12 hexadecimal
-    digits>`, drawn from all of these.
+    images: file names, in the order of `pictures`, which may be empty. Id: `<context, 3 digits>_<12 hexadecimal
+    digits>`, drawn from all arguments but `pictures`.
     """
-    mark = int(generator(seed, f"icca/{context}/{number}", " ".join(sorted(images))).integers(16**12))
-    name = f"{context:03d}_{mark:012x}"
+    digits = int(generator(seed, f"icca/{context}/{number}", " ".join(sorted(images))).integers(16**12))
+    name = f"{context:03d}_{digits:012x}"
     order = sorted(range(len(images)), key=lambda k: images[k])
     targets: list[int] = []
     rng = generator(seed, f"icca/{name}", "targets")

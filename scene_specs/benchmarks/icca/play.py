@@ -1,41 +1,92 @@
-"""A game played: trial by trial, messages and choices, and what each side was given."""
+"""Playing a game: the views that players get, the protocols that they follow, and the loop over trials.
+
+A player is an object with one method, `speak` or `choose`. Its factory gets the game and its Setup once per game. A
+player that runs a model must use `view.prompt` only: game and setup hold the answers.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from scene_specs.benchmarks.icca.game import Game, Order
-from scene_specs.benchmarks.icca.input_errors import refused
-from scene_specs.benchmarks.icca.players import Listener, ListenerView, Setup, Speaker, SpeakerView
+from scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, ListenerVariant, Order, SpeakerVariant
 from scene_specs.benchmarks.icca.prompts import (
     Part,
-    Past,
+    PastTrial,
+    Presentation,
     image_count,
     listener_prompt,
+    speaker_label_of,
     speaker_prompt,
-    speaker_trial_label,
 )
-from scene_specs.benchmarks.icca.variants import PER_REPETITION, TRIALS
-from scene_specs.language.errors import DioramaError
+from scene_specs.language.errors import DioramaError, spec_error
 
-LONGEST_MESSAGE = 4000
-LONGEST_ANSWER = 20_000
-# Half of a pair, as some tokenisers leave it: no text file can hold it.
-_BROKEN = re.compile("[\ud800-\udfff]")
+MAX_MESSAGE = 4000
+MAX_ANSWER = 20_000
+# Half of a surrogate pair, as some tokenizers leave it: no text file can hold it.
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _Answer = TypeVar("_Answer")
 
 
 class PlayerError(DioramaError):
-    """A player that failed; says in which game and trial."""
+    """A player that failed, with its game and trial."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The settings of a game. seed: of players that draw."""
+
+    presentation: Presentation
+    speaker: SpeakerVariant
+    listener: ListenerVariant
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class SpeakerView:
+    """What the speaker knows of a trial. label: of the target, in the speaker's order."""
+
+    trial: int
+    label: str
+    labels: tuple[str, ...]
+    prompt: tuple[Part, ...]
+    past: tuple[PastTrial, ...]
+
+
+@dataclass(frozen=True)
+class ListenerView:
+    """What the listener knows of a trial. labels: the valid answers."""
+
+    trial: int
+    message: str
+    labels: tuple[str, ...]
+    prompt: tuple[Part, ...]
+    past: tuple[PastTrial, ...]
+
+
+class Speaker(Protocol):
+    """Describes targets."""
+
+    def speak(self, view: SpeakerView) -> str:
+        """The message of a trial, one line."""
+        ...
+
+
+class Listener(Protocol):
+    """Picks an image for a message."""
+
+    def choose(self, view: ListenerView) -> str:
+        """One of view.labels; any other text is a wrong answer."""
+        ...
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One trial. target: file. order: index of the image that each listener's label means; shown: that it shows (the
-    same, but for misleading trials). answer: as given; choice: the label it is, or "". images: in the two prompts.
+    """One trial. target: file. order: index of the image that each listener's label means. shown: index of the image
+    shown under it (different in misleading trials only). answer: as returned; choice: its label, or "". images: number
+    of images in the two prompts.
     """
 
     number: int
@@ -63,91 +114,101 @@ class Trial:
     def names_a_label(self, labels: Sequence[str]) -> bool:
         """Whether the message is, or seems to be, a label instead of a description."""
         listed = "|".join(map(re.escape, labels))
-        whole = rf"\s*({listed})[.\s]*"
-        # `picture a` may go on with `child drew`; capitals don't.
-        said = rf"\b(?i:image|picture|photo|option|label)\s+({listed})\b"
-        return re.fullmatch(whole, self.message, re.I) is not None or re.search(said, self.message) is not None
+        only_label = rf"\s*({listed})[.\s]*"
+        # `picture a` may continue as `picture a child drew`; capital letters do not.
+        mentions_label = rf"\b(?i:image|picture|photo|option|label)\s+({listed})\b"
+        return re.fullmatch(only_label, self.message, re.I) is not None or bool(re.search(mentions_label, self.message))
 
 
 def label_of(answer: str, labels: Sequence[str]) -> str:
-    """The label that an answer is, letter case, spaces and a last full stop set aside; "" if it is none."""
+    """The label that an answer gives, ignoring letter case, spaces and a final period; "" for an invalid answer."""
     plain = " ".join(answer.split()).removesuffix(".").casefold()
     return next((label for label in labels if label.casefold() == plain), "")
 
 
 def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup, keep_prompts: bool = False) -> list[Trial]:
-    """All trials of a game. Raises SpecError for a message or an answer that is none, PlayerError for a player that
+    """Play all trials of a game. Raises SpecError for an invalid message or answer, PlayerError for a player that
     fails.
     """
     trials: list[Trial] = []
-    past: list[Past] = []
+    past: list[PastTrial] = []
     for number in range(TRIALS):
-        trial, seen = _trial(game, speaker, listener, setup, number, tuple(past), keep_prompts)
+        trial, seen = _play_trial(game, speaker, listener, setup, number, tuple(past), keep_prompts)
         trials.append(trial)
         past.append(seen)
     return trials
 
 
-def _trial(
-    game: Game, speaker: Speaker, listener: Listener, setup: Setup, number: int, past: tuple[Past, ...], keep: bool
-) -> tuple[Trial, Past]:
-    setting, target = setup.setting, game.targets[number]
-    labels = setting.names
-    own = speaker_trial_label(game, setting, target)
-    asked = tuple(speaker_prompt(game, setup.speaker, setting, number, past, own))
-    said = _asked(game, number, "speaker", lambda: speaker.speak(SpeakerView(number, own, labels, asked, past)))
-    message = _message(said, game, number)
-    order = game.listener_order(setup.listener, number, setting.seed)
-    shown = game.shown_order(setup.listener, number, setting.seed)
-    # Without a history the listener is given none, however it asks.
+def _play_trial(
+    game: Game,
+    speaker: Speaker,
+    listener: Listener,
+    setup: Setup,
+    number: int,
+    past: tuple[PastTrial, ...],
+    keep_prompts: bool,
+) -> tuple[Trial, PastTrial]:
+    presentation, target = setup.presentation, game.targets[number]
+    labels = presentation.names
+    speaker_label = speaker_label_of(game, presentation, target)
+    to_speaker = tuple(speaker_prompt(game, setup.speaker, presentation, number, past, speaker_label))
+    speaker_view = SpeakerView(number, speaker_label, labels, to_speaker, past)
+    message = _message(_ask(game, number, "speaker", lambda: speaker.speak(speaker_view)), game, number)
+    order = game.listener_order(setup.listener, number, presentation.seed)
+    shown = game.shown_order(setup.listener, number, presentation.seed)
+    # Without a history the listener's view must not contain one either.
     known = past if setup.listener.history else ()
-    told = tuple(listener_prompt(game, setup.listener, setting, number, known, message))
-    view = ListenerView(number, message, labels, told, known)
-    answer = _asked(game, number, "listener", lambda: listener.choose(view))
-    if not isinstance(answer, str) or len(answer) > LONGEST_ANSWER:
-        found = f"an answer of {len(answer)} characters" if isinstance(answer, str) else repr(answer)[:60]
-        expected = f"a text of at most {LONGEST_ANSWER}"
-        raise refused(f"game {game.name!r}, trial {number}: the listener gave {found}; expected {expected}")
-    answer = _BROKEN.sub("\ufffd", answer)
+    to_listener = tuple(listener_prompt(game, setup.listener, presentation, number, known, message))
+    listener_view = ListenerView(number, message, labels, to_listener, known)
+    answer = _answer(_ask(game, number, "listener", lambda: listener.choose(listener_view)), game, number)
     choice = label_of(answer, labels)
     gold = labels[order.index(target)]
-    picked = speaker_trial_label(game, setting, order[labels.index(choice)]) if choice else ""
+    picked = speaker_label_of(game, presentation, order[labels.index(choice)]) if choice else ""
     trial = Trial(
-        number, game.images[target], own, gold, message, answer, choice, order, shown,
-        (image_count(asked), image_count(told)), (asked, told) if keep else None,
+        number, game.images[target], speaker_label, gold, message, answer, choice, order, shown,
+        (image_count(to_speaker), image_count(to_listener)), (to_speaker, to_listener) if keep_prompts else None,
     )  # fmt: skip
-    return trial, Past(number, message, own, gold, choice, picked, shown)
+    return trial, PastTrial(number, message, speaker_label, gold, choice, picked, shown)
 
 
 def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: Setup) -> Any:
-    """What a factory makes for a game. role: `speaker` or `listener`. Raises PlayerError where it fails, SpecError for
-    a game that it can't play, or for what has no `speak` or `choose`.
+    """Create a player for a game. role: `speaker` or `listener`.
+
+    Raises PlayerError where the factory fails, SpecError for a game that the player can't play, or for an object
+    without `speak` or `choose`.
     """
     try:
-        made = factory(game, setup)
+        created = factory(game, setup)
     except DioramaError:
         raise
     except (Exception, SystemExit) as error:
         raise PlayerError(f"game {game.name!r}: the {role} can't be made: {error!r}") from error
-    asked = {"speaker": "speak", "listener": "choose"}[role]
-    if not callable(getattr(made, asked, None)):
-        raise refused(f"the {role}'s factory gave {type(made).__name__}; expected an object with {asked}(view)")
-    return made
+    method = {"speaker": "speak", "listener": "choose"}[role]
+    if not callable(getattr(created, method, None)):
+        raise spec_error(f"the {role}'s factory gave {type(created).__name__}; expected an object with {method}(view)")
+    return created
 
 
-def _asked(game: Game, number: int, role: str, ask: Callable[[], _Answer]) -> _Answer:
+def _ask(game: Game, number: int, role: str, ask: Callable[[], _Answer]) -> _Answer:
     try:
         return ask()
-    # A model's library that ends the program would end it as if all were well.
+    # SystemExit: a model's library that exits would otherwise end the command as if it had succeeded.
     except (Exception, SystemExit) as error:
         raise PlayerError(f"game {game.name!r}, trial {number}: the {role} failed: {error!r}") from error
 
 
-def _message(said: object, game: Game, number: int) -> str:
-    text = _BROKEN.sub("\ufffd", " ".join(said.split())) if isinstance(said, str) else ""
-    if not text or len(text) > LONGEST_MESSAGE:
-        found = f"a message of {len(text)} characters" if text else repr(said)[:60]
-        raise refused(
-            f"game {game.name!r}, trial {number}: the speaker gave {found}; expected a text of 1 to {LONGEST_MESSAGE}"
-        )
+def _message(message: object, game: Game, number: int) -> str:
+    text = _SURROGATE.sub("\ufffd", " ".join(message.split())) if isinstance(message, str) else ""
+    if not text or len(text) > MAX_MESSAGE:
+        found = f"a message of {len(text)} characters" if text else repr(message)[:60]
+        expected = f"a text of 1 to {MAX_MESSAGE}"
+        raise spec_error(f"game {game.name!r}, trial {number}: the speaker gave {found}; expected {expected}")
     return text
+
+
+def _answer(answer: object, game: Game, number: int) -> str:
+    if not isinstance(answer, str) or len(answer) > MAX_ANSWER:
+        found = f"an answer of {len(answer)} characters" if isinstance(answer, str) else repr(answer)[:60]
+        expected = f"a text of at most {MAX_ANSWER}"
+        raise spec_error(f"game {game.name!r}, trial {number}: the listener gave {found}; expected {expected}")
+    return _SURROGATE.sub("\ufffd", answer)

@@ -1,128 +1,303 @@
-"""Players: two functions, `speak` and `choose`. Built-in ones need no network; a user's come by entry points.
+"""Built-in players, which need no network, players that replay a transcript, and players from installed packages.
 
-An entry point of group `diorama.icca.speakers` or `diorama.icca.listeners` names a factory: called with the game and
-its Setup once a game, it gives an object with `speak(view) -> str`, or `choose(view) -> str`. A player that is a model
-should look at `view.prompt` only: game and setup hold the truth, for players that are meant to know it.
+An entry point of group `diorama.icca.speakers` or `diorama.icca.listeners` names a factory; see
+`scene_specs.benchmarks.icca.play`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import metadata
+from itertools import product
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
-from scene_specs.benchmarks.icca.game import Game
-from scene_specs.benchmarks.icca.input_errors import refused
-from scene_specs.benchmarks.icca.prompts import Part, Past, Setting
-from scene_specs.benchmarks.icca.variants import ListenerVariant, SpeakerVariant
+from scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, Game
+from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView
+from scene_specs.benchmarks.icca.prompts import last_shown
+from scene_specs.benchmarks.icca.referring_expressions import (
+    IndistinguishableError,
+    Lexicon,
+    incremental,
+    shortened,
+    text_of,
+)
+from scene_specs.benchmarks.icca.scene_graph import SceneGraph, agreement, others_of
+from scene_specs.benchmarks.icca.transcripts import Transcript, read_transcripts
+from scene_specs.language.errors import spec_error
+from scene_specs.language.rng import generator, pick
 
-GROUPS: Mapping[str, str] = MappingProxyType({"speaker": "diorama.icca.speakers", "listener": "diorama.icca.listeners"})
-
-
-@dataclass(frozen=True)
-class Setup:
-    """What a game is played with. seed: of players that draw."""
-
-    setting: Setting
-    speaker: SpeakerVariant
-    listener: ListenerVariant
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class SpeakerView:
-    """A trial as the speaker has it. label: of the target, in the speaker's order."""
-
-    trial: int
-    label: str
-    labels: tuple[str, ...]
-    prompt: tuple[Part, ...]
-    past: tuple[Past, ...]
+_SMALL_WORDS = frozenset({"a", "an", "the", "and", "of", "in"})
 
 
-@dataclass(frozen=True)
-class ListenerView:
-    """A trial as the listener has it. labels: the valid answers."""
-
-    trial: int
-    message: str
-    labels: tuple[str, ...]
-    prompt: tuple[Part, ...]
-    past: tuple[Past, ...]
+def _known_graphs(game: Game, player: str) -> tuple[SceneGraph, ...]:
+    """The scene graphs of a game's images. Raises SpecError where they are unknown."""
+    if not game.pictures:
+        hint = "games that Diorama made have it in game.json"
+        raise spec_error(f"game {game.name!r}: {player} needs the truth of the images, and there is none", hint)
+    return game.pictures
 
 
-class Speaker(Protocol):
-    """Gives a message for a target."""
+def _by_label(game: Game, setup: Setup, player: str) -> dict[str, tuple[SceneGraph, list[SceneGraph]]]:
+    """Speaker's label -> the image's scene graph, and those of the others.
+
+    Raises SpecError where the graphs are unknown, or an image can't be identified.
+    """
+    graphs = _known_graphs(game, player)
+    pairs = [(graph, others_of(graphs, k)) for k, graph in enumerate(graphs)]
+    for image, (graph, others) in zip(game.images, pairs, strict=True):
+        try:
+            incremental(graph, others)
+        except IndistinguishableError as error:
+            raise spec_error(f"game {game.name!r}: {player} can't name {image}: {error}") from None
+    return {label: pairs[k] for label, k in zip(setup.presentation.names, game.speaker_order, strict=True)}
+
+
+class PlannedSpeaker:
+    """A speaker whose messages are known in advance: label -> message of each repetition."""
+
+    _messages: dict[str, list[str]]
 
     def speak(self, view: SpeakerView) -> str:
-        """The message of a trial, one line."""
-        ...
+        """The message of this repetition."""
+        return self._messages[view.label][view.trial // PER_REPETITION]
 
 
-class Listener(Protocol):
-    """Picks a picture for a message."""
+class ScriptedSpeaker(PlannedSpeaker):
+    """Shortens its message repetition by repetition; content words are only left out (clauses of relations may move).
+
+    0: every object with all its values (and the relations that the next message uses). 1: the incremental algorithm's
+    description. 2: that without its redundant parts. 3: that without articles, `and` and `of`. 4: at most two of these
+    words. 5: one word, a different one for each image where possible.
+    """
+
+    def __init__(self, game: Game, setup: Setup) -> None:
+        pairs = _by_label(game, setup, "the scripted speaker")
+        # Words are assigned in the order of the game's images.
+        labels = [label for _, label in sorted(zip(game.speaker_order, pairs, strict=True))]
+        self._messages = {label: self._stages(*pairs[label]) for label in labels}
+        words = {label: stages[3].split() for label, stages in self._messages.items()}
+        for label, word in zip(labels, _distinctive_words([*words.values()]), strict=True):
+            at = words[label].index(word)
+            # The preceding word is usually its adjective.
+            pair = words[label][max(0, at - 1) : at + 1] if at else words[label][:2]
+            self._messages[label] += [" ".join(pair), word]
+
+    def _stages(self, graph: SceneGraph, others: Sequence[SceneGraph]) -> list[str]:
+        described = incremental(graph, others)
+        complete = graph if described.relations else SceneGraph(graph.objects, ())
+        short = text_of(shortened(graph, others, types=True))
+        content = [word for word in short.replace(",", "").split() if word not in _SMALL_WORDS]
+        return [text_of(complete), text_of(described), short, " ".join(content)]
+
+
+def _distinctive_words(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """A word of each row, all different if possible, preferably words that few rows have."""
+    common = {word: sum(word in row for row in rows) for row in rows for word in row}
+    # Four rows with five words each give at most 625 choices.
+    rare = [sorted(dict.fromkeys(row), key=lambda word: common[word])[:5] for row in rows]
+    return min(product(*rare), key=lambda chosen: (-len({*chosen}), sum(common[word] for word in chosen)))
+
+
+class SteadySpeaker(PlannedSpeaker):
+    """Gives the incremental algorithm's description, the same in all repetitions."""
+
+    def __init__(self, game: Game, setup: Setup) -> None:
+        pairs = _by_label(game, setup, "the steady speaker")
+        self._messages = {label: [text_of(incremental(*pair))] * REPETITIONS for label, pair in pairs.items()}
+
+
+class RestlessSpeaker(PlannedSpeaker):
+    """Describes everything, and starts with another object in each repetition, so that no convention forms."""
+
+    def __init__(self, game: Game, setup: Setup) -> None:
+        graphs = _known_graphs(game, "the restless speaker")
+        self._messages = {
+            label: [text_of(_rotated(graphs[k], turn)) for turn in range(REPETITIONS)]
+            for label, k in zip(setup.presentation.names, game.speaker_order, strict=True)
+        }
+
+
+def _rotated(graph: SceneGraph, turn: int) -> SceneGraph:
+    """The same graph with its objects rotated by `turn`."""
+    count = len(graph.objects)
+    moved = [(k + turn) % count for k in range(count)]
+    relations = tuple((name, moved.index(a), moved.index(b)) for name, a, b in graph.relations)
+    return SceneGraph(tuple(graph.objects[k] for k in moved), relations)
+
+
+class RecordedSpeaker:
+    """Repeats the messages of the game's own table of trials."""
+
+    def __init__(self, game: Game, setup: Setup) -> None:
+        if not game.recorded:
+            raise spec_error(f"game {game.name!r}: no messages are recorded in it")
+        self._messages = [trial.message for trial in game.recorded]
+
+    def speak(self, view: SpeakerView) -> str:
+        """The recorded message of this trial."""
+        return self._messages[view.trial]
+
+
+class OracleListener:
+    """Knows the answer."""
+
+    def __init__(self, game: Game, setup: Setup) -> None:
+        self._game, self._setup = game, setup
 
     def choose(self, view: ListenerView) -> str:
-        """One of view.labels; whatever else is a wrong answer."""
-        ...
+        """The target's label."""
+        order = self._game.listener_order(self._setup.listener, view.trial, self._setup.presentation.seed)
+        return view.labels[order.index(self._game.targets[view.trial])]
 
 
-SpeakerFactory = Callable[[Game, Setup], Speaker]
-ListenerFactory = Callable[[Game, Setup], Listener]
+class RandomListener:
+    """Guesses; all labels are equally likely."""
+
+    def __init__(self, game: Game, setup: Setup) -> None:
+        self._name, self._seed = game.name, setup.seed
+
+    def choose(self, view: ListenerView) -> str:
+        """Any label."""
+        return self._pick("guess", view, view.labels)
+
+    def _pick(self, purpose: str, view: ListenerView, labels: Sequence[str]) -> str:
+        return pick(generator(self._seed, f"icca/{self._name}", f"{purpose} {view.trial}"), labels)
 
 
-def _built_in() -> dict[str, dict[str, Any]]:
-    from scene_specs.benchmarks.icca import listeners, speakers
+class LiteralListener(RandomListener):
+    """Picks, of the images shown last, the one that most of the message is true of; draws between equals.
 
-    return {
-        "speaker": {
-            "scripted": speakers.Scripted,
-            "steady": speakers.Steady,
-            "restless": speakers.Restless,
-            "recorded": speakers.RecordedSpeaker,
-        },
-        "listener": {
-            "oracle": listeners.Oracle,
-            "random": listeners.Guesser,
-            "literal": listeners.Literal,
-            "learner": listeners.Learner,
-        },
-    }
+    Remembers nothing.
+    """
+
+    def __init__(self, game: Game, setup: Setup) -> None:
+        super().__init__(game, setup)
+        self._graphs = dict(zip(game.images, _known_graphs(game, "the literal listener"), strict=True))
+        self._lexicon = Lexicon(tuple(self._graphs.values()))
+
+    def best(self, view: ListenerView) -> list[str]:
+        """The labels of the images that fit best; all labels where no image is shown or no word is known."""
+        description = self._lexicon.parse(view.message)
+        shown = last_shown(view.prompt, view.labels)
+        seen = {label: self._graphs[file] for label, file in shown.items() if file in self._graphs}
+        if not seen or not description.atoms():
+            return list(view.labels)
+        scores = {label: agreement(description, graph) for label, graph in seen.items()}
+        most = max(scores.values())
+        return [label for label in view.labels if scores.get(label) == most]
+
+    def choose(self, view: ListenerView) -> str:
+        """One of the best labels."""
+        return self._pick("literal", view, self.best(view))
+
+
+class LearnerListener(LiteralListener):
+    """Trusts earlier feedback more than the images: picks a label whose earlier message contained all of this one (of
+    several, the one whose last message had the least besides); otherwise behaves as the literal listener.
+    """
+
+    def __init__(self, game: Game, setup: Setup) -> None:
+        super().__init__(game, setup)
+        self._variant, self._images = setup.listener, game.images
+
+    def choose(self, view: ListenerView) -> str:
+        """The label."""
+        description = self._lexicon.parse(view.message)
+        known: dict[str, int] = {}
+        for one in view.past if self._variant.history else ():
+            # The feedback to an invalid answer does not reveal the right label.
+            if not one.choice:
+                continue
+            label = self._current_label(one.listener_label, one.shown, view)
+            before = self._lexicon.parse(one.message)
+            if description.atoms() and agreement(description, before) == len(description.atoms()):
+                known[label] = len(before.atoms())
+        if not known:
+            return super().choose(view)
+        least = min(known.values())
+        return self._pick("learner", view, [label for label in view.labels if known.get(label) == least])
+
+    def _current_label(self, label: str, shown: tuple[int, ...], view: ListenerView) -> str:
+        """The current label of what had `label` then. With shuffled labels, the image identifies it."""
+        if not self._variant.shuffle:
+            return label
+        file = self._images[shown[view.labels.index(label)]]
+        return next(name for name, one in last_shown(view.prompt, view.labels).items() if one == file)
+
+
+class Replay:
+    """A factory of players that repeat a transcript: the same messages, the same images. Raises SpecError."""
+
+    def __init__(self, path: Path) -> None:
+        self._games: dict[str, Transcript] = {}
+        self._path = path
+        for transcript in read_transcripts(path):
+            if self._games.setdefault(transcript.game, transcript) is not transcript:
+                hint = "a replay needs one transcript per game"
+                raise spec_error(f"game {transcript.game!r} is there twice", hint, file=str(path))
+
+    def __call__(self, game: Game, setup: Setup) -> ReplayedPlayer:
+        """The player of a game, as speaker or listener. Raises SpecError where the transcript is of another game."""
+        found = self._games.get(game.name)
+        if found is None:
+            raise spec_error(f"game {game.name!r} is not in it", file=str(self._path))
+        if found.images != game.images or tuple(trial.target for trial in found.trials) != game.target_images:
+            raise spec_error(f"game {game.name!r} has other images or targets there", file=str(self._path))
+        return ReplayedPlayer(found, game, setup)
+
+
+class ReplayedPlayer:
+    """Repeats a transcript's messages and choices."""
+
+    def __init__(self, transcript: Transcript, game: Game, setup: Setup) -> None:
+        self._transcript, self._game, self._setup = transcript, game, setup
+
+    def speak(self, view: SpeakerView) -> str:
+        """The message of this trial."""
+        return self._transcript.trials[view.trial].message
+
+    def choose(self, view: ListenerView) -> str:
+        """The present label of the image that was picked; an invalid answer is repeated."""
+        trial = self._transcript.trials[view.trial]
+        if not trial.choice:
+            return trial.answer
+        image = trial.order[self._transcript.labels.index(trial.choice)]
+        order = self._game.listener_order(self._setup.listener, view.trial, self._setup.presentation.seed)
+        return view.labels[order.index(image)]
+
+
+GROUPS: Mapping[str, str] = MappingProxyType({"speaker": "diorama.icca.speakers", "listener": "diorama.icca.listeners"})
+_SPEAKERS = {
+    "scripted": ScriptedSpeaker, "steady": SteadySpeaker, "restless": RestlessSpeaker, "recorded": RecordedSpeaker,
+}  # fmt: skip
+_LISTENERS = {
+    "oracle": OracleListener, "random": RandomListener, "literal": LiteralListener, "learner": LearnerListener,
+}  # fmt: skip
+_BUILT_IN: Mapping[str, Mapping[str, Callable[[Game, Setup], Any]]] = MappingProxyType(
+    {"speaker": _SPEAKERS, "listener": _LISTENERS}
+)
 
 
 def names(role: str) -> tuple[str, ...]:
-    """All players of a role, `speaker` or `listener`: built in, then installed."""
-    built_in = _built_in()[role]
-    return (*built_in, *sorted(point.name for point in metadata.entry_points(group=GROUPS[role])))
+    """All players of a role, `speaker` or `listener`: built-in ones, then those of installed packages."""
+    return (*_BUILT_IN[role], *sorted(point.name for point in metadata.entry_points(group=GROUPS[role])))
 
 
 def factory(role: str, name: str) -> Callable[[Game, Setup], Any]:
-    """A player's factory by name. Raises SpecError for one that is not there or can't be loaded."""
-    built_in = _built_in()[role]
-    if name in built_in:
-        return built_in[name]  # type: ignore[no-any-return]
+    """A player's factory by name. Raises SpecError for an unknown player, or one that can't be loaded."""
+    if name in _BUILT_IN[role]:
+        return _BUILT_IN[role][name]
     for point in metadata.entry_points(group=GROUPS[role]):
         if point.name == name:
             try:
                 found = point.load()
             except Exception as error:
-                raise refused(f"{role} {name!r} ({point.value}) can't be loaded: {error}") from error
+                raise spec_error(f"{role} {name!r} ({point.value}) can't be loaded: {error}") from error
             if not callable(found):
-                raise refused(f"{role} {name!r} ({point.value}): found {type(found).__name__}; expected a factory")
+                problem = f"{role} {name!r} ({point.value}): found {type(found).__name__}; expected a factory"
+                raise spec_error(problem)
             return found  # type: ignore[no-any-return]
     hint = f"a package adds one by an entry point of group {GROUPS[role]}"
-    raise refused(f"found {role} {name!r}; allowed: {', '.join(names(role))}, replay:FILE", hint)
-
-
-def last_shown(prompt: Sequence[Part], labels: Sequence[str]) -> dict[str, str]:
-    """Label -> file, by the images that were shown last; {} where none were."""
-    for end in range(len(prompt), 0, -1):
-        part = prompt[end - 1]
-        if part.kind == "collage":
-            return dict(zip(labels, part.files, strict=True))
-        if part.kind != "text":
-            four = prompt[max(0, end - len(labels)) : end]
-            return {one.label: one.files[0] for one in four}
-    return {}
+    raise spec_error(f"found {role} {name!r}; allowed: {', '.join(names(role))}, replay:FILE", hint)

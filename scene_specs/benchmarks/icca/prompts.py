@@ -1,15 +1,17 @@
-"""What a player is given in a trial: a list of texts and references to images, in order, and nothing that gives the
-answer away.
-"""
+"""Prompts: the texts and images of a trial, in order, without anything that reveals the answer."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from scene_specs.benchmarks.icca.game import Game, Order
-from scene_specs.benchmarks.icca.variants import LABELS, ListenerVariant, SpeakerVariant
+from PIL import Image
+
+from scene_specs.benchmarks.icca.game import LABELS, Game, ListenerVariant, Order, SpeakerVariant
+from scene_specs.language.errors import spec_error
 
 MASK = "mask"
 COLLAGE = "collage"
@@ -23,13 +25,17 @@ _LISTENER = "You are the listener. In each round you read the speaker's message 
 _COLLAGE = "The four pictures are shown as one image, two by two: {places}. "
 _MASKED = "The pictures are hidden from you. Guess at first, and learn from what you are told after each round. "
 WORDS = 20
+# Pixels between the images of a collage.
+GAP = 2
+_BLACK = (0, 0, 0)
+_MAX_SIDE = 4096
 
 
 @dataclass(frozen=True)
 class Part:
     """A text, or an image reference: kind `text`, `image`, `mask` (a black image) or `collage` (four, row by row).
 
-    files: names in the game's folder; "mask" for a black one. label: of a single image.
+    files: names in the game's folder; "mask" for a black image. label: of a single image.
     """
 
     kind: str
@@ -46,8 +52,8 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Past:
-    """One trial that was played, as both sides saw it. choice: a label, or "" for an answer that is none."""
+class PastTrial:
+    """An earlier trial as both players saw it. choice: a label, or "" for an invalid answer."""
 
     trial: int
     message: str
@@ -64,8 +70,8 @@ class Past:
 
 
 @dataclass(frozen=True)
-class Setting:
-    """How a game is shown. labels: `letters` or `positions`. form: `separate` or `collage`. seed: of the listener's
+class Presentation:
+    """How images are shown. labels: `letters` or `positions`. form: `separate` or `collage`. seed: of the listener's
     orders.
     """
 
@@ -79,8 +85,8 @@ class Setting:
         return LABELS[self.labels]
 
     @property
-    def told(self) -> str:
-        """What has to be said of the form: which picture of a collage a label means."""
+    def collage_rules(self) -> str:
+        """The sentence that explains the labels of a collage; "" for separate images."""
         if self.form != COLLAGE:
             return ""
         if self.labels == "positions":
@@ -90,29 +96,33 @@ class Setting:
         )
 
 
-def images_of(game: Game, order: Order, setting: Setting, mask: bool = False) -> list[Part]:
-    """The four images as parts. Masked ones name no file: nothing tells them apart."""
+def _text(text: str) -> Part:
+    return Part("text", text)
+
+
+def image_parts(game: Game, order: Order, presentation: Presentation, mask: bool = False) -> list[Part]:
+    """The four images as parts. Masked parts name no file, so nothing distinguishes them."""
     files = [MASK if mask else game.images[k] for k in order]
-    if setting.form == COLLAGE:
+    if presentation.form == COLLAGE:
         return [Part(COLLAGE, files=tuple(files))]
     kind = MASK if mask else "image"
-    return [Part(kind, files=(file,), label=name) for name, file in zip(setting.names, files, strict=True)]
+    return [Part(kind, files=(file,), label=name) for name, file in zip(presentation.names, files, strict=True)]
 
 
 def speaker_prompt(
-    game: Game, variant: SpeakerVariant, setting: Setting, trial: int, past: Sequence[Past], label: str
+    game: Game, variant: SpeakerVariant, presentation: Presentation, trial: int, past: Sequence[PastTrial], label: str
 ) -> list[Part]:
-    """Instruction, the four images once, what was said and answered so far, and the label of the target."""
-    rules = _RULES + _SPEAKER + setting.told + variant.says + " " + _LABELS.format(words=WORDS)
-    parts = [Part("text", rules.strip()), *images_of(game, game.speaker_order, setting)]
+    """The instruction, the four images once, earlier messages with their answers, and the label of the target."""
+    rules = _RULES + _SPEAKER + presentation.collage_rules + variant.says + " " + _LABELS.format(words=WORDS)
+    parts = [_text(rules.strip()), *image_parts(game, game.speaker_order, presentation)]
     for one in past:
-        parts.append(Part("text", f"Round {one.trial + 1}. The target is {one.speaker_label}."))
-        parts.append(Part("text", f"Your message: {one.message}"))
-        parts.append(Part("text", _speaker_feedback(one)))
-    return [*parts, Part("text", f"Round {trial + 1}. The target is {label}. Your message:")]
+        parts.append(_text(f"Round {one.trial + 1}. The target is {one.speaker_label}."))
+        parts.append(_text(f"Your message: {one.message}"))
+        parts.append(_text(_speaker_feedback(one)))
+    return [*parts, _text(f"Round {trial + 1}. The target is {label}. Your message:")]
 
 
-def _speaker_feedback(one: Past) -> str:
+def _speaker_feedback(one: PastTrial) -> str:
     if not one.choice:
         return "The listener gave no valid answer."
     if one.correct:
@@ -121,31 +131,30 @@ def _speaker_feedback(one: Past) -> str:
 
 
 def listener_prompt(
-    game: Game, variant: ListenerVariant, setting: Setting, trial: int, past: Sequence[Past], message: str
+    game: Game,
+    variant: ListenerVariant,
+    presentation: Presentation,
+    trial: int,
+    past: Sequence[PastTrial],
+    message: str,
 ) -> list[Part]:
-    """Instruction, the rounds so far where the variant has a history, images where it shows them, and the message."""
-    names = ", ".join(setting.names)
-    rules = _RULES + _LISTENER.format(labels=names) + setting.told + (_MASKED if variant.mask else "")
-    parts = [Part("text", rules.strip())]
+    """The instruction, earlier rounds if the variant has a history, images where it shows them, and the message."""
+
+    def round_parts(number: int, title: str, shown: Order, message: str) -> list[Part]:
+        images = image_parts(game, shown, presentation, variant.mask) if variant.shows(number) else []
+        return [_text(title), *images, _text(f"Which picture is meant by this message: {message}")]
+
+    names = ", ".join(presentation.names)
+    rules = _RULES + _LISTENER.format(labels=names) + presentation.collage_rules + (_MASKED if variant.mask else "")
+    parts = [_text(rules.strip())]
     for one in past if variant.history else ():
-        parts += _round(game, variant, setting, one.trial, f"Round {one.trial + 1}.", one.shown)
-        parts += [Part("text", _question(one.message)), Part("text", f"Your answer: {one.choice or 'invalid'}")]
-        parts.append(Part("text", _listener_feedback(one, names)))
+        parts += round_parts(one.trial, f"Round {one.trial + 1}.", one.shown, one.message)
+        parts += [_text(f"Your answer: {one.choice or 'invalid'}"), _text(_listener_feedback(one, names))]
     title = f"Round {trial + 1}." if variant.history else "This round."
-    shown = game.shown_order(variant, trial, setting.seed)
-    return [*parts, *_round(game, variant, setting, trial, title, shown), Part("text", _question(message))]
+    return [*parts, *round_parts(trial, title, game.shown_order(variant, trial, presentation.seed), message)]
 
 
-def _round(game: Game, variant: ListenerVariant, setting: Setting, trial: int, title: str, shown: Order) -> list[Part]:
-    parts = [Part("text", title)]
-    return [*parts, *images_of(game, shown, setting, variant.mask)] if variant.shows(trial) else parts
-
-
-def _question(message: str) -> str:
-    return f"Which picture is meant by this message: {message}"
-
-
-def _listener_feedback(one: Past, names: str) -> str:
+def _listener_feedback(one: PastTrial, names: str) -> str:
     if one.correct:
         return "Right."
     if not one.choice:
@@ -154,12 +163,12 @@ def _listener_feedback(one: Past, names: str) -> str:
 
 
 def image_count(parts: Sequence[Part]) -> int:
-    """How many images a prompt holds; a collage is one."""
+    """Number of images in a prompt; a collage is one."""
     return sum(part.kind != "text" for part in parts)
 
 
 def as_text(parts: Sequence[Part]) -> str:
-    """A prompt for reading: images in brackets."""
+    """A prompt as text, with images in brackets."""
     lines = []
     for part in parts:
         if part.kind == "text":
@@ -169,6 +178,76 @@ def as_text(parts: Sequence[Part]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def speaker_trial_label(game: Game, setting: Setting, image: int) -> str:
+def speaker_label_of(game: Game, presentation: Presentation, image: int) -> str:
     """The speaker's label of an image."""
-    return setting.names[game.speaker_order.index(image)]
+    return presentation.names[game.speaker_order.index(image)]
+
+
+def last_shown(prompt: Sequence[Part], labels: Sequence[str]) -> dict[str, str]:
+    """Label -> file of the images that the prompt showed last; {} if it shows none."""
+    for end in range(len(prompt), 0, -1):
+        part = prompt[end - 1]
+        if part.kind == COLLAGE:
+            return dict(zip(labels, part.files, strict=True))
+        if part.kind != "text":
+            return {one.label: one.files[0] for one in prompt[max(0, end - len(labels)) : end]}
+    return {}
+
+
+def open_image(path: Path) -> Image.Image:
+    """An image in RGB. Raises SpecError."""
+    try:
+        with Image.open(path) as image:
+            return image.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise spec_error(f"can't be read as an image: {error}", file=str(path)) from error
+
+
+def collage(images: Sequence[Image.Image], gap: int = GAP) -> Image.Image:
+    """Four images of one size, two by two in reading order, on black, `gap` pixels apart, at their full size."""
+    sizes = {image.size for image in images}
+    if len(images) != 4 or len(sizes) != 1:
+        raise spec_error(f"found {len(images)} images of sizes {sorted(sizes)}; expected four of one size")
+    width, height = images[0].size
+    sheet = Image.new("RGB", (2 * width + gap, 2 * height + gap), _BLACK)
+    for k, image in enumerate(images):
+        sheet.paste(image, (k % 2 * (width + gap), k // 2 * (height + gap)))
+    return sheet
+
+
+def image_of(game: Game, part: Part, gap: int = GAP) -> Image.Image:
+    """The image that a part of a prompt refers to; a mask is black and as large as the game's first image.
+
+    Raises SpecError for a game without a folder, a part without an image, or images larger than 4096 pixels a side.
+    """
+    if game.folder is None or part.kind == "text":
+        raise spec_error(f"game {game.name!r}: no image to open")
+    images = [
+        Image.new("RGB", open_image(game.folder / game.images[0]).size, _BLACK)
+        if file == MASK
+        else open_image(game.folder / file)
+        for file in part.files
+    ]
+    if max(max(image.size) for image in images) > _MAX_SIDE:
+        raise spec_error(f"game {game.name!r}: an image is larger than {_MAX_SIDE} pixels a side")
+    return collage(images, gap) if part.kind == COLLAGE else images[0]
+
+
+def model_input(game: Game, prompt: Sequence[Part]) -> list[str | Image.Image]:
+    """A prompt as most models take it: texts and images in order, and before each single image a text with its label.
+
+    Raises SpecError as `image_of` does.
+    """
+    found: list[str | Image.Image] = []
+    for part in prompt:
+        if part.label:
+            found.append(f"Picture {part.label}:")
+        found.append(part.text if part.kind == "text" else image_of(game, part))
+    return found
+
+
+def png_bytes(image: Image.Image) -> bytes:
+    """A PNG file; equal for equal pixels."""
+    stream = io.BytesIO()
+    image.save(stream, "PNG")
+    return stream.getvalue()

@@ -1,20 +1,44 @@
-"""Accuracy, message length, WND and WNR per repetition, with bootstrap intervals over games."""
+"""Scores: accuracy, message length, WND and WNR per repetition, with bootstrap intervals over games.
+
+Word novelty distance (WND): the lowest cost of turning the earlier message into the later one, where adding or
+replacing a word costs 1 and removing a word is free. Word novelty rate (WNR): WND over the earlier message's length.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scene_specs.benchmarks.icca.distance import content_words, novelty, plain_words, published_novelty, rate
-from scene_specs.benchmarks.icca.game import Game
-from scene_specs.benchmarks.icca.input_errors import refused
+from scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, TRIALS, Game
 from scene_specs.benchmarks.icca.transcripts import Transcript
-from scene_specs.benchmarks.icca.variants import PER_REPETITION, REPETITIONS, TRIALS
+from scene_specs.benchmarks.kilogram.measures import stem
+from scene_specs.language.errors import spec_error
 from scene_specs.language.rng import generator
+from scene_specs.language.tables import markdown_table
+
+# Version of `content_words`: of its word list and its stemmer.
+CONTENT_WORDS = "diorama-2"
+# Determiners, conjunctions, auxiliaries, particles, interjections. Pronouns, numbers and prepositions count, as in the
+# published metric.
+_FUNCTION = frozenset(
+    " ".join(
+        (
+            "a an the this that these those some any each every either neither no all both another such what which",
+            "whose and or but nor so yet if because while although though since unless until whereas than as",
+            "am is are was were be been being do does did done doing have has had having can could may might must",
+            "shall should will would ought not to there let please ok okay yes yeah yep nope oh um uh hmm hi hello",
+            "well 's 're 've 'll 'd 'm",
+        )
+    ).split()
+)
+# Removing "n't" from these does not leave a word.
+_IRREGULAR = (("can't", "can not"), ("cannot", "can not"), ("won't", "will not"), ("shan't", "shall not"))
+_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*|'(?:s|re|ve|ll|d|m)\b", re.UNICODE)
 
 COMPUTATIONS: tuple[str, ...] = ("definition", "published")
 WORDS: tuple[str, ...] = ("content", "all")
@@ -23,9 +47,49 @@ RESAMPLES = 2000
 LEVEL = 0.95
 
 
+def plain_words(message: str) -> list[str]:
+    """All words, lower case, without punctuation."""
+    text = message.strip().removesuffix(".").lower().replace("\u2019", "'")
+    for short, long in _IRREGULAR:
+        text = re.sub(rf"\b{short}\b", long, text)
+    return _WORD.findall(text.replace("n't", " not"))
+
+
+def content_words(message: str) -> list[str]:
+    """The content words as stems: `plain_words` without a fixed list of function words, by Porter's stemmer.
+
+    CONTENT_WORDS identifies the list and the stemmer; nothing is downloaded. The published metric tags and lemmatizes
+    with a spaCy model.
+    """
+    return [stem(word) for word in plain_words(message) if word not in _FUNCTION]
+
+
+def novelty(earlier: Sequence[str], later: Sequence[str], published: bool = False) -> int:
+    """WND by its definition.
+
+    published: as the published code computes it, where removing words at the beginning costs 1 each and equal words
+    are always matched.
+    """
+    # row[j]: cost of turning the words of `earlier` read so far into later[:j].
+    row = list(range(len(later) + 1))
+    for i, old in enumerate(earlier, start=1):
+        before, row = row, [i if published else 0]
+        for j, new in enumerate(later):
+            cost = min(before[j + 1], row[j] + 1, before[j] + (old != new))
+            row.append(before[j] if published and old == new else cost)
+    return row[-1]
+
+
+def rate(distance: int, earlier: Sequence[str], later: Sequence[str], published: bool = False) -> float:
+    """WNR. After an empty message: 1 if words were added, else 0; always 1 in the published computation."""
+    if earlier:
+        return distance / len(earlier)
+    return 1.0 if published or later else 0.0
+
+
 @dataclass(frozen=True)
 class Played:
-    """What is scored of a game. group: what it is compared under. correct: None where nobody answered."""
+    """The scored data of a game. group: games of a group are averaged. correct: None without an answer."""
 
     group: str
     game: str
@@ -34,30 +98,25 @@ class Played:
     correct: tuple[bool | None, ...]
 
 
-def of_transcript(one: Transcript) -> Played:
-    """A transcript, grouped by who played in which variant."""
-    about = one.about
+def played_transcript(transcript: Transcript) -> Played:
+    """A transcript, grouped by its players and their variants."""
+    about = transcript.about
     speaker, listener = (f"{about.get(role)} {about.get(role + '_variant')}" for role in ("speaker", "listener"))
-    group = f"{speaker} - {listener}"
-    return Played(
-        group, one.game, tuple(t.target for t in one.trials), tuple(t.message for t in one.trials),
-        tuple(t.correct for t in one.trials),
-    )  # fmt: skip
+    targets, messages, correct = zip(*((t.target, t.message, t.correct) for t in transcript.trials), strict=True)
+    return Played(f"{speaker} - {listener}", transcript.game, targets, messages, correct)
 
 
-def of_game(game: Game) -> Played:
-    """What is recorded in a game's folder. Raises SpecError where nothing is."""
+def played_recording(game: Game) -> Played:
+    """The recorded trials of a game's folder. Raises SpecError where there are none."""
     if not game.recorded:
-        raise refused(f"game {game.name!r}: nobody played it yet; there is nothing to score")
-    return Played(
-        "recorded", game.name, tuple(game.images[k] for k in game.targets),
-        tuple(one.message for one in game.recorded), tuple(one.correct for one in game.recorded),
-    )  # fmt: skip
+        raise spec_error(f"game {game.name!r} was not played yet; there is nothing to score")
+    messages, correct = zip(*((trial.message, trial.correct) for trial in game.recorded), strict=True)
+    return Played("recorded", game.name, game.target_images, messages, correct)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One measure of a group. at: repetition, or of WND and WNR the later of the two, from 1 to 6."""
+    """A measure of a group. at: repetition from 1 to 6; for WND and WNR the later of the two repetitions."""
 
     group: str
     measure: str
@@ -70,28 +129,28 @@ class Row:
 
 def scores(
     played: Iterable[Played], computation: str = "definition", words: str = "content", seed: int = 0,
-    resamples: int = RESAMPLES,
+    resamples: int = RESAMPLES
 ) -> list[Row]:  # fmt: skip
-    """All measures of all groups. Games weigh the same; intervals are of percentiles, 95 %, games drawn with
-    replacement, the same ones for all groups of as many.
+    """All measures of all groups. Games have equal weights.
 
-    words: what WND and WNR count, `content` or `all`; message length counts all. Raises SpecError for a game twice in
-    a group.
+    Intervals are 95 % percentile intervals over games drawn with replacement; groups of equal size use the same draws.
+    words: the words that WND and WNR count, `content` or `all`; message length counts all. Raises SpecError where a
+    group contains a game twice.
     """
     if computation not in COMPUTATIONS or words not in WORDS:
-        raise refused(f"found {computation!r}, {words!r}; allowed: {', '.join((*COMPUTATIONS, *WORDS))}")
-    groups: dict[str, list[Played]] = {}
+        raise spec_error(f"found {computation!r}, {words!r}; allowed: {', '.join((*COMPUTATIONS, *WORDS))}")
+    groups: dict[str, dict[str, Played]] = {}
     for one in played:
-        games = groups.setdefault(one.group, [])
-        if any(other.game == one.game for other in games):
-            raise refused(f"game {one.game!r} is there twice for {one.group!r}")
-        games.append(one)
+        games = groups.setdefault(one.group, {})
+        if one.game in games:
+            raise spec_error(f"game {one.game!r} is there twice for {one.group!r}")
+        games[one.game] = one
     rows = []
     for group in sorted(groups):
-        games = sorted(groups[group], key=lambda one: one.game)
+        ordered = [groups[group][game] for game in sorted(groups[group])]
         for measure in MEASURES:
-            values = np.array([_values(one, measure, computation, words) for one in games], dtype=np.float64)
-            # Games that nobody answered have no accuracy, and are left out of it.
+            values = np.array([_values(one, measure, computation, words) for one in ordered], dtype=np.float64)
+            # Games without answers have no accuracy and are excluded from it.
             values = values[~np.isnan(values).any(axis=1)]
             if not len(values):
                 continue
@@ -105,33 +164,30 @@ def scores(
 
 
 def _values(one: Played, measure: str, computation: str, words: str) -> list[float]:
-    """A measure of one game at each repetition, or pair of them."""
+    """A measure of one game in each repetition, or between consecutive repetitions."""
     if measure == "accuracy":
-        right = [float("nan") if answer is None else float(answer) for answer in one.correct]
-        return _blocks(right)
+        return _block_means([float("nan") if answer is None else float(answer) for answer in one.correct])
     if measure == "words":
-        return _blocks([len(message.split()) for message in one.messages])
-    return _changes(one, measure, computation, words)
+        return _block_means([len(message.split()) for message in one.messages])
+    return _changes(one, measure, computation == "published", words)
 
 
-def _blocks(values: Sequence[float]) -> list[float]:
+def _block_means(values: Sequence[float]) -> list[float]:
     return [sum(values[k : k + PER_REPETITION]) / PER_REPETITION for k in range(0, TRIALS, PER_REPETITION)]
 
 
-def _changes(one: Played, measure: str, computation: str, words: str) -> list[float]:
+def _changes(one: Played, measure: str, published: bool, words: str) -> list[float]:
     split = content_words if words == "content" else plain_words
-    distance: Callable[[Sequence[str], Sequence[str]], int]
-    distance = novelty if computation == "definition" else published_novelty
-    said: dict[str, list[list[str]]] = {}
+    by_target: dict[str, list[list[str]]] = {}
     for target, message in zip(one.targets, one.messages, strict=True):
-        said.setdefault(target, []).append(split(message))
+        by_target.setdefault(target, []).append(split(message))
     found = []
     for k in range(REPETITIONS - 1):
         values: list[float] = []
-        for messages in said.values():
+        for messages in by_target.values():
             earlier, later = messages[k], messages[k + 1]
-            cost = distance(earlier, later)
-            values.append(cost if measure == "wnd" else rate(cost, earlier, later, computation == "published"))
+            distance = novelty(earlier, later, published)
+            values.append(distance if measure == "wnd" else rate(distance, earlier, later, published))
         found.append(sum(values) / len(values))
     return found
 
@@ -139,7 +195,7 @@ def _changes(one: Played, measure: str, computation: str, words: str) -> list[fl
 def _interval(
     values: NDArray[np.float64], rng: np.random.Generator, resamples: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Percentile interval of the mean over games, of each column. values: (games, columns)."""
+    """Percentile interval of the mean over games, for each column. values: (games, columns)."""
     chosen = rng.integers(len(values), size=(resamples, len(values)))
     means = values[chosen].mean(axis=1)
     edge = (1 - LEVEL) / 2
@@ -147,17 +203,16 @@ def _interval(
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The rows as a Markdown table: a line a group and measure, a column a repetition, means with intervals."""
-    head = "| players | measure | games | " + " | ".join(f"{k}" for k in range(1, REPETITIONS + 1)) + " |"
-    lines = [head, "|---" * (3 + REPETITIONS) + "|"]
-    grouped: dict[tuple[str, str], list[Row]] = {}
+    """A Markdown table: a line per group and measure, a column per repetition, means with intervals."""
+    repetitions = range(1, REPETITIONS + 1)
+    grouped: dict[tuple[str, str], dict[int, Row]] = {}
     for row in rows:
-        grouped.setdefault((row.group, row.measure), []).append(row)
-    for (group, measure), found in grouped.items():
-        cells = {row.at: _cell(row) for row in found}
-        values = " | ".join(cells.get(k, "") for k in range(1, REPETITIONS + 1))
-        lines.append(f"| {group} | {measure} | {found[0].games} | {values} |")
-    return "\n".join([*lines, ""])
+        grouped.setdefault((row.group, row.measure), {})[row.at] = row
+    lines = [
+        (*key, next(iter(found.values())).games, *(_cell(found[k]) if k in found else "" for k in repetitions))
+        for key, found in grouped.items()
+    ]
+    return markdown_table(("players", "measure", "games", *repetitions), lines)
 
 
 def _cell(row: Row) -> str:
@@ -167,9 +222,7 @@ def _cell(row: Row) -> str:
 
 
 def as_data(rows: Sequence[Row], computation: str, words: str) -> dict[str, Any]:
-    """The rows as JSON data, with how they were made."""
-    from scene_specs.benchmarks.icca.distance import CONTENT_WORDS
-
+    """The rows as JSON data, with the settings of the computation."""
     return {
         "computation": computation,
         "words": words,

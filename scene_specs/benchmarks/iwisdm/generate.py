@@ -1,112 +1,272 @@
-"""Trials as specs: any one alone from its plan and number, planned with those before it where tasks must differ."""
+"""Trials as specs: settings of a run, wanted answers, and trials by number.
+
+A trial depends on its frame plan and number only, except where tasks must differ or answers are balanced: then those
+before it are planned, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from scene_specs.benchmarks.iwisdm.autotask import UNIQUE, AutoTasks
-from scene_specs.benchmarks.iwisdm.backwards import Wanted
-from scene_specs.benchmarks.iwisdm.balance import Balance, Chance, wanted_for
-from scene_specs.benchmarks.iwisdm.bank import TASKS
-from scene_specs.benchmarks.iwisdm.compose import alone, chained, with_described, with_fillers
-from scene_specs.benchmarks.iwisdm.config import AutoTaskConfig
-from scene_specs.benchmarks.iwisdm.draws import Draws
-from scene_specs.benchmarks.iwisdm.emit import spec_of
-from scene_specs.benchmarks.iwisdm.input_errors import refused
-from scene_specs.benchmarks.iwisdm.session import Session
-from scene_specs.benchmarks.iwisdm.setup import MOST_TRIALS, Setup
-from scene_specs.benchmarks.iwisdm.space import Space
-from scene_specs.benchmarks.iwisdm.trial import Trial, make_trial
+from scene_specs.benchmarks.iwisdm.autotask import UNIQUE, AutoTasks, TaskSpace
+from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig
+from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
+from scene_specs.benchmarks.iwisdm.constraints import Options, TargetAnswer, answers_of
+from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, chained, single_task, with_described, with_fillers
+from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from scene_specs.benchmarks.iwisdm.operators import Value
+from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, Stimuli, object_spec
+from scene_specs.benchmarks.iwisdm.task_graph import TaskGraph
+from scene_specs.benchmarks.iwisdm.trial import Trial, answer_text, make_trial, object_numbers
+from scene_specs.language.errors import spec_error
 
-# Draws of another trial where one of a task came out as an earlier one did.
+SPLITS: tuple[str, ...] = ("train", "val", "test")
+FIXATION: tuple[str, ...] = ("hold", "action", "none")
+# Bounds the planning of earlier trials that balanced answers need.
+MAX_TRIALS = 10_000_000
+# As in the published code: branches of a Switch may agree, and objects that must differ are any two.
+PUBLISHED = Options()
+# Attempts to draw a trial that differs from the earlier ones of its task.
 _ATTEMPTS = 50
-Sessions = Callable[[int], Session]
+_Item = TypeVar("_Item")
+# Frame plans by task number.
+FramePlans = Callable[[int], FramePlan]
 
 
-def auto_sessions(
-    config: AutoTaskConfig, setup: Setup, name: str, trials: int, unique: str = "frames", chain: int = 1
-) -> Sessions:
-    """Frame plans of AutoTask's tasks, by task number. chain: tasks a trial.
+@dataclass(frozen=True)
+class TrialSettings:
+    """The settings that all trials of a run share.
+
+    trials_per_task: trial i is of task i // trials_per_task. balanced: answers exactly balanced over all trials from
+    number 0 on. fillers, described: most distractors in empty frames and beside other objects. fixation: the cross is
+    shown until the answer is due ("hold"), only then ("action"), or never. background: 8-bit sRGB, None for black.
+    """
+
+    seed: int = 0
+    split: str = "train"
+    stimuli: Stimuli = DEFAULT
+    trials_per_task: int = 1
+    balanced: bool = False
+    options: Options = PUBLISHED
+    fillers: int = 0
+    described: int = 0
+    fixation: str = "hold"
+    background: tuple[int, int, int] | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed < 2**63 or self.trials_per_task < 1 or min(self.fillers, self.described) < 0:
+            raise spec_error("found a seed, a number of trials per task or of distractors out of range")
+        if self.split not in SPLITS or self.fixation not in FIXATION:
+            raise spec_error(f"found {self.split!r}, {self.fixation!r}; allowed: {', '.join((*SPLITS, *FIXATION))}")
+
+
+def auto_plans(
+    config: AutoTaskConfig, settings: TrialSettings, name: str, trials: int, unique: str = "frames", chain: int = 1
+) -> FramePlans:
+    """Frame plans of AutoTask's tasks, by task number. chain: tasks per trial.
 
     Raises SpecError at once if the space has fewer tasks than `trials` trials need.
     """
     if unique not in UNIQUE:
-        raise refused(f"found {unique!r}; allowed: {', '.join(UNIQUE)}")
-    needed = -(-trials // setup.trials_per_task) * chain
-    tasks = AutoTasks(Space(config), setup.seed, f"{setup.split} {name}", unique, needed)
+        raise spec_error(f"found {unique!r}; allowed: {', '.join(UNIQUE)}")
+    needed = -(-trials // settings.trials_per_task) * chain
+    tasks = AutoTasks(TaskSpace(config), settings.seed, f"{settings.split} {name}", unique, needed)
 
-    def session(number: int) -> Session:
+    def plan(number: int) -> FramePlan:
         row = [tasks.task(number * chain + k) for k in range(chain)]
         if chain == 1:
-            return alone(row[0])
-        return chained(row, Draws(setup.seed, name, f"chain {setup.split} {number}"))
+            return single_task(row[0])
+        return chained(row, KeyedRng(settings.seed, name, f"chain {settings.split} {number}"))
 
-    return session
-
-
-def bank_sessions(task: str, setup: Setup, settings: dict[str, Any]) -> Sessions:
-    """Frame plans of a classic task, by number. settings: as scene_specs.benchmarks.iwisdm.settings reads them."""
-    return lambda number: TASKS[task](Draws(setup.seed, task, f"session {setup.split} {number}"), **settings)
+    return plan
 
 
-def trial_specs(sessions: Sessions, setup: Setup, name: str, first: int, count: int) -> Iterator[dict[str, Any]]:
+def classic_plans(task: str, settings: TrialSettings, arguments: dict[str, Any]) -> FramePlans:
+    """Frame plans of a classic task, by number. arguments: see `classic_tasks.read_settings`."""
+    return lambda number: TASKS[task](KeyedRng(settings.seed, task, f"session {settings.split} {number}"), **arguments)
+
+
+class Chance:
+    """Chooses at random; all options are equally likely."""
+
+    def __init__(self, rng: KeyedRng) -> None:
+        self._rng = rng
+
+    def choose(self, _key: str, options: Sequence[_Item]) -> _Item:
+        """One of the options."""
+        return self._rng.pick(options)
+
+
+class Balance:
+    """For each key, goes through all options in a new order per round, so that counts differ by one at most."""
+
+    def __init__(self, seed: int, name: str) -> None:
+        self._seed, self._name = seed, name
+        self._taken: Counter[str] = Counter()
+        self._rounds: dict[str, list[int]] = {}
+
+    def choose(self, key: str, options: Sequence[_Item]) -> _Item:
+        """One of the options; each key must always come with the same options."""
+        turn, position = divmod(self._taken[key], len(options))
+        self._taken[key] += 1
+        if position == 0:
+            rng = KeyedRng(self._seed, self._name, f"balance {key} {turn}")
+            self._rounds[key] = rng.shuffled(range(len(options)))
+        return options[self._rounds[key][position]]
+
+
+def target_answer(task: TaskGraph, stimuli: Stimuli, by: Chance | Balance) -> TargetAnswer:
+    """A wanted answer, and the conditions of the Switches that lead to it.
+
+    Where all branches give answers of one kind, every answer comes equally often through every branch. Otherwise the
+    branch is chosen first, then one of its answers.
+    """
+    leaves = task.leaves()
+    kinds = [kind for _, kind in leaves]
+    if len({*kinds}) == 1:
+        value: Value = by.choose(kinds[0], answers_of(kinds[0], stimuli))
+        conditions, _ = by.choose(f"{len(leaves)} ways to {value}", leaves)
+    else:
+        conditions, kind = by.choose(" ".join(kinds), leaves)
+        value = by.choose(kind, answers_of(kind, stimuli))
+    return TargetAnswer(value, conditions)
+
+
+def trial_specs(
+    plans: FramePlans, settings: TrialSettings, name: str, first: int, count: int
+) -> Iterator[dict[str, Any]]:
     """Trials first ... first + count - 1 as JSON data that EpisodeSpec takes; ids `iwisdm/<split>/<name>/<6 digits>`.
 
-    A trial is the same whichever others are asked for: those before it are planned too where it depends on them.
-    Raises SpecError for numbers from 10,000,000 on.
+    A trial does not depend on `first` and `count`. Raises SpecError for numbers from 10,000,000 on.
     """
-    if first < 0 or first + count > MOST_TRIALS:
-        raise refused(f"found trials {first} to {first + count - 1}; they are numbered from 0 to {MOST_TRIALS - 1}")
-    balance = Balance(setup.seed, f"{setup.split} {name}") if setup.balanced else None
+    if first < 0 or first + count > MAX_TRIALS:
+        found = f"found trials {first} to {first + count - 1}"
+        raise spec_error(f"{found}; trials are numbered from 0 to {MAX_TRIALS - 1}")
+    balance = Balance(settings.seed, f"{settings.split} {name}") if settings.balanced else None
     seen: set[tuple[Any, ...]] = set()
-    # Only balance depends on all trials before; that no two of a task are the same, on those of the task.
-    start = 0 if balance else first - first % setup.trials_per_task
+    # Balance depends on all trials before; the check for repeated trials on those of the same task.
+    start = 0 if balance else first - first % settings.trials_per_task
     for number in range(start, first + count):
-        task, place = divmod(number, setup.trials_per_task)
-        if place == 0:
+        task, position = divmod(number, settings.trials_per_task)
+        if position == 0:
             seen.clear()
-        session = _with_distractors(sessions(task), setup, f"{name} {number}")
-        wanted = _wanted(session, setup, balance, f"{name} {number}")
-        if number < first and setup.trials_per_task == 1:
+        plan = _with_distractors(plans(task), settings, f"{name} {number}")
+        wanted = _wanted(plan, settings, balance, f"{name} {number}")
+        if number < first and settings.trials_per_task == 1:
             continue
-        trial = _new_trial(session, wanted, setup, f"{name} {number}", seen)
+        trial = _new_trial(plan, wanted, settings, f"{name} {number}", seen)
         if number >= first:
-            yield spec_of(trial, setup, name, number)
+            yield spec_of(trial, settings, name, number)
 
 
-def _with_distractors(session: Session, setup: Setup, key: str) -> Session:
-    draws = Draws(setup.seed, key, f"distractors {setup.split}")
-    if setup.fillers:
-        session = with_fillers(session, setup.fillers, draws)
-    return with_described(session, setup.described, draws) if setup.described else session
+def _with_distractors(plan: FramePlan, settings: TrialSettings, key: str) -> FramePlan:
+    rng = KeyedRng(settings.seed, key, f"distractors {settings.split}")
+    if settings.fillers:
+        plan = with_fillers(plan, settings.fillers, rng)
+    return with_described(plan, settings.described, rng) if settings.described else plan
 
 
-def _wanted(session: Session, setup: Setup, balance: Balance | None, key: str) -> list[Wanted | None]:
-    draws = Draws(setup.seed, key, f"wanted {setup.split}")
-    found: list[Wanted | None] = []
-    for number, one in enumerate(session.placed):
-        if number in session.aims:
-            found.append(Wanted(session.aims[number]))
-        elif number in session.shares and balance is None:
-            found.append(Wanted(draws.chance(session.shares[number])))
+def _wanted(plan: FramePlan, settings: TrialSettings, balance: Balance | None, key: str) -> list[TargetAnswer | None]:
+    rng = KeyedRng(settings.seed, key, f"wanted {settings.split}")
+    found: list[TargetAnswer | None] = []
+    for number, one in enumerate(plan.placed):
+        if number in plan.aims:
+            found.append(TargetAnswer(plan.aims[number]))
+        elif number in plan.shares and balance is None:
+            found.append(TargetAnswer(rng.chance(plan.shares[number])))
         else:
-            found.append(wanted_for(one.task, setup.stimuli, balance or Chance(draws)))
+            found.append(target_answer(one.task, settings.stimuli, balance or Chance(rng)))
     return found
 
 
 def _new_trial(
-    session: Session, wanted: list[Wanted | None], setup: Setup, key: str, seen: set[tuple[Any, ...]]
+    plan: FramePlan, wanted: list[TargetAnswer | None], settings: TrialSettings, key: str, seen: set[tuple[Any, ...]]
 ) -> Trial:
-    """One that no earlier trial of its task is."""
+    """A trial that differs from all earlier ones of its task."""
     for attempt in range(_ATTEMPTS):
-        draws = Draws(setup.seed, key, f"objects {setup.split} {attempt}")
-        trial = make_trial(session, wanted, setup.stimuli, draws, setup.options)
+        rng = KeyedRng(settings.seed, key, f"objects {settings.split} {attempt}")
+        trial = make_trial(plan, wanted, settings.stimuli, rng, settings.options)
         content = (trial.frames, trial.instruction)
         if content not in seen:
             seen.add(content)
             return trial
-    raise refused(
-        f"trial {key}: in {_ATTEMPTS} draws its task gave only trials that are there already",
-        "ask for fewer trials a task, or give more stimuli",
+    raise spec_error(
+        f"trial {key}: {_ATTEMPTS} draws of its task repeated earlier trials only",
+        "ask for fewer trials per task, or give more stimuli",
     )
+
+
+def spec_of(trial: Trial, settings: TrialSettings, name: str, number: int) -> dict[str, Any]:
+    """The spec as JSON data that scene_specs.language.spec.EpisodeSpec takes: frames of the `quadrants` stage.
+
+    A frame holds only what is visible, so that equal frames of different trials have equal specs. `task`:
+    `instruction`, `answers` (one per frame, "null" where none is due), `objects` (of each frame, with their numbers in
+    the instruction), `questions` (each task's graph with its constants, its answer and when it is due), `categories`
+    and `models`: the meaning of the numbers `category` and `object` of `objects`.
+    """
+    due = {one.placed.answer_frame for one in trial.answered}
+    frames = []
+    for at, shown in enumerate(trial.frames):
+        objects = sorted((object_spec(one.item, settings.split) for one in shown), key=lambda item: str(item["name"]))
+        frame: dict[str, Any] = {"objects": objects} if objects else {}
+        if settings.fixation != "none":
+            frame["fixation"] = (at in due) == (settings.fixation == "action")
+        if settings.background is not None:
+            frame["background"] = list(settings.background)
+        frames.append(frame)
+    return {
+        "version": 1,
+        "id": f"iwisdm/{settings.split}/{name}/{number:06d}",
+        "seed": settings.seed,
+        "stage": "quadrants",
+        "split": settings.split,
+        "frames": frames,
+        "task": {
+            "benchmark": "iwisdm",
+            "name": name,
+            "number": number,
+            "task": number // settings.trials_per_task,
+            "instruction": trial.instruction,
+            "answers": list(trial.answers),
+            "questions": [
+                {
+                    "answer_frame": one.placed.answer_frame,
+                    "answer": answer_text(one.value),
+                    "operator": one.placed.task.data(one.constants),
+                }
+                for one in trial.answered
+            ],
+            "objects": _objects(trial, settings.stimuli),
+            "categories": list(settings.stimuli.categories),
+            "models": [identity for _, identity in settings.stimuli.identities],
+        },
+    }
+
+
+def _objects(trial: Trial, stimuli: Stimuli) -> list[Mapping[str, Any]]:
+    numbers = object_numbers(trial.frames)
+    identities = [identity for _, identity in stimuli.identities]
+    found: list[Mapping[str, Any]] = []
+    for frame, shown in enumerate(trial.frames):
+        for one in shown:
+            asked = {
+                str(k): list(task.placed.task.asked[frame])
+                for k, task in enumerate(trial.answered)
+                if frame in task.placed.task.asked and not one.distractor
+            }
+            found.append(
+                {
+                    "number": numbers[frame],
+                    "frame": frame,
+                    "location": one.item.location,
+                    "category": stimuli.categories.index(one.item.category),
+                    "object": identities.index(one.item.identity),
+                    "view_angle": one.item.view_angle,
+                    "is_distractor": one.distractor,
+                    "asked": asked,
+                }
+            )
+    return found

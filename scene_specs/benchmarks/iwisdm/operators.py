@@ -1,9 +1,9 @@
-"""The operators that tasks are made of, and which may stand below which; a user adds more with `with_operator`.
+"""The operators of tasks, and which operators each takes as children. Add your own with `with_operator`:
 
 exclusive = Operator(
     "Xor", "boolean", arms=(("boolean", "boolean"),), text="either {0} or else {1}", join=True,
     forward=lambda sides: sides[0] != sides[1],
-    backward=lambda wanted, draws: draws.pick([(True, not wanted), (False, wanted)]),
+    backward=lambda wanted, rng: rng.pick([(True, not wanted), (False, wanted)]),
 )
 mine = GRAMMAR.with_operator(exclusive)
 """
@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
 
-from scene_specs.benchmarks.iwisdm.draws import Draws
-from scene_specs.benchmarks.iwisdm.input_errors import refused
+from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Item
+from scene_specs.language.errors import spec_error
 
-# What flows along an edge: a truth value, the value of a property, or what Select found.
+# The value of a node: a truth value, the value of a property, or the object that Select found.
 Value = bool | str | Item | None
 
 
@@ -29,12 +29,12 @@ class Operator:
     """One kind of node.
 
     gives: "boolean", a property, "object" (Select), "constant" (CONST) or "branch" (Switch: what its branches give).
-    arms: the rows of children that it may have, each child an operator's name or a group: "boolean" and each property
-        are the operators that give it, "question" those that can be asked (boolean, properties, branch).
-    more: groups of which any number of children may follow.
-    text: how it reads; {0}, {1}, ... are its children. join: whether it counts as a joint operator (And, Or).
+    arms: the allowed rows of children. Each child is an operator's name or a group: "boolean" and each property are the
+        operators that give it, "question" those that can be a question (boolean, properties, branch).
+    more: groups from which any number of further children may follow.
+    text: its words; {0}, {1}, ... are its children. join: whether it counts as a joint operator (And, Or).
     forward: values of the children -> its value. backward: its wanted truth value -> wanted truth values of its
-        children, with any draws that takes. equal: of a comparison, what it says of equal sides.
+        children. equal: of a comparison, its value for equal sides.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Operator:
     more: tuple[str, ...] = ()
     join: bool = False
     forward: Callable[[Sequence[Value]], Value] | None = None
-    backward: Callable[[bool, Draws], Sequence[bool]] | None = None
+    backward: Callable[[bool, KeyedRng], Sequence[bool]] | None = None
     equal: bool | None = None
 
 
@@ -55,24 +55,24 @@ class Grammar:
     operators: Mapping[str, Operator]
 
     def with_operator(self, operator: Operator) -> Grammar:
-        """This grammar and one operator more, or another one under its name."""
+        """This grammar with an additional operator, which replaces one of the same name."""
         return Grammar(MappingProxyType({**self.operators, operator.name: operator}))
 
     def operator(self, name: str) -> Operator:
-        """By name. Raises SpecError for one that is not there."""
+        """An operator by name. Raises SpecError for an unknown one."""
         if name not in self.operators:
-            raise refused(f"found operator {name!r}; allowed: {', '.join(self.operators)}")
+            raise spec_error(f"found operator {name!r}; allowed: {', '.join(self.operators)}")
         return self.operators[name]
 
     def names(self, word: str) -> tuple[str, ...]:
-        """The operators that a word of an arm stands for. Raises SpecError for a word that is neither."""
+        """The operators that a word of an arm stands for. Raises SpecError for an unknown word."""
         if word in self.operators:
             return (word,)
         if word == "question":
             return tuple(n for n, op in self.operators.items() if op.gives in ("boolean", "branch", *PROPERTIES))
         found = tuple(name for name, op in self.operators.items() if op.gives == word)
         if not found:
-            raise refused(f"found {word!r} below an operator; no operator is called so or gives it")
+            raise spec_error(f"found {word!r} below an operator; no operator has this name or gives this")
         return found
 
     def fits(self, name: str, children: Sequence[str]) -> bool:
@@ -87,31 +87,31 @@ class Grammar:
         return False
 
     def rows(self, name: str) -> tuple[tuple[str, ...], ...]:
-        """All rows of children of an operator, groups spelled out, without the further ones."""
+        """All rows of children of an operator, with groups expanded, without further children."""
         return tuple(row for arm in self.operator(name).arms for row in product(*(self.names(word) for word in arm)))
 
 
-# Of the three ways in which a conjunction can be false, one false side is as likely as sqrt(1/2) asks: the probability
-# that each side is true, if both are true half the time (Lei et al. 2024, node initialisation).
+# Probabilities of one false side (each) and of two in a false conjunction: each side is true with probability
+# sqrt(1/2), so that both are true half the time (Lei et al. 2024, node initialization).
 _ONE_SIDED = (math.sqrt(0.5) * (1 - math.sqrt(0.5)), (1 - math.sqrt(0.5)) ** 2)
 
 
-def _all(wanted: bool, draws: Draws) -> Sequence[bool]:
+def _sides_of_and(wanted: bool, rng: KeyedRng) -> Sequence[bool]:
     if wanted:
         return (True, True)
     mixed, neither = _ONE_SIDED
-    return ((True, False), (False, True), (False, False))[draws.weighted((mixed, mixed, neither))]
+    return ((True, False), (False, True), (False, False))[rng.weighted((mixed, mixed, neither))]
 
 
-def _any(wanted: bool, draws: Draws) -> Sequence[bool]:
-    return tuple(not side for side in _all(not wanted, draws))
+def _sides_of_or(wanted: bool, rng: KeyedRng) -> Sequence[bool]:
+    return tuple(not side for side in _sides_of_and(not wanted, rng))
 
 
-def _value(name: str) -> Callable[[Sequence[Value]], Value]:
+def _reader_of(name: str) -> Callable[[Sequence[Value]], Value]:
     def forward(children: Sequence[Value]) -> Value:
         (item,) = children
         if not isinstance(item, Item):
-            raise refused(f"{name} is asked about an object that is not there")
+            raise spec_error(f"{name} is asked of an object that is missing")
         return item.value(name)
 
     return forward
@@ -121,35 +121,27 @@ _COMPARED = tuple(arm for name in PROPERTIES for arm in ((name, name), (name, "C
 _NAMES = {"location": "GetLocation", "category": "GetCategory", "identity": "GetIdentity", "view_angle": "GetViewAngle"}
 GETTERS: Mapping[str, str] = MappingProxyType(_NAMES)
 
-GRAMMAR = Grammar(
-    MappingProxyType(
-        {
-            operator.name: operator
-            for operator in (
-                Operator("Select", "object", ((),), more=("CONST", *PROPERTIES)),
-                Operator("CONST", "constant", ((),)),
-                *(
-                    Operator(getter, name, (("Select",),), f"{name} of {{0}}", forward=_value(name))
-                    for name, getter in _NAMES.items()
-                ),
-                Operator("Exist", "boolean", (("Select",),), "exists {0}", forward=lambda found: found[0] is not None),
-                Operator("IsSame", "boolean", _COMPARED, "{0} equals {1}", forward=lambda s: s[0] == s[1], equal=True),
-                Operator(
-                    "NotSame", "boolean", _COMPARED, "{0} not equals {1}", forward=lambda s: s[0] != s[1], equal=False
-                ),
-                Operator(
-                    "And", "boolean", (("boolean", "boolean"),), "{0} and {1}", join=True,
-                    forward=lambda s: bool(s[0] and s[1]), backward=_all,
-                ),
-                Operator(
-                    "Or", "boolean", (("boolean", "boolean"),), "{0} or {1}", join=True,
-                    forward=lambda s: bool(s[0] or s[1]), backward=_any,
-                ),
-                Operator(
-                    "Switch", "branch", (("boolean", "question", "question"),), "if {0}, then {1} else {2}",
-                    forward=lambda s: s[1] if s[0] else s[2],
-                ),
-            )
-        }
-    )
+_OPERATORS = (
+    Operator("Select", "object", ((),), more=("CONST", *PROPERTIES)),
+    Operator("CONST", "constant", ((),)),
+    *(
+        Operator(getter, name, (("Select",),), f"{name} of {{0}}", forward=_reader_of(name))
+        for name, getter in _NAMES.items()
+    ),
+    Operator("Exist", "boolean", (("Select",),), "exists {0}", forward=lambda found: found[0] is not None),
+    Operator("IsSame", "boolean", _COMPARED, "{0} equals {1}", forward=lambda s: s[0] == s[1], equal=True),
+    Operator("NotSame", "boolean", _COMPARED, "{0} not equals {1}", forward=lambda s: s[0] != s[1], equal=False),
+    Operator(
+        "And", "boolean", (("boolean", "boolean"),), "{0} and {1}", join=True,
+        forward=lambda s: bool(s[0] and s[1]), backward=_sides_of_and,
+    ),
+    Operator(
+        "Or", "boolean", (("boolean", "boolean"),), "{0} or {1}", join=True,
+        forward=lambda s: bool(s[0] or s[1]), backward=_sides_of_or,
+    ),
+    Operator(
+        "Switch", "branch", (("boolean", "question", "question"),), "if {0}, then {1} else {2}",
+        forward=lambda s: s[1] if s[0] else s[2],
+    ),
 )  # fmt: skip
+GRAMMAR = Grammar(MappingProxyType({operator.name: operator for operator in _OPERATORS}))

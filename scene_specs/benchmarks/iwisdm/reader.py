@@ -1,7 +1,7 @@
-"""A second evaluator: reads an instruction as a person would, looks at what the frames show, and answers.
+"""A second evaluator: reads an instruction as a person would, looks at the frames, and answers.
 
-Written from the language alone. It shares no code with the graphs, and knows nothing of them: no list of categories, no
-task, no stored answer. `prove.py` holds the stored answers against it.
+It depends on the language only: it shares no code with the task graphs, and has no list of categories, no task and no
+stored answers. `verify.py` compares the stored answers with its own.
 
     trial     := { "observe object" N description* "," | "delay," | question }
     question  := "if" condition ", then" question "else" question | condition "?" | value "?"
@@ -17,25 +17,26 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-# What is seen of an object: property -> value.
+# The visible properties of an object: property -> value.
 Seen = Mapping[str, str]
 Frames = Sequence[Sequence[Seen]]
 
 _EVENT = re.compile(r"observe object (\d+)((?: with \w+: [^,]+?| at location: [^,]+?)*),|delay,")
 _DETAIL = re.compile(r" (?:with (\w+)|at (location)): ([^,]+?)(?= with \w+:| at location:|$)")
 _OBJECT = re.compile(r"object (\d+)")
+_PROPERTY = re.compile(r" with (\w+): | at (location): ")
 _OF = re.compile(r"(\w+) of (?=object \d)")
 _WORDS = re.compile(r"[^,?()]+?(?= (?:not )?equals | and | or | with \w+: | at location: |[,?()]|$)")
 _EQUALS = re.compile(r" (not )?equals ")
 
 
 class UnreadableError(Exception):
-    """The text is no instruction, or speaks of what the frames do not show. The message says where."""
+    """An instruction that can't be parsed, or that contradicts the frames. The message has the position in the text."""
 
 
 @dataclass
 class _Reading:
-    """The text from `at` on; `objects`: number -> (frame, how it was told apart) of what was observed so far."""
+    """The position of the parser. objects: number -> (frame, description) of the objects observed so far."""
 
     text: str
     frames: Frames
@@ -43,14 +44,14 @@ class _Reading:
 
     def __post_init__(self) -> None:
         self.objects: dict[int, tuple[int, list[tuple[str, str]]]] = {}
-        # What each condition of the last question came to, and both of its branches.
+        # The answers of both branches of every Switch.
         self.branches: list[tuple[str, str]] = []
 
     def fail(self, problem: str) -> UnreadableError:
         return UnreadableError(f"{problem} at {self.text[self.at : self.at + 40]!r}")
 
     def take(self, words: str) -> bool:
-        """Whether the text goes on with these words; if so, it is read past them."""
+        """Whether the text continues with these words; if so, skip them."""
         if not self.text.startswith(words, self.at):
             return False
         self.at += len(words)
@@ -66,8 +67,6 @@ class _Reading:
         if not self.take(words):
             raise self.fail(f"expected {words!r}")
 
-    # Questions.
-
     def question(self) -> str:
         """The answer of a question, in words."""
         if not self.take("if "):
@@ -76,7 +75,7 @@ class _Reading:
             return answer
         truth = self.condition()
         if truth not in ("true", "false"):
-            raise self.fail("a condition that is neither true nor false")
+            raise self.fail("found a condition that is neither true nor false")
         self.need(", then ")
         then = self.question()
         self.need(" else ")
@@ -85,16 +84,16 @@ class _Reading:
         return then if truth == "true" else other
 
     def condition(self) -> str:
-        """Comparisons joined from left to right; `and` and `or` do not mix without brackets."""
+        """Comparisons joined from left to right; mixing `and` and `or` requires brackets."""
         answer = self.comparison()
         joint = ""
         while (word := "and" if self.take(" and ") else "or" if self.take(" or ") else "") != "":
             if joint not in ("", word):
-                raise self.fail("'and' beside 'or' without brackets")
+                raise self.fail("found 'and' beside 'or' without brackets")
             joint = word
             pair = {answer, self.comparison()}
             if not pair <= {"true", "false"}:
-                raise self.fail(f"{word!r} between what is not true or false")
+                raise self.fail(f"found {word!r} between values that are not true or false")
             answer = ("true" if pair == {"true"} else "false") if word == "and" else str("true" in pair).lower()
         return answer
 
@@ -122,30 +121,21 @@ class _Reading:
         frame, details = self.object()
         fitting = [seen for seen in self.frames[frame] if _fits(seen, details)]
         if len(fitting) != 1:
-            raise self.fail(f"{len(fitting)} objects fit the words before")
+            raise self.fail(f"{len(fitting)} objects fit the preceding words")
         if of.group(1) not in fitting[0]:
-            raise self.fail(f"no property {of.group(1)!r} before")
+            raise self.fail(f"unknown property {of.group(1)!r}")
         return fitting[0][of.group(1)]
 
     def object(self) -> tuple[int, list[tuple[str, str]]]:
-        """Frame of an object, and by what it is told from others there."""
+        """Frame of an object, and its description there."""
         named = self.match(_OBJECT)
         if named is None or int(named.group(1)) not in self.objects:
-            raise self.fail("expected an object that was observed")
+            raise self.fail("expected an observed object")
         frame, before = self.objects[int(named.group(1))]
         details = list(before)
-        while (name := self.detail()) is not None:
-            details.append((name, self.value()))
+        while (name := self.match(_PROPERTY)) is not None:
+            details.append((name[1] or name[2], self.value()))
         return frame, details
-
-    def detail(self) -> str | None:
-        if self.take(" at location: "):
-            return "location"
-        found = re.compile(r" with (\w+): ").match(self.text, self.at)
-        if found is None:
-            return None
-        self.at = found.end()
-        return found.group(1)
 
 
 def _fits(seen: Seen, details: Sequence[tuple[str, str]]) -> bool:
@@ -154,18 +144,18 @@ def _fits(seen: Seen, details: Sequence[tuple[str, str]]) -> bool:
 
 @dataclass(frozen=True)
 class Reading:
-    """answers: one a frame, "null" where none is due. branches: (then, else) of every Switch that was read."""
+    """answers: one per frame, "null" where none is due. branches: answers of (then, else) of every Switch."""
 
     answers: tuple[str, ...]
     branches: tuple[tuple[str, str], ...]
 
 
 def read(text: str, frames: Frames) -> Reading:
-    """Answer an instruction from what each frame shows. Raises UnreadableError."""
+    """Answer an instruction from the objects of each frame. Raises UnreadableError."""
     try:
         return _read(text, frames)
     except RecursionError:
-        raise UnreadableError("questions stand within each other without an end") from None
+        raise UnreadableError("questions are nested too deeply") from None
 
 
 def _read(text: str, frames: Frames) -> Reading:
@@ -185,7 +175,7 @@ def _read(text: str, frames: Frames) -> Reading:
             due.setdefault(frame, []).append(reading.question())
         reading.take(" ")
     if frame != len(frames) - 1:
-        raise UnreadableError(f"the text ends at frame {frame}, there are {len(frames)}")
+        raise UnreadableError(f"the text ends at frame {frame}; there are {len(frames)} frames")
     answers = tuple("; ".join(due[k]) if k in due else "null" for k in range(len(frames)))
     return Reading(answers, tuple(reading.branches))
 
@@ -194,7 +184,7 @@ def _next_frame(reading: _Reading, frames: Frames, frame: int, observed: bool) -
     """The next frame with an object, or the last of the empty ones that come next."""
     following = frame + 1
     if following >= len(frames) or bool(frames[following]) != observed:
-        raise reading.fail(f"frame {following} does not show what was said before,")
+        raise reading.fail(f"frame {following} contradicts the words")
     while not observed and following + 1 < len(frames) and not frames[following + 1]:
         following += 1
     return following

@@ -1,24 +1,24 @@
-"""What is shown: a model of a category, seen from one of four sides, in one of four places.
+"""Stimuli: a model of a category, seen from one of four sides, in one of four locations.
 
-Views are drawn without the seed of the trials, from (split, model, side, variant) alone: two frames that show the same
-stimulus have the same spec, so a renderer that knows pictures by their content renders them once.
+Views depend on (split, model, side, variant) only, not on the seed of the trials. Frames that show the same stimulus
+have the same spec, so a caching renderer renders them once.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 
-from scene_specs.benchmarks.iwisdm.draws import Draws
-from scene_specs.benchmarks.iwisdm.input_errors import refused
+from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from scene_specs.benchmarks.user_files import parse_json
+from scene_specs.language.errors import spec_error
 from scene_specs.language.model_names import SYNSETS
 
 LOCATIONS: tuple[str, ...] = ("top left", "top right", "bottom left", "bottom right")
-# The side that is seen, by quarter turns of the yaw: the published angle classes 0 to 3.
+# The visible side, by quarter turns of the yaw: the published angle classes 0 to 3.
 VIEW_ANGLES: tuple[str, ...] = ("front", "left", "back", "right")
 PROPERTIES: tuple[str, ...] = ("location", "category", "identity", "view_angle")
 
@@ -26,14 +26,14 @@ PROPERTIES: tuple[str, ...] = ("location", "category", "identity", "view_angle")
 CATEGORIES: tuple[str, ...] = ("benches", "boats", "cars", "chairs", "couches", "lighting", "planes", "tables")
 MODELS = 8
 ELEVATIONS = (20.0, 38.0)
-# Half of the published 45: the sides stay apart.
+# Half of the published 45 degrees, which keeps the sides distinguishable.
 YAW_SPREAD = 22.5
 VARIANTS = 3
 
 _CATEGORY = re.compile(r"[a-z0-9_-]{1,40}")
 _MODEL = re.compile(r"#[1-9][0-9]{0,4}|[A-Za-z0-9_.-]{1,64}")
-# Words that the instructions are made of.
-_TAKEN = frozenset(
+# Words of the instructions, which no category can have as its name.
+_RESERVED = frozenset(
     {
         "and", "or", "not", "equals", "if", "then", "else", "exists", "object", "observe", "delay", "of", "with", "at",
         "true", "false", "null",
@@ -43,7 +43,7 @@ _TAKEN = frozenset(
 
 @dataclass(frozen=True)
 class Item:
-    """One shown object. identity: `<category>/<model>`. variant: which of the views of that side."""
+    """A visible object. identity: `<category>/<model>`. variant: number of the view of that side."""
 
     location: str
     category: str
@@ -52,31 +52,33 @@ class Item:
     variant: int = 0
 
     def value(self, name: str) -> str:
-        """One of PROPERTIES."""
+        """The value of a property, one of PROPERTIES."""
         return str(getattr(self, name))
 
 
 @dataclass(frozen=True)
 class Stimuli:
-    """The models to choose from: category -> models, as `shapenet:<category>/<model>` takes them.
+    """The available models: category -> models, as in `shapenet:<category>/<model>`.
 
-    Raises SpecError for names that a spec or an instruction can't hold, fewer than two categories, or a category
-    without models.
+    Raises SpecError for names that are not allowed in a spec or an instruction, fewer than two categories, or a
+    category without models.
     """
 
     models: Mapping[str, tuple[str, ...]]
 
     def __post_init__(self) -> None:
         for category, models in self.models.items():
-            if not _CATEGORY.fullmatch(category) or category in _TAKEN:
-                raise refused(f"found category {category!r}; allowed: a-z, 0-9, _, -, and no word of the instructions")
+            if not _CATEGORY.fullmatch(category) or category in _RESERVED:
+                raise spec_error(
+                    f"found category {category!r}; allowed: a-z, 0-9, _, -, except words of the instructions"
+                )
             if not models or len({*models}) < len(models) or not all(map(_MODEL.fullmatch, models)):
-                raise refused(f"category {category}: expected one or more different model ids, or #1, #2, ...")
+                raise spec_error(f"category {category}: expected one or more different model ids, or #1, #2, ...")
         folders = {SYNSETS.get(category, category) for category in self.models}
         if len(folders) < len(self.models):
-            raise refused("found two words for one category", "what is one folder must be one category")
+            raise spec_error("found two names for one category", "models of one folder must be one category")
         if len(self.models) < 2:
-            raise refused(f"found {len(self.models)} categories; expected two or more, or nothing can differ")
+            raise spec_error(f"found {len(self.models)} categories; expected two or more")
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
@@ -104,27 +106,24 @@ DEFAULT = Stimuli(
 
 def read_stimuli(text: str, file: str = "") -> Stimuli:
     """Stimuli from JSON, `{"category": ["#1", "<model id>", ...], ...}`. Raises SpecError."""
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise refused(f"no JSON: {error}", file=file) from None
-    right = isinstance(data, dict) and all(isinstance(models, list) for models in data.values())
-    if not right or not all(isinstance(model, str) for models in data.values() for model in models):
-        raise refused('expected {"category": ["#1", "<model id>", ...], ...}', file=file)
+    data = parse_json(text, file)
+    valid = isinstance(data, dict) and all(isinstance(models, list) for models in data.values())
+    if not valid or not all(isinstance(model, str) for models in data.values() for model in models):
+        raise spec_error('expected {"category": ["#1", "<model id>", ...], ...}', file=file)
     return Stimuli(MappingProxyType({category: tuple(models) for category, models in data.items()}))
 
 
 @lru_cache(maxsize=50_000)
 def view_of(split: str, identity: str, view_angle: str, variant: int) -> tuple[float, float]:
-    """Yaw and elevation in degrees; splits have views of their own."""
-    draws = Draws(0, identity, f"view {split} {view_angle} {variant}")
-    yaw = 90 * VIEW_ANGLES.index(view_angle) + YAW_SPREAD * (2 * draws.unit() - 1)
-    elevation = ELEVATIONS[0] + (ELEVATIONS[1] - ELEVATIONS[0]) * draws.unit()
+    """Yaw and elevation in degrees; each split has its own views."""
+    rng = KeyedRng(0, identity, f"view {split} {view_angle} {variant}")
+    yaw = 90 * VIEW_ANGLES.index(view_angle) + YAW_SPREAD * (2 * rng.unit() - 1)
+    elevation = ELEVATIONS[0] + (ELEVATIONS[1] - ELEVATIONS[0]) * rng.unit()
     return (round(yaw % 360, 1), round(elevation, 1))
 
 
 def object_spec(item: Item, split: str) -> dict[str, object]:
-    """The object as JSON data of a spec; equal for equal stimuli, whatever the trial."""
+    """The object as JSON data of a spec; equal for equal stimuli in all trials."""
     yaw, elevation = view_of(split, item.identity, item.view_angle, item.variant)
     place = item.location.replace(" ", "_")
     return {

@@ -1,29 +1,42 @@
-"""From tasks to one trial: wanted answers go backwards through the graphs, objects are found, values come forwards."""
+"""One trial: from wanted answers backward to objects, forward to values, and into words.
+
+An instruction reads `observe object 1, delay, observe object 2, category of object 1 equals category of object 2?`
+Objects are numbered by their frames. A run of empty frames is one `delay`. A joint below another joint stands in
+brackets, because their order would be ambiguous otherwise.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scene_specs.benchmarks.iwisdm.backwards import Options, Wanted, Way
-from scene_specs.benchmarks.iwisdm.draws import Draws
-from scene_specs.benchmarks.iwisdm.graph import Shown
-from scene_specs.benchmarks.iwisdm.input_errors import refused
+from scene_specs.benchmarks.iwisdm.constraints import (
+    Constraint,
+    ConstraintBuilder,
+    Options,
+    Solution,
+    TargetAnswer,
+    Variable,
+    object_term,
+    object_variables,
+    solve,
+)
+from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, PlacedTask
+from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import Value
-from scene_specs.benchmarks.iwisdm.session import Placed, Session, check_session, slots
-from scene_specs.benchmarks.iwisdm.solve import Relation, Solution, Variable, object_variables, side_of, solve
 from scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, Item, Stimuli
-from scene_specs.benchmarks.iwisdm.wording import instruction, numbers, question
+from scene_specs.benchmarks.iwisdm.task_graph import Shown, TaskGraph
+from scene_specs.language.errors import spec_error
 
-# Tries to fulfill what is wanted, each with other ways backwards through the joints.
+# Attempts to reach the wanted answers, each with other draws in the backward pass.
 TRIES = 40
 
 
 @dataclass(frozen=True)
 class Answered:
-    """A task of a trial. constants: CONST node -> value. met: whether the answer is the one that was wanted."""
+    """A task of a trial. constants: CONST node -> value. met: whether the answer is the wanted one."""
 
-    placed: Placed
+    placed: PlacedTask
     constants: Mapping[int, str]
     value: Value
     met: bool
@@ -31,9 +44,9 @@ class Answered:
 
 @dataclass(frozen=True)
 class Trial:
-    """frames: what each shows. described: see Session. answers: a text a frame, "null" where none is due."""
+    """frames: the objects of each. answers: one text per frame, "null" where none is due."""
 
-    session: Session
+    plan: FramePlan
     frames: tuple[tuple[Shown, ...], ...]
     answered: tuple[Answered, ...]
     instruction: str
@@ -46,84 +59,142 @@ def answer_text(value: Value) -> str:
 
 
 def make_trial(
-    session: Session, wanted: Sequence[Wanted | None], stimuli: Stimuli, draws: Draws, options: Options | None = None
+    plan: FramePlan,
+    wanted: Sequence[TargetAnswer | None],
+    stimuli: Stimuli,
+    rng: KeyedRng,
+    options: Options | None = None,
 ) -> Trial:
-    """One trial of a session. wanted: an answer for each task, None for any.
+    """One trial of a frame plan. wanted: an answer for each task, None for any.
 
-    Objects that several tasks look at are found for all together. Where their answers can't all be had, the last
-    task's is left open, then the last two, and so on: what was shown first decides. Raises SpecError where not even the
-    session's own display can be had (more objects than places).
+    Objects that several tasks look at are solved for jointly. Where the answers are not possible together, the last
+    task's answer is left open, then the last two, and so on. Raises SpecError where even the plan's own display is
+    impossible (more objects than places).
     """
-    check_session(session)
+    plan.check()
     for fulfilled in range(len(wanted), -1, -1):
-        open_ended = [*wanted[:fulfilled], *(None for _ in wanted[fulfilled:])]
-        for _ in range(TRIES if any(open_ended) else 1):
-            relations = _relations(session, open_ended, stimuli, draws, options or Options())
-            if relations is None:
+        aims = [*wanted[:fulfilled], *(None for _ in wanted[fulfilled:])]
+        for _ in range(TRIES if any(aims) else 1):
+            constraints = _constraints(plan, aims, stimuli, rng, options or Options())
+            if constraints is None:
                 continue
-            solution = solve(_variables(session), relations, stimuli, draws)
+            solution = solve(_variables(plan), constraints, stimuli, rng)
             if solution is not None:
-                return _trial(session, wanted, solution, draws)
-    raise refused("no objects fulfill what the trial shows", "fewer objects in one frame, or fewer fixed values")
+                return _trial(plan, wanted, solution, rng)
+    raise spec_error("no objects fulfill what the trial shows", "fewer objects in one frame, or fewer fixed values")
 
 
-def _variables(session: Session) -> list[Variable]:
-    found = [variable for frame, slot in slots(session) for variable in object_variables(frame, slot)]
-    for number, one in enumerate(session.placed):
+def _variables(plan: FramePlan) -> list[Variable]:
+    found = [variable for frame, slot in plan.slots() for variable in object_variables(frame, slot)]
+    for number, one in enumerate(plan.placed):
         for node in one.task.constants:
             if one.task.graph.nodes[node]["value"] is None:
                 found.append((f"constant {one.task.property_of(node)}", number, node))
     return found
 
 
-def _relations(
-    session: Session, wanted: Sequence[Wanted | None], stimuli: Stimuli, draws: Draws, options: Options
-) -> list[Relation] | None:
-    """What objects must fulfill; None where this draw contradicts itself."""
-    objects = slots(session)
-    relations = [
-        Relation(side_of("location", frame, slot), side_of("location", frame, other), False)
-        for frame, slot in objects
+def _constraints(
+    plan: FramePlan, aims: Sequence[TargetAnswer | None], stimuli: Stimuli, rng: KeyedRng, options: Options
+) -> list[Constraint] | None:
+    """The constraints of the plan and of the wanted answers; None where the draws contradict each other."""
+    constraints = [
+        Constraint(object_term("location", frame, slot), object_term("location", frame, other), False)
+        for frame, slot in plan.slots()
         for other in range(slot)
     ]
-    for frame, name in session.described.items():
-        relations.append(Relation(side_of(name, frame, 0), side_of(name, frame, 1), False))
-    for frame, other, name, equal in session.related:
-        relations.append(Relation(side_of(name, frame, 0), side_of(name, other, 0), equal))
-    for number, (one, aim) in enumerate(zip(session.placed, wanted, strict=True)):
-        way = Way(one.task, number, session, stimuli, draws, options)
-        if aim is not None and not way.backwards(aim):
+    for frame, name in plan.described.items():
+        constraints.append(Constraint(object_term(name, frame, 0), object_term(name, frame, 1), False))
+    for frame, other, name, equal in plan.related:
+        constraints.append(Constraint(object_term(name, frame, 0), object_term(name, other, 0), equal))
+    for number, (one, aim) in enumerate(zip(plan.placed, aims, strict=True)):
+        builder = ConstraintBuilder(one.task, number, plan, stimuli, rng, options)
+        if aim is not None and not builder.propagate(aim):
             return None
-        way.descriptions()
-        relations += way.relations
-    return relations
+        builder.describe_targets()
+        constraints += builder.constraints
+    return constraints
 
 
-def _trial(session: Session, wanted: Sequence[Wanted | None], solution: Solution, draws: Draws) -> Trial:
-    frames: list[list[Shown]] = [[] for _ in range(session.frames)]
-    for frame, slot in slots(session):
-        place, model, side = (solution[variable] for variable in object_variables(frame, slot))
-        ignored = frame in session.fillers or (slot > 0 and frame in session.described)
-        item = Item(place[0], model[0], model[1], side[0], draws.below(VARIANTS))
-        frames[frame].append(Shown(item, ignored))
+def _trial(plan: FramePlan, wanted: Sequence[TargetAnswer | None], solution: Solution, rng: KeyedRng) -> Trial:
+    frames: list[list[Shown]] = [[] for _ in range(plan.frames)]
+    for frame, slot in plan.slots():
+        location, model, side = (solution[variable] for variable in object_variables(frame, slot))
+        distractor = frame in plan.fillers or (slot > 0 and frame in plan.described)
+        item = Item(location[0], model[0], model[1], side[0], rng.below(VARIANTS))
+        frames[frame].append(Shown(item, distractor))
+    numbers = object_numbers(frames)
     answered = []
-    for number, (one, aim) in enumerate(zip(session.placed, wanted, strict=True)):
+    due: dict[int, list[str]] = {}
+    questions = []
+    for number, (one, aim) in enumerate(zip(plan.placed, wanted, strict=True)):
         fixed = {node: one.task.graph.nodes[node]["value"] for node in one.task.constants}
         drawn = {v[2]: solution[v][0] for v in solution if v[0].startswith("constant ") and v[1] == number}
         constants = {**fixed, **drawn}
         value = one.task.evaluate(frames, constants)[one.task.root]
         answered.append(Answered(one, constants, value, aim is not None and aim.value == value))
-    return _worded(session, frames, answered)
+        due.setdefault(one.answer_frame, []).append(answer_text(value))
+        questions.append((one.answer_frame, question(one.task, constants, numbers)))
+    answers = tuple("; ".join(due.get(frame, ["null"])) for frame in range(plan.frames))
+    text = instruction(frames, plan.described, questions)
+    return Trial(plan, tuple(map(tuple, frames)), tuple(answered), text, answers)
 
 
-def _worded(session: Session, frames: Sequence[Sequence[Shown]], answered: Sequence[Answered]) -> Trial:
-    number = numbers(frames)
-    due: dict[int, list[str]] = {}
-    questions = []
-    for one in answered:
-        at = one.placed.answer_frame
-        due.setdefault(at, []).append(answer_text(one.value))
-        questions.append((at, question(one.placed.task, one.constants, number)))
-    answers = tuple("; ".join(due.get(frame, ["null"])) for frame in range(session.frames))
-    text = instruction(frames, session.described, questions)
-    return Trial(session, tuple(map(tuple, frames)), tuple(answered), text, answers)
+def object_numbers(frames: Sequence[Sequence[Shown]]) -> dict[int, int]:
+    """Frame -> number of its object in the instruction, from 1; empty frames have none."""
+    filled = [frame for frame, shown in enumerate(frames) if shown]
+    return {frame: number for number, frame in enumerate(filled, 1)}
+
+
+def question(task: TaskGraph, constants: Mapping[int, str], numbers: Mapping[int, int], node: int | None = None) -> str:
+    """The text of a task's question. numbers: see `object_numbers`. node: the root by default."""
+    at = task.root if node is None else node
+    if task.operator(at).gives != "branch":
+        return f"{_words(task, constants, numbers, at)}?"
+    condition, *branches = task.children[at]
+    texts = (question(task, constants, numbers, branch) for branch in branches)
+    return task.operator(at).text.format(_words(task, constants, numbers, condition), *texts)
+
+
+def _words(task: TaskGraph, constants: Mapping[int, str], numbers: Mapping[int, int], node: int) -> str:
+    name = task.graph.nodes[node]["operator"]
+    if name == "CONST":
+        return constants[node]
+    if name == "Select":
+        text = f"object {numbers[task.frame(node)]}"
+        # A description after "of object 3" would be read as one of object 3, so nested ones come last.
+        for child in sorted(task.children[node], key=lambda child: bool(task.children[child])):
+            text += description(task.property_of(child), _words(task, constants, numbers, child))
+        return text
+    operator = task.operator(node)
+    parts = []
+    for child in task.children[node]:
+        part = _words(task, constants, numbers, child)
+        parts.append(f"({part})" if operator.join and task.operator(child).join else part)
+    return operator.text.format(*parts)
+
+
+def description(name: str, value: str) -> str:
+    """The words after `object <n>` that distinguish an object from others in its frame."""
+    return f" at location: {value}" if name == "location" else f" with {name}: {value}"
+
+
+def instruction(
+    frames: Sequence[Sequence[Shown]], described_by: Mapping[int, str], questions: Sequence[tuple[int, str]]
+) -> str:
+    """The text of a trial.
+
+    described_by: frame -> property that distinguishes its object from the distractor beside it. questions: (frame of
+    the answer, text), by frame.
+    """
+    numbers = object_numbers(frames)
+    words = []
+    for frame, shown in enumerate(frames):
+        if shown:
+            target = next((one.item for one in shown if not one.distractor), None)
+            name = described_by.get(frame)
+            detail = description(name, target.value(name)) if name and target else ""
+            words.append(f"observe object {numbers[frame]}{detail},")
+        elif frame == 0 or frames[frame - 1]:
+            words.append("delay,")
+        words += [text for at, text in questions if at == frame]
+    return " ".join(words)

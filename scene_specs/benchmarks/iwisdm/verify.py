@@ -1,67 +1,43 @@
-"""Whether an episode's stored answers are what its instruction asks for, by the second evaluator (`reader.py`)."""
+"""Verification of trials: the stored answers are those that the instruction asks for, according to `reader.py`."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from scene_specs.benchmarks.iwisdm.input_errors import refused
+from pydantic import BaseModel, StringConstraints, ValidationError
+
 from scene_specs.benchmarks.iwisdm.reader import Frames, Reading, Seen, UnreadableError, read
+from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
+from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, RenderedObject
+from scene_specs.language.errors import SpecError, spec_error
+from scene_specs.language.model_names import SYNSETS, parse_model
 
 _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")
-_SIDES = ("front", "left", "back", "right")
+_Property = Literal["location", "category", "identity", "view_angle"]
 
 
-def seen_object(shape: str, place: str, yaw_deg: float) -> Seen:
-    """What is seen of an object, from its spec. Raises SpecError for a shape that is no model of a category."""
-    found = _SHAPE.fullmatch(shape)
-    if found is None:
-        raise refused(f"found shape {shape!r}; expected shapenet:<category>/<model>")
-    return {
-        "category": found.group(1),
-        "identity": f"{found.group(1)}/{found.group(2)}",
-        "location": place.replace("_", " "),
-        "view_angle": _SIDES[round(yaw_deg / 90) % 4],
-    }
+def verify_spec(data: dict[str, Any]) -> str:
+    """Why a spec's stored answers are wrong; "" if they are right. Raises SpecError for an unreadable task."""
+    return find_contradiction(data["task"], frames_of(data))
 
 
-def frames_of(spec: Mapping[str, Any]) -> Frames:
-    """What the frames of an episode show, from its spec as JSON data. Raises SpecError for one without places."""
-    frames = []
-    for index, frame in enumerate(spec["frames"]):
-        row = []
-        for number, item in enumerate(frame.get("objects") or ()):
-            if not item.get("shape") or not item.get("place"):
-                raise refused("expected shape and place", path=f"frames[{index}].objects[{number}]")
-            row.append(seen_object(item["shape"], item["place"], (item.get("view") or {}).get("yaw_deg", 0.0)))
-        frames.append(row)
-    return frames
+def verify_record(episode: RenderedEpisode) -> str:
+    """The same as `verify_spec`, from the rendered images: models as loaded, locations as measured."""
+    return find_contradiction(episode.scene.task or {}, frames_of_record(episode))
 
 
 def is_iwisdm(task: Mapping[str, Any] | None) -> bool:
-    """Whether an episode's `task` says that it is one of iWISDM."""
+    """Whether an episode's `task` is that of an iWISDM trial."""
     return (task or {}).get("benchmark") == "iwisdm"
 
 
-def read_task(task: Mapping[str, Any], frames: Frames) -> Reading:
-    """The second evaluator's answers. Raises SpecError for a task without an instruction, UnreadableError."""
-    text = task.get("instruction")
-    if not isinstance(text, str):
-        raise refused("found no instruction; expected a text", path="task.instruction")
-    return read(text, frames)
-
-
-def stored_answers(task: Mapping[str, Any]) -> tuple[str, ...]:
-    """A task's answers, one a frame. Raises SpecError for what is no list of texts."""
-    answers = task.get("answers")
-    if not isinstance(answers, list | tuple) or not all(isinstance(answer, str) for answer in answers):
-        raise refused("expected a list of texts, one a frame", path="task.answers")
-    return tuple(answers)
-
-
 def find_contradiction(task: Mapping[str, Any], frames: Frames) -> str:
-    """Why the stored answers are not what the instruction asks for; "" if they are. Raises SpecError as read_task."""
+    """Why the stored answers differ from those of the second evaluator; "" if they agree. Raises SpecError as
+    `read_task` does.
+    """
     stored = stored_answers(task)
     try:
         found = read_task(task, frames).answers
@@ -73,3 +49,169 @@ def find_contradiction(task: Mapping[str, Any], frames: Frames) -> str:
     if at is None:
         return f"{len(stored)} answers are stored for {len(found)} frames"
     return f"frame {at}: the stored answer is {stored[at]!r}, but the instruction and the frames give {found[at]!r}"
+
+
+def read_task(task: Mapping[str, Any], frames: Frames) -> Reading:
+    """The second evaluator's answers. Raises SpecError for a task without an instruction, UnreadableError."""
+    text = task.get("instruction")
+    if not isinstance(text, str):
+        raise spec_error("found no instruction; expected a text", path="task.instruction")
+    return read(text, frames)
+
+
+def stored_answers(task: Mapping[str, Any]) -> tuple[str, ...]:
+    """A task's answers, one per frame. Raises SpecError for anything but a list of strings."""
+    answers = task.get("answers")
+    if not isinstance(answers, list | tuple) or not all(isinstance(answer, str) for answer in answers):
+        raise spec_error("expected a list of texts, one per frame", path="task.answers")
+    return tuple(answers)
+
+
+def seen_object(shape: str, place: str, yaw_deg: float) -> Seen:
+    """The visible properties of an object of a spec. Raises SpecError for a shape that is not a model of a category."""
+    found = _SHAPE.fullmatch(shape)
+    if found is None:
+        raise spec_error(f"found shape {shape!r}; expected shapenet:<category>/<model>")
+    return {
+        "category": found.group(1),
+        "identity": f"{found.group(1)}/{found.group(2)}",
+        "location": place.replace("_", " "),
+        "view_angle": VIEW_ANGLES[round(yaw_deg / 90) % 4],
+    }
+
+
+def frames_of(spec: Mapping[str, Any]) -> Frames:
+    """The visible objects of each frame of a spec (JSON data). Raises SpecError for objects without a place."""
+    frames = []
+    for index, frame in enumerate(spec["frames"]):
+        row = []
+        for number, item in enumerate(frame.get("objects") or ()):
+            if not item.get("shape") or not item.get("place"):
+                raise spec_error("expected shape and place", path=f"frames[{index}].objects[{number}]")
+            row.append(seen_object(item["shape"], item["place"], (item.get("view") or {}).get("yaw_deg", 0.0)))
+        frames.append(row)
+    return frames
+
+
+class _Node(BaseModel):
+    """An operator of a task's graph."""
+
+    name: str
+    child: list[_Node]
+    frame: int | None = None
+    property: _Property | None = None
+    value: str | None = None
+
+
+class _Question(BaseModel):
+    answer_frame: int
+    answer: str
+    operator: _Node
+
+
+class _Object(BaseModel):
+    number: int
+    frame: int
+    location: str
+    category: int
+    object: int
+    view_angle: str
+    is_distractor: bool
+    asked: dict[Annotated[str, StringConstraints(pattern=r"^[0-9]{1,4}$")], list[_Property]]
+
+
+class _Truth(BaseModel):
+    """The keys of a trial's `task` that exports need (see scene_specs.benchmarks.iwisdm.generate)."""
+
+    instruction: str
+    answers: list[str]
+    questions: list[_Question]
+    objects: list[_Object]
+    categories: list[str]
+    models: list[str]
+
+
+def _wrong(episode: RenderedEpisode, problem: str, path: str = "") -> SpecError:
+    return spec_error(problem, path=path, episode=episode.episode_id)
+
+
+def truth_of(episode: RenderedEpisode) -> Mapping[str, Any]:
+    """The episode's `task`. Raises SpecError for an episode of another benchmark, or with missing or wrong keys."""
+    task = episode.scene.task
+    if task is None or not is_iwisdm(task):
+        raise _wrong(episode, f"found benchmark {(task or {}).get('benchmark')!r}; expected 'iwisdm'", "task")
+    try:
+        truth = _Truth.model_validate(task)
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = ".".join(["task", *map(str, first["loc"])])
+        raise _wrong(episode, f"invalid iWISDM trial: {first['msg']}", path) from None
+    for number, item in enumerate(truth.objects):
+        for name, count in (("frame", episode.images), ("category", truth.categories), ("object", truth.models)):
+            if not 0 <= getattr(item, name) < len(count):
+                problem = f"found {getattr(item, name)}; there are {len(count)}, counted from 0"
+                raise _wrong(episode, problem, f"task.objects.{number}.{name}")
+    return task
+
+
+def measured_location(item: RenderedObject, image: RenderedImage) -> str:
+    """The quadrant of the center of an object's box. Raises ValueError for an object that is not visible."""
+    if item.bbox is None:
+        raise ValueError(f"image {image.name}: nothing is visible of object {item.name!r}")
+    x, y, width, height = item.bbox
+    row = "top" if y + height / 2 < image.height / 2 else "bottom"
+    return f"{row} {'left' if x + width / 2 < image.width / 2 else 'right'}"
+
+
+def seen_side(item: RenderedObject) -> str:
+    """The side of an object that faces the camera, from its rotation in the camera's frame."""
+    w, i, j, k = item.camera_rotation
+    # The direction to the camera is -z in its frame: in the object's own axes, minus the last row of the rotation.
+    # Yaw 0 is the object's -Y side, yaw 90 its +X side.
+    x, y = -2 * (i * k - w * j), -2 * (j * k + w * i)
+    return VIEW_ANGLES[round(math.degrees(math.atan2(x, -y)) / 90) % 4]
+
+
+def category_of(shape: str, categories: list[str]) -> str:
+    """The trial's word for a loaded model's folder. Raises ValueError for a model of another category."""
+    name = parse_model(shape)
+    found = [word for word in categories if name and name.category in (word, SYNSETS.get(word))]
+    if not found:
+        raise ValueError(f"found shape {shape!r}; expected a model of one of {', '.join(categories)}")
+    return found[0]
+
+
+def frames_of_record(episode: RenderedEpisode) -> Frames:
+    """The visible objects of each rendered frame.
+
+    Identities are the names of the trial's truth: an object's location identifies its entry there, and one model must
+    have one name. Raises SpecError where an image contradicts the truth.
+    """
+    task = truth_of(episode)
+    named: dict[str, str] = {}
+    frames = []
+    for number, image in enumerate(episode.images):
+        expected = {item["location"]: item for item in task["objects"] if item["frame"] == number}
+        row = []
+        for item in image.annotation.objects:
+            try:
+                location = measured_location(item, image)
+                category = category_of(item.shape, task["categories"])
+            except ValueError as error:
+                raise _wrong(episode, str(error)) from None
+            if location not in expected:
+                raise _wrong(episode, f"image {image.name}: found an object {location}; expected none there")
+            identity = task["models"][expected[location]["object"]]
+            if named.setdefault(item.shape, identity) != identity:
+                problem = f"image {image.name}: {item.shape} is {identity}, but {named[item.shape]} in an earlier image"
+                raise _wrong(episode, problem)
+            row.append(
+                {"location": location, "category": category, "identity": identity, "view_angle": seen_side(item)}
+            )
+        missing = expected.keys() - {seen["location"] for seen in row}
+        if missing:
+            raise _wrong(episode, f"image {image.name}: found nothing {min(missing)}; expected an object there")
+        frames.append(row)
+    if len({*named.values()}) < len(named):
+        raise _wrong(episode, "two different models have one name")
+    return frames

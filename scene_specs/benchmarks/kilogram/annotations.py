@@ -1,4 +1,4 @@
-"""Annotation files as published: what a tangram is as a whole, and which pieces make which of its parts.
+"""Published annotation files: the name of a tangram as a whole, and the names of its parts by piece.
 
 {"<tangram>": {"snd": ..., "pnd": ..., "psa": ..., "annotations": [
     {"whole": {"wholeAnnotation": "..."}, "part": {"1": "...", ..., "7": "..."}, "workerId": "...", "metadata": ...}]}}
@@ -17,19 +17,19 @@ from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.language.diagnostics import preview_json
 from scene_specs.language.errors import Diagnostic
 
-# A tangram's id becomes part of ids of episodes and names of files.
+# Ids of tangrams become parts of episode ids and file names.
 TANGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}")
 LONGEST = 500
-# In models' inputs # parts the whole from its parts.
+# In inputs of models, # separates the whole from its parts.
 _TEXT = f"a text of 1 to {LONGEST} characters that can be written, without #"
-# Control characters, and halves of pairs, which are no UTF-8.
+# Control characters, and surrogates, which UTF-8 cannot encode.
 _UNWRITABLE = frozenset({"Cc", "Cs"})
 _KEYS = [str(piece) for piece in PIECES]
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """One person's description. number: its place among the tangram's, from 0. part: name of piece k + 1's part."""
+    """A description by one person. number: its index among those of the tangram. part[k]: part of piece k + 1."""
 
     tangram: str
     number: int
@@ -38,11 +38,11 @@ class Annotation:
 
     @property
     def key(self) -> str:
-        """`<tangram>_<number>`, as published pictures are called."""
+        """Return `<tangram>_<number>`, the published name of the image."""
         return f"{self.tangram}_{self.number}"
 
     def groups(self) -> dict[str, tuple[int, ...]]:
-        """Part -> its pieces; pieces with the same text form a part. In the order of their least piece."""
+        """Return part -> its pieces, in the order of their first piece. Pieces with the same text form a part."""
         found: dict[str, list[int]] = {}
         for piece, name in zip(PIECES, self.part, strict=True):
             found.setdefault(name, []).append(piece)
@@ -50,7 +50,7 @@ class Annotation:
 
     @property
     def parts(self) -> int:
-        """How many parts it has, from 1 to 7."""
+        """Return the number of parts, 1 to 7."""
         return len({*self.part})
 
 
@@ -58,9 +58,9 @@ Annotations = dict[str, tuple[Annotation, ...]]
 
 
 def read_annotations(text: str, file: str) -> tuple[Annotations, list[Diagnostic]]:
-    """What a file's text holds, and what is wrong with it; wrong annotations are left out, others keep their number.
+    """Return the annotations in the text of a file, and diagnostics of invalid ones, which are left out.
 
-    A part whose last `metadata` says otherwise than `part` is a diagnostic too, but `part` is taken.
+    The others keep their number. A part that differs from its last `metadata` is a diagnostic, too, but `part` is used.
     """
     diagnostics: list[Diagnostic] = []
 
@@ -78,17 +78,15 @@ def read_annotations(text: str, file: str) -> tuple[Annotations, list[Diagnostic
     try:
         data = json.loads(text, object_pairs_hook=pairs)
     except (ValueError, RecursionError) as error:
-        return {}, [Diagnostic(file, 0, "", "", f"no JSON: {error}")]
+        return {}, [Diagnostic.of(f"not JSON: {error}", file=file)]
     if not isinstance(data, dict):
-        return {}, [
-            Diagnostic(file, 0, "", "", f"found {preview_json(data)}; expected an object, tangram -> annotations")
-        ]
+        problem = f"found {preview_json(data)}; expected an object, tangram -> annotations"
+        return {}, [Diagnostic.of(problem, file=file)]
     found: Annotations = {}
     for tangram, value in data.items():
         if not TANGRAM.fullmatch(tangram):
-            diagnostic(
-                "", "", f"found tangram {preview_json(tangram)}; allowed: letters, digits and _ . + -, at most 50"
-            )
+            allowed = "letters, digits and _ . + -, at most 50"
+            diagnostic("", "", f"found tangram {preview_json(tangram)}; allowed: {allowed}")
             continue
         listed = value.get("annotations") if isinstance(value, dict) else None
         if not isinstance(listed, list):
@@ -102,14 +100,14 @@ def read_annotations(text: str, file: str) -> tuple[Annotations, list[Diagnostic
             if not problems:
                 part = tuple(item["part"][key] for key in _KEYS)
                 kept.append(Annotation(tangram, number, item["whole"]["wholeAnnotation"], part))
-                if said := _metadata_problem(item):
-                    diagnostic(tangram, f"annotations[{number}].metadata", said)
+                if problem := _metadata_problem(item):
+                    diagnostic(tangram, f"annotations[{number}].metadata", problem)
         found[tangram] = tuple(kept)
     return found, diagnostics
 
 
 def _problems(item: Any) -> Iterator[tuple[str, str]]:
-    """What keeps an annotation from being one."""
+    """Yield path and problem of everything that makes an annotation invalid."""
     if not isinstance(item, dict):
         yield "", f"found {preview_json(item)}; expected an object with whole and part"
         return
@@ -133,20 +131,20 @@ def _is_text(value: object) -> bool:
 
 
 def _metadata_problem(item: Mapping[str, Any]) -> str:
-    """Where the actions that count say another part than `part`; "" if nowhere, or if there are none."""
+    """Return which pieces have another part in their final actions than in `part`, "" for none."""
     metadata = item.get("metadata")
     if not isinstance(metadata, dict):
         return ""
-    said: dict[str, str] = {}
+    final: dict[str, str] = {}
     for action in metadata.values():
         if isinstance(action, dict) and action.get("final") is True and isinstance(action.get("pieces"), list):
-            said.update({str(piece): str(action.get("annotation")) for piece in action["pieces"]})
-    other = [key for key in _KEYS if said and said.get(key) != item["part"][key]]
-    return f"its final actions say otherwise of piece {', '.join(other)}; part is taken" if other else ""
+            final.update({str(piece): str(action.get("annotation")) for piece in action["pieces"]})
+    other = [key for key in _KEYS if final and final.get(key) != item["part"][key]]
+    return f"its final actions name another part for piece {', '.join(other)}; part is used" if other else ""
 
 
 def annotation_file(annotations: Mapping[str, tuple[Annotation, ...]], worker: str, measures: Any) -> dict[str, Any]:
-    """The published form, as JSON data. measures: tangram's annotations -> {"snd", "pnd", "psa"}."""
+    """Return the published file, as JSON data. measures: annotations of a tangram -> {"snd", "pnd", "psa"}."""
     return {
         tangram: {
             **measures(items),

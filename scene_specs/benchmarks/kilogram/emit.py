@@ -1,6 +1,6 @@
-"""Games and pictures as specs: flat on the `tangram` stage, or as wooden pieces on CLEVR's table.
+"""Games and single images as specs: flat on the `tangram` stage, or as wooden pieces on CLEVR's table.
 
-A frame's objects hold nothing but what is seen, so the same picture in any episode has the same objects.
+Objects of a frame depend only on what is visible, so equal images have equal objects in all episodes.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from scene_specs.benchmarks.kilogram.games import Game
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 
 WORLDS: tuple[str, ...] = ("2d", "3d")
-# On the table: Blender units of the longer side, of a piece's thickness, and of the gap between two; who looks, from
-# where CLEVR's camera stands but higher, so that the far end is not too small.
+# On the table, in Blender units: longer side of the figure, thickness of a piece, gap between pieces, and location of
+# the camera, which is higher than CLEVR's so that the far end is not too small.
 SPAN = 6.0
 THICK = 0.3
 GAP = 0.06
@@ -28,14 +28,16 @@ EYE = (4.75, -4.13, 7.51)
 CAMERA = {"location": list(EYE), "look_at": [0.0, 0.0, 0.0], "jitter": 0.3}
 AREA = {"x": [-4.0, 4.0], "y": [-4.0, 4.0]}
 WOOD = {"blend": "materials/wood.blend", "group": "Wood"}
-# Stained, not pitch-black: something has to be seen of it.
+# Dark gray instead of black, so that shading is visible.
 TABLE_RGB: Mapping[str, tuple[int, int, int]] = MappingProxyType({**RGB, "black": (38, 35, 33)})
 
 
 @dataclass(frozen=True)
 class Look:
-    """How pictures are drawn. size: of the picture, pixels. border: white line between pieces, pixels. margin: white
-    around the figure, pixels. antialias: whether edges are blended. world: 2d, or 3d, where the first four don't count.
+    """How images are drawn. world: 2d, or 3d, which ignores the other fields.
+
+    size: of the image. border: white line between pieces. margin: white space around the figure; all in pixels.
+    antialias: whether edges are blended.
     """
 
     size: int = 224
@@ -46,7 +48,7 @@ class Look:
 
 
 def objects_of(dataset: Dataset, example: Example, condition: str, look: Look) -> list[dict[str, Any]]:
-    """The seven pieces, called piece-1 to piece-7."""
+    """Return the seven pieces as objects, named piece-1 to piece-7."""
     colors = example.colors(condition)
     figure = dataset.figures[example.tangram]
     if look.world == "3d":
@@ -62,7 +64,7 @@ def objects_of(dataset: Dataset, example: Example, condition: str, look: Look) -
 
 
 def _prisms(polygons: Sequence[Corners], colors: Sequence[str]) -> list[dict[str, Any]]:
-    """Upright for who stands at the camera: what is up in the drawing lies away from it."""
+    """Return the pieces as prisms that are upright for the camera: up in the drawing points away from it."""
     x, y, _ = EYE
     length = math.hypot(x, y)
     right, away = (-y / length, x / length), (-x / length, -y / length)
@@ -78,7 +80,7 @@ def _prisms(polygons: Sequence[Corners], colors: Sequence[str]) -> list[dict[str
 
 
 def _about_middle(corners: Sequence[XY]) -> tuple[list[float], list[list[float]]]:
-    """The mean of the corners, and the corners about it."""
+    """Return the mean of the corners, and the corners relative to it."""
     middle = [_rounded(sum(corner[k] for corner in corners) / len(corners)) for k in (0, 1)]
     return middle, [[_rounded(x - middle[0]), _rounded(y - middle[1])] for x, y in corners]
 
@@ -88,8 +90,10 @@ def _rounded(value: float) -> float:
 
 
 def frame_of(dataset: Dataset, example: Example, condition: str, look: Look, name: str) -> dict[str, Any]:
-    """One picture with what is said of it. `truth` has the tangram, the annotation's number, the whole, all parts in
-    sentence order with their pieces, and which are shown; `hash_text` and `image` are the published text and name.
+    """Return an image with its utterance as a frame.
+
+    `truth` has the tangram, the number of the annotation, the whole, and all parts in sentence order with their pieces
+    and whether they are shown. `hash_text` and `image` are the published text and name.
     """
     colors = example.colors(condition)
     parts = [
@@ -101,7 +105,7 @@ def frame_of(dataset: Dataset, example: Example, condition: str, look: Look, nam
     if look.world == "3d":
         frame["camera"] = CAMERA
         frame["area"] = AREA
-        # They lie as they have to: side by side, however near.
+        # Pieces of a figure touch, so no distance is required.
         frame["constraints"] = [{"min_distance": 0}, {"axis_margin": 0}, {"min_visible_pixels": 0}]
     elif look.antialias:
         frame["antialias"] = True
@@ -124,10 +128,10 @@ def _episode(identity: str, split: str, look: Look, seed: int) -> dict[str, Any]
 
 
 def game_spec(dataset: Dataset, game: Game, condition: str, look: Look, seed: int) -> dict[str, Any]:
-    """A reference game as a spec: ten frames, `task.text` describes one, `task.answer` names it.
+    """Return a reference game as a spec: ten frames, of which `task.text` describes the one named `task.answer`.
 
-    Id: `kilogram/<split>/<condition>/<tangram>_<annotation>/<number>`; of `aug` the number of shown parts comes before
-    the last.
+    Id: `kilogram/<split>/<condition>/<tangram>_<annotation>/<number>`, for `aug` with the number of shown parts before
+    <number>.
     """
     target = game.examples[0]
     named = {f"image-{place}": game.examples[k] for place, k in enumerate(game.order)}
@@ -154,7 +158,7 @@ def game_spec(dataset: Dataset, game: Game, condition: str, look: Look, seed: in
 def picture_specs(
     dataset: Dataset, annotations: Annotations, split: str, condition: str, look: Look, seed: int
 ) -> Iterator[dict[str, Any]]:
-    """The pictures of a condition: an episode an annotation with one frame; of `aug` a frame for each subset of parts.
+    """Yield an episode per annotation with one image, for `aug` with a frame for each subset of parts.
 
     Id: `kilogram/<split>/<condition>/<tangram>_<annotation>`.
     """

@@ -1,4 +1,4 @@
-"""What a model is shown: a description with its parts in an order, some of them said and colored."""
+"""Model inputs: a description with its parts in order, some of them named and colored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.benchmarks.kilogram.wording import caption, hash_text
 from scene_specs.language.rng import generator
 
-# Part i of a sentence has color i: the published list, CSS names. Their numbers are in the stage's palette.
+# Part i of a sentence has color i: the published list of CSS names. The stage's palette has their RGB values.
 COLORS: tuple[str, ...] = (
     "coral", "gold", "lightskyblue", "lightpink", "mediumseagreen", "darkgrey", "lightgrey",
 )  # fmt: skip
@@ -23,7 +23,7 @@ RGB: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "lightgrey": (211, 211, 211),
     }
 )  # fmt: skip
-# Published name -> whether parts are said, whether parts are colored. `aug` shows subsets of parts.
+# Published name -> whether parts are named, whether parts are colored. `aug` shows subsets of parts.
 CONDITIONS: Mapping[str, tuple[bool, bool]] = MappingProxyType(
     {
         "whole+black": (False, False), "part+black": (True, False),
@@ -35,9 +35,7 @@ AUG = "aug"
 
 @dataclass(frozen=True)
 class Example:
-    """An annotation, its parts in sentence order, and which of them are shown (indices into `parts`, in the order of
-    their names in the sentence).
-    """
+    """An annotation with its parts in sentence order. shown: indices of the shown parts, in sentence order."""
 
     annotation: Annotation
     parts: tuple[tuple[str, tuple[int, ...]], ...]
@@ -45,32 +43,32 @@ class Example:
 
     @property
     def tangram(self) -> str:
-        """Its id."""
+        """Return the id of the tangram."""
         return self.annotation.tangram
 
     @property
     def names(self) -> list[str]:
-        """The parts that are shown, as the sentence has them."""
+        """Return the names of the shown parts, in sentence order."""
         return [self.parts[k][0] for k in self.shown]
 
     @property
     def subset(self) -> int:
-        """The shown parts as bits, part 0 of the sentence lowest."""
+        """Return the shown parts as a bit mask; part 0 of the sentence is the lowest bit."""
         return sum(1 << k for k in self.shown)
 
     def text(self, condition: str) -> str:
-        """What is said: the bare whole without parts, else a caption."""
+        """Return the utterance: the whole alone, or a caption with parts."""
         if not (condition == AUG or CONDITIONS[condition][0]):
             return self.annotation.whole
         return caption(self.annotation.whole, self.names)
 
     def hashed(self, condition: str) -> str:
-        """The published `whole#part#part`."""
-        said = condition == AUG or CONDITIONS[condition][0]
-        return hash_text(self.annotation.whole, self.names if said else [])
+        """Return the published text, `whole#part#part`."""
+        with_parts = condition == AUG or CONDITIONS[condition][0]
+        return hash_text(self.annotation.whole, self.names if with_parts else [])
 
     def colors(self, condition: str) -> tuple[str, ...]:
-        """Color of each of the seven pieces: part i of the sentence has color i, what is not shown is black."""
+        """Return the color of each of the seven pieces: that of its part, black if the part is not shown."""
         by_piece = dict.fromkeys(PIECES, "black")
         if condition == AUG or CONDITIONS[condition][1]:
             for color, k in zip(COLORS, self.shown, strict=False):
@@ -78,7 +76,7 @@ class Example:
         return tuple(by_piece[piece] for piece in PIECES)
 
     def image(self, condition: str) -> str:
-        """Published name of the picture, without its ending: of the tangram, the annotation, or the subset."""
+        """Return the published file name of the image without its suffix: by tangram, annotation or subset."""
         if condition == AUG:
             return f"{self.annotation.key}_{self.subset}"
         return self.annotation.key if CONDITIONS[condition][1] else self.tangram
@@ -86,7 +84,7 @@ class Example:
 
 @lru_cache(maxsize=50_000)
 def whole_example(annotation: Annotation, seed: int) -> Example:
-    """All parts, in an order drawn for this annotation."""
+    """Return the example with all parts, in an order drawn for this annotation."""
     groups = list(annotation.groups().items())
     order = generator(seed, f"kilogram/{annotation.key}", "parts").permutation(len(groups))
     parts = tuple(groups[int(k)] for k in order)
@@ -94,13 +92,13 @@ def whole_example(annotation: Annotation, seed: int) -> Example:
 
 
 def with_subset(example: Example, subset: int, seed: int) -> Example:
-    """The same with only the parts of these bits, their names in an order of this subset's own."""
+    """Return the example with only the parts of a bit mask, in an order drawn for this subset."""
     chosen = [k for k in range(len(example.parts)) if subset >> k & 1]
     order = generator(seed, f"kilogram/{example.annotation.key}", f"subset-{subset}").permutation(len(chosen))
     return Example(example.annotation, example.parts, tuple(chosen[int(k)] for k in order))
 
 
 def subsets(example: Example, seed: int) -> Iterator[Example]:
-    """All 2^p of them, from no part to all."""
+    """Yield all 2^p subsets of the parts, from none to all."""
     for subset in range(1 << len(example.parts)):
         yield with_subset(example, subset, seed)

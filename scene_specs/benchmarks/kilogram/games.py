@@ -1,7 +1,7 @@
-"""Reference games: ten tangrams, one is described. Alike in the number of parts, unlike in what they are called.
+"""Reference games: ten tangrams with the same number of parts and different names, of which one is described.
 
-The published procedure, without its holes: the target's own tangram is never a distractor, a tangram is left out only
-if none of its descriptions fits, distinct means the wholes, and all is drawn from the seed.
+The published procedure, with these corrections: the target's tangram is never a distractor, a tangram is left out only
+if none of its descriptions fits, `distinct` compares the wholes, and all draws depend on the seed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DISTINCT: tuple[str, ...] = ("raw", "normalized")
 
 @dataclass(frozen=True)
 class Game:
-    """examples[0] is the target; number counts the target's contexts. order: where each example stands when shown."""
+    """A game. examples[0] is the target. number: of the target's context. order: example shown at each position."""
 
     split: str
     number: int
@@ -34,8 +34,9 @@ class Game:
 
 @dataclass(frozen=True)
 class Rules:
-    """contexts: games a target. targets: one annotation of each tangram, drawn, or all. distinct: wholes differ as they
-    are written, or also when case, articles and slips of the pen are set aside.
+    """Rules of games. contexts: games per target. targets: "one" random annotation of each tangram, or "all".
+
+    distinct: wholes must differ as written ("raw"), or also without case, articles and typos ("normalized").
     """
 
     seed: int = 0
@@ -46,42 +47,41 @@ class Rules:
 
 @dataclass
 class SkippedTargets:
-    """Targets that got no game: reason -> their keys."""
+    """Targets without a game: reason -> their keys."""
 
     out: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, reason: str, key: str) -> None:
-        """One more."""
+        """Add a target."""
         self.out.setdefault(reason, []).append(key)
 
 
-class _Pool:
-    """Annotations by number of parts: tangrams and their annotations with so many."""
-
-    def __init__(self, annotations: Annotations) -> None:
-        self.by_parts: dict[int, dict[str, list[Annotation]]] = {}
-        for tangram, items in annotations.items():
-            for item in items:
-                self.by_parts.setdefault(item.parts, {}).setdefault(tangram, []).append(item)
+def _by_parts(annotations: Annotations) -> dict[int, dict[str, list[Annotation]]]:
+    """Return the annotations by number of parts and tangram."""
+    found: dict[int, dict[str, list[Annotation]]] = {}
+    for tangram, items in annotations.items():
+        for item in items:
+            found.setdefault(item.parts, {}).setdefault(tangram, []).append(item)
+    return found
 
 
 def targets_of(annotations: Annotations, rules: Rules) -> list[Annotation]:
-    """The descriptions that games are made for, by tangram."""
+    """Return the descriptions that get games, by tangram."""
     if rules.targets == "all":
         return [item for items in annotations.values() for item in items]
     return [pick(generator(rules.seed, f"kilogram/{name}", "target"), items) for name, items in annotations.items()]
 
 
 def games(
-    annotations: Annotations, split: str, rules: Rules, left: SkippedTargets, augmented: bool = False
+    annotations: Annotations, split: str, rules: Rules, skipped: SkippedTargets, augmented: bool = False
 ) -> Iterator[Game]:
-    """The games of a split. augmented: a game for each number of shown parts from 0 to all, with drawn subsets."""
-    pool = _Pool(annotations)
+    """Yield the games of a split. augmented: a game per number of shown parts, from 0 to all, with random subsets."""
+    pool = _by_parts(annotations)
     for target in targets_of(annotations, rules):
-        tangrams = pool.by_parts[target.parts]
+        tangrams = pool[target.parts]
         if len(tangrams) < SIZE:
             reason = f"fewer than {SIZE} tangrams have a description of {target.parts} parts"
-            left.add(reason, target.key)
+            skipped.add(reason, target.key)
             continue
         levels = range(target.parts + 1) if augmented else (target.parts,)
         for level in levels:
@@ -89,7 +89,7 @@ def games(
                 game = _game(target, tangrams, split, number, rules, level if augmented else None)
                 if game is None:
                     reason = f"no {SIZE - 1} distractors called otherwise among descriptions of {target.parts} parts"
-                    left.add(reason, target.key)
+                    skipped.add(reason, target.key)
                     break
                 yield game
 

@@ -1,24 +1,23 @@
-"""How people agree on a tangram: shape naming divergence, part naming divergence, part segmentation agreement.
+"""Agreement among people on a tangram: shape naming divergence (SND), part naming divergence (PND) and part
+segmentation agreement (PSA); Ji et al. 2022, section 4.
 
-Ji et al. 2022, section 4. SND: for each description the mean, over its words, of the share of the other descriptions
-that lack the word; then the mean of these. PND: the same with all of a description's part names. PSA: the mean, over
-pairs of descriptions, of how many pieces the best matching of their parts puts into the same part, from 1 to 7.
+SND: for each description, the mean over its words of the share of other descriptions without the word; then the mean
+over descriptions. PND: the same for the part names. PSA: the mean, over pairs of descriptions, of the number of pieces
+that the best matching of their parts puts into the same part, from 1 to 7.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations
+from typing import Any
 
 from scene_specs.benchmarks.kilogram.annotations import Annotation
 from scene_specs.benchmarks.kilogram.pieces import PIECES
-from scene_specs.benchmarks.kilogram.stemming import stem
 
-_TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?|\S")
-# English function words, as the lists in use have them.
-_FUNCTION_WORDS = """
+# NLTK's English stop words, except the contractions, which its tokenizer splits.
+_STOP_WORDS = """
 i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself
 it its itself they them their theirs themselves what which who whom this that these those am is are was were be
 been being have has had having do does did doing a an the and but if or because as until while of at by for with
@@ -27,36 +26,57 @@ again further then once here there when where why how all any both each few more
 only own same so than too very s t can will just don should now d ll m o re ve y ain aren couldn didn doesn hadn
 hasn haven isn ma mightn mustn needn shan shouldn wasn weren won wouldn
 """
-STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+
+@cache
+def _nltk() -> tuple[Any, Any]:
+    """NLTK's tokenizer and stemmer. The import takes 0.2 s, so only commands that measure texts pay for it."""
+    from nltk.stem.porter import PorterStemmer
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    return NLTKWordTokenizer(), PorterStemmer()
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """Return the stem of a word by Porter's algorithm with NLTK's extensions, in lower case."""
+    return str(_nltk()[1].stem(word))
 
 
 @lru_cache(maxsize=100_000)
 def words_of(text: str) -> tuple[str, ...]:
-    """What a description says: lower case, no function words or punctuation, stemmed (Porter)."""
-    tokens = (token for token in _TOKEN.findall(text.lower()) if token[0].isalnum())
-    parts = (part for token in tokens for part in token.split("'"))
-    return tuple(stem(part) for part in parts if part and part not in STOP_WORDS)
+    """Return the stems of a description's words, as the published measures count them.
+
+    Tokens are NLTK's, in lower case, without stop words and without those that are neither alphanumeric nor hold a
+    letter, such as `!` and `1/2`.
+    """
+    tokens = _nltk()[0].tokenize(text.lower())
+    return tuple(stem(word) for word in tokens if word not in STOP_WORDS and (word.islower() or word.isalnum()))
 
 
 def divergence(texts: Sequence[str]) -> float:
-    """From 0, all say the same, to 1, nobody says what another says; a text without words counts as 0; 0 for one."""
+    """Return SND or PND: 0 if all texts use the same words, 1 if no two share a word. 0 for a single text.
+
+    A text without words counts as 0.
+    """
     if len(texts) < 2:
         return 0.0
-    said = [words_of(text) for text in texts]
+    stems = [words_of(text) for text in texts]
     counts: dict[str, int] = {}
-    for words in said:
+    for words in stems:
         for word in dict.fromkeys(words):
             counts[word] = counts.get(word, 0) + 1
     others = len(texts) - 1
     total = 0.0
-    for words in said:
+    for words in stems:
         if words:
             total += sum(1 - (counts[word] - 1) / others for word in words) / len(words)
     return total / len(texts)
 
 
 def agreement(annotations: Sequence[Annotation]) -> float:
-    """PSA, from 1 to 7; 7 for a single description."""
+    """Return PSA, from 1 to 7; 7 for a single description."""
     pairs = list(combinations([_masks(item) for item in annotations], 2))
     if not pairs:
         return float(len(PIECES))
@@ -64,13 +84,13 @@ def agreement(annotations: Sequence[Annotation]) -> float:
 
 
 def _masks(item: Annotation) -> tuple[int, ...]:
-    """Each part as a set of bits; sorted, so that equal partitions are equal."""
+    """Return each part as a bit mask of its pieces, sorted so that equal partitions are equal."""
     return tuple(sorted(sum(1 << (piece - 1) for piece in pieces) for pieces in item.groups().values()))
 
 
 @lru_cache(maxsize=1 << 18)
 def _matching(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """The most pieces in common that a matching of parts to parts has. Exact: a table over sets of matched parts."""
+    """Return the most pieces in common of a one-to-one matching of parts, by a table over matched sets."""
     best = {0: 0}
     for part in one:
         made = dict(best)
@@ -84,7 +104,7 @@ def _matching(one: tuple[int, ...], other: tuple[int, ...]) -> int:
 
 
 def measures(annotations: Sequence[Annotation]) -> dict[str, float]:
-    """snd, pnd and psa of one tangram's descriptions."""
+    """Return `snd`, `pnd` and `psa` of one tangram's descriptions."""
     return {
         "snd": divergence([item.whole for item in annotations]),
         "pnd": divergence([" ".join(item.groups()) for item in annotations]),

@@ -1,4 +1,4 @@
-"""Our own tangrams, which come with Diorama: assets/tangrams, made by assets.build.tangrams."""
+"""The tangrams that come with Diorama: assets/tangrams, built by assets.build.tangrams."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FORMAT_VERSION = 1
 
 
 def folder() -> Path:
-    """Where they are."""
+    """Return the folder of the tangrams."""
     return Path(str(resources.files("assets"))) / "tangrams"
 
 
 def tangram_data(tangrams: Sequence[Tangram]) -> dict[str, Any]:
-    """The file's form: a corner is [a, b, c, d], at x = (a + b sqrt 2) / 4 and y = (c + d sqrt 2) / 4 legs, y up."""
+    """Return the file as JSON data. A corner is [a, b, c, d]: x = (a + b sqrt 2) / 4, y = (c + d sqrt 2) / 4 legs."""
     return {
         "version": FORMAT_VERSION,
         "tangrams": {
@@ -32,7 +32,7 @@ def tangram_data(tangrams: Sequence[Tangram]) -> dict[str, Any]:
 
 
 def tangrams_of(data: Mapping[str, Any]) -> tuple[Tangram, ...]:
-    """The tangrams of such a file, exactly."""
+    """Return the exact tangrams of such a file."""
     return tuple(
         Tangram(
             name,
@@ -44,15 +44,15 @@ def tangrams_of(data: Mapping[str, Any]) -> tuple[Tangram, ...]:
 
 @lru_cache(maxsize=1)
 def own_tangrams() -> tuple[Tangram, ...]:
-    """All of ours, in the order of their names."""
+    """Return all tangrams, in the order of their names."""
     return tangrams_of(json.loads((folder() / "tangrams.json").read_text("utf-8")))
 
 
 @lru_cache(maxsize=1)
 def own_annotations() -> Annotations:
-    """Our descriptions of them, in the published form."""
+    """Return their descriptions. Raises ValueError if the file is damaged."""
     path = folder() / "annotations.json"
     found, diagnostics = read_annotations(path.read_text("utf-8"), path.name)
     if diagnostics:
-        raise ValueError(f"our own descriptions are damaged: {diagnostics[0]}")
+        raise ValueError(f"Diorama's own descriptions are damaged: {diagnostics[0]}")
     return found

@@ -1,4 +1,4 @@
-"""The seven pieces, exactly: numbered as published, in any of eight turns, the parallelogram on either side.
+"""Exact geometry of the seven pieces, numbered as published: eight rotations, and both sides of the parallelogram.
 
 One unit is a quarter of a small triangle's leg (see root2), x to the right, y up, corners counter-clockwise.
 """
@@ -11,6 +11,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from scene_specs.benchmarks.kilogram.root2 import ZERO, Root2
+from scene_specs.language.outlines import edges
 
 Point = tuple[Root2, Root2]
 Polygon = tuple[Point, ...]
@@ -22,14 +23,14 @@ NAMES: Mapping[int, str] = MappingProxyType(
         6: "large triangle", 7: "large triangle",
     }
 )  # fmt: skip
-# In areas of a small triangle; 16 in all.
+# In areas of a small triangle; the total is 16.
 AREAS: Mapping[int, int] = MappingProxyType({1: 2, 2: 2, 3: 1, 4: 1, 5: 2, 6: 4, 7: 4})
 CORNERS: Mapping[int, int] = MappingProxyType({1: 4, 2: 4, 3: 3, 4: 3, 5: 3, 6: 3, 7: 3})
 PARALLELOGRAM = 2
-# Turns after which a piece looks as before.
+# Eighths of a turn that map a piece to itself; 8 for pieces not listed.
 _SYMMETRY: Mapping[int, int] = MappingProxyType({1: 2, 2: 4})
 
-# A turn multiplies by sqrt(2), so that it stays whole; the base forms are smaller by the right factor.
+# A rotation by 45 degrees divides by sqrt(2); coordinates of the base forms are chosen so that they stay integers.
 _BASE: Mapping[int, tuple[tuple[Root2, Root2], ...]] = MappingProxyType(
     {
         1: ((ZERO, ZERO), (Root2(4), ZERO), (Root2(4), Root2(4)), (ZERO, Root2(4))),
@@ -51,24 +52,24 @@ class Tangram:
     polygons: tuple[Polygon, ...]
 
     def floats(self) -> tuple[tuple[tuple[float, float], ...], ...]:
-        """(7 pieces, corners, xy) as floats, in small triangles' legs."""
+        """Return (7 pieces, corners, xy) as floats, in legs of a small triangle."""
         return tuple(tuple((float(x) / 4, float(y) / 4) for x, y in one) for one in self.polygons)
 
 
 def _over_root(value: Root2) -> Root2:
-    """Divided by sqrt(2): (a + b r) / r = b + a / 2 r."""
+    """Divide by r = sqrt(2): (a + b r) / r = b + a / 2 r."""
     return Root2(value.b, value.a // 2)
 
 
 def _eighth(point: Point) -> Point:
-    """Turned by 45 degrees counter-clockwise."""
+    """Rotate by 45 degrees counter-clockwise."""
     x, y = point
     return (_over_root(x - y), _over_root(x + y))
 
 
 @lru_cache(maxsize=64)
 def oriented(piece: int, eighths: int, mirrored: bool = False) -> Polygon:
-    """A piece turned by so many times 45 degrees, first corner at the origin; mirrored before the turn."""
+    """Return a piece rotated by `eighths` times 45 degrees, with its first corner at the origin; mirrored first."""
     corners: Sequence[Point] = _BASE[piece]
     if mirrored:
         corners = [(x, -y) for x, y in reversed(corners)]
@@ -78,26 +79,26 @@ def oriented(piece: int, eighths: int, mirrored: bool = False) -> Polygon:
 
 
 def moved(polygon: Polygon, by: Point) -> Polygon:
-    """Shifted."""
+    """Return a polygon shifted by a vector."""
     return tuple((x + by[0], y + by[1]) for x, y in polygon)
 
 
 def mirrored_x(polygon: Polygon) -> Polygon:
-    """Reflected at x = 0, still counter-clockwise."""
+    """Return a polygon reflected at x = 0, still counter-clockwise."""
     return tuple((-x, y) for x, y in reversed(polygon))
 
 
 @lru_cache(maxsize=8)
 def orientations(piece: int) -> tuple[Polygon, ...]:
-    """Every look of a piece: 2 of the square, 8 of a triangle, 4 of each side of the parallelogram."""
+    """Return all orientations of a piece: 2 of the square, 8 of a triangle, 4 of each side of the parallelogram."""
     turns = range(_SYMMETRY.get(piece, 8))
     sides = (False, True) if piece == PARALLELOGRAM else (False,)
     return tuple(oriented(piece, turn, side) for side in sides for turn in turns)
 
 
 def double_area(polygon: Polygon) -> Root2:
-    """Twice the signed area, positive counter-clockwise."""
+    """Return twice the signed area, positive counter-clockwise."""
     total = ZERO
-    for (x1, y1), (x2, y2) in zip(polygon, (*polygon[1:], polygon[0]), strict=True):
+    for (x1, y1), (x2, y2) in edges(polygon):
         total = total + (x1 * y2 - x2 * y1)
     return total

@@ -1,21 +1,23 @@
-"""What is wrong with drawings of tangrams, measured: areas, angles, overlaps, gaps, frames."""
+"""Measurements of drawings of tangrams: areas, angles, overlaps, gaps, view boxes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
 
-from scene_specs.benchmarks.kilogram.figure import XY, Corners, Figure, area
+from scene_specs.benchmarks.kilogram.figure import XY, Corners, Figure
 from scene_specs.benchmarks.kilogram.pieces import AREAS, CORNERS, NAMES, PIECES
+from scene_specs.language.outlines import edges, signed_area
 
-# Corners' angles in degrees, sorted.
+# Angles of the corners in degrees, sorted.
 _ANGLES: Mapping[int, tuple[int, ...]] = MappingProxyType(
     {1: (90, 90, 90, 90), 2: (45, 45, 135, 135)} | dict.fromkeys((3, 4, 5, 6, 7), (45, 45, 90))
 )
-# Shares of the whole area, degrees, legs of a small triangle, and shares of the longer side: beyond them it is a fault.
+# Tolerances. Areas and overlaps: shares of the total area; gaps: legs of a small triangle; margins: shares of the
+# longer side.
 MOST_AREA = 0.02
 MOST_ANGLE_DEG = 2.0
 MOST_OVERLAP = 0.005
@@ -26,9 +28,11 @@ MARGIN_OUTSIDE = 0.005
 
 @dataclass(frozen=True)
 class Measured:
-    """One drawing. area: the worst piece's |area / expected - 1|; angle_deg: the worst edge's distance from a multiple
-    of 45 degrees, the whole figure turned as fits best; overlap: shared area over the whole; clusters: how many do not
-    touch; margin: of the view box beyond the pieces, over its longer side, negative where it cuts them.
+    """Measurements of a drawing.
+
+    area: the largest |area / expected - 1| of a piece. angle_deg: the largest distance of an edge from a multiple of 45
+    degrees, after the best rotation of the figure. overlap: shared area over total area. clusters: number of groups
+    that do not touch. margin: of the view box around the pieces, over its longer side; negative if it cuts them.
     """
 
     name: str
@@ -41,8 +45,8 @@ class Measured:
 
 
 def measure(figure: Figure) -> Measured:
-    """Measure a drawing and name its faults."""
-    shapes = [one if area(one) > 0 else one[::-1] for one in figure.polygons]
+    """Measure a drawing and report what exceeds the tolerances."""
+    shapes = [one if signed_area(one) > 0 else one[::-1] for one in figure.polygons]
     diagnostics = [
         f"piece {piece} has {len(one)} corners; expected {CORNERS[piece]}"
         for piece, one in zip(PIECES, shapes, strict=True)
@@ -51,14 +55,14 @@ def measure(figure: Figure) -> Measured:
     diagnostics += [
         f"piece {piece} is not convex" for piece, one in zip(PIECES, shapes, strict=True) if not _convex(one)
     ]
-    areas = [area(one) for one in shapes]
+    areas = [signed_area(one) for one in shapes]
     whole = sum(areas)
     if diagnostics or whole <= 0:
         none = math.nan
         return Measured(figure.name, none, none, none, 0, none, tuple(diagnostics or ["the pieces have no area"]))
     off = [found / (whole * AREAS[piece] / 16) - 1 for piece, found in zip(PIECES, areas, strict=True)]
     angle = _angle(shapes)
-    shared = sum(area(cut) for a, b in combinations(shapes, 2) if len(cut := clipped(a, b)) > 2) / whole
+    shared = sum(signed_area(cut) for a, b in combinations(shapes, 2) if len(cut := clipped(a, b)) > 2) / whole
     clusters = _clusters(shapes, MOST_GAP * math.sqrt(whole / 8))
     margin = _margin(figure)
     for piece, one in zip(PIECES, off, strict=True):
@@ -67,8 +71,8 @@ def measure(figure: Figure) -> Measured:
     for piece, shape in zip(PIECES, shapes, strict=True):
         corners = sorted(_corner_angles(shape))
         if max(abs(a - b) for a, b in zip(corners, _ANGLES[piece], strict=True)) > 2 * MOST_ANGLE_DEG:
-            said = ", ".join(f"{corner:.0f}" for corner in corners)
-            diagnostics.append(f"piece {piece} has corners of {said} degrees; it is a {NAMES[piece]}")
+            found = ", ".join(f"{corner:.0f}" for corner in corners)
+            diagnostics.append(f"piece {piece} has corners of {found} degrees; it is a {NAMES[piece]}")
     if angle > MOST_ANGLE_DEG:
         diagnostics.append(f"an edge is {angle:.1f} degrees off a multiple of 45")
     if shared > MOST_OVERLAP:
@@ -82,30 +86,26 @@ def measure(figure: Figure) -> Measured:
     return Measured(figure.name, max(map(abs, off)), angle, shared, clusters, margin, tuple(diagnostics))
 
 
-def _convex(polygon: Corners) -> bool:
-    count = len(polygon)
-    for k in range(count):
+def _turns(polygon: Corners) -> Iterator[tuple[float, float]]:
+    """Yield the cross and dot product of the two edges at each corner."""
+    for k in range(len(polygon)):
         (ax, ay), (bx, by), (cx, cy) = polygon[k - 2], polygon[k - 1], polygon[k]
-        if (bx - ax) * (cy - by) - (by - ay) * (cx - bx) <= 0:
-            return False
-    return True
+        yield (bx - ax) * (cy - by) - (by - ay) * (cx - bx), (bx - ax) * (cx - bx) + (by - ay) * (cy - by)
+
+
+def _convex(polygon: Corners) -> bool:
+    return all(cross > 0 for cross, _ in _turns(polygon))
 
 
 def _corner_angles(polygon: Corners) -> list[float]:
-    found = []
-    for k in range(len(polygon)):
-        (ax, ay), (bx, by), (cx, cy) = polygon[k - 2], polygon[k - 1], polygon[k]
-        turn = math.atan2((bx - ax) * (cy - by) - (by - ay) * (cx - bx), (bx - ax) * (cx - bx) + (by - ay) * (cy - by))
-        found.append(180 - math.degrees(turn))
-    return found
+    return [180 - math.degrees(math.atan2(cross, dot)) for cross, dot in _turns(polygon)]
 
 
 def _angle(shapes: Sequence[Corners]) -> float:
-    turns = []
-    for one in shapes:
-        for (x1, y1), (x2, y2) in zip(one, (*one[1:], one[0]), strict=True):
-            turns.append(math.degrees(math.atan2(y2 - y1, x2 - x1)) % 45)
-    # The drawing's own turn: the mean on the circle of 45 degrees.
+    """Return the largest distance of an edge from a multiple of 45 degrees, after the best rotation of the figure."""
+    sides = [side for one in shapes for side in edges(one)]
+    turns = [math.degrees(math.atan2(y2 - y1, x2 - x1)) % 45 for (x1, y1), (x2, y2) in sides]
+    # The rotation of the drawing: the circular mean with a period of 45 degrees.
     x = sum(math.cos(math.radians(8 * turn)) for turn in turns)
     y = sum(math.sin(math.radians(8 * turn)) for turn in turns)
     own = math.degrees(math.atan2(y, x)) / 8
@@ -113,9 +113,9 @@ def _angle(shapes: Sequence[Corners]) -> float:
 
 
 def clipped(one: Sequence[XY], window: Sequence[XY]) -> Corners:
-    """What of a convex polygon lies in another (both clockwise on a screen); () for nothing."""
+    """Return the part of a convex polygon inside another, both clockwise on a screen; () if there is none."""
     kept = list(one)
-    for (x1, y1), (x2, y2) in zip(window, (*window[1:], window[0]), strict=True):
+    for (x1, y1), (x2, y2) in edges(window):
         sides = [(x2 - x1) * (y - y1) - (y2 - y1) * (x - x1) for x, y in kept]
         cut: list[XY] = []
         for k, (point, side) in enumerate(zip(kept, sides, strict=True)):
@@ -139,14 +139,11 @@ def _clusters(shapes: Sequence[Corners], gap: float) -> int:
 
 
 def apart(one: Corners, other: Corners) -> float:
-    """The distance of two convex polygons; 0 where they overlap."""
+    """Return the distance of two convex polygons, 0 if they overlap."""
     if len(clipped(one, other)) > 2:
         return 0.0
     return min(
-        _to_edge(point, a, b)
-        for here, there in ((one, other), (other, one))
-        for point in here
-        for a, b in zip(there, (*there[1:], there[0]), strict=True)
+        _to_edge(point, a, b) for here, there in ((one, other), (other, one)) for point in here for a, b in edges(there)
     )
 
 

@@ -1,7 +1,7 @@
-"""Exact numbers a + b * sqrt(2) with whole a and b: all that tangrams are made of.
+"""Exact numbers a + b * sqrt(2) with integers a and b: the coordinates of tangrams.
 
-Turned by multiples of 45 degrees, edges of length 4, 4 sqrt(2), 8 and 8 sqrt(2) have such coordinates, and so have the
-middles of these edges. Sums, differences, products and signs need no rounding.
+Rotated by multiples of 45 degrees, edges of length 4, 4 sqrt(2), 8 and 8 sqrt(2) have such coordinates, and so do the
+midpoints of these edges. Sums, differences, products and signs are exact.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ROOT = sqrt(2.0)
 
 @total_ordering
 class Root2:
-    """a + b * sqrt(2). Ordered, hashable; `float()` rounds."""
+    """a + b * sqrt(2): ordered and hashable; `float()` rounds."""
 
     __slots__ = ("a", "b")
 
@@ -34,19 +34,19 @@ class Root2:
         return Root2(self.a * other.a + 2 * self.b * other.b, self.a * other.b + self.b * other.a)
 
     def half(self) -> Root2:
-        """Half of it. Raises ValueError where that is not such a number."""
+        """Return half of the number. Raises ValueError if a or b is odd."""
         if self.a % 2 or self.b % 2:
-            raise ValueError(f"{self!r} has no half among whole a + b * sqrt(2)")
+            raise ValueError(f"{self!r} has no half of the form a + b * sqrt(2) with integers a and b")
         return Root2(self.a // 2, self.b // 2)
 
     def sign(self) -> int:
-        """-1, 0 or 1, exactly."""
+        """Return the exact sign: -1, 0 or 1."""
         a, b = self.a, self.b
         if a >= 0 and b >= 0:
             return int(a > 0 or b > 0)
         if a <= 0 and b <= 0:
             return -1
-        # Of opposite signs: the larger of a^2 and 2 b^2 decides; they are never equal, as sqrt(2) is no fraction.
+        # Opposite signs: the larger of a^2 and 2 b^2 decides. They are never equal, as sqrt(2) is irrational.
         return (1 if a > 0 else -1) if a * a > 2 * b * b else (1 if b > 0 else -1)
 
     def __eq__(self, other: object) -> bool:

@@ -1,8 +1,7 @@
-"""Reads a tangram's SVG file: seven polygons with ids 1 to 7, in either point syntax, under any transforms.
+"""Read a tangram's SVG file: seven polygons with ids 1 to 7, in either point syntax, under any transforms.
 
-The file is data from anywhere. Document types, entities and processing are refused before they can do anything, sizes
-are bounded, nothing is fetched, scripts and styles are not run, and what would be drawn otherwise than as a polygon is
-an error that names it.
+Files are untrusted. Document types and entities are rejected before they are processed, sizes are bounded, nothing is
+fetched, scripts and styles are ignored, and a shape other than a polygon is an error that names it.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from xml.parsers import expat
 from scene_specs.benchmarks.kilogram.annotations import TANGRAM
 from scene_specs.benchmarks.kilogram.figure import XY, Figure
 from scene_specs.benchmarks.kilogram.pieces import PIECES
-from scene_specs.benchmarks.kilogram.transforms import IDENTITY, Matrix, applied, parse_transform, times
 from scene_specs.language.diagnostics import preview_json
 from scene_specs.language.errors import DioramaError
 
@@ -24,34 +22,37 @@ MOST_BYTES = 1 << 20
 MOST_ELEMENTS = 2000
 MOST_DEPTH = 64
 MOST_POINTS = 64
+MOST_STEPS = 32
 LARGEST = 1e7
+_LARGEST_FACTOR = 1e9
+
+# a, b, c, d, e, f: x' = a x + c y + e, y' = b x + d y + f.
+Matrix = tuple[float, float, float, float, float, float]
+IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 _SPACE = "http://www.w3.org/2000/svg"
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_BETWEEN = re.compile(r"[\s,]+")
-# Hold what is used elsewhere or not at all: nothing in them is drawn.
-_NOT_DRAWN = frozenset(
-    {
-        "defs", "symbol", "clipPath", "mask", "marker", "pattern", "linearGradient", "radialGradient", "filter",
-        "metadata", "title", "desc", "style", "script", "namedview",
-    }
-)  # fmt: skip
+_SEPARATOR = re.compile(r"[\s,]*")
+_STEP = re.compile(r"[\s,]*(matrix|translate|scale|rotate|skewX|skewY)\s*\(([^()]*)\)")
+# Elements whose contents are not drawn.
+_NOT_DRAWN = frozenset({
+    "defs", "symbol", "clipPath", "mask", "marker", "pattern", "linearGradient", "radialGradient", "filter",
+    "metadata", "title", "desc", "style", "script", "namedview",
+})  # fmt: skip
 _GROUPS = frozenset({"svg", "g", "a"})
-_SHAPES = frozenset(
-    {
-        "path", "rect", "circle", "ellipse", "line", "polyline", "text", "image", "use", "foreignObject", "switch",
-    }
-)  # fmt: skip
+_SHAPES = frozenset({
+    "path", "rect", "circle", "ellipse", "line", "polyline", "text", "image", "use", "foreignObject", "switch",
+})  # fmt: skip
 
 
 class SvgError(DioramaError):
-    """A file that is no tangram's drawing: says which, what was found and what is expected."""
+    """A file that is not the drawing of a tangram, with what was found and what is expected."""
 
     exit_code = 2
 
 
 def read_svg(path: Path) -> Figure:
-    """The drawing in a file, called as the file without its ending. Raises SvgError."""
+    """Read the drawing in a file; its name is that of the file without suffix. Raises SvgError."""
     name = path.name.removesuffix(path.suffix)
     try:
         with path.open("rb") as file:
@@ -67,33 +68,33 @@ def read_svg(path: Path) -> Figure:
 
 
 def parse_svg(data: bytes, name: str) -> Figure:
-    """The drawing in an SVG file's bytes. Raises SvgError, without the file's name."""
+    """Read a drawing from the bytes of an SVG file. Raises SvgError, without the name of the file."""
     if len(data) > MOST_BYTES:
         raise SvgError(f"larger than {MOST_BYTES} bytes; a tangram takes about 1,500")
     reader = _Reader()
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
-    parser.StartDoctypeDeclHandler = _refuse_doctype
-    parser.EntityDeclHandler = _refuse_doctype
+    parser.StartDoctypeDeclHandler = _reject_doctype
+    parser.EntityDeclHandler = _reject_doctype
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise SvgError(f"line {error.lineno}: not well-formed XML: {expat.ErrorString(error.code)}") from error
     except (ValueError, LookupError) as error:
-        # Of an encoding that Python does not know.
+        # Python does not know the encoding.
         raise SvgError(f"not well-formed XML: {error}") from error
     return reader.figure(name)
 
 
-def _refuse_doctype(*_: object) -> None:
-    raise SvgError("found a document type or an entity; expected neither, as they can make a small file endless")
+def _reject_doctype(*_: object) -> None:
+    raise SvgError("found a document type or an entity; expected neither, as entities can expand without bound")
 
 
 @dataclass
 class _Reader:
-    """What has been read: the matrix of each open element (None where nothing is drawn), and the polygons by id."""
+    """Parser state. open: matrix of each open element, None if it is not drawn. polygons: by id."""
 
     open: list[Matrix | None] = field(default_factory=list)
     polygons: dict[int, tuple[XY, ...]] = field(default_factory=dict)
@@ -116,9 +117,7 @@ class _Reader:
         if local in _SHAPES:
             raise SvgError(f"found <{local}>; expected seven <polygon>, which is what carries the pieces' corners")
         if local not in _GROUPS and local != "polygon":
-            raise SvgError(
-                f"found <{preview_json(local)[1:-1]}>, of which nothing is known; expected <polygon> and <g>"
-            )
+            raise SvgError(f"found <{preview_json(local)[1:-1]}>, which is unknown; expected <polygon> and <g>")
         if local == "svg":
             raise SvgError("found an <svg> inside the <svg>; expected one drawing")
         matrix = times(above, _transform(attributes))
@@ -156,9 +155,8 @@ class _Reader:
     def figure(self, name: str) -> Figure:
         missing = [str(piece) for piece in PIECES if piece not in self.polygons]
         if missing:
-            raise SvgError(
-                f"found {len(self.polygons)} polygons, none with the id {', '.join(missing)}; expected 1 to 7"
-            )
+            found = f"found {len(self.polygons)} polygons, none with the id {', '.join(missing)}"
+            raise SvgError(f"{found}; expected 1 to 7")
         assert self.view_box is not None
         return Figure(name, tuple(self.polygons[piece] for piece in PIECES), self.view_box)
 
@@ -171,35 +169,31 @@ def _hidden(attributes: dict[str, str]) -> bool:
 def _transform(attributes: dict[str, str]) -> Matrix:
     if re.search(r"(?<![-\w])(transform|translate|rotate|scale)\s*:", attributes.get("style", "")):
         raise SvgError("found a transform in a style; expected it as the attribute transform")
-    text = attributes.get("transform")
-    if text is None:
-        return IDENTITY
-    try:
-        return parse_transform(text)
-    except ValueError as error:
-        raise SvgError(f"transform: {error}") from error
+    return parse_transform(attributes.get("transform", ""))
 
 
-def numbers(text: str, what: str, most: int) -> list[float]:
-    """Numbers parted by spaces, commas or a sign. Raises SvgError for anything else, and for what is not finite."""
+def numbers(text: str, what: str, most: int, largest: float = LARGEST) -> list[float]:
+    """Parse at most `most` numbers, separated by spaces, commas or a sign. Raises SvgError, also for numbers that are
+    not finite or above `largest`.
+    """
     found: list[float] = []
-    at = _after_space(text, 0)
+    at = _after_separator(text, 0)
     while at < len(text):
         match = _NUMBER.match(text, at)
         if match is None:
             raise SvgError(f"{what}: found {preview_json(text[at : at + 20])}; expected a number")
         value = float(match[0])
-        if not math.isfinite(value) or abs(value) > LARGEST:
-            raise SvgError(f"{what}: found {preview_json(match[0])}; expected numbers of at most {LARGEST:g}")
+        if not math.isfinite(value) or abs(value) > largest:
+            raise SvgError(f"{what}: found {preview_json(match[0])}; expected numbers of at most {largest:g}")
         found.append(value)
         if len(found) > most:
             raise SvgError(f"{what}: found more than {most} numbers")
-        at = _after_space(text, match.end())
+        at = _after_separator(text, match.end())
     return found
 
 
-def _after_space(text: str, at: int) -> int:
-    match = _BETWEEN.match(text, at)
+def _after_separator(text: str, at: int) -> int:
+    match = _SEPARATOR.match(text, at)
     return at if match is None else match.end()
 
 
@@ -221,3 +215,62 @@ def _view_box(attributes: dict[str, str]) -> tuple[float, float, float, float]:
 def _length(text: str) -> float | None:
     match = re.fullmatch(rf"\s*({_NUMBER.pattern})(px)?\s*", text)
     return float(match[1]) if match else None
+
+
+def times(one: Matrix, other: Matrix) -> Matrix:
+    """Return the transform that applies `other`, then `one`."""
+    a, b, c, d, e, f = one
+    g, h, i, j, k, m = other
+    return (a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * m + e, b * k + d * m + f)
+
+
+def applied(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
+    """Return a transformed point."""
+    a, b, c, d, e, f = matrix
+    return (a * x + c * y + e, b * x + d * y + f)
+
+
+def parse_transform(text: str) -> Matrix:
+    """Return the product of all steps of a `transform` attribute. Raises SvgError."""
+    matrix, at, steps = IDENTITY, 0, 0
+    while text[at:].strip(" \t\r\n,"):
+        match = _STEP.match(text, at)
+        steps += 1
+        if match is None or steps > MOST_STEPS:
+            found = preview_json(text[at : at + 40])
+            raise SvgError(f"transform: found {found}; expected matrix(...), translate(...), scale(...), ...")
+        matrix = times(matrix, _step(match[1], match[2]))
+        at = match.end()
+    if not all(abs(value) <= _LARGEST_FACTOR for value in matrix):
+        found = preview_json(text)
+        raise SvgError(f"transform: found {found}; expected finite numbers of at most {_LARGEST_FACTOR:g}")
+    return matrix
+
+
+def _step(kind: str, inside: str) -> Matrix:
+    values = numbers(inside, f"transform: {kind}", 6, math.inf)
+    match (kind, values):
+        case ("matrix", [a, b, c, d, e, f]):
+            return (a, b, c, d, e, f)
+        case ("translate", [x]):
+            return (1.0, 0.0, 0.0, 1.0, x, 0.0)
+        case ("translate", [x, y]):
+            return (1.0, 0.0, 0.0, 1.0, x, y)
+        case ("scale", [x]):
+            return (x, 0.0, 0.0, x, 0.0, 0.0)
+        case ("scale", [x, y]):
+            return (x, 0.0, 0.0, y, 0.0, 0.0)
+        case ("rotate", [angle]):
+            return _turn(angle)
+        case ("rotate", [angle, x, y]):
+            return times(times((1.0, 0.0, 0.0, 1.0, x, y), _turn(angle)), (1.0, 0.0, 0.0, 1.0, -x, -y))
+        case ("skewX", [angle]):
+            return (1.0, 0.0, math.tan(math.radians(angle)), 1.0, 0.0, 0.0)
+        case ("skewY", [angle]):
+            return (1.0, math.tan(math.radians(angle)), 0.0, 1.0, 0.0, 0.0)
+    raise SvgError(f"transform: found {len(values)} numbers in {kind}")
+
+
+def _turn(angle: float) -> Matrix:
+    c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    return (c, s, -s, c, 0.0, 0.0)

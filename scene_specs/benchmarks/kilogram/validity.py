@@ -1,12 +1,12 @@
-"""Whether a tangram is one, by exact arithmetic: the right pieces, no two of them in one place, all in one.
+"""Exact validation of tangrams: the right pieces, without overlaps, all connected.
 
-All edges lie along multiples of 45 degrees, so two pieces are apart exactly if they are along x, y, x + y or x - y
-(of two convex forms, a line along an edge of one parts them or nothing does).
+All edges lie along multiples of 45 degrees, so two pieces are disjoint exactly if their projections on x, y, x + y or
+x - y are (separating axis theorem: the axes are normal to edges).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from scene_specs.benchmarks.kilogram.pieces import (
     AREAS,
@@ -19,33 +19,24 @@ from scene_specs.benchmarks.kilogram.pieces import (
     orientations,
 )  # fmt: skip
 from scene_specs.benchmarks.kilogram.root2 import Root2
+from scene_specs.language.outlines import edges
 
 Span = tuple[Root2, Root2]
 
 
 def spans(polygon: Polygon) -> tuple[Span, Span, Span, Span]:
-    """Least and greatest of x, y, x + y and x - y."""
-    lines = (
-        [x for x, _ in polygon],
-        [y for _, y in polygon],
-        [x + y for x, y in polygon],
-        [x - y for x, y in polygon],
-    )
+    """Return the least and greatest x, y, x + y and x - y."""
+    lines = zip(*((x, y, x + y, x - y) for x, y in polygon), strict=True)
     first, second, third, fourth = ((min(line), max(line)) for line in lines)
     return (first, second, third, fourth)
 
 
 def overlap(one: Sequence[Span], other: Sequence[Span]) -> bool:
-    """Whether two pieces, given by their spans, share an area."""
+    """Return whether two pieces, given by their spans, share an area."""
     return all(
         (low_b - high_a).sign() < 0 and (low_a - high_b).sign() < 0
         for (low_a, high_a), (low_b, high_b) in zip(one, other, strict=True)
     )
-
-
-def edges(polygon: Polygon) -> Iterator[tuple[Point, Point]]:
-    """The sides, counter-clockwise."""
-    yield from zip(polygon, (*polygon[1:], polygon[0]), strict=True)
 
 
 def _cross(a: Point, b: Point, c: Point) -> Root2:
@@ -57,12 +48,12 @@ def _dot(a: Point, b: Point, c: Point) -> Root2:
 
 
 def edges_meet(one: Polygon, other: Polygon) -> bool:
-    """Whether two pieces that don't overlap share a stretch of an edge, longer than a point."""
+    """Return whether two pieces that do not overlap share part of an edge, longer than a point."""
     for a, b in edges(one):
         for c, d in edges(other):
             if _cross(a, b, c).sign() or _cross(a, b, d).sign():
                 continue
-            # c and d lie on the line through a and b; their places along it, and the edge's length squared.
+            # c and d lie on the line through a and b: compare their positions along it with the edge.
             low, high = sorted((_dot(a, b, c), _dot(a, b, d)))
             if high.sign() > 0 and (low - _dot(a, b, b)).sign() < 0:
                 return True
@@ -70,7 +61,7 @@ def edges_meet(one: Polygon, other: Polygon) -> bool:
 
 
 def touch(one: Polygon, other: Polygon) -> bool:
-    """Whether two pieces that don't overlap have a point in common."""
+    """Return whether two pieces that do not overlap have a point in common."""
     for this, that in ((one, other), (other, one)):
         for a, b in edges(this):
             for c in that:
@@ -81,7 +72,7 @@ def touch(one: Polygon, other: Polygon) -> bool:
 
 
 def connected(polygons: Sequence[Polygon], by_edges: bool = True) -> bool:
-    """Whether all hang together; by_edges: by stretches of edges, where points are not enough."""
+    """Return whether all pieces are connected. by_edges: a common point is not enough, only part of an edge."""
     meet = edges_meet if by_edges else touch
     reached, todo = {0}, [0]
     while todo:
@@ -94,22 +85,22 @@ def connected(polygons: Sequence[Polygon], by_edges: bool = True) -> bool:
 
 
 def is_piece(polygon: Polygon, piece: int) -> bool:
-    """Whether it is this piece, turned by a multiple of 45 degrees, on either side."""
+    """Return whether a polygon is this piece, turned by a multiple of 45 degrees, mirrored or not."""
     wanted = _from_lowest(polygon)
     looks = orientations(piece)
     return any(wanted == _from_lowest(look) for look in (*looks, *map(mirrored_x, looks)))
 
 
 def _from_lowest(polygon: Polygon) -> Polygon:
-    """Shifted so that the lowest corner, of several the leftmost, is the origin and comes first."""
+    """Return the polygon with its lowest corner (of several, the leftmost) first and at the origin."""
     start = min(range(len(polygon)), key=lambda k: (polygon[k][1], polygon[k][0]))
     x0, y0 = polygon[start]
     turned = (*polygon[start:], *polygon[:start])
     return tuple((x - x0, y - y0) for x, y in turned)
 
 
-def exact_faults(tangram: Tangram, by_edges: bool = False) -> list[str]:
-    """What keeps it from being a tangram; empty if it is one. by_edges: touching at points does not connect."""
+def tangram_problems(tangram: Tangram, by_edges: bool = False) -> list[str]:
+    """Return why a tangram is invalid, [] if it is valid. by_edges: see `connected`."""
     found = []
     if len(tangram.polygons) != len(PIECES):
         return [f"{len(tangram.polygons)} pieces; there are {len(PIECES)}"]
@@ -121,5 +112,5 @@ def exact_faults(tangram: Tangram, by_edges: bool = False) -> list[str]:
     for j in range(len(reach)):
         found += [f"pieces {i + 1} and {j + 1} overlap" for i in range(j) if overlap(reach[i], reach[j])]
     if not connected(tangram.polygons, by_edges):
-        found.append("the pieces do not hang together")
+        found.append("the pieces are not connected")
     return found

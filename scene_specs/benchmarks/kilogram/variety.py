@@ -1,4 +1,4 @@
-"""How different tangrams look, and a choice of those that differ: by silhouette, whatever way up and on either side."""
+"""Similarity of silhouettes under rotation and reflection, and selection of tangrams that differ."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from scene_specs.language.rng import generator
 
 Mask = NDArray[np.bool_]
 SIDE = 32
-# Silhouettes that share more of their common area than this count as the same figure.
+# Silhouettes with a larger intersection over union count as the same figure.
 MOST_ALIKE = 0.70
-# Longer side over shorter, and the share of the frame around it that a figure fills: needles and crumbs are left out.
+# Limits of the aspect ratio and of the share of its bounding box that a figure fills.
 MOST_LONG = 2.6
 FILLED = (0.22, 0.75)
-# Candidates in a row that are all refused, before no more are drawn.
+# Consecutive rejected candidates after which no more are drawn.
 PATIENCE = 300
 
 
 def silhouette(tangram: Tangram, side: int = SIDE) -> Mask:
-    """(side, side) bool, row 0 on top: pixels whose center a piece covers. The longer side fills it, centered."""
+    """Return the pixels whose center a piece covers, (side, side) bool, row 0 on top; the longer side fills it."""
     polygons = [np.array(polygon) for polygon in tangram.floats()]
     points = np.concatenate(polygons)
     low, high = points.min(axis=0), points.max(axis=0)
@@ -41,14 +41,14 @@ def silhouette(tangram: Tangram, side: int = SIDE) -> Mask:
 
 
 def looks(mask: Mask) -> NDArray[np.float32]:
-    """(8, pixels) 0 or 1: turned by quarters, on either side."""
+    """Return the mask in its 8 rotations by 90 degrees and reflections, (8, pixels) of 0 or 1."""
     turned = [np.rot90(flip, k).ravel() for flip in (mask, mask[:, ::-1]) for k in range(4)]
     stacked: NDArray[np.float32] = np.stack(turned).astype(np.float32)
     return stacked
 
 
 def likeness(one: Mask, others: NDArray[np.float32]) -> float:
-    """The greatest share of area in common (intersection over union) with any of `others` (N, pixels); 0 for none."""
+    """Return the largest intersection over union with any of `others` (N, pixels), 0 if there are none."""
     if not len(others):
         return 0.0
     mine = looks(one)
@@ -58,7 +58,7 @@ def likeness(one: Mask, others: NDArray[np.float32]) -> float:
 
 
 def well_formed(tangram: Tangram, mask: Mask) -> bool:
-    """Neither a needle nor a heap of crumbs."""
+    """Return whether a figure is neither too thin nor too scattered."""
     points = np.concatenate([np.array(polygon) for polygon in tangram.floats()])
     width, height = points.max(axis=0) - points.min(axis=0)
     filled = float(mask.sum()) / (mask.size * min(width, height) / max(width, height))
@@ -66,25 +66,26 @@ def well_formed(tangram: Tangram, mask: Mask) -> bool:
 
 
 def varied(tangrams: Iterable[Tangram], count: int, most_alike: float = MOST_ALIKE) -> Iterator[Tangram]:
-    """The first `count` of them that are well formed and unlike those chosen before; fewer where they run out, or after
-    300 candidates without one.
+    """Yield the first `count` tangrams that are well formed and differ from those before.
+
+    Fewer if the candidates run out, or after 300 consecutive rejections.
     """
     kept = np.zeros((0, SIDE * SIDE), dtype=np.float32)
-    refused = 0
+    rejected = 0
     for tangram in tangrams:
-        if len(kept) == count or refused == PATIENCE:
+        if len(kept) == count or rejected == PATIENCE:
             return
         mask = silhouette(tangram)
         if well_formed(tangram, mask) and likeness(mask, kept) <= most_alike:
-            refused = 0
+            rejected = 0
             kept = np.concatenate([kept, mask.reshape(1, -1).astype(np.float32)])
             yield tangram
         else:
-            refused += 1
+            rejected += 1
 
 
 def drawn_varied(seed: int, count: int, corners: float, symmetric: float, most_alike: float) -> Iterator[Tangram]:
-    """Random tangrams called t-<seed>-<number>, no two alike. symmetric: share of those with pairs about an axis."""
+    """Draw different tangrams named t-<seed>-<number>. symmetric: share of tangrams with pairs about an axis."""
 
     def candidates() -> Iterator[Tangram]:
         for number in itertools.count():

@@ -1,6 +1,6 @@
-"""Whether a KiloGram episode is what it says: pieces, colors and texts agree, and a game has one answer by its rules.
+"""Verification of KiloGram episodes: pieces, colors and texts agree, and a game has exactly one answer.
 
-Written from the rules alone, without the generator's code, and used for specs and for what was rendered.
+Written from the rules, independently of the generator; used for specs and for rendered episodes.
 """
 
 from __future__ import annotations
@@ -8,23 +8,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from scene_specs.benchmarks.kilogram.emit import TABLE_RGB
 from scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB
 from scene_specs.benchmarks.kilogram.games import SIZE
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.benchmarks.kilogram.wording import caption
+from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, RenderedObject, mask_of
+from scene_specs.language.stage import load_stage
+from scene_specs.language.vocabulary import linear_of_srgb
+
+
+def verify_spec(data: dict[str, Any]) -> str:
+    """Return why a spec, as JSON data, contradicts itself; "" if it does not."""
+    return find_contradiction(data["task"], frames_of(data))
 
 
 def find_contradiction(task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]]) -> str:
-    """Why an episode contradicts itself; "" if it does not.
+    """Return why an episode contradicts itself, "" if it does not.
 
-    frames: each with `name`, `utterance`, `truth`, and `colors`, what each piece is seen in, by the names piece-1 to
-    piece-7: a color's name, or what else there is to see.
+    frames: each with `name`, `utterance`, `truth`, and `colors`: piece-1 to piece-7 -> name of the visible color, or a
+    description of what is visible instead.
     """
     try:
         return next(_problems(task, frames), "")
     except (KeyError, TypeError, IndexError, AttributeError) as error:
-        return f"its truth has not the form of KiloGram's: {type(error).__name__} {error}"
+        return f"its truth does not have KiloGram's form: {type(error).__name__} {error}"
 
 
 def _problems(task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -32,20 +42,20 @@ def _problems(task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]]) -> I
     if condition not in (*CONDITIONS, AUG):
         yield f"found condition {condition!r}; allowed: {', '.join((*CONDITIONS, AUG))}"
         return
-    said, colored = CONDITIONS.get(condition, (True, True))
+    with_parts, colored = CONDITIONS.get(condition, (True, True))
     for frame in frames:
-        for problem in _frame_problems(frame, said, colored):
+        for problem in _frame_problems(frame, with_parts, colored):
             yield f"frame {frame['name']}: {problem}"
     if "answer" in task:
         yield from _game_problems(task, {frame["name"]: frame for frame in frames}, len(frames))
 
 
-def _frame_problems(frame: Mapping[str, Any], said: bool, colored: bool) -> Iterator[str]:
+def _frame_problems(frame: Mapping[str, Any], with_parts: bool, colored: bool) -> Iterator[str]:
     truth = frame["truth"]
     parts = truth["parts"]
     pieces = [piece for part in parts for piece in part["pieces"]]
     if sorted(pieces) != [*PIECES] or not all(part["pieces"] for part in parts):
-        yield f"its parts have the pieces {sorted(pieces)}; expected each of 1 to 7 once, and no part without one"
+        yield f"its parts have the pieces {sorted(pieces)}; expected each of 1 to 7 once, and no empty part"
         return
     shown = [part for part in parts if part["shown"]]
     expected = dict.fromkeys(PIECES, "black")
@@ -61,12 +71,13 @@ def _frame_problems(frame: Mapping[str, Any], said: bool, colored: bool) -> Iter
         seen = frame["colors"][f"piece-{piece}"]
         if seen != expected[piece]:
             yield f"piece {piece} is {seen}; its part has {expected[piece]}"
-    names = [part["name"] for part in shown] if said else []
-    text = caption(truth["whole"], names) if said else truth["whole"]
+    names = [part["name"] for part in shown] if with_parts else []
+    text = caption(truth["whole"], names) if with_parts else truth["whole"]
     if frame["utterance"] != text:
         yield f"its text is {frame['utterance']!r}; expected {text!r}"
-    if truth["hash_text"] != "#".join([truth["whole"], *names]):
-        yield f"its hash_text is {truth['hash_text']!r}; expected {'#'.join([truth['whole'], *names])!r}"
+    hashed = "#".join([truth["whole"], *names])
+    if truth["hash_text"] != hashed:
+        yield f"its hash_text is {truth['hash_text']!r}; expected {hashed!r}"
 
 
 def _game_problems(task: Mapping[str, Any], frames: Mapping[str, Any], count: int) -> Iterator[str]:
@@ -92,7 +103,7 @@ def _game_problems(task: Mapping[str, Any], frames: Mapping[str, Any], count: in
 
 
 def frames_of(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What `find_contradiction` takes, from a spec as JSON data."""
+    """Return the frames of a spec, as JSON data, in the form of `find_contradiction`."""
     names = {rgb: name for name, rgb in (*RGB.items(), *TABLE_RGB.items())}
     made = []
     for frame in spec["frames"]:
@@ -102,3 +113,34 @@ def frames_of(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
             colors[item.get("name")] = names.get(tuple(color), str(color)) if isinstance(color, list) else color
         made.append({key: frame.get(key) for key in ("name", "utterance", "truth")} | {"colors": colors})
     return made
+
+
+def _shown(item: RenderedObject, image: RenderedImage) -> str:
+    """Return the most frequent color of a piece's pixels, by name if it is one of KiloGram's."""
+    if not item.visible_pixels:
+        return "not visible"
+    colors, counts = np.unique(image.color()[mask_of(item)], axis=0, return_counts=True)
+    most = tuple(map(int, colors[int(counts.argmax())]))
+    return next((name for name, rgb in RGB.items() if rgb == most), f"{most}")
+
+
+def _painted(item: RenderedObject) -> str:
+    """Return the color of a piece on the table by its material, as its pixels depend on the light."""
+    if not item.visible_pixels:
+        return "not visible"
+    for name, rgb in TABLE_RGB.items():
+        if np.allclose(item.color_linear, linear_of_srgb(rgb), atol=1e-5):
+            return name
+    return f"{item.color_linear}"
+
+
+def verify_record(episode: RenderedEpisode) -> str:
+    """Return why a rendered episode contradicts itself, by its pixels on a flat stage; "" if it does not."""
+    flat = load_stage(episode.scene.stage).pixels == "center"
+    images = {image.frame: image for image in episode.images}
+    frames = []
+    for frame in episode.scene.frames:
+        image = images[frame.name]
+        colors = {item.name: _shown(item, image) if flat else _painted(item) for item in image.annotation.objects}
+        frames.append({"name": frame.name, "utterance": frame.utterance, "truth": frame.truth, "colors": colors})
+    return find_contradiction(episode.scene.task or {}, frames)

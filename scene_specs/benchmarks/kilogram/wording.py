@@ -1,4 +1,4 @@
-"""Sentences of descriptions: a whole with its parts, each with its article; and texts made comparable."""
+"""Captions, a whole with its parts, each with its article; and comparison of descriptions."""
 
 from __future__ import annotations
 
@@ -7,59 +7,30 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 _ARTICLE = re.compile(r"(a|an|the|some|one|two|three|four|no|its|his|her|their)\s", re.IGNORECASE)
-# Spelt with a vowel, spoken with a consonant: unicorn, one, European; and the other way: hour, heir.
+# Words that start with a vowel but a consonant sound (unicorn, one, European), and the reverse (hour, heir).
 _CONSONANT = re.compile(
     r"(uni([^nm]|mo)|use|usu|usa|uti|ura|ute|ufo|uku|eu|ewe|once|one\b|one-|ouija|u-|u\b)", re.IGNORECASE
 )
 _VOWEL = re.compile(r"(hour|honest|honou?r|heir|herb\b)", re.IGNORECASE)
-# Letters whose name begins with a vowel: an M, an x-ray, an SUV.
+# Letters whose name starts with a vowel sound: an M, an x-ray, an SUV.
 _LETTER = re.compile(r"([aefhilmnorsx])(\b|-)", re.IGNORECASE)
 _CAPITALS = re.compile(r"[AEFHILMNORSX][A-Z]*\b")
 _NUMBER = re.compile(r"(8\d*|11|18)(?!\d)")
 
-_PLURALS = frozenset(
-    {
-        "feet",
-        "teeth",
-        "geese",
-        "mice",
-        "lice",
-        "men",
-        "women",
-        "children",
-        "people",
-        "oxen",
-        "dice",
-        "antennae",
-        "data",
-        "cattle",
-        "police",
-        "hooves",
-    }
-)
-# End in s and are one; and the other way, of those whose end says one (us, is).
-_SINGULARS = frozenset(
-    {
-        "gas",
-        "lens",
-        "canvas",
-        "atlas",
-        "christmas",
-        "chaos",
-        "cosmos",
-        "pancreas",
-        "bias",
-        "alias",
-        "mars",
-        "texas",
-        "pegasus",
-    }
-)
+# Nouns whose form does not show their number: plurals without s, singulars with s, and plurals in -us or -is.
+_PLURALS = frozenset({
+    "feet", "teeth", "geese", "mice", "lice", "men", "women", "children", "people", "oxen", "dice", "antennae", "data",
+    "cattle", "police", "hooves",
+})  # fmt: skip
+_SINGULARS = frozenset({
+    "gas", "lens", "canvas", "atlas", "christmas", "chaos", "cosmos", "pancreas", "bias", "alias", "mars", "texas",
+    "pegasus",
+})  # fmt: skip
 _PLURALS_IN_US = frozenset({"menus", "gnus", "emus", "thous", "skis", "taxis", "bikinis"})
 
 
 def is_plural(word: str) -> bool:
-    """Whether a noun is more than one, by its form: ends in s (not ss, us, is), or is one of the irregular ones."""
+    """Return whether a noun is a plural by its form: it ends in s (not ss, us, is), or is an irregular plural."""
     word = word.lower().strip(".,;:!?\"'")
     if word in _PLURALS or word in _PLURALS_IN_US:
         return True
@@ -71,7 +42,7 @@ def is_plural(word: str) -> bool:
 
 
 def article(phrase: str) -> str:
-    """a or an, by how the phrase begins."""
+    """Return `a` or `an`, by the beginning of the phrase."""
     start = phrase.lstrip("\"'([ ")
     if _CAPITALS.match(start) and not start[1:2].islower() and len(start.split()[0]) > 1:
         return "an"
@@ -85,7 +56,7 @@ def article(phrase: str) -> str:
 
 
 def with_article(phrase: str) -> str:
-    """The phrase with a or an before it, unless its last word is a plural or it begins with a word of that kind."""
+    """Return the phrase after `a` or `an`, or unchanged if it starts with a determiner or its last word is a plural."""
     words = phrase.split()
     if not words or _ARTICLE.match(phrase.lstrip()) or is_plural(words[-1]):
         return phrase
@@ -93,7 +64,7 @@ def with_article(phrase: str) -> str:
 
 
 def caption(whole: str, parts: Sequence[str]) -> str:
-    """`a <whole> with a <part>, a <part>, and a <part>`; two parts keep the comma, none are just the whole."""
+    """Return `a <whole> with a <part>, a <part>, and a <part>`. Two parts keep the comma; without parts, the whole."""
     head = with_article(whole)
     named = [with_article(part) for part in parts]
     if not named:
@@ -104,30 +75,30 @@ def caption(whole: str, parts: Sequence[str]) -> str:
 
 
 def hash_text(whole: str, parts: Sequence[str]) -> str:
-    """The published text of models' inputs: `whole#part#part`."""
+    """Return the published input text of models, `whole#part#part`."""
     return "#".join([whole, *parts])
 
 
 @lru_cache(maxsize=50_000)
 def normalized(text: str) -> tuple[str, ...]:
-    """Words in lower case without punctuation and articles: what is the same to a reader, whatever its writing."""
+    """Return the words in lower case without punctuation and articles."""
     words = re.findall(r"[^\W_]+", text.lower())
     return tuple(word for word in words if word not in ("a", "an", "the")) or tuple(words)
 
 
 def same_text(one: str, other: str) -> bool:
-    """Whether two descriptions differ in case, articles, punctuation, or one slip of the pen a word at most.
+    """Return whether two descriptions differ at most in case, articles, punctuation, and one typo per word.
 
-    A slip: one letter more, less, another, or two exchanged, in words of five letters or more.
+    A typo: a letter added, removed or replaced, or two letters swapped, in words of at least five letters.
     """
     first, second = normalized(one), normalized(other)
     if len(first) != len(second):
-        # Also where only the spaces differ: "bow tie", "bowtie".
+        # Only the spaces may differ: "bow tie", "bowtie".
         return "".join(first) == "".join(second)
-    return all(a == b or (min(len(a), len(b)) >= 5 and _one_slip(a, b)) for a, b in zip(first, second, strict=True))
+    return all(a == b or (min(len(a), len(b)) >= 5 and _one_typo(a, b)) for a, b in zip(first, second, strict=True))
 
 
-def _one_slip(a: str, b: str) -> bool:
+def _one_typo(a: str, b: str) -> bool:
     if abs(len(a) - len(b)) > 1:
         return False
     start = 0

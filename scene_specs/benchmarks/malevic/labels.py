@@ -1,4 +1,4 @@
-"""What is big: thresholds, labels, and which objects a set may ask about."""
+"""Thresholds, size labels, and the objects that a set can ask about."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scene_specs.benchmarks.malevic.sets import Set
-from scene_specs.benchmarks.malevic.shapes import CLASSES, Thing
+from scene_specs.benchmarks.malevic.shapes import CLASSES, Object
 
-# Mean and standard deviation of k, of the published sets.
+# Mean and standard deviation of k in the published sets.
 K_MEAN, K_SD = 0.29, 0.066
 
 
 @dataclass(frozen=True)
 class Label:
-    """size: the set's word for an object, None for one in between. threshold, distance: None where all compared areas
-    are equal, and for superlatives. vague: whether k = 0.29 would give another word.
+    """The label of an object. size: the set's word, None for an object that is neither biggest nor smallest.
 
-    distance: |area - threshold| / (greatest - least area).
+    threshold, distance: None if all compared areas are equal, and for superlatives. distance: |area - threshold| /
+    (greatest - least area). vague: whether k = 0.29 would give another word.
     """
 
     size: str | None
@@ -28,64 +28,64 @@ class Label:
 
 
 def threshold(areas: Sequence[int], k: float) -> float:
-    """Areas above it, rounded down, are big."""
+    """Return the threshold; areas above it, rounded down, are big."""
     return max(areas) - k * (max(areas) - min(areas))
 
 
 def is_big(area: int, limit: float) -> bool:
-    """As published: the threshold is cut to an integer, and the comparison is strict."""
+    """Return whether an area is big, as published: the threshold is rounded down, and the comparison is strict."""
     return area > math.floor(limit)
 
 
-def compared(which: Set, things: Sequence[Thing], thing: Thing) -> list[Thing]:
-    """The objects that an object is compared with, itself among them."""
-    return [one for one in things if one.shape == thing.shape] if which.by_set else list(things)
+def compared(which: Set, objects: Sequence[Object], item: Object) -> list[Object]:
+    """Return the objects that an object is compared with, including itself."""
+    return [other for other in objects if other.shape == item.shape] if which.by_set else list(objects)
 
 
-def label_of(which: Set, things: Sequence[Thing], thing: Thing, k: float) -> Label:
-    """The word for one object of a scene."""
+def label_of(which: Set, objects: Sequence[Object], item: Object, k: float) -> Label:
+    """Return the label of an object in its scene."""
     if which.kind == "sup1":
-        radii = [one.radius for one in things]
+        radii = [other.radius for other in objects]
         ends = {max(radii): "biggest", min(radii): "smallest"}
-        return Label(ends.get(thing.radius))
-    areas = [one.area for one in compared(which, things, thing)]
+        return Label(ends.get(item.radius))
+    areas = [other.area for other in compared(which, objects, item)]
     if max(areas) == min(areas):
         return Label("small")
     limit = threshold(areas, k)
-    big = is_big(thing.area, limit)
-    away = abs(thing.area - limit) / (max(areas) - min(areas))
-    vague = big != is_big(thing.area, threshold(areas, K_MEAN))
+    big = is_big(item.area, limit)
+    away = abs(item.area - limit) / (max(areas) - min(areas))
+    vague = big != is_big(item.area, threshold(areas, K_MEAN))
     return Label("big" if big else "small", limit, away, vague)
 
 
-def askable(which: Set, things: Sequence[Thing], thing: Thing, k: float) -> bool:
-    """Whether the set may ask about an object: alone of its kind, of a middle class, and as hard as it should be."""
-    alike = [one for one in things if one.color == thing.color and (which.one_shape or one.shape == thing.shape)]
-    if len(alike) > 1 or not CLASSES[0] < thing.radius < CLASSES[-1]:
+def askable(which: Set, objects: Sequence[Object], item: Object, k: float) -> bool:
+    """Return whether the set can ask about an object: unique, of a middle size class, and as hard as required."""
+    alike = [other for other in objects if other.color == item.color and (which.one_shape or other.shape == item.shape)]
+    if len(alike) > 1 or not CLASSES[0] < item.radius < CLASSES[-1]:
         return False
-    label = label_of(which, things, thing, k)
+    label = label_of(which, objects, item, k)
     if which.kind == "sup1":
-        radii = [one.radius for one in things]
+        radii = [other.radius for other in objects]
         extremes = radii.count(max(radii)) == 1 == radii.count(min(radii))
         return extremes and label.size is not None
     if label.threshold is None:
         return False
-    rivals = compared(which, things, thing)
+    rivals = compared(which, objects, item)
     if which.by_set and len(rivals) < 3:
         return False
     if which.by_set and not which.hardness:
-        return _between(thing, things)
-    if which.hardness and not _between(thing, rivals):
+        return _between(item, objects)
+    if which.hardness and not _between(item, rivals):
         return False
-    return which.hardness != "very-hard" or _contradicts(things, thing, label, k)
+    return which.hardness != "very-hard" or _contradicts(objects, item, label, k)
 
 
-def _between(thing: Thing, things: Sequence[Thing]) -> bool:
-    areas = [one.area for one in things]
-    return min(areas) < thing.area < max(areas)
+def _between(item: Object, objects: Sequence[Object]) -> bool:
+    areas = [other.area for other in objects]
+    return min(areas) < item.area < max(areas)
 
 
-def _contradicts(things: Sequence[Thing], thing: Thing, label: Label, k: float) -> bool:
-    """Whether an object would have the other word among all objects of the scene."""
-    among_all = is_big(thing.area, threshold([one.area for one in things], k))
-    return among_all != (label.size == "big")
+def _contradicts(objects: Sequence[Object], item: Object, label: Label, k: float) -> bool:
+    """Return whether an object would have the other word if compared with all objects of the scene."""
+    in_scene = is_big(item.area, threshold([other.area for other in objects], k))
+    return in_scene != (label.size == "big")

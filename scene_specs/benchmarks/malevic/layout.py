@@ -1,6 +1,6 @@
-"""Whether objects lie clear of each other, for many scenes at once.
+"""Overlap tests of objects, vectorized over scenes.
 
-Two polygons whose edges run along the axes or the diagonals are apart just if they are along x, y, x + y or x - y.
+Polygons with axis-parallel and diagonal edges are disjoint exactly if their projections on x, y, x + y or x - y are.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 _CIRCLE = SHAPES.index("circle")
-# A diagonal unit of x + y is so much shorter.
+# Length of a unit of x + y, or x - y.
 _DIAGONAL = math.sqrt(0.5)
 
 
 def _outlines(areas: Areas) -> tuple[Floats, Floats, Floats]:
-    """Of each shape, class and pose: low and high ends (4, 10, 2, 4) along x, y, x + y, x - y from the corner of its
-    box, and width and height of the box (4, 10, 2, 2).
+    """Return, by shape, size class and pose, low and high ends (4, 10, 2, 4) along x, y, x + y, x - y from the corner
+    of the box, and width and height of the box (4, 10, 2, 2).
     """
     low, high = np.zeros((4, 10, 2, 4)), np.zeros((4, 10, 2, 4))
     boxes = np.zeros((4, 10, 2, 2))
@@ -42,27 +42,27 @@ def _outlines(areas: Areas) -> tuple[Floats, Floats, Floats]:
 
 
 def _circles(areas: Areas) -> Floats:
-    """(10, 3) x and y of the center from the corner of the box, and radius."""
+    """Return x and y of the center from the corner of the box, and the radius, (10, 3)."""
     rows = []
     for radius in CLASSES:
         dx, dy, true_radius = circle_of(radius, areas)
         half = extent("circle", radius, False, areas)[0] / 2
-        # The published circle's pixels lie in the disc of radius r; the rest of its edge is nobody's.
+        # Pixels of a published circle lie in the disc of radius r, which is smaller than its outline.
         rows.append((half + dx, half + dy, float(radius) if areas == "published" else true_radius))
     return np.array(rows)
 
 
 class Canvas:
-    """Tables of one way of measuring areas."""
+    """Tables of the shapes, for one way of measuring areas."""
 
     def __init__(self, areas: Areas) -> None:
         self._low, self._high, self.boxes = _outlines(areas)
         self._circles = _circles(areas)
 
     def clear(self, shape: Ints, size: Ints, turned: Ints, x: Floats, y: Floats, gap: Floats) -> NDArray[np.bool_]:
-        """(S,): whether no two of the n objects of each scene are nearer than `gap` (S, n, n) or overlap.
+        """Return for each scene, (S,) bool, whether no two of its n objects overlap or are nearer than `gap` (S, n, n).
 
-        shape, size (numbers of class), turned, x and y (corners of boxes): (S, n).
+        shape, size (index of the size class), turned, x and y (corners of boxes): (S, n).
         """
         first, second = np.triu_indices(shape.shape[1], 1)
         corner = np.stack([x, y, x + y, x - y], axis=-1)
@@ -86,7 +86,7 @@ class Canvas:
 
     @staticmethod
     def _beside(center: Floats, low: Floats, high: Floats) -> Floats:
-        """Distance of a point from a box or triangle, at least: from its box, and from each of its sides' lines."""
+        """Return a lower bound of the distance of a point from a box or triangle: from its box, and from its sides."""
         x, y = center[..., 0], center[..., 1]
         along = np.stack([x, y, x + y, x - y], axis=-1)
         beyond = np.maximum(low - along, along - high)

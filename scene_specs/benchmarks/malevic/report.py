@@ -1,4 +1,4 @@
-"""What a set of items is like: classes, numbers of objects, k, and the best that can be done without k."""
+"""Statistics of a set of items: classes, numbers of objects, k, and the best accuracy without knowing k."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import Any
 from scene_specs.benchmarks.malevic.draw import FEWEST, MOST
 from scene_specs.benchmarks.malevic.labels import K_MEAN, is_big, threshold
 from scene_specs.benchmarks.malevic.sets import SETS
+from scene_specs.language.tables import markdown_table
 
 
 @dataclass
 class SetReport:
-    """Counts of one split of one set. near: items whose object is nearer to the threshold than a tenth of the range."""
+    """Counts of a split of a set. near: items whose object is closer to the threshold than 10 % of the range."""
 
     name: str
     split: str
@@ -29,10 +30,10 @@ class SetReport:
     k_squares: float = 0.0
 
     def add(self, task: Mapping[str, Any]) -> None:
-        """Count one item's `task`."""
-        asked, k = task["objects"][task["asked"]], task["k"]
+        """Count an item, given its `task`."""
+        target, k = task["objects"][task["asked"]], task["k"]
         self.items += 1
-        self.classes[(asked["shape"], asked["color"], task["adjective"], task["answer"])] += 1
+        self.classes[(target["shape"], target["color"], task["adjective"], task["answer"])] += 1
         self.counts[len(task["objects"])] += 1
         self.k_sum += k
         self.k_squares += k * k
@@ -41,13 +42,13 @@ class SetReport:
         if SETS[task["name"]].kind == "sup1":
             self.scene_wide += 1
             return
-        everything = [item["area"] for item in task["objects"]]
-        big = is_big(asked["area"], threshold(everything, K_MEAN))
+        areas = [item["area"] for item in task["objects"]]
+        big = is_big(target["area"], threshold(areas, K_MEAN))
         self.scene_wide += (("big" if big else "small") == task["adjective"]) == (task["answer"] == "yes")
 
     def row(self) -> dict[str, Any]:
-        """Shares of 1. ceiling: answers that k = 0.29 gives right; scene_wide: those that it gives when all objects
-        of the scene are compared, whatever their shape. objects: number of objects -> share.
+        """Return shares from 0 to 1. ceiling: answers that are correct with k = 0.29. scene_wide: the same if all
+        objects of the scene are compared, whatever their shape. objects: number of objects -> share.
         """
         n = self.items
         mean = self.k_sum / n
@@ -62,56 +63,39 @@ class SetReport:
 
 
 class Report:
-    """Reports of all splits among MALeViC items, in the order they came."""
+    """Reports of all splits among MALeViC items, in the order of their first items."""
 
     def __init__(self) -> None:
         self._splits: dict[tuple[str, str], SetReport] = {}
 
     def add(self, task: Mapping[str, Any]) -> None:
-        """Count one item's `task`."""
+        """Count an item, given its `task`."""
         key = (task["name"], task["split"])
         self._splits.setdefault(key, SetReport(*key)).add(task)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a split; see SetReport.row."""
-        return [one.row() for one in self._splits.values()]
+        """Return a row per split; see SetReport.row."""
+        return [split.row() for split in self._splits.values()]
 
 
 def report(tasks: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of many items' `task`."""
-    whole = Report()
+    """Return the rows of many items, given each `task`."""
+    found = Report()
     for task in tasks:
-        whole.add(task)
-    return whole.rows()
+        found.add(task)
+    return found.rows()
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The rows as a Markdown table, shares in percent."""
+    """Return the rows as a Markdown table, shares in percent."""
     counts = [str(count) for count in range(FEWEST, MOST + 1)]
-    head = [
-        "set",
-        "split",
-        "items",
-        "classes",
-        "a class",
-        "ceiling",
-        "scene-wide",
-        "near",
-        "k",
-        *(f"n={c}" for c in counts),
-    ]
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    head = ("set", "split", "items", "classes", "a class", "ceiling", "scene-wide", "near", "k")
+    cells = []
     for row in rows:
         fewest, most = row["fewest_in_a_class"], row["most_in_a_class"]
-        cells = [
-            row["set"],
-            row["split"],
-            row["items"],
-            row["classes"],
-            fewest if fewest == most else f"{fewest}-{most}",
-        ]
-        cells += [f"{100 * row[key]:.1f}" for key in ("ceiling", "scene_wide", "near_threshold")]
-        cells += [f"{row['k_mean']:.3f} ± {row['k_sd']:.3f}"]
-        cells += [f"{100 * row['objects'][count]:.1f}" for count in counts]
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    return "\n".join(lines) + "\n"
+        shares = [row["ceiling"], row["scene_wide"], row["near_threshold"], *(row["objects"][n] for n in counts)]
+        percent = [f"{100 * share:.1f}" for share in shares]
+        first = [row["set"], row["split"], row["items"], row["classes"]]
+        in_a_class = fewest if fewest == most else f"{fewest}-{most}"
+        cells.append([*first, in_a_class, *percent[:3], f"{row['k_mean']:.3f} ± {row['k_sd']:.3f}", *percent[3:]])
+    return markdown_table([*head, *(f"n={count}" for count in counts)], cells)

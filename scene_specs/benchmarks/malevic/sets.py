@@ -1,7 +1,7 @@
-"""MALeViC's data sets: how many items of which classes, which queries are allowed, and how sentences are worded.
+"""MALeViC's data sets: numbers of items, classes of queries, and sentences.
 
-An item's class is (shape, color, adjective, truth of the sentence); item n of a split has class n mod the number of
-classes, so that any run of so many items from a multiple of it is balanced.
+The class of an item is (shape, color, adjective, truth of the sentence). Item n of a split has class n modulo the
+number of classes, so any run of that many items is balanced.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from scene_specs.benchmarks.malevic.shapes import COLORS, SHAPES
 Kind = Literal["sup1", "pos1", "pos", "set-pos"]
 Hardness = Literal["", "hard", "very-hard"]
 
-# Pairs that the compositional set is trained on; test-unseen has the others.
+# Pairs in the training data of the compositional set; test-unseen has the others.
 SEEN: Mapping[str, str] = MappingProxyType(
     {"circle": "big", "rectangle": "big", "square": "small", "triangle": "small"}
 )
-# Of 1000 training items a shape and answer, those asked about with the pair that is not seen (LANTERN 2019), and of
-# 125 validation items.
+# Items with the unseen pair (LANTERN 2019), of 1000 training items and 125 validation items per shape and answer.
 GENERALIZATION: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"B": (8, 1), "C": (16, 2), "D": (32, 4), "E": (64, 8), "F": (128, 16), "G": (256, 32), "H": (500, 62)}
 )
@@ -30,7 +29,7 @@ _COMPOSITIONAL = {"train": 8000, "val": 1000, "test-seen": 1000, "test-unseen": 
 
 
 class Class(NamedTuple):
-    """What an item asks: shape and color of its object, adjective and truth of its sentence."""
+    """The query of an item: shape and color of its object, adjective and truth of its sentence."""
 
     shape: str
     color: str
@@ -40,8 +39,10 @@ class Class(NamedTuple):
 
 @dataclass(frozen=True)
 class Set:
-    """kind: which task. hardness: of the published variants. splits: name -> items. base: the set whose pictures it
-    asks other questions about. swapped: of a shape and answer, items whose pair is the unseen one: (train, val).
+    """A data set. kind: the task. hardness: of the published variants. splits: name -> number of items.
+
+    base: the set with the same images but other questions. swapped: items with the unseen pair per shape and answer, in
+    (train, val).
     """
 
     name: str
@@ -54,12 +55,12 @@ class Set:
 
     @property
     def one_shape(self) -> bool:
-        """Whether all objects of a scene have one shape."""
+        """Return whether all objects of a scene have the same shape."""
         return self.kind in ("sup1", "pos1")
 
     @property
     def by_set(self) -> bool:
-        """Whether an object is compared with those of its own shape only."""
+        """Return whether an object is only compared with objects of its shape."""
         return self.kind == "set-pos"
 
 
@@ -73,14 +74,14 @@ def _sets() -> dict[str, Set]:
         splits = {"train": 8000, "val": 1000}
         base = "set-pos-compositional"
         found.append(Set(f"generalization-{letter}", "set-pos", splits, "", True, base, swapped))
-    return {one.name: one for one in found}
+    return {which.name: which for which in found}
 
 
 SETS: Mapping[str, Set] = MappingProxyType(_sets())
 
 
 def classes(which: Set, split: str) -> list[Class]:
-    """The classes of a split, in the order of item numbers."""
+    """Return the classes of a split, in the order of item numbers."""
     found = []
     for true in (True, False):
         for adjective in adjectives(which):
@@ -92,19 +93,19 @@ def classes(which: Set, split: str) -> list[Class]:
 
 
 def adjectives(which: Set) -> tuple[str, str]:
-    """The two adjectives of a set, the smaller first."""
+    """Return the two adjectives of a set, the smaller first."""
     return ("smallest", "biggest") if which.kind == "sup1" else ("small", "big")
 
 
 def class_of(which: Set, split: str, number: int) -> tuple[Class, Class]:
-    """The class that an item's picture is made for, and the one it is asked as: another only in generalisation sets."""
-    all_of = classes(which, split)
-    made = all_of[number % len(all_of)]
+    """Return the class of an item's image and that of its question, which differs only in generalization sets."""
+    found = classes(which, split)
+    made = found[number % len(found)]
     least = which.swapped[split != "train"]
     if not which.swapped[0]:
         return made, made
-    # Of each shape and answer the items are counted color by color, round after round.
-    rank = number // len(all_of) * len(COLORS) + list(COLORS).index(made.color)
+    # Rank of the item among those of its shape and answer.
+    rank = number // len(found) * len(COLORS) + list(COLORS).index(made.color)
     if rank >= least:
         return made, made
     other = "small" if made.adjective == "big" else "big"
@@ -112,13 +113,13 @@ def class_of(which: Set, split: str, number: int) -> tuple[Class, Class]:
 
 
 def sentence(which: Set, shape: str, color: str, adjective: str) -> str:
-    """As published, without a full stop."""
+    """Return the sentence as published, without a period."""
     if which.kind == "sup1":
         return f"The {color} {shape} is the {adjective} {shape}"
     return f"The {color} {shape} is a {adjective} {'object' if which.kind == 'pos' else shape}"
 
 
 def opposite(which: Set, adjective: str) -> str:
-    """The other adjective of the set."""
+    """Return the other adjective of the set."""
     small, big = adjectives(which)
     return big if adjective == small else small

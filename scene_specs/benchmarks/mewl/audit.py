@@ -1,7 +1,7 @@
-"""What a guesser gets that never sees a picture, and whether what is drawn is balanced; a task a row.
+"""Shortcuts and balance of MEWL episodes: what a guesser without images gets right, and whether draws are uniform.
 
-A guesser sees what the contexts say and the options. Each takes the options that score highest by its rule, and among
-equals any one: what is reported is the share of answers it is expected to find.
+A guesser sees the contexts' utterances and the options. It chooses among the options that score highest by its rule,
+uniformly; the audit reports the expected share of correct answers, one row per task.
 """
 
 from __future__ import annotations
@@ -10,15 +10,18 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import permutations
 from types import MappingProxyType
 from typing import Any
 
-from scene_specs.benchmarks.mewl.chi_square import equal_frequencies
+from scene_specs.benchmarks.chi_square import equal_frequencies
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
-from scene_specs.benchmarks.mewl.pragmatic import ATTRIBUTES
-from scene_specs.benchmarks.mewl.things import TYPES, VALUES
+from scene_specs.benchmarks.mewl.objects import TYPES, VALUES
+from scene_specs.benchmarks.mewl.tasks import ATTRIBUTES, COMPOSITE_TYPES
+from scene_specs.language.tables import markdown_table
 from scene_specs.language.vocabulary import RELATIONS
 
+# (utterances of the contexts, options) -> score of each option.
 Scores = Callable[[list[str], list[str]], list[float]]
 
 
@@ -26,28 +29,28 @@ def _words(text: str) -> list[str]:
     return [word for word in text.split(" ") if word != "and"]
 
 
-def _frequency(said: list[str], options: list[str], sign: int) -> list[float]:
-    known = Counter(word for text in said for word in _words(text))
+def _frequency(utterances: list[str], options: list[str], sign: int) -> list[float]:
+    known = Counter(word for text in utterances for word in _words(text))
     return [sign * sum(known[word] for word in _words(option)) / len(_words(option)) for option in options]
 
 
-def _overlap(_said: list[str], options: list[str], sign: int) -> list[float]:
+def _overlap(_utterances: list[str], options: list[str], sign: int) -> list[float]:
     known = Counter(word for option in options for word in _words(option))
     return [sign * sum(known[word] - 1 for word in _words(option)) for option in options]
 
 
-def _heard(said: list[str], options: list[str]) -> list[float]:
-    known = {word for text in said for word in _words(text)}
+def _heard(utterances: list[str], options: list[str]) -> list[float]:
+    known = {word for text in utterances for word in _words(text)}
     return [sum(word in known for word in _words(option)) / len(_words(option)) for option in options]
 
 
-# By column: the better of the rules is reported.
+# Column -> rules; the report shows the best rule.
 GUESSERS: Mapping[str, tuple[Scores, ...]] = MappingProxyType(
     {
         "words heard": (_heard,),
-        "not said before": (lambda said, options: [float(option not in said) for option in options],),
-        "word frequency": (lambda s, o: _frequency(s, o, 1), lambda s, o: _frequency(s, o, -1)),
-        "option overlap": (lambda s, o: _overlap(s, o, 1), lambda s, o: _overlap(s, o, -1)),
+        "not said before": (lambda utterances, options: [float(option not in utterances) for option in options],),
+        "word frequency": (lambda u, o: _frequency(u, o, 1), lambda u, o: _frequency(u, o, -1)),
+        "option overlap": (lambda u, o: _overlap(u, o, 1), lambda u, o: _overlap(u, o, -1)),
     }
 )
 _HINTS = {
@@ -60,9 +63,9 @@ _HINTS = {
 class TaskAudit:
     """Counts of one task.
 
-    chance: sum over episodes of 1 / options. found: guesser -> expected answers, a rule each. kept: guesser -> how
-    often the answer was among the options that it chose from. classes: what is tested for balance -> class -> count;
-    one independent draw an episode.
+    chance: sum over episodes of 1 / options. found: guesser -> expected correct answers of each rule. kept: guesser ->
+    number of times that the answer was among its highest options. classes: what is tested for balance -> class ->
+    count, with one independent draw per episode.
     """
 
     task: str
@@ -76,13 +79,13 @@ class TaskAudit:
         """Count one episode, as JSON data."""
         task = spec["task"]
         options, answer = task["options"], task["answer"]
-        said = [frame.get("utterance", "") for frame in spec["frames"][:CONTEXTS]]
+        utterances = [frame.get("utterance", "") for frame in spec["frames"][:CONTEXTS]]
         self.episodes += 1
         self.chance += 1 / len(options)
         for name, rules in GUESSERS.items():
             sums = self.found.setdefault(name, [0.0] * len(rules))
             for k, rule in enumerate(rules):
-                scores = rule(said, options)
+                scores = rule(utterances, options)
                 best = [o for o, score in zip(options, scores, strict=True) if score == max(scores)]
                 sums[k] += (answer in best) / len(best)
                 self.kept[name] += answer in best
@@ -98,16 +101,16 @@ class TaskAudit:
         self.classes.setdefault(name, Counter(dict.fromkeys(classes, 0)))[value] += 1
 
     def row(self) -> dict[str, Any]:
-        """Shares of 1: chance, each guesser, error (standard error of a guesser); p: what is tested -> probability.
+        """Return shares from 0 to 1: chance, error (standard error of a guesser) and guessers; p: test -> probability.
 
-        hints: which options can be told to be wrong without a picture in every episode.
+        hints: which options are recognizably wrong without images in every episode.
         """
         number = self.episodes
         chance = self.chance / number
         shares = {"position": max(self.classes["position"].values()) / number}
         shares |= {name: max(sums) / number for name, sums in self.found.items()}
         error = math.sqrt(chance * (1 - chance) / number)
-        # A hint never misleads; a rule that is merely lucky sometimes does.
+        # A hint never excludes the answer; a rule that is only lucky sometimes does.
         hints = [text for name, text in _HINTS.items() if shares[name] > 1.2 * chance and self.kept[name] == number]
         p = {name: equal_frequencies(list(counts.values())) for name, counts in self.classes.items()}
         return {
@@ -117,7 +120,7 @@ class TaskAudit:
 
 
 def _concept(spec: Mapping[str, Any]) -> tuple[str, tuple[str, ...]] | None:
-    """What the answer is about, and what it could be about: one of the classes that the task draws from."""
+    """Return the concept of the answer and all concepts that the task draws from, None if the task has none."""
     task = spec["task"]
     words, answer = task.get("words") or {}, task["answer"]
     name = task["name"]
@@ -132,32 +135,29 @@ def _concept(spec: Mapping[str, Any]) -> tuple[str, tuple[str, ...]] | None:
     if name == "bootstrap":
         return answer.split(" ")[1], RELATIONS
     if name == "composite":
-        kinds = ("shape", "color", "material")
-        return " ".join(task.get("types", ())), tuple(f"{a} {b}" for a in kinds for b in kinds if a != b)
+        return " ".join(task.get("types", ())), tuple(f"{a} {b}" for a, b in permutations(COMPOSITE_TYPES, 2))
     return None
 
 
 def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A row (see TaskAudit.row) for each task among MEWL specs, given as JSON data."""
+    """Return a row (see TaskAudit.row) for each task among MEWL specs, given as JSON data."""
     tasks: dict[str, TaskAudit] = {}
     for spec in specs:
         name = spec["task"]["name"]
         tasks.setdefault(name, TaskAudit(name)).add(spec)
-    return [one.row() for one in tasks.values()]
+    return [task.row() for task in tasks.values()]
 
 
 def tables(rows: list[dict[str, Any]]) -> str:
-    """The rows as two Markdown tables: guessers in percent, and chi-square probabilities."""
-    names = ["position", *GUESSERS]
-    lines = [f"| task | episodes | chance | {' | '.join(names)} | remark |", f"|{'---|' * (len(names) + 4)}"]
-    for row in rows:
-        cells = [f"{100 * row['guessers'][name]:.1f}" for name in names]
-        chance = f"{100 * row['chance']:.1f} ± {100 * row['error']:.1f}"
-        remark = "; ".join(row["hints"])
-        lines.append(f"| {row['task']} | {row['episodes']} | {chance} | {' | '.join(cells)} | {remark} |")
-    tested = ["position", *TYPES, "concept"]
-    lines += ["", f"| task | {' | '.join(tested)} |", f"|{'---|' * (len(tested) + 1)}"]
-    for row in rows:
-        cells = [f"{row['p'][name]:.3f}" if name in row["p"] else "" for name in tested]
-        lines.append(f"| {row['task']} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    """Return the rows as two Markdown tables: guessers in percent, and chi-square probabilities."""
+    names, tested = ["position", *GUESSERS], ["position", *TYPES, "concept"]
+    shares = [
+        [
+            row["task"], row["episodes"], f"{100 * row['chance']:.1f} ± {100 * row['error']:.1f}",
+            *(f"{100 * row['guessers'][name]:.1f}" for name in names), "; ".join(row["hints"]),
+        ]
+        for row in rows
+    ]  # fmt: skip
+    p = [[row["task"], *(f"{row['p'][name]:.3f}" if name in row["p"] else "" for name in tested)] for row in rows]
+    head = ["task", "episodes", "chance", *names, "remark"]
+    return f"{markdown_table(head, shares)}\n{markdown_table(['task', *tested], p)}"

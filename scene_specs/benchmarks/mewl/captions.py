@@ -1,4 +1,4 @@
-"""Captions in place of pictures, for models that read only text (MEWL paper, appendix B), and the prompts around."""
+"""Captions and prompts for models that only read text (MEWL paper, appendix B)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from scene_specs.benchmarks.mewl.view import learner_view
 
 INSTRUCTION = "Please name the target object according to the above context."
 CHOOSE = "Which name fits the last context? Answer with its letter."
-# The hand, as the published captions call it.
+# Name of the hand in the published captions.
 POINTER = "small yellow rubber arrow"
 _WORDING = {"front": "in front of", "behind": "behind", "left": "on the left of", "right": "on the right of"}
 
 
 def caption(image: Mapping[str, Any], task: str) -> str:
-    """The caption of one image of a learner's view: relations where the task is about them, else attributes."""
+    """Return the caption of an image of a learner's view: relations in relation and bootstrap, else attributes."""
     names = [" ".join((o["size"], o["color"], o["material"], o["shape"])) for o in image["objects"]]
     if task in ("relation", "bootstrap"):
         return _spatial(image, names)
@@ -27,7 +27,7 @@ def caption(image: Mapping[str, Any], task: str) -> str:
 
 
 def _spatial(image: Mapping[str, Any], names: list[str]) -> str:
-    """Every pair once: `The A is in front of the B and on the left of the B.`"""
+    """Describe every pair once: `The A is in front of the B and on the left of the B.`"""
     sentences = []
     for a, b in combinations(range(len(names)), 2):
         true = [wording for relation, wording in _WORDING.items() if possible(image, relation, a, b)]
@@ -37,11 +37,11 @@ def _spatial(image: Mapping[str, Any], names: list[str]) -> str:
 
 
 def questions(spec: Any) -> dict[str, Any]:
-    """Everything a text-only model needs of an episode (EpisodeSpec or its JSON data), as JSON data.
+    """Return the text version of an episode (EpisodeSpec or its JSON data), as JSON data.
 
-    captions: of the seven images. names: what the contexts say. prompts: one an option, each ending with it, to be
-    scored by likelihood. prompt: one text that lists the options by letter, for models that answer. label: index of the
-    answer. Raises SpecError as learner_view does.
+    captions: of the seven images. names: utterances of the contexts. prompts: one per option, which it ends with, for
+    scoring by likelihood. prompt: lists the options by letter, for models that answer. label: index of the answer.
+    Raises SpecError as learner_view does.
     """
     view = learner_view(spec)
     data = spec if isinstance(spec, Mapping) else spec.model_dump(mode="json", exclude_none=True)

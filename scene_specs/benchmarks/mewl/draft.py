@@ -1,4 +1,4 @@
-"""What a task decides about an episode, and the spec (as JSON data) that this becomes."""
+"""What a task draws for an episode, and the spec (as JSON data) made from it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from scene_specs.benchmarks.mewl.things import ORDERS, TYPES, Order, Thing, in_order, index
+from scene_specs.benchmarks.mewl.objects import ORDERS, TYPES, Object, Order, in_order, index
 
-# The benchmark's axes: members of an order along the first stand from left to right, along the second from front to
-# behind.
+# The benchmark's axes. An order along the first runs from left to right, along the second from front to behind.
 AXES: tuple[tuple[str, str], ...] = (("left", "right"), ("front", "behind"))
 CONTEXTS = 6
 _LETTERS = "abcdef"
@@ -20,13 +19,13 @@ _LETTERS = "abcdef"
 
 @dataclass(frozen=True)
 class Image:
-    """One picture of an episode.
+    """One image of an episode.
 
-    names: what the published files call each object, None for one without a name. pointed: index of the object that
-    the hand points at. orders: of the objects from left to right, and from front to behind; None where it is free.
+    names: of the objects in the published files, None for an object without a name. pointed: index of the object that
+    the hand points at. orders: of the objects from left to right and from front to behind; None if the layout is free.
     """
 
-    things: Sequence[Thing]
+    objects: Sequence[Object]
     names: Sequence[str | None]
     utterance: str | None = None
     pointed: int | None = None
@@ -35,7 +34,10 @@ class Image:
 
 @dataclass(frozen=True)
 class Draft:
-    """Six contexts and the query, the map from words to concepts, the options in their order, and the answer."""
+    """Six contexts and the query, the map from words to meanings, the options in order, and the answer.
+
+    more: further keys of the spec's `task`.
+    """
 
     images: Sequence[Image]
     words: dict[str, Any]
@@ -44,13 +46,10 @@ class Draft:
     more: dict[str, Any] = field(default_factory=dict)
 
 
-def orders_with(rng: np.random.Generator, *demanded: tuple[str, int, int]) -> tuple[Order, Order]:
-    """Orders of three objects on both axes, drawn, in which each demanded (relation, subject, of) holds.
-
-    At most one demand an axis.
-    """
+def orders_with(rng: np.random.Generator, *required: tuple[str, int, int]) -> tuple[Order, Order]:
+    """Draw orders of three objects along both axes in which each (relation, subject, of) holds; one per axis."""
     orders = [ORDERS[index(rng, 6)], ORDERS[index(rng, 6)]]
-    for relation, subject, of in demanded:
+    for relation, subject, of in required:
         for axis, (first, second) in enumerate(AXES):
             if relation in (first, second):
                 pair = (subject, of) if relation == first else (of, subject)
@@ -59,14 +58,14 @@ def orders_with(rng: np.random.Generator, *demanded: tuple[str, int, int]) -> tu
 
 
 def holds(orders: tuple[Order, Order], relation: str, subject: int, of: int) -> bool:
-    """Whether the subject stands so of the other object, in these orders."""
+    """Return whether `subject` stands in the relation to `of`, given the orders along both axes."""
     axis = 0 if relation in AXES[0] else 1
     before = orders[axis].index(subject) < orders[axis].index(of)
     return before == (relation == AXES[axis][0])
 
 
 def _frame(image: Image, name: str) -> dict[str, Any]:
-    objects = [{"name": _LETTERS[k], **dict(zip(TYPES, thing, strict=True))} for k, thing in enumerate(image.things)]
+    objects = [{"name": _LETTERS[k], **dict(zip(TYPES, item, strict=True))} for k, item in enumerate(image.objects)]
     frame: dict[str, Any] = {"name": name}
     if image.utterance is not None:
         frame["utterance"] = image.utterance
@@ -74,7 +73,7 @@ def _frame(image: Image, name: str) -> dict[str, Any]:
     if image.pointed is not None:
         frame["pointer"] = {"target": _LETTERS[image.pointed]}
     if image.orders is not None:
-        # Neighbors are enough: with the stage's margin between them, all others follow.
+        # Relations of neighbors imply all others, given the stage's margin between neighbors.
         frame["constraints"] = [
             {"relation": first, "subject": _LETTERS[a], "of": _LETTERS[b]}
             for (first, _), order in zip(AXES, image.orders, strict=True)
@@ -85,7 +84,7 @@ def _frame(image: Image, name: str) -> dict[str, Any]:
 
 
 def spec_of(draft: Draft, episode: str, seed: int, split: str, task: str, number: int) -> dict[str, Any]:
-    """The spec as JSON data; scene_specs.language.spec.EpisodeSpec takes it as it is."""
+    """Return the spec as JSON data, valid for scene_specs.language.spec.EpisodeSpec."""
     names = [f"context-{k}" for k in range(CONTEXTS)] + ["question"]
     truth = {"benchmark": "mewl", "name": task, "number": number, "words": draft.words}
     return {

@@ -1,7 +1,7 @@
-"""All lexicons that fit the contexts of an episode: what each word may mean, under the rules of its task.
+"""All lexicons that fit the contexts of an episode: possible meanings of each word under the rules of its task.
 
-No two words mean the same. Meanings are JSON values: an attribute's value, a count, a relation, or an object as a list
-[shape, color, material, size].
+No two words have the same meaning. Meanings are JSON values: an attribute's value, a count, a relation, or an object as
+a list [shape, color, material, size].
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
-from scene_specs.benchmarks.mewl.things import TYPES, Thing
+from scene_specs.benchmarks.mewl.objects import TYPES, Object
 from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 Meaning = Any
@@ -22,19 +22,19 @@ Images = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Lexicon:
-    """means: word -> meaning, for the words of the contexts. types: of the attributes named, by position."""
+    """A lexicon. means: word -> meaning, for the words of the contexts. types: attribute of each position."""
 
     means: dict[str, Meaning]
     types: tuple[str, ...] = ()
 
 
-def things_of(image: Mapping[str, Any]) -> list[Thing]:
-    """The objects of an image as (shape, color, material, size)."""
+def objects_of(image: Mapping[str, Any]) -> list[Object]:
+    """Return the objects of an image as (shape, color, material, size)."""
     return [(o["shape"], o["color"], o["material"], o["size"]) for o in image["objects"]]
 
 
 def possible(image: Mapping[str, Any], relation: str, subject: int, of: int) -> bool | None:
-    """Whether the subject stands so of the other; None where the view leaves it open."""
+    """Return whether `subject` stands in the relation to `of`, None if the view leaves it open."""
     if [relation, subject, of] in image["relations"]:
         return True
     axis = 0 if relation in ("left", "right") else 1
@@ -42,27 +42,27 @@ def possible(image: Mapping[str, Any], relation: str, subject: int, of: int) -> 
 
 
 def own_attributes(image: Mapping[str, Any]) -> list[str]:
-    """The attributes that only the pointed object has."""
-    things = things_of(image)
+    """Return the attribute values that only the pointed object has."""
+    objects = objects_of(image)
     if image["pointed"] is None:
         return []
-    others = [thing for k, thing in enumerate(things) if k != image["pointed"]]
-    return [value for at, value in enumerate(things[image["pointed"]]) if all(o[at] != value for o in others)]
+    others = [item for k, item in enumerate(objects) if k != image["pointed"]]
+    return [value for at, value in enumerate(objects[image["pointed"]]) if all(o[at] != value for o in others)]
 
 
 def find_named(image: Mapping[str, Any], color: str, shape: str) -> int | None:
-    """Index of the one object of this color and shape; None if there is none or more than one."""
+    """Return the index of the only object of this color and shape, None if there is none or more than one."""
     found = [k for k, o in enumerate(image["objects"]) if (o["color"], o["shape"]) == (color, shape)]
     return found[0] if len(found) == 1 else None
 
 
 def lexicons(view: Mapping[str, Any], contexts: int = CONTEXTS) -> Iterator[Lexicon]:
-    """Every lexicon that fits the first `contexts` contexts, each once, in a fixed order."""
+    """Yield every lexicon that fits the first `contexts` contexts, once, in a fixed order."""
     return KNOWN[view["task"]](view["images"][:contexts])
 
 
 def _distinct(may: Mapping[str, list[Meaning]]) -> Iterator[dict[str, Meaning]]:
-    """Every choice of one meaning a word in which no two words mean the same."""
+    """Yield every choice of one meaning per word in which all meanings differ."""
     words = sorted(may, key=lambda word: len(may[word]))
 
     def more(at: int, taken: dict[str, Meaning]) -> Iterator[dict[str, Meaning]]:
@@ -77,7 +77,7 @@ def _distinct(may: Mapping[str, list[Meaning]]) -> Iterator[dict[str, Meaning]]:
 
 
 def _narrowed(cases: list[tuple[str, list[Meaning]]]) -> dict[str, list[Meaning]]:
-    """Word -> the meanings that all its uses allow."""
+    """Return word -> meanings that all its uses allow."""
     may: dict[str, list[Meaning]] = {}
     for word, meanings in cases:
         may[word] = [m for m in may.get(word, meanings) if m in meanings]
@@ -93,15 +93,15 @@ def _attribute(images: Images) -> Iterator[Lexicon]:
 
 
 def _composite(images: Images) -> Iterator[Lexicon]:
-    said = [image["utterance"].split(" ") for image in images]
-    if any(len(words) != 2 or len(image["objects"]) != 1 for words, image in zip(said, images, strict=True)):
+    spoken = [image["utterance"].split(" ") for image in images]
+    if any(len(words) != 2 or len(image["objects"]) != 1 for words, image in zip(spoken, images, strict=True)):
         return
-    if {words[0] for words in said} & {words[1] for words in said}:
+    if {words[0] for words in spoken} & {words[1] for words in spoken}:
         return
     for kinds in permutations(("shape", "color", "material"), 2):
         cases = [
             (word, [image["objects"][0][kind]])
-            for words, image in zip(said, images, strict=True)
+            for words, image in zip(spoken, images, strict=True)
             for word, kind in zip(words, kinds, strict=True)
         ]
         yield from (Lexicon(means, kinds) for means in _distinct(_narrowed(cases)))
@@ -131,7 +131,7 @@ def _relation(images: Images) -> Iterator[Lexicon]:
 
 
 def relation_claim(image: Mapping[str, Any], text: str) -> tuple[int, str, int] | None:
-    """Subject, word and the other object of `cyan cube WORD red sphere`; None if it doesn't speak of this image."""
+    """Parse `cyan cube WORD red sphere` as subject, word and other object; None if it does not describe this image."""
     parts = text.split(" ")
     if len(parts) != 5:
         return None
@@ -140,33 +140,36 @@ def relation_claim(image: Mapping[str, Any], text: str) -> tuple[int, str, int] 
 
 
 def _object(images: Images) -> Iterator[Lexicon]:
-    """A word and its object are in the same contexts, so both are sorted by those, and matched within a sort."""
+    """A word and its object occur in the same contexts, so both are grouped by contexts and matched within groups."""
     words: dict[str, list[int]] = {}
-    things: dict[Thing, list[int]] = {}
+    objects: dict[Object, list[int]] = {}
     for number, image in enumerate(images):
-        said, seen = image["utterance"].split(" and "), things_of(image)
-        if len({*said}) != len(said) or len({*seen}) != len(seen) or len(said) != len(seen):
+        spoken, seen = image["utterance"].split(" and "), objects_of(image)
+        if len({*spoken}) != len(spoken) or len({*seen}) != len(seen) or len(spoken) != len(seen):
             return
-        for word in said:
+        for word in spoken:
             words.setdefault(word, []).append(number)
-        for thing in seen:
-            things.setdefault(thing, []).append(number)
-    where = sorted({tuple(at) for at in [*words.values(), *things.values()]})
-    sorts = [
-        ([w for w, at in words.items() if tuple(at) == one], [list(t) for t, at in things.items() if tuple(at) == one])
-        for one in where
+        for item in seen:
+            objects.setdefault(item, []).append(number)
+    places = sorted({tuple(at) for at in [*words.values(), *objects.values()]})
+    groups = [
+        (
+            [w for w, at in words.items() if tuple(at) == where],
+            [list(t) for t, at in objects.items() if tuple(at) == where],
+        )
+        for where in places
     ]
-    if any(len(named) != len(seen) for named, seen in sorts):
+    if any(len(named) != len(seen) for named, seen in groups):
         return
-    for choice in _orders([seen for _, seen in sorts]):
+    for choice in _orders([seen for _, seen in groups]):
         means = {
-            w: t for (named, _), order in zip(sorts, choice, strict=True) for w, t in zip(named, order, strict=True)
+            w: t for (named, _), order in zip(groups, choice, strict=True) for w, t in zip(named, order, strict=True)
         }
         yield Lexicon(means)
 
 
 def _orders(groups: list[list[Meaning]]) -> Iterator[tuple[tuple[Meaning, ...], ...]]:
-    """Every order of each group; one at a time, because ten objects that are always together have millions."""
+    """Yield every order of each group lazily: ten objects that always occur together have millions."""
     if not groups:
         yield ()
         return
@@ -180,20 +183,20 @@ def _bootstrap(images: Images) -> Iterator[Lexicon]:
         parts = image["utterance"].split(" ")
         if len(parts) != 3 or parts[1] not in OPPOSITE or parts[0] == parts[2]:
             return
-        things = things_of(image)
+        objects = objects_of(image)
         pairs = [
-            (things[a], things[b])
-            for a, b in permutations(range(len(things)), 2)
-            if things[a] != things[b] and possible(image, parts[1], a, b) is not False
+            (objects[a], objects[b])
+            for a, b in permutations(range(len(objects)), 2)
+            if objects[a] != objects[b] and possible(image, parts[1], a, b) is not False
         ]
         cases.append((parts[0], parts[2], list(dict.fromkeys(pairs))))
     yield from (Lexicon({w: list(t) for w, t in means.items()}) for means in _matched(cases, {}))
 
 
 def _matched(
-    cases: list[tuple[str, str, list[tuple[Thing, Thing]]]], taken: dict[str, Thing]
-) -> Iterator[dict[str, Thing]]:
-    """Every way to give two words a case the objects of one of its pairs; the case with fewest ways left goes first."""
+    cases: list[tuple[str, str, list[tuple[Object, Object]]]], taken: dict[str, Object]
+) -> Iterator[dict[str, Object]]:
+    """Yield every assignment of each case's two words to one of its pairs; the most constrained case goes first."""
     if not cases:
         yield taken
         return
@@ -204,12 +207,12 @@ def _matched(
         yield from _matched(rest, {**taken, cases[at][0]: a, cases[at][1]: b})
 
 
-def _fits(taken: Mapping[str, Thing], words: tuple[str, str], pair: tuple[Thing, Thing]) -> bool:
-    for word, thing in zip(words, pair, strict=True):
+def _fits(taken: Mapping[str, Object], words: tuple[str, str], pair: tuple[Object, Object]) -> bool:
+    for word, item in zip(words, pair, strict=True):
         if word in taken:
-            if taken[word] != thing:
+            if taken[word] != item:
                 return False
-        elif thing in taken.values():
+        elif item in taken.values():
             return False
     return True
 

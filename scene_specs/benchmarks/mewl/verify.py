@@ -1,4 +1,4 @@
-"""The proof that an episode can be solved: every lexicon that fits the contexts picks one option, the stored answer."""
+"""Verification of MEWL episodes: every lexicon that fits the contexts selects one option, the stored answer."""
 
 from __future__ import annotations
 
@@ -7,28 +7,53 @@ from dataclasses import dataclass
 from typing import Any
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
-from scene_specs.benchmarks.mewl.lexicons import Lexicon, lexicons, own_attributes, possible, relation_claim, things_of
+from scene_specs.benchmarks.mewl.lexicons import Lexicon, lexicons, objects_of, own_attributes, possible, relation_claim
+from scene_specs.benchmarks.mewl.view import learner_view, view_of_record
+from scene_specs.benchmarks.rendered import RenderedEpisode
 from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
-# More readings than this are no episode for a learner; counting on would take hours.
+# Episodes with more lexicons are not learnable, and enumeration would take hours.
 MOST_LEXICONS = 20_000
-# What a word means that none of the query's objects is: something else.
+# Meaning of a word that applies to no object of the query.
 _ELSE = object()
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """reason: why it is refused, "" if it is accepted. lexicons: up to two that show it, word -> meaning."""
+    """The result of verification. reason: why it failed, "" if `ok`. lexicons: up to two examples, word -> meaning."""
 
     ok: bool
     reason: str = ""
     lexicons: tuple[dict[str, Any], ...] = ()
 
 
-def prove(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None = None) -> Verdict:
-    """Judge what a learner sees (scene_specs.benchmarks.mewl.view) and the stored answer.
+def verify_spec(data: dict[str, Any]) -> str:
+    """Return why the stored answer or words of a spec, as JSON data, are wrong; "" if they are right.
 
-    words: the stored map; where it is given, it must be one of the lexicons that fit.
+    Raises SpecError if the spec is not a MEWL episode.
+    """
+    task = data.get("task") or {}
+    return verify_view(learner_view(data), task.get("answer", ""), _stored_words(task)).reason
+
+
+def verify_record(episode: RenderedEpisode) -> str:
+    """Return why the stored answer or words contradict the measured truth of the images; "" if they do not.
+
+    Raises SpecError if the record is not a MEWL episode.
+    """
+    task = episode.scene.task or {}
+    return verify_view(view_of_record(episode), task.get("answer", ""), _stored_words(task)).reason
+
+
+def _stored_words(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the map from words to meanings; the importer stores the published one as `lexicon`."""
+    return task.get("words") or task.get("lexicon")
+
+
+def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None = None) -> Verdict:
+    """Verify the stored answer against what a learner sees (scene_specs.benchmarks.mewl.view).
+
+    words: the stored map from words to meanings; if given, it must be one of the lexicons that fit.
     """
     options = view["options"]
     twice = next((option for option in options if options.count(option) > 1), None)
@@ -41,7 +66,7 @@ def prove(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None 
     for number, (lexicon, means) in enumerate(_readings(view)):
         if number == MOST_LEXICONS:
             return Verdict(False, f"more than {MOST_LEXICONS} lexicons fit the contexts")
-        stored = stored or _is(words, lexicon.means)
+        stored = stored or _matches(words, lexicon.means)
         picks, unsure = _picks(view, lexicon, means)
         if unsure:
             return Verdict(False, _open_question(unsure), (_shown(means),))
@@ -62,15 +87,17 @@ def _agreed(
     if len(picks) > 1:
         return Verdict(False, f"{len(picks)} options are true of the query: {_listed(picks)}", shown)
     if not picks:
-        return Verdict(False, f"no option is true of the query, if {_said(means)}", shown)
+        return Verdict(False, f"no option is true of the query, if {_in_words(means)}", shown)
     if picks != [answer]:
-        return Verdict(False, f"the stored answer is {answer!r}, but {picks[0]!r} is true, if {_said(means)}", shown)
+        return Verdict(
+            False, f"the stored answer is {answer!r}, but {picks[0]!r} is true, if {_in_words(means)}", shown
+        )
     if not stored:
-        return Verdict(False, f"the stored words do not fit the contexts, which say that {_said(means)}", shown)
+        return Verdict(False, f"the stored words do not fit the contexts, which say that {_in_words(means)}", shown)
     return Verdict(True, "", shown)
 
 
-def _is(words: Mapping[str, Any] | None, means: Mapping[str, Any]) -> bool:
+def _matches(words: Mapping[str, Any] | None, means: Mapping[str, Any]) -> bool:
     return words is not None and all(
         (list(words[w]) if isinstance(words[w], tuple) else words[w]) == m if w in words else False
         for w, m in means.items()
@@ -78,7 +105,7 @@ def _is(words: Mapping[str, Any] | None, means: Mapping[str, Any]) -> bool:
 
 
 def _readings(view: Mapping[str, Any]) -> Iterator[tuple[Lexicon, dict[str, Any]]]:
-    """Each lexicon with each way to give the words that only options use a meaning too."""
+    """Yield each lexicon with each choice of meanings for the words that only options use."""
     for lexicon in lexicons(view):
         fresh = [word for word in _option_words(view) if word not in lexicon.means]
         choices = [_fresh_meanings(view, lexicon, word) for word in fresh]
@@ -87,7 +114,7 @@ def _readings(view: Mapping[str, Any]) -> Iterator[tuple[Lexicon, dict[str, Any]
 
 
 def _different(choices: list[list[Any]], taken: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every way to choose one of each list, no meaning twice; several words may mean something else."""
+    """Yield every choice of one meaning per list without repetition; only `_ELSE` can repeat."""
     if not choices:
         yield taken
         return
@@ -111,15 +138,15 @@ def _option_words(view: Mapping[str, Any]) -> list[str]:
 
 
 def _fresh_meanings(view: Mapping[str, Any], lexicon: Lexicon, word: str) -> list[Any]:
-    """What a word may mean that no context used: what of the query has no word yet, or something else."""
+    """Return possible meanings of a word that no context uses: concepts of the query without a word, or `_ELSE`."""
     task, query = view["task"], view["images"][CONTEXTS]
     taken = list(lexicon.means.values())
     if task == "relation":
         return [relation for relation in RELATIONS if relation not in taken]
     found: list[Any] = []
     if task in ("object", "bootstrap"):
-        shown = [thing for image in view["images"][:CONTEXTS] for thing in things_of(image)]
-        found = [list(thing) for thing in dict.fromkeys(things_of(query)) if thing not in shown]
+        shown = [item for image in view["images"][:CONTEXTS] for item in objects_of(image)]
+        found = [list(item) for item in dict.fromkeys(objects_of(query)) if item not in shown]
     elif task == "number":
         found = [len(query["objects"])]
     elif task == "pragmatic":
@@ -131,37 +158,37 @@ def _fresh_meanings(view: Mapping[str, Any], lexicon: Lexicon, word: str) -> lis
 
 
 def _picks(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """The options that are true of the query, and those of which the view doesn't say."""
-    verdicts = [(option, _true(view, lexicon, means, option)) for option in view["options"]]
+    """Return the options that are true of the query, and those that the view leaves open."""
+    verdicts = [(option, _is_true(view, lexicon, means, option)) for option in view["options"]]
     return [o for o, verdict in verdicts if verdict], [o for o, verdict in verdicts if verdict is None]
 
 
-def _true(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any], option: str) -> bool | None:
+def _is_true(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any], option: str) -> bool | None:
     task, query = view["task"], view["images"][CONTEXTS]
     if task == "relation":
         claim = relation_claim(query, option)
         return claim is not None and possible(query, means[claim[1]], claim[0], claim[2])
-    things = [list(thing) for thing in things_of(query)]
+    objects = [list(item) for item in objects_of(query)]
     if task == "object":
         meant = [means[word] for word in option.split(" and ")]
-        return len(meant) == len(things) and all(meant.count(thing) == 1 for thing in things)
+        return len(meant) == len(objects) and all(meant.count(item) == 1 for item in objects)
     parts = option.split(" ")
     if task == "bootstrap":
-        if len(parts) != 3 or parts[1] not in OPPOSITE or not all(means[word] in things for word in parts[::2]):
+        if len(parts) != 3 or parts[1] not in OPPOSITE or not all(means[word] in objects for word in parts[::2]):
             return False
-        a, b = things.index(means[parts[0]]), things.index(means[parts[2]])
+        a, b = objects.index(means[parts[0]]), objects.index(means[parts[2]])
         return a != b and possible(query, parts[1], a, b)
     if task == "number":
-        return means[option] == len(things) if len(parts) == 1 else False
+        return means[option] == len(objects) if len(parts) == 1 else False
     if task == "pragmatic":
         return len(parts) == 1 and means[option] in own_attributes(query)
-    if len(parts) != len(lexicon.types) or len(things) != 1:
+    if len(parts) != len(lexicon.types) or len(objects) != 1:
         return False
     return all(query["objects"][0][kind] == means[word] for word, kind in zip(parts, lexicon.types, strict=True))
 
 
 def _contradiction(view: Mapping[str, Any]) -> str:
-    """Which context is the first that no lexicon survives."""
+    """Return a message about the first context that no lexicon fits."""
     for count in range(1, CONTEXTS + 1):
         if next(lexicons(view, count), None) is None:
             break
@@ -177,8 +204,8 @@ def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], d
     differs = [word for word in one[1] if one[1][word] != two[1].get(word)]
     parts = []
     for picks, means in (one, two):
-        said = _said({word: means[word] for word in differs if word in means})
-        parts.append(f"if {said}, {'no option' if not picks else _listed(picks)} is true")
+        case = _in_words({word: means[word] for word in differs if word in means})
+        parts.append(f"if {case}, {'no option' if not picks else _listed(picks)} is true")
     return Verdict(
         False, f"two lexicons fit the contexts and disagree: {'; '.join(parts)}", (_shown(one[1]), _shown(two[1]))
     )
@@ -186,8 +213,8 @@ def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], d
 
 def _open_question(options: list[str]) -> str:
     return (
-        f"nothing says whether these options are true of the query: {_listed(options)}; demand the relations as "
-        "constraints, or prove the rendered episode"
+        f"the spec leaves open whether these options are true of the query: {_listed(options)}; require the relations "
+        "as constraints, or verify the rendered episode"
     )
 
 
@@ -195,7 +222,7 @@ def _shown(means: Mapping[str, Any]) -> dict[str, Any]:
     return {word: None if meaning is _ELSE else meaning for word, meaning in means.items()}
 
 
-def _said(means: Mapping[str, Any]) -> str:
+def _in_words(means: Mapping[str, Any]) -> str:
     return ", ".join(f"{word} is {_meaning(meaning)}" for word, meaning in means.items())
 
 

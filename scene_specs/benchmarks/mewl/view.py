@@ -1,4 +1,4 @@
-"""What a learner sees of an episode, as plain JSON data: the one input of every prover.
+"""What a learner sees of an episode, as JSON data: the only input of verification.
 
     {"task": "relation",
      "images": [{"utterance": "cyan cube sapito red sphere",
@@ -10,36 +10,38 @@
      "options": ["red cube sapito gray sphere", ...]}
 
 images: the six contexts, then the query, whose utterance is null.
-relations: [relation, i, j]: object i (its index in `objects`) stands so of object j. All are there that follow from
-what is demanded, or, where all places and the camera are given, from those.
-open: [axis, i, j], i < j: pairs of which nothing is known along axis 0 (left, right) or 1 (front, behind). Of a pair
-that is neither related nor open along an axis, no relation along it is true.
-pointed: index of the object that the hand points at, null without a hand; the hand is no object.
-Names of objects and the stored truth are left out: who proves must not know them.
+relations: [relation, i, j]: object i (index in `objects`) stands in the relation to object j. The list has all
+relations that follow from the constraints, or from locations and camera if the spec gives all of them.
+open: [axis, i, j], i < j: pairs with unknown relation along axis 0 (left, right) or 1 (front, behind). If a pair is
+neither related nor open along an axis, no relation along it is true.
+pointed: index of the object that the hand points at, null without a hand. The hand is not an object.
+The view leaves out names of objects and the stored truth, which verification must not use.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS
-from scene_specs.benchmarks.mewl.things import TYPES, VALUES
+from scene_specs.benchmarks.mewl.objects import TYPES, VALUES
+from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, RenderedObject, RenderedPointer
 from scene_specs.language.errors import Diagnostic, SpecError
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import OPPOSITE
 
 View = dict[str, Any]
+_Object = TypeVar("_Object", bound=RenderedObject)
 NAMES: tuple[str, ...] = (
     "shape", "color", "material", "object", "composite", "relation", "bootstrap", "number", "pragmatic",
 )  # fmt: skip
 
 
 def learner_view(spec: Any) -> View:
-    """The view of a spec: an EpisodeSpec, or its JSON data. See the module for the form.
+    """Return the view of an EpisodeSpec or its JSON data; the module docstring describes the form.
 
-    Raises SpecError, naming the place, for an episode that is no MEWL episode or leaves open what a learner would see.
+    Raises SpecError, with locations, if the spec is not a MEWL episode or leaves open what a learner sees.
     """
     data = spec if isinstance(spec, Mapping) else spec.model_dump(mode="json", exclude_none=True)
     diagnostics, images = [], []
@@ -48,29 +50,67 @@ def learner_view(spec: Any) -> View:
         diagnostics += found
         images.append({"utterance": frame.get("utterance"), **image})
     if diagnostics:
-        raise _wrong(str(data.get("id", "")), diagnostics)
+        raise _spec_error(str(data.get("id", "")), diagnostics)
     return with_images(data.get("task") or {}, images, str(data.get("id", "")))
 
 
 def with_images(task: Mapping[str, Any], images: list[dict[str, Any]], episode: str) -> View:
-    """The view of seven images and the task's own truth. Raises SpecError where they are no MEWL episode."""
-    diagnostics = _task_faults(task, len(images))
+    """Return the view of seven images and a task. Raises SpecError if they are not a MEWL episode."""
+    diagnostics = _task_problems(task, len(images))
     diagnostics += [
         (f"frames[{k}].utterance", "found nothing; allowed: what the context says")
         for k, image in enumerate(images[:-1])
         if not isinstance(image["utterance"], str)
     ]
     if diagnostics:
-        raise _wrong(episode, diagnostics)
+        raise _spec_error(episode, diagnostics)
     query = {**images[-1], "utterance": None}
     return {"task": task["name"], "images": [*images[:-1], query], "options": list(task["options"])}
 
 
-def _wrong(episode: str, diagnostics: list[tuple[str, str]]) -> SpecError:
+def without_pointer(objects: Sequence[_Object], pointer: RenderedPointer | None) -> list[_Object]:
+    """Return the objects of an image without the pointer, which takes part in no relation."""
+    return [item for item in objects if pointer is None or item.name != pointer.name]
+
+
+def view_of_record(episode: RenderedEpisode) -> View:
+    """Return the view of a rendered episode: visible objects, measured relations, the pointed object.
+
+    An object counts as visible if it has at least half the pixels that the stage requires. Raises SpecError if the
+    episode is not a MEWL episode.
+    """
+    stage = load_stage(episode.scene.stage)
+    utterances = {frame.name: frame.utterance for frame in episode.scene.frames}
+    images = []
+    for image in episode.images:
+        share = image.width * image.height / (stage.size[0] * stage.size[1])
+        least = 0.5 * stage.placement.min_visible_pixels * share
+        images.append({"utterance": utterances.get(image.frame), **_visible(image, least)})
+    return with_images(episode.scene.task or {}, images, episode.episode_id)
+
+
+def _visible(image: RenderedImage, least: float) -> dict[str, Any]:
+    """Return what an image shows of its objects with `least` visible pixels or more."""
+    truth = image.annotation
+    items = [item for item in without_pointer(truth.objects, truth.pointer) if item.visible_pixels >= least]
+    at = {item.name: k for k, item in enumerate(items)}
+    relations = [
+        [relation, at[subject], at[of]]
+        for relation, table in truth.relations.items()
+        for of, subjects in table.items()
+        for subject in subjects
+        if subject in at and of in at
+    ]
+    objects = [{"shape": o.shape, "color": o.color, "material": o.material, "size": o.size} for o in items]
+    pointed = at.get(truth.pointer.target) if truth.pointer is not None else None
+    return {"objects": objects, "relations": relations, "open": [], "pointed": pointed}
+
+
+def _spec_error(episode: str, diagnostics: list[tuple[str, str]]) -> SpecError:
     return SpecError([Diagnostic("", 0, episode, path, problem) for path, problem in diagnostics])
 
 
-def _task_faults(task: Mapping[str, Any], frames: int) -> list[tuple[str, str]]:
+def _task_problems(task: Mapping[str, Any], frames: int) -> list[tuple[str, str]]:
     diagnostics = []
     if task.get("benchmark") != "mewl" or task.get("name") not in NAMES:
         found = f"found benchmark {task.get('benchmark')!r}, name {task.get('name')!r}"
@@ -93,25 +133,25 @@ def _image(frame: Mapping[str, Any], path: str) -> tuple[list[tuple[str, str]], 
         objects.append({kind: item.get(kind) for kind in TYPES})
         for kind in TYPES:
             if item.get(kind) not in VALUES[kind]:
-                allowed = f"a proof needs one of {', '.join(VALUES[kind])}"
+                allowed = f"verification needs one of {', '.join(VALUES[kind])}"
                 diagnostics.append((f"{path}.objects[{k}].{kind}", f"found {item.get(kind)!r}; {allowed}"))
     if frame.get("random_objects"):
-        diagnostics.append((f"{path}.random_objects", "a proof needs all objects given"))
+        diagnostics.append((f"{path}.random_objects", "verification needs all objects in the spec"))
     target = (frame.get("pointer") or {}).get("target")
     if target is not None and target not in names:
         diagnostics.append((f"{path}.pointer.target", f"found {target!r}; allowed: {', '.join(names)}"))
-    relations, unsaid = _demanded(frame.get("constraints", ()), names)
-    places, camera = [item.get("location") for item in listed], _given_camera(frame)
-    if camera is not None and None not in places:
-        relations, unsaid = _measured(places, camera), []
+    relations, unknown = _required(frame.get("constraints", ()), names)
+    locations, camera = [item.get("location") for item in listed], _fixed_camera(frame)
+    if camera is not None and None not in locations:
+        relations, unknown = _from_locations(locations, camera), []
     pointed = names.index(target) if target in names else None
-    return diagnostics, {"objects": objects, "relations": relations, "open": unsaid, "pointed": pointed}
+    return diagnostics, {"objects": objects, "relations": relations, "open": unknown, "pointed": pointed}
 
 
-def _demanded(constraints: Sequence[Mapping[str, Any]], names: list[str]) -> tuple[list[list[Any]], list[list[int]]]:
-    """All relations that follow from the demanded ones, and the pairs of which nothing follows."""
+def _required(constraints: Sequence[Mapping[str, Any]], names: list[str]) -> tuple[list[list[Any]], list[list[int]]]:
+    """Return all relations that follow from the constraints, and the pairs with unknown relations."""
     relations: list[list[Any]] = []
-    unsaid: list[list[int]] = []
+    unknown: list[list[int]] = []
     number = len(names)
     for axis, (first, second) in enumerate(AXES):
         before = [[False] * number for _ in names]
@@ -133,19 +173,19 @@ def _demanded(constraints: Sequence[Mapping[str, Any]], names: list[str]) -> tup
                 elif before[b][a]:
                     relations += [[first, b, a], [OPPOSITE[first], a, b]]
                 else:
-                    unsaid.append([axis, a, b])
-    return relations, unsaid
+                    unknown.append([axis, a, b])
+    return relations, unknown
 
 
-def _given_camera(frame: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The camera that relations are taken from, where its place is certain."""
+def _fixed_camera(frame: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the camera that defines relations, None if its location is not fixed."""
     views = frame.get("views")
     camera: Mapping[str, Any] = (views[0] if views else frame.get("camera")) or {}
     return None if camera.get("location") is None or camera.get("jitter") else camera
 
 
-def _measured(places: Sequence[Sequence[float]], camera: Mapping[str, Any]) -> list[list[Any]]:
-    """Relations of given places, as CLEVR has them: along the camera's axes on the ground, by more than 0.2."""
+def _from_locations(locations: Sequence[Sequence[float]], camera: Mapping[str, Any]) -> list[list[Any]]:
+    """Return CLEVR's relations of locations: along the camera's axes on the ground, by more than 0.2."""
     stage = load_stage("clevr")
     aim = camera.get("look_at") or stage.camera.look_at
     x, y = aim[0] - camera["location"][0], aim[1] - camera["location"][1]
@@ -155,8 +195,8 @@ def _measured(places: Sequence[Sequence[float]], camera: Mapping[str, Any]) -> l
     behind = (x / length, y / length)
     axes = {"left": (-behind[1], behind[0]), "front": (-behind[0], -behind[1])}
     relations: list[list[Any]] = []
-    for a, one in enumerate(places):
-        for b, two in enumerate(places):
+    for a, one in enumerate(locations):
+        for b, two in enumerate(locations):
             for relation, axis in axes.items():
                 if (one[0] - two[0]) * axis[0] + (one[1] - two[1]) * axis[1] > stage.placement.relation_threshold:
                     relations += [[relation, a, b], [OPPOSITE[relation], b, a]]

@@ -1,7 +1,7 @@
-"""Pseudo-words: two or three syllables, no real words, nothing offensive, and each split with maps of its own.
+"""Pseudo-words of two or three syllables, neither real nor offensive, with separate word-to-concept maps per split.
 
-A syllable is one of 35 beginnings and one of 5 vowels. A word is therefore cut into its syllables in one way only:
-words of different syllables are different words, and of two words with as many syllables none begins with the other.
+A syllable is one of 35 onsets and one of 5 vowels, so a word splits into syllables in one way: different syllables give
+different words, and no word is a prefix of another with the same number of syllables.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 
 SPLITS: tuple[str, ...] = ("train", "val", "test")
 
-_BEGINNINGS = (*"bdfghjklmnprstvwz",
+_ONSETS = (*"bdfghjklmnprstvwz",
     "bl", "br", "ch", "cl", "cr", "dr", "fl", "fr", "gl", "gr", "pl", "pr", "sh", "sl", "sp", "st", "th", "tr",
 )  # fmt: skip
-SYLLABLES: tuple[str, ...] = tuple(beginning + vowel for beginning in _BEGINNINGS for vowel in "aeiou")
+SYLLABLES: tuple[str, ...] = tuple(onset + vowel for onset in _ONSETS for vowel in "aeiou")
 
-# What must not be read in a word, wherever it stands: slurs, bodies, violence, the holy, in the languages most readers
-# of English know some of. Longer lists would mostly name what these syllables can't spell.
+# Forbidden substrings: slurs, body parts, violence and religion, in languages that readers of English often know.
+# Longer lists would mostly name words that these syllables cannot spell.
 _DENIED = re.compile(
     "anal|anus|boche|bomba|bubi|chino|china|chine|cona|crapa|crapo|cripl|cula|culo|curva|dago|dik|fag|fanu|feto|fica|"
     "flika|fuc|fuk|gipo|goka|goke|goki|goko|goku|hebe|homo|hore|jap|jesu|jew|jiha|joda|juda|kaka|kike|kika|kiko|koka|koke|"
@@ -36,30 +36,30 @@ _BUCKETS = {0: "train", 1: "train", 2: "train", 3: "train", 4: "train", 5: "val"
 
 @lru_cache(maxsize=1)
 def real_words() -> frozenset[str]:
-    """All real words that two or three of our syllables spell; `tools/mewl_words.py` writes the list."""
+    """Return all real words of two or three of the syllables; `tools/mewl_words.py` writes the list."""
     text = resources.files("scene_specs.benchmarks.mewl").joinpath("real_words.txt").read_text(encoding="ascii")
     return frozenset(line for line in text.split() if line)
 
 
 def allowed(word: str) -> bool:
-    """Whether a row of our syllables may be a pseudo-word."""
+    """Return whether a sequence of syllables is allowed as a pseudo-word."""
     return word not in real_words() and _DENIED.search(word) is None
 
 
 def split_of(words: Sequence[str]) -> str:
-    """The one split that may use these words, in any order, as the words of a word-to-concept map.
+    """Return the only split that may use these words, in any order, for a word-to-concept map.
 
-    Splits can't share a map, whatever was drawn before and with whatever seed: a map says which split it is of.
-    Five of seven sets of words are for train, one for val, one for test, as the published sizes.
+    The words alone determine the split, so splits never share a map, with any seed. Five of seven sets of words belong
+    to train, one to val and one to test, in proportion to the published sizes.
     """
     digest = hashlib.sha256(" ".join(sorted(words)).encode()).digest()
     return _BUCKETS[int.from_bytes(digest[:8], "little") % len(_BUCKETS)]
 
 
 def draw_words(rng: np.random.Generator, split: str, mapped: int, unused: int, syllables: int) -> list[str]:
-    """Distinct pseudo-words: `mapped` for a map that is the split's own, then `unused` more.
+    """Draw distinct pseudo-words: `mapped` for a map of the split, then `unused` more.
 
-    Raises RuntimeError if 400 draws give none, which one in 10^26 episodes meets.
+    Raises RuntimeError if 400 draws give none, with a probability of 10^-26 per episode.
     """
     for _ in range(_DRAWS):
         rows = rng.integers(len(SYLLABLES), size=(mapped, syllables)).tolist()

@@ -64,7 +64,7 @@ def test_every_size_that_can_be_rendered_is_opened_and_no_larger_one() -> None:
     for size in ((MOST_SIDE + 1, 1), (1, MOST_SIDE + 1)):
         with pytest.raises(ValidationError):
             Settings(**{**facts, "width": size[0], "height": size[1]})
-        with pytest.raises(OSError, match=f"it is {size[0]}x{size[1]}, and a side has {MOST_SIDE} pixels at most"):
+        with pytest.raises(OSError, match=f"found {size[0]}x{size[1]} pixels; allowed: at most {MOST_SIDE} per side"):
             decode_png(header(*size))
 
 

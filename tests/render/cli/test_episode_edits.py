@@ -14,7 +14,7 @@ from PIL import Image
 from render.cli.store import main as store_main
 from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
-from render.episode.replace_stored import replace_stored
+from render.episode.replace import replace_stored
 from render.model.errors import ConflictError
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
@@ -144,11 +144,11 @@ def test_replacing_by_the_same_writes_nothing(store: str, tmp_path: Path) -> Non
         (["--replace", "--samples", "9"], "give --profile instead"),
         (["--replace", "--at", "1"], "--differing replace"),
         (["--set", "a=1", "--set-scene", "a=1"], "give one kind"),
-        (["--set-scene", "settings.samples=3"], "give --profile, --size, --samples"),
+        (["--set-scene", "settings.samples=3"], "pass --profile, --size, --samples"),
         (["--set-scene", "id=other/1"], "would be another episode, 'other/1'"),
         (["--set", "id=other/1"], "would be another episode, 'other/1'"),
         (["--seed", "3", "--set", "frames[0].objects[a].shape=cone"], "frames[0].objects[0].shape"),
-        (["--set", 'task["\\q"]=1'], '"\\q" is no JSON string'),
+        (["--set", 'task["\\q"]=1'], '"\\q" is not a JSON string'),
         (
             ["--set-scene", "frames[0].views[0].camera.sensor_width=0"],
             "camera.sensor_width: found 0; allowed: at least",

@@ -30,7 +30,7 @@ def test_export_and_again(store: str, tmp_path: Path) -> None:
     assert f"exported 2 episodes to {out}" in result.output
     assert (tmp_path / "out/demo/1/frame-0.png").is_file()
     assert "exported 0 episodes" in call(store, "--out", out).output
-    assert "2 were there already" in call(store, "--out", out).output
+    assert "skipped 2 already there" in call(store, "--out", out).output
 
 
 def test_the_store_may_come_from_the_environment(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,11 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.common import DioramaCommand, atomic_writer, report
+from render.cli.command import DioramaCommand, report
+from render.cli.output import atomic_writer
 from render.cli.specs import main
 from render.model.errors import DeviceError, Diagnostic, SpecError, StoreError, UsageError
+from render.model.profiles import settings_for
 from render.model.scene import Scene
 from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
 from scene_specs.language.spec import EpisodeSpec
@@ -68,7 +70,7 @@ def test_schema_is_what_the_examples_obey(tmp_path: Path) -> None:
 
 def test_check_of_right_files() -> None:
     result = run("check", *EXAMPLES)
-    assert (result.exit_code, result.stdout) == (0, f"{len(EXAMPLES)} episodes, no faults\n")
+    assert (result.exit_code, result.stdout) == (0, f"{len(EXAMPLES)} episodes, no errors\n")
 
 
 def test_check_reports_all_faults_up_to_what_a_terminal_bears(broken: Path) -> None:
@@ -77,7 +79,7 @@ def test_check_reports_all_faults_up_to_what_a_terminal_bears(broken: Path) -> N
     assert result.stdout == ""
     lines = result.stderr.splitlines()
     assert sum("did you mean 'seed'?" in line for line in lines) == 50
-    assert lines[-1].startswith("error: and 10 more faults")
+    assert lines[-1].startswith("error: and 10 more errors")
 
 
 def test_check_as_json_reports_all(broken: Path) -> None:
@@ -99,7 +101,7 @@ def test_every_broken_spec_ends_with_2_and_writes_nothing(tmp_path: Path) -> Non
 
 
 def test_standard_input(broken: Path) -> None:
-    assert run("check", "-", input=json.dumps(episode())).stdout == "1 episode, no faults\n"
+    assert run("check", "-", input=json.dumps(episode())).stdout == "1 episode, no errors\n"
     result = run("check", "-", input=broken.read_text())
     assert result.exit_code == 2
     assert "error: -:1: episode e/0: seeds" in result.stderr
@@ -113,6 +115,26 @@ def test_resolve_writes_scenes_that_resolve_to_themselves(tmp_path: Path) -> Non
     assert (scene.settings.width, scene.settings.height, scene.settings.profile) == (640, 480, "draft")
     assert run("resolve", first, "--out", second).exit_code == 0
     assert first.read_bytes() == second.read_bytes()
+
+
+def test_resolve_changes_the_profile_of_a_scene_and_keeps_its_size(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(episode(seed=3)))
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    assert run("resolve", tmp_path / "a.json", "--size", "64x48", "--out", first).exit_code == 0
+    result = run("resolve", first, "--profile", "draft", "--out", second)
+    assert result.exit_code == 0, result.exception
+    before, after = (Scene.model_validate_json(path.read_text()) for path in (first, second))
+    assert after.settings == settings_for("draft", 64, 48)
+    assert after.model_copy(update={"settings": before.settings}) == before
+
+
+def test_resolve_of_a_scene_takes_another_profile_as_render_batch_does(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(episode(seed=3)))
+    first = tmp_path / "first.jsonl"
+    assert run("resolve", tmp_path / "a.json", "--size", "640x480", "--out", first).exit_code == 0
+    scene = Scene.model_validate_json(run("resolve", first, "--profile", "draft").stdout)
+    assert (scene.settings.width, scene.settings.height, scene.settings.profile) == (640, 480, "draft")
+    assert scene.frames == Scene.model_validate_json(first.read_text()).frames
 
 
 def test_resolve_names_what_has_no_layout_and_does_the_others(tmp_path: Path) -> None:
@@ -171,7 +193,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 def test_pipe_from_one_command_to_the_next() -> None:
     done = in_shell("render-specs clevr --count 20 | render-specs check -")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "20 episodes, no faults\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "20 episodes, no errors\n", "")
 
 
 @pytest.mark.parametrize(
@@ -226,9 +248,9 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_report_counts_faults_in_the_singular(caplog: pytest.LogCaptureFixture) -> None:
-    report(SpecError([Diagnostic("f", n, "", "", "wrong") for n in range(1, 4)]), shown=2)
+    report(SpecError([Diagnostic("f", n, "", "", "wrong") for n in range(1, 4)]), limit=2)
     assert [record.message.split(" (")[0] for record in caplog.records if record.levelname == "ERROR"] == [
         "f:1: wrong",
         "f:2: wrong",
-        "and 1 more fault",
+        "and 1 more error",
     ]

@@ -35,7 +35,7 @@ def test_stats_as_text_and_json(store: str) -> None:
 
 def test_stats_are_drawn_as_png_and_svg(store: str, tmp_path: Path) -> None:
     png, svg = tmp_path / "s.png", tmp_path / "deep" / "s.svg"
-    assert f"drawn: {png}" in call("stats", store, "--out", str(png)).output
+    assert f"chart: {png}" in call("stats", store, "--out", str(png)).output
     call("stats", store, "--by", "split", "--out", str(svg))
     with Image.open(png) as picture:
         # Dots of the first color: there are bars.

@@ -53,7 +53,7 @@ def test_given_places_are_obeyed_without_checks() -> None:
 )
 def test_a_stated_constraint_that_given_places_break_is_named(constraint: dict[str, Any], named: str) -> None:
     objects = [{"name": "a", "location": [-1, -1], "size": "large"}, {"name": "b", "location": [1, 0], "size": "large"}]
-    with pytest.raises(CompileError, match="given places break") as caught:
+    with pytest.raises(CompileError, match="specified locations break") as caught:
         compiled(objects=objects, constraints=[constraint])
     assert named in caught.value.problem
     assert caught.value.broke == {}
@@ -123,11 +123,17 @@ def test_the_stated_minimum_replaces_the_stage_s() -> None:
         ({"objects": [{"name": "a", "size": "huge"}]}, "unknown size 'huge'"),
         ({"lights": [{"name": "lamp"}]}, "unknown light 'lamp'"),
         ({"constraints": [{"relation": "left", "subject": "x", "of": "y"}]}, "names object 'x'"),
-        ({"objects": [{"name": "object-1"}, {}]}, "two objects are called 'object-1'"),
+        ({"objects": [{"name": "object-1"}, {}]}, "two objects have the name 'object-1'"),
         ({"camera": {"location": [1, 1, 1], "look_at": [1, 1, 1]}}, "looks at"),
-        ({"camera": {"location": [1, 1, 1], "look_at": [1, 1, 1.0000001]}}, "camera: it stands at the point it looks"),
-        ({"camera": {"distance": 1e-7}}, "camera: it stands at the point it looks at"),
-        ({"views": [{"name": "a"}, {"name": "b", "distance": 1e-7}]}, "view b: it stands at the point it looks at"),
+        (
+            {"camera": {"location": [1, 1, 1], "look_at": [1, 1, 1.0000001]}},
+            "camera: its location is the point that it looks",
+        ),
+        ({"camera": {"distance": 1e-7}}, "camera: its location is the point that it looks at"),
+        (
+            {"views": [{"name": "a"}, {"name": "b", "distance": 1e-7}]},
+            "view b: its location is the point that it looks at",
+        ),
         ({"camera": {"framing": 1e-6}}, "camera: location: found -?[0-9.]+; allowed: at "),
         ({"camera": {"framing": 5e-324}}, "camera: location: found .*; allowed: a finite number"),
         ({"camera": {"location": [9999, 0, 1], "jitter": 1e4}}, "camera: location: found -?[0-9.]+; allowed: at "),

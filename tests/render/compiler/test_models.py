@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render.api import compile_spec
-from render.compiler.footprint import clearance, difference
+from render.compiler.constraints import clearance, difference
 from render.geometry.camera import Camera
 from render.geometry.orbit import seen_from
 from render.geometry.raster import Pose, rasterize

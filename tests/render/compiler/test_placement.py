@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from render.compiler import compile_episode, layout
-from render.compiler.candidates import free_strips
 from render.compiler.constraints import Demand, Rules
-from render.compiler.placement import placing_order
+from render.compiler.placement import free_strips, placing_order
 from render.model.profiles import settings_for
 from render.model.scene import SceneFrame
 from scene_specs.language.spec import EpisodeSpec

@@ -75,10 +75,10 @@ def test_more_less_and_what_was_left_out() -> None:
         ("frames[0].objects[0].color", "no value; write PATH=VALUE"),
         ("frames[0]objects=1", "no path at 'objects=1'"),
         (".frames=1", "no path at '.frames=1'"),
-        ("=1", "names no place"),
+        ("=1", "no path"),
         ("frames[=1", "no path at '[=1'"),
-        ('task["\\q"]=1', '"\\q" is no JSON string'),
-        ('task["\t"]=1', "is no JSON string"),
+        ('task["\\q"]=1', '"\\q" is not a JSON string'),
+        ('task["\t"]=1', "is not a JSON string"),
     ],
 )
 def test_a_path_that_leads_nowhere_is_said(text: str, words: str) -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 
 from render.compiler import compile_episode
+from render.episode.edit import change_scene
 from render.episode.pin_layout import pin_layout
-from render.episode.scene_edit import change_scene
 from render.model.errors import CompileError, SpecError, UsageError
 from render.model.profiles import settings_for
 from render.model.scene import Scene

@@ -89,7 +89,7 @@ def test_a_file_in_a_folders_place_is_named_and_the_others_written(
     file.parent.mkdir(parents=True)
     file.write_text("mine")
     report = run(store, tmp_path / "out", overwrite=overwrite)
-    assert report.failed == [f"episode set/val/3: {file} is in its way"]
+    assert report.failed == [f"episode set/val/3: {file} is in the way"]
     assert report.exported == 2
     assert file.read_text() == "mine"
     assert unfinished(tmp_path / "out") == []

@@ -117,6 +117,40 @@ def test_why_a_folder_is_not_locked(
         run(store, "folder", tmp_path / "out")
 
 
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "folder"])
+def test_temporary_files_of_a_killed_export_are_removed(store: LanceStore, tmp_path: Path, name: str) -> None:
+    leftover = tmp_path / "out/images/.0.png.k3_x91ab.part"
+    leftover.parent.mkdir(parents=True)
+    leftover.write_bytes(b"half")
+    run(store, name, tmp_path / "out")
+    assert unfinished(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize(("name", "blocked", "exported"), [("clevr", "images/train", 2), ("coco", "images/demo/a", 4)])
+def test_a_file_in_the_place_of_an_image_folder_is_named_and_the_others_exported(
+    store: LanceStore, tmp_path: Path, name: str, blocked: str, exported: int
+) -> None:
+    path = tmp_path / "out" / blocked
+    path.parent.mkdir(parents=True)
+    path.write_text("mine")
+    report = run(store, name, tmp_path / "out")
+    assert (report.exported, len(report.failed)) == (exported, 5 - exported)
+    assert all("in the way" in line for line in report.failed)
+    assert path.read_text() == "mine"
+
+
+@pytest.mark.parametrize(("name", "lists"), [("clevr", "scenes"), ("coco", "annotations")])
+def test_lists_that_cannot_be_written_are_an_error_of_the_export(
+    store: LanceStore, tmp_path: Path, name: str, lists: str
+) -> None:
+    run(store, name, tmp_path / "one")
+    (blocked, *_) = contents(tmp_path / "one" / lists)
+    (tmp_path / "out" / lists / blocked).mkdir(parents=True)
+    with pytest.raises(StoreError, match="writing the lists below"):
+        run(store, name, tmp_path / "out")
+    assert unfinished(tmp_path / "out") == []
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_an_empty_store(tmp_path: Path, name: str) -> None:
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)

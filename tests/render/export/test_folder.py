@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from render.export.atomic_output import output_lock
 from render.export.folder import export
-from render.export.protocol import ExportOptions, ExportReport, output_lock
+from render.export.protocol import ExportOptions, ExportReport
 from render.model.errors import ConflictError, StoreError, UsageError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import DamagedError, EpisodeStore

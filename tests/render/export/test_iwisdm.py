@@ -15,7 +15,6 @@ from PIL import Image
 from pycocotools import mask as coco
 
 from render.episode.make_record import make_record
-from render.export._iwisdm_truth import frames_of_record
 from render.export.iwisdm import export
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.errors import SpecError
@@ -23,16 +22,15 @@ from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.iwisdm.config import benchmark
-from scene_specs.benchmarks.iwisdm.generate import auto_sessions, bank_sessions, trial_specs
+from scene_specs.benchmarks.iwisdm.autotask_config import benchmark
+from scene_specs.benchmarks.iwisdm.generate import TrialSettings, auto_plans, classic_plans, trial_specs
 from scene_specs.benchmarks.iwisdm.reader import read
-from scene_specs.benchmarks.iwisdm.setup import Setup
-from scene_specs.benchmarks.iwisdm.verify import find_contradiction
+from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of_record
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 
 PLACES = {(0, 0): "top left", (1, 0): "top right", (0, 1): "bottom left", (1, 1): "bottom right"}
-SETUP = Setup(seed=6, balanced=True, described=1, fillers=1)
+SETUP = TrialSettings(seed=6, balanced=True, described=1, fillers=1)
 
 
 def made(spec: Mapping[str, Any]) -> EpisodeRecord:
@@ -42,9 +40,9 @@ def made(spec: Mapping[str, Any]) -> EpisodeRecord:
 
 @pytest.fixture(scope="module")
 def specs() -> list[dict[str, Any]]:
-    sources = [(auto_sessions(benchmark(level), SETUP, level, 2), level) for level in ("low", "high")]
-    sources.append((auto_sessions(benchmark("low"), SETUP, "low-x2", 2, chain=2), "low-x2"))
-    sources += [(bank_sessions(task, SETUP, {}), task) for task in ("odr", "dual-n-back", "search-and-report")]
+    sources = [(auto_plans(benchmark(level), SETUP, level, 2), level) for level in ("low", "high")]
+    sources.append((auto_plans(benchmark("low"), SETUP, "low-x2", 2, chain=2), "low-x2"))
+    sources += [(classic_plans(task, SETUP, {}), task) for task in ("odr", "dual-n-back", "search-and-report")]
     return [spec for sessions, name in sources for spec in trial_specs(sessions, SETUP, name, 0, 2)]
 
 
@@ -156,7 +154,7 @@ def test_rendered_truth_is_proved_and_damage_is_found(records: list[EpisodeRecor
     assert item.bbox is not None
     x, y, width, height = item.bbox
     damages: list[tuple[dict[str, Any], str]] = [
-        ({"bbox": ((x + 112) % 224, y, width, height)}, "where none is meant to be"),
+        ({"bbox": ((x + 112) % 224, y, width, height)}, "expected none there"),
         ({"bbox": None}, "nothing is visible"),
         ({"shape": "cube"}, "found shape 'cube'"),
     ]
@@ -184,7 +182,7 @@ def test_others_are_named(tmp_path: Path) -> None:
     store.put([made(spec), made({**spec, "id": "demo/a"})])
     report = run(store, tmp_path / "out")
     assert report.exported == 0
-    assert "no iWISDM trial" in " ".join(report.failed)
+    assert "not an iWISDM trial" in " ".join(report.failed)
     assert "found benchmark None" in " ".join(report.failed)
     assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
 
@@ -192,10 +190,10 @@ def test_others_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"objects": [{}]}, "task.objects.0.number: no trial"),
+        ({"objects": [{}]}, "task.objects.0.number: invalid iWISDM trial"),
         ({"questions": [{"answer_frame": 5, "answer": "true", "operator": {"name": "IsSame"}}]}, "operator.child"),
         ({"models": []}, "task.objects.0.object: found"),
-        ({"objects": []}, "where none is meant to be"),
+        ({"objects": []}, "expected none there"),
         ({"answers": "null"}, "task.answers"),
     ],
 )
@@ -216,5 +214,5 @@ def test_an_object_that_is_not_there_is_found(records: list[EpisodeRecord]) -> N
     at = next(k for k, image in enumerate(record.images) if image.annotation.objects)
     images = [*record.images]
     images[at] = images[at].model_copy(update={"annotation": images[at].annotation.model_copy(update={"objects": []})})
-    with pytest.raises(SpecError, match="nothing stands"):
+    with pytest.raises(SpecError, match="expected an object there"):
         frames_of_record(record.model_copy(update={"images": images}))

@@ -136,7 +136,7 @@ def test_again_writes_nothing_and_others_are_refused(folder: Path) -> None:
     report = run(store, folder / "out")
     assert (report.exported, report.skipped) == (0, 5)
     assert [line.split(":")[0] for line in report.failed] == ["episode demo/0001"]
-    assert "no KiloGram episode" in report.failed[0]
+    assert "not a KiloGram episode" in report.failed[0]
 
 
 def test_another_picture_of_the_same_name_is_not_overwritten(folder: Path) -> None:
@@ -170,4 +170,4 @@ def test_a_name_that_is_no_files_is_refused(tmp_path: Path, name: str | None) ->
     store.put([recorded(spec)])
     report = run(store, tmp_path / "out")
     assert len(report.failed) == 1
-    assert "can't be a file's name" in report.failed[0]
+    assert "can't be a file name" in report.failed[0]

@@ -17,7 +17,6 @@ from PIL import Image
 
 from render.cli.specs import main
 from render.episode.make_record import make_record
-from render.export._malevic_truth import verify_record
 from render.export.malevic import export
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.profiles import settings_for
@@ -25,6 +24,7 @@ from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.malevic.generate import malevic_spec
+from scene_specs.benchmarks.malevic.verify import verify_record
 from scene_specs.language.errors import SpecError
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
@@ -185,4 +185,4 @@ def test_a_picture_or_a_scene_that_shows_something_else_is_found() -> None:
 
 def test_what_was_rendered_is_proved_by_the_command(base: Path) -> None:
     done = CliRunner().invoke(main, ["check", "--prove", "--store", str(base / "s.lance")])
-    assert (done.exit_code, done.output) == (0, "12 episodes, no faults\n")
+    assert (done.exit_code, done.output) == (0, "12 episodes, no errors\n")

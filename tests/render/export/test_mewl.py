@@ -15,7 +15,6 @@ from pycocotools import mask as coco
 from render.cli.specs import main as render_specs
 from render.compiler import compile_episode
 from render.episode.make_record import make_record
-from render.export._mewl_truth import prove_record
 from render.export.mewl import export
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.profiles import settings_for
@@ -23,7 +22,7 @@ from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from scene_specs.benchmarks.mewl.verify import prove
+from scene_specs.benchmarks.mewl.verify import verify_record, verify_view
 from scene_specs.benchmarks.mewl.view import learner_view
 from scene_specs.importing.mewl import import_mewl
 from scene_specs.language.spec import EpisodeSpec
@@ -136,7 +135,7 @@ def test_the_importer_reads_it_and_the_same_scene_comes_out(
     (spec,) = import_mewl(folder / "out" / "val" / task, "nominal")
     assert spec.id == f"mewl/val/{task}/7"
     # Its relations now follow from the places, which must prove it as the demands did.
-    assert prove(learner_view(spec), records[task].scene.task["answer"]).ok  # type: ignore[index]
+    assert verify_view(learner_view(spec), records[task].scene.task["answer"]).ok  # type: ignore[index]
     scene = compile_episode(spec, settings_for("draft", 320, 240))
     for ours, theirs in zip(scene.frames, records[task].scene.frames, strict=True):
         assert ours.utterance == theirs.utterance
@@ -150,7 +149,7 @@ def test_what_is_there_is_left_and_what_differs_is_named(folder: Path, tmp_path:
     store.put([rendered("shape"), factories.make_record("demo/1")])
     report = run(store, tmp_path / "out")
     assert report.exported == 1
-    assert report.failed == ["episode demo/1: no MEWL episode: expected an id mewl/<split>/<task>/<number>"]
+    assert report.failed == ["episode demo/1: not a MEWL episode: expected an id mewl/<split>/<task>/<number>"]
     before = {path.name: path.read_bytes() for path in (tmp_path / "out/val/shape/7").iterdir()}
     again = run(store, tmp_path / "out")
     assert (again.exported, again.skipped) == (0, 1)
@@ -163,7 +162,7 @@ def test_what_is_there_is_left_and_what_differs_is_named(folder: Path, tmp_path:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_rendered_truth_proves_the_episode(task: str, records: dict[str, EpisodeRecord]) -> None:
-    assert prove_record(records[task]).ok
+    assert verify_record(records[task]) == ""
 
 
 def test_a_picture_that_breaks_its_episode_is_found(records: dict[str, EpisodeRecord], tmp_path: Path) -> None:
@@ -173,7 +172,7 @@ def test_a_picture_that_breaks_its_episode_is_found(records: dict[str, EpisodeRe
     annotation = last.annotation.model_copy(update={"objects": [*hidden, *last.annotation.objects[1:]]})
     images = [*record.images[:6], last.model_copy(update={"annotation": annotation})]
     broken = record.model_copy(update={"images": images})
-    assert not prove_record(broken).ok
+    assert verify_record(broken) != ""
     mirrored = records["relation"]
     swapped = []
     words = (mirrored.scene.task or {})["words"]
@@ -184,12 +183,12 @@ def test_a_picture_that_breaks_its_episode_is_found(records: dict[str, EpisodeRe
         other = {"left": relations["right"], "right": relations["left"]}
         changed = image.annotation.model_copy(update={"relations": {**relations, **other}})
         swapped.append(image.model_copy(update={"annotation": changed}) if image.frame == first else image)
-    assert not prove_record(mirrored.model_copy(update={"images": swapped})).ok
+    assert verify_record(mirrored.model_copy(update={"images": swapped})) != ""
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     store.put([broken, records["object"], factories.make_record("demo/1")])
     store.close()
     done = CliRunner().invoke(render_specs, ["check", "--prove", "--store", str(tmp_path / "s.lance")])
     assert done.exit_code == 2
     assert f"episode {broken.episode_id}: task: " in done.output
-    assert "episode demo/1: task: found benchmark 'demo'" in done.output
+    assert "episode demo/1" not in done.output and "(1 unverified: " in done.output
     assert records["object"].episode_id not in done.output

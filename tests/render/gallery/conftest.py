@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from render.gallery.build import GalleryOptions, build
+from render.gallery.build_gallery import GalleryOptions, build
 from render.store.lance.lance_store import LanceStore
 from tests.render.gallery.browsing import Open
 from tests.render.gallery.stores import odd_store

@@ -87,7 +87,7 @@ def test_everything_by_keyboard(open_page: Open) -> None:
 def test_keys_can_be_turned_off(open_page: Open) -> None:
     page = open_page("#/demo/hiding")
     page.get_by_role("button", name="Keys").click()
-    page.get_by_label("Use these keys").uncheck()
+    page.get_by_label("Use single-key shortcuts").uncheck()
     page.get_by_role("button", name="Close").click()
     page.keyboard.press("b")
     assert page.locator(".toggle").first.get_attribute("aria-pressed") == "false"

@@ -56,7 +56,7 @@ def test_other_names_of_this_machine_are_refused(port: int, host: str) -> None:
 
 
 def test_a_port_that_is_taken_is_named(port: int, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=f"--port {port}: can't be served on: Address already in use"):
+    with pytest.raises(UsageError, match=f"--port {port}: can't listen on it: Address already in use"):
         server_of(tmp_path, port)
     with server_of(tmp_path) as server:
         assert address_of(server) == f"http://127.0.0.1:{server.server_address[1]}/"

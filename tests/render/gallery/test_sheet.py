@@ -13,7 +13,7 @@ from PIL import Image
 from render.gallery.comparison_strip import comparison_strip
 from render.gallery.overlay import overlay
 from render.gallery.sheet import sheet
-from render.gallery.text import fitting, font, wrapped
+from render.gallery.typography import fitting, font, wrapped
 from render.model.png import decode_png
 from render.model.record import EpisodeRecord
 from tests.render.store.rendered import rendered

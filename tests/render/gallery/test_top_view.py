@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import render
 from render.gallery.top_view import PANEL, outline, top_view
-from render.gallery.top_view_ground import convex_hull, seen_at, seen_ground
+from render.gallery.top_view_marks import seen_at, seen_ground
 from render.geometry.camera import Camera
+from render.geometry.shapenet.repair import convex_hull
 from render.model.scene import Scene, SceneCamera
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -94,7 +95,7 @@ def test_an_outline_is_the_mesh_at_its_place_and_size() -> None:
 @given(st.lists(st.tuples(st.integers(-20, 20), st.integers(-20, 20)), min_size=3, max_size=30))
 def test_a_hull_holds_all_points_and_turns_one_way(points: list[tuple[int, int]]) -> None:
     cloud = np.array(points, dtype=np.float64)
-    hull = convex_hull(cloud)
+    hull = np.array(convex_hull(cloud))
     assert {tuple(corner) for corner in hull.tolist()} <= {tuple(point) for point in cloud.tolist()}
     for a, b in zip(hull, np.roll(hull, -1, axis=0), strict=True):
         side = (b[0] - a[0]) * (cloud[:, 1] - a[1]) - (b[1] - a[1]) * (cloud[:, 0] - a[0])

@@ -1,6 +1,8 @@
 """The share of a picture that is glass, and what it does to the number of samples."""
 
 import json
+from collections.abc import Iterator
+from importlib import metadata
 
 import numpy as np
 import pytest
@@ -12,7 +14,8 @@ from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.solid import solid
 from render.model.profiles import settings_for
 from render.model.scene import Scene
-from render.run.task_feed import Task
+from render.run.worker import Task
+from scene_specs.language import registry
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import parse_episode
 
@@ -151,3 +154,36 @@ def test_a_spec_says_whether_there_may_be_glass(spec: EpisodeSpec, may: bool) ->
 def test_a_worker_gets_the_time_of_the_samples_that_glass_takes() -> None:
     given = [Task(episode(material), None, STANDARD).samples for material in ("glass", "rubber")]  # type: ignore[arg-type]
     assert given == [220, 20]
+
+
+@pytest.fixture
+def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Materials of other packages: `ice` transmits light, `velvet` does not; `rubber` is Diorama's own."""
+    groups = {"diorama.materials": ("ice", "velvet"), "diorama.transmitting_materials": ("ice", "rubber")}
+    points = [
+        metadata.EntryPoint(name, f"not_installed.{name}:build", group)
+        for group, names in groups.items()
+        for name in names
+    ]
+    monkeypatch.setattr(metadata, "entry_points", lambda group: metadata.EntryPoints(points).select(group=group))
+    registry._added.cache_clear()
+    yield
+    registry._added.cache_clear()
+
+
+@pytest.mark.usefixtures("packages")
+def test_a_material_of_another_package_says_that_it_transmits_light() -> None:
+    scenes = {name: scene_of(thing(name, 2.0, 0.0, 0.0)) for name in ("glass", "ice", "velvet", "rubber")}
+    frames = {name: scene.frames[0] for name, scene in scenes.items()}
+    assert {name: samples_of(STANDARD, frame, frame.views[0]) for name, frame in frames.items()} == {
+        "glass": 220, "ice": 220, "velvet": 20, "rubber": 20,
+    }  # fmt: skip
+    assert share(scenes["ice"]) == share(scenes["glass"])
+    for name, may in (("ice", True), ("velvet", False), ("rubber", False)):
+        assert may_show_glass(episode(name)) == may_show_glass(scenes[name]) == may
+        assert Task(episode(name), None, STANDARD).samples == (220 if may else 20)  # type: ignore[arg-type]
+    assert may_show_glass(episode("rubber", random_objects={"count": 2, "materials": ["velvet", "ice"]}))
+
+
+def test_a_node_group_of_a_blend_file_is_not_glass() -> None:
+    assert not may_show_glass(episode({"blend": "glass.blend", "group": "glass"}))

@@ -3,8 +3,10 @@
 import pytest
 
 from render.model.errors import UsageError
-from render.model.profiles import DEFAULT_PROFILE, changed, profiles, settings_for
+from render.model.profiles import DEFAULT_PROFILE, episode_settings, profiles, settings_for
 from render.model.scene import Settings
+from scene_specs.language.spec import EpisodeSpec
+from tests.factories import make_scene
 
 SIZE = {"profile", "width", "height"}
 
@@ -24,12 +26,19 @@ def test_the_usual_ones_cost_more_from_draft_to_reference() -> None:
 
 
 def test_an_unknown_profile_is_named_with_those_there_are() -> None:
-    with pytest.raises(UsageError, match=r"unknown profile 'standart'; there are: draft, .* did you mean 'standard'"):
+    with pytest.raises(UsageError, match=r"unknown profile 'standart'; allowed: draft, .* did you mean 'standard'"):
         settings_for("standart", 64, 48)
 
 
 def test_a_scene_keeps_its_own_settings_unless_another_profile_is_asked_for() -> None:
     own = settings_for("standard", 64, 48).model_copy(update={"samples": 5})
-    assert changed(own, None, None) == own
-    assert changed(own, None, (32, 24)) == own.model_copy(update={"width": 32, "height": 24})
-    assert changed(own, "draft", None) == settings_for("draft", 64, 48)
+    scene = make_scene().model_copy(update={"settings": own})
+    assert episode_settings(scene) == own
+    assert episode_settings(scene, size=(32, 24)) == own.model_copy(update={"width": 32, "height": 24})
+    assert episode_settings(scene, "draft") == settings_for("draft", 64, 48)
+
+
+def test_a_spec_has_the_default_profile_at_its_stages_size() -> None:
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "a", "frames": [{"objects": [{"shape": "cube"}]}]})
+    assert episode_settings(spec) == settings_for(DEFAULT_PROFILE, 320, 240)
+    assert episode_settings(spec, "draft", (64, 48)) == settings_for("draft", 64, 48)

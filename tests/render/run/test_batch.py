@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,15 @@ import pytest
 from click.testing import CliRunner
 
 from render.cli.batch import main
+from render.model.errors import ConflictError, Diagnostic
+from render.model.record import RenderKey
+from render.run.batch import Batch, Request
 from render.run.local_ray import local_ray
+from render.run.options import RunOptions
 from render.store import open_or_create
+from render.store.resume import Decision, Planner
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.reading.documents import Document, SpecFile, documents
 
 BATCH = str(Path(sys.executable).with_name("render-batch"))
 ROOT = Path(__file__).resolve().parents[3]
@@ -181,3 +189,65 @@ def test_stopped_half_way_and_run_again_gives_each_once(
     found = run(specs, folder=tmp_path, renderer="tests.render.run.renderers:Slow")
     assert stored(tmp_path) == names
     assert found["skipped"] == len(before)
+
+
+def test_specs_are_read_twice_and_a_job_is_hashed_once(
+    tmp_path: Path, write: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    specs = write(episode("a"), episode("b"))
+    run(specs, folder=tmp_path)
+    reads: list[str] = []
+    hashes: list[str] = []
+    right, right_hash = documents, RenderKey.hash
+
+    def read(file: SpecFile) -> Iterator[Document | Diagnostic]:
+        reads.append(file.name)
+        return right(file)
+
+    def hashed(key: RenderKey) -> str:
+        if "_hash" not in key.__dict__:
+            hashes.append(key.spec["id"])
+        return right_hash(key)
+
+    monkeypatch.setattr("scene_specs.reading.source.documents", read)
+    monkeypatch.setattr(RenderKey, "hash", hashed)
+    specs = write(episode("a"), episode("b"), episode("c"))
+    found = run(specs, folder=tmp_path)
+    assert (found["rendered"], found["skipped"]) == (1, 2)
+    assert reads == [specs, specs] and hashes == ["a", "b"], "a worker hashes what it renders"
+
+
+def test_wrong_specs_are_named_before_broken_assets_and_conflicts(tmp_path: Path, write: Callable[..., str]) -> None:
+    run(write(episode("a"), episode("b")), folder=tmp_path)
+    material = {"blend": "gone.blend", "group": "Gone"}
+    broken = episode("c", frames=[{"objects": [{"material": material}]}])
+    bad = episode("d", stage="clever")
+    profile = ("--profile", "draft")
+    found = run(write(episode("a"), broken, bad), *profile, folder=tmp_path, code=2)
+    assert "clever" in found["stderr"] and "gone.blend" not in found["stderr"] and "--keep" not in found["stderr"]
+    found = run(write(episode("a"), broken), *profile, folder=tmp_path, code=2)
+    assert "episode c: asset 'gone.blend'" in found["stderr"] and "--keep" not in found["stderr"]
+    found = run(write(episode("a"), episode("b")), *profile, folder=tmp_path, code=2)
+    assert "episode a is stored already" in found["stderr"] and "episode b is stored already" in found["stderr"]
+
+
+def test_planning_holds_few_episodes(
+    tmp_path: Path, write: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def alive() -> int:
+        gc.collect()
+        return sum(type(item) is EpisodeSpec for item in gc.get_objects())
+
+    specs = write(*(episode(f"e{number}") for number in range(20)))
+    run(specs, folder=tmp_path)
+    before, held, right = alive(), [], Planner.conflict
+
+    def conflict(decisions: Sequence[Decision], count: int) -> ConflictError:
+        held.append(alive() - before)
+        return right(decisions, count)
+
+    monkeypatch.setattr(Planner, "conflict", conflict)
+    batch = Batch(Request([specs], str(tmp_path / "out.lance"), profile="draft", size=(64, 48)), RunOptions())
+    with pytest.raises(ConflictError, match="and 15 more"):
+        batch.plan()
+    assert 5 <= held[0] <= 7

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tools import chaos, cluster_check
+from tools.programs import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +25,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_killed_runs_resume_to_the_same_store(tmp_path: Path) -> None:
     expected = chaos.undisturbed(tmp_path, real=False)
-    outcome = chaos.one(2, False, ["worker", "driver"], tmp_path, expected)
+    outcome = chaos.run_once(2, False, ["worker", "driver"], tmp_path, expected)
     assert sum(outcome.killed.values()) > 0, "nothing was killed: the test tests nothing"
     _what_is_lost_or_wrong_is_noticed(tmp_path / "undisturbed.lance", expected)
 
@@ -43,7 +44,7 @@ def _what_is_lost_or_wrong_is_noticed(store: Path, expected: dict[str, str]) -> 
 def test_ctrl_c_twice_ends_at_once_and_leaves_a_whole_store(tmp_path: Path) -> None:
     specs, store = tmp_path / "specs.jsonl", tmp_path / "out.lance"
     chaos.write_specs(specs)
-    process = subprocess.Popen(chaos.command(specs, store, False), stderr=subprocess.PIPE, cwd=chaos.ROOT)
+    process = subprocess.Popen(chaos.command(specs, store, False), stderr=subprocess.PIPE, cwd=ROOT)
     deadline = time.monotonic() + 60
     while not store.exists() or not chaos.truths(store):
         assert time.monotonic() < deadline and process.poll() is None
@@ -68,7 +69,7 @@ def test_a_run_whose_raylet_dies_starts_ray_again_and_goes_on(tmp_path: Path, mo
     specs, store = tmp_path / "specs.jsonl", tmp_path / "out.lance"
     names = chaos.write_specs(specs)
     process = subprocess.Popen(
-        chaos.command(specs, store, False), stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=chaos.ROOT
+        chaos.command(specs, store, False), stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
     )
     deadline = time.monotonic() + 90
     while not store.exists() or not chaos.truths(store):

@@ -18,8 +18,7 @@ from render.run.events import EventLog
 from render.run.local_ray import local_ray
 from render.run.options import RunOptions
 from render.run.pool import Pool
-from render.run.tuner import Tuner
-from render.run.tuning import tune
+from render.run.tuner import Tuner, tune
 from render.run.worker_plan import Node, plan_workers
 from render.store import open_store
 from render.store.lance.lance_store import LanceStore
@@ -60,7 +59,7 @@ def test_the_device_is_recorded_with_each_episode(farm: Farm) -> None:
 
 def test_a_cpu_that_poses_as_a_gpu_stops_the_run(farm: Farm) -> None:
     found = farm.run(farm.write("a", "b"), "--gpus", "2", renderer="OnTheCpu", code=3)
-    assert "CPU Some Processor" in found["stderr"] and "asked for a GPU" in found["stderr"]
+    assert "CPU Some Processor" in found["stderr"] and "requested a GPU" in found["stderr"]
     assert farm.stored() == [], "what the wrong device rendered is not kept"
     farm.run(farm.write("a", "b"), "--device", "cpu", renderer="OnTheCpu")
 

@@ -24,7 +24,7 @@ def smi(folder: Path, text: str, code: int = 0) -> str:
 
 def test_the_drivers_program_is_asked(tmp_path: Path) -> None:
     cards = find_cards({}, tmp_path, smi(tmp_path, LISTING))
-    assert cards.count == 3 and "2 x NVIDIA H200" in cards.said and "1 x NVIDIA L4" in cards.said
+    assert cards.count == 3 and "2 x NVIDIA H200" in cards.report and "1 x NVIDIA L4" in cards.report
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_the_drivers_program_is_asked(tmp_path: Path) -> None:
 )
 def test_what_cuda_visible_devices_leaves(tmp_path: Path, visible: str, count: int) -> None:
     cards = find_cards({"CUDA_VISIBLE_DEVICES": visible}, tmp_path, smi(tmp_path, LISTING))
-    assert cards.count == count and "CUDA_VISIBLE_DEVICES" in cards.said
+    assert cards.count == count and "CUDA_VISIBLE_DEVICES" in cards.report
 
 
 def test_device_files_where_there_is_no_program(tmp_path: Path) -> None:
@@ -44,5 +44,5 @@ def test_device_files_where_there_is_no_program(tmp_path: Path) -> None:
 
 def test_nothing_there_says_what_was_looked_at(tmp_path: Path) -> None:
     cards = find_cards({}, tmp_path, smi(tmp_path, "NVIDIA-SMI has failed: no driver", 9))
-    assert cards.count == 0 and "no driver" in cards.said and "/dev/nvidia0" in cards.said
-    assert "no nvidia-smi" in find_cards({}, tmp_path, None).said
+    assert cards.count == 0 and "no driver" in cards.report and "/dev/nvidia0" in cards.report
+    assert "no nvidia-smi" in find_cards({}, tmp_path, None).report

@@ -1,19 +1,11 @@
-"""What follows from the options of a run alone."""
+"""Options of a run."""
 
 from __future__ import annotations
 
 import pytest
 
 from render.model.errors import UsageError
-from render.run.options import RunOptions, parse_bytes, timeout_of
-
-
-def test_time_outs_grow_with_the_work() -> None:
-    small = timeout_of(RunOptions(), 24, 320, 240, 1)
-    assert timeout_of(RunOptions(), 512, 320, 240, 1) > small
-    assert timeout_of(RunOptions(), 24, 1280, 960, 1) > small
-    assert timeout_of(RunOptions(), 24, 320, 240, 7) > small
-    assert timeout_of(RunOptions(timeout=3.0), 24, 320, 240, 2) == 6.0
+from render.run.options import parse_bytes
 
 
 def test_memory_is_written_as_people_do() -> None:

@@ -34,7 +34,7 @@ def test_a_run_that_is_alive(tmp_path: Path) -> None:
 
 def test_a_run_that_ended_and_one_that_was_killed(tmp_path: Path) -> None:
     store = str(tmp_path / "a.lance")
-    assert asked(store)[0] == 1 and "no run is alive" in asked(store)[1]
+    assert asked(store)[0] == 1 and "no active or recorded run" in asked(store)[1]
     file = StatusFile(Status(store, total=3, done=3, state="ended"))
     file.write()
     assert asked(store)[0] == 1 and "ended" in asked(store)[1]

@@ -44,7 +44,7 @@ def test_a_clusters_nodes_are_filled_evenly(cores: list[int], workers: int | Non
     assert len(plans) == (workers or sum(cores))
     for node in nodes:
         mine = [plan for plan in plans if plan.node == node.id]
-        assert len({plan.slot for plan in mine}) == len(mine) and all(plan.of == len(mine) for plan in mine)
+        assert len({plan.index for plan in mine}) == len(mine) and all(plan.count == len(mine) for plan in mine)
         if (workers or 0) <= sum(cores):
             pinned = [core for plan in mine for core in plan.pinned(range(node.cores))]
             assert len(pinned) == len(set(pinned)), "no core is given to two workers"
@@ -62,7 +62,9 @@ def test_as_many_gpus_as_asked_for() -> None:
 def test_workers_that_share_a_card() -> None:
     plans = plan_workers(RunOptions(gpus=2, workers_per_gpu=3), here(12, 2), 100)
     assert [plan.card for plan in plans] == [0, 1, 0, 1, 0, 1], "one on every card before a second on any"
-    assert all(plan.gpu_share == pytest.approx(1 / 3) and plan.threads == 2 and plan.sharers == 6 for plan in plans)
+    assert all(
+        plan.gpu_share == pytest.approx(1 / 3) and plan.threads == 2 and plan.workers_on_node == 6 for plan in plans
+    )
     measured = plan_workers(RunOptions(gpus=2, workers_per_gpu=None), here(12, 2), 100)
     assert [plan.card for plan in measured] == [0, 1]
     assert all(plan.gpu_share * MOST_PER_GPU <= 1 for plan in measured)
@@ -95,7 +97,7 @@ def test_a_named_device_is_never_replaced_by_another() -> None:
         plan_workers(RunOptions(device="optix"), here(2), 10)
     with pytest.raises(UsageError, match="exclude"):
         plan_workers(RunOptions(device="cpu", gpus=1), here(2, 1), 10)
-    with pytest.raises(UsageError, match="exclude"):
+    with pytest.raises(UsageError, match="--workers 2 is for CPU workers"):
         plan_workers(RunOptions(workers=2, gpus=1), here(2, 1), 10)
 
 
@@ -137,5 +139,5 @@ def test_a_number_of_what_does_not_render_is_refused() -> None:
 
 
 def test_more_workers_than_cores_take_turns() -> None:
-    plan = WorkerPlan("cpu", 2, slot=3, of=4)
+    plan = WorkerPlan("cpu", 2, index=3, count=4)
     assert plan.pinned([10, 11, 12]) == (10, 11)

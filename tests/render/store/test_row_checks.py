@@ -85,7 +85,7 @@ def test_pillows_bound_is_not_ours_and_ours_holds(monkeypatch: pytest.MonkeyPatc
         patch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
         assert problems_of(row(rendered())) == []
     monkeypatch.setattr(png_module, "MOST_SIDE", 63)
-    message = "can't be decoded: it is 64x48, and a side has 63 pixels at most"
+    message = "can't be decoded: found 64x48 pixels; allowed: at most 63 per side"
     assert problems_of(row(rendered())) == [f"image f0: {message}", f"image f1: {message}"]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from render.compiler import compile_episode
 from render.model.profiles import settings_for
-from scene_specs.checks.semantics import check_spec, spec_issues
+from scene_specs.checks.semantics import check_spec, spec_diagnostics
 from scene_specs.language.errors import SpecError
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.stage import load_stage
@@ -27,7 +27,7 @@ def spec_of(**frame: Any) -> EpisodeSpec:
 
 
 def paths(**frame: Any) -> list[tuple[str | int, ...]]:
-    return [issue.path[2:] for issue in spec_issues(spec_of(**frame))]
+    return [issue.path[2:] for issue in spec_diagnostics(spec_of(**frame))]
 
 
 @pytest.mark.parametrize(

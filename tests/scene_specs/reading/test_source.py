@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from render.compiler import compile_episode
+from render.model.profiles import settings_for
 from render.model.scene import Scene
 from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
 from scene_specs.language.errors import SpecError
@@ -205,3 +209,21 @@ def test_a_scene_is_told_from_a_spec() -> None:
     with pytest.raises(SpecError) as caught:
         parse_episode(json.dumps({"scene_version": 1, "id": "a"}))
     assert "settings" in {diagnostic.path for diagnostic in caught.value.diagnostics}
+
+
+def test_a_wrong_field_of_a_pointer_does_not_hide_other_diagnostics() -> None:
+    frame = {"objects": [{"name": "a", "shape": "cone"}], "pointer": {"target": "a", "kind": "foot"}}
+    with pytest.raises(SpecError) as caught:
+        parse_episode(json.dumps(episode(frames=[frame])))
+    paths = {diagnostic.path for diagnostic in caught.value.diagnostics}
+    assert paths == {"frames[0].pointer.kind", "frames[0].objects[0].shape"}
+
+
+def test_a_scene_is_read_without_the_renderer() -> None:
+    text = compile_episode(parse_episode(json.dumps(episode())), settings_for("draft", 32, 32)).to_json()
+    code = (
+        "import sys; from scene_specs.reading.source import parse_episode; scene = parse_episode(sys.stdin.read());"
+        "assert scene.to_json() and scene._repr_html_() is None; print('render' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -46,7 +46,7 @@ def test_what_decides_a_result_is_in_its_key_and_a_name_is_not() -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ("{", "no readable JSON"),
+        ("{", "unreadable JSON"),
         ({"settings": {}}, "name: Field required"),
         ({"name": "../x"}, "name: .*pattern"),
         ({"name": "a", "sampels": 3}, "sampels"),
@@ -54,7 +54,7 @@ def test_what_decides_a_result_is_in_its_key_and_a_name_is_not() -> None:
         ({"name": "a", "settings": {"sample": 3}}, "settings: sample: "),
         ({"name": "a", "base": "standrad"}, "did you mean 'standard'"),
         ({"name": "a", "hook": "math:nothing"}, "hook 'math:nothing'.*module:function"),
-        ([{"name": "a"}, {"name": "a"}], "two candidates are called a"),
+        ([{"name": "a"}, {"name": "a"}], "two candidates have the name a"),
     ],
 )
 def test_faults_are_said(tmp_path: Path, data: Any, said: str) -> None:
@@ -63,7 +63,7 @@ def test_faults_are_said(tmp_path: Path, data: Any, said: str) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"none\.json: no readable JSON"):
+    with pytest.raises(UsageError, match=r"none\.json: unreadable JSON"):
         candidates([str(tmp_path / "none.json")])
 
 

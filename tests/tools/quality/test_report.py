@@ -17,7 +17,7 @@ from render.annotations.encode import encode_png
 from render.model.errors import AssetError, UsageError
 from render.model.profiles import settings_for
 from tools.quality import references, report, results
-from tools.quality.measure import divided
+from tools.quality.measure import divide_seconds
 from tools.quality.metrics import errors
 from tools.quality.plot import Point, front, svg
 from tools.quality.png16 import write_png16
@@ -49,7 +49,7 @@ def lay_result(folder: Path, name: str, scene: TestScene, noise: float, seconds:
     png = encode_png((picture(1, noise) >> 8).astype(np.uint8))
     steps = {"sampling": seconds, "denoising": 0.5, "render": 0.25}
     about = {"base": "standard", "change": f"standard: {name}", "prediction": "as before"}
-    results.keep(folder, name, scene.name, "key", png, steps, 2 * seconds, truth, "a", about)
+    results.keep(folder, name, scene.name, "key", results.Measured(steps, 2 * seconds, png, truth, "a"), about)
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_pictures_of_another_size_are_an_error_that_says_which(measured: tuple[P
     done, known = measured
     scene = scenes(1)[0]
     small = encode_png(np.zeros((12, 16, 3), np.uint8))
-    results.keep(done, "try", scene.name, "key", small, {"sampling": 1.0}, 1.0)
+    results.keep(done, "try", scene.name, "key", results.Measured({"sampling": 1.0}, 1.0, small))
     with pytest.raises(UsageError, match=rf"candidate try, scene {scene.name}: .*\(12, 16, 3\).*\(24, 32, 3\)"):
         report.rows(done, known, scenes(2))
 
@@ -143,14 +143,14 @@ def test_references_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         references.have_reference(tmp_path, scene, 10, (64, 48))
     lay_reference(tmp_path, scene, "of another version")
     assert not references.have_reference(tmp_path, scene, 10, SIZE)
-    with pytest.raises(AssetError, match="made of another scene"):
+    with pytest.raises(AssetError, match="made from another version"):
         references.load_reference(tmp_path, scene)
     lay_reference(tmp_path, scene, filter_glossy=0.5)
     assert not references.have_reference(tmp_path, scene, 10, SIZE)
     with pytest.raises(AssetError, match=r"other settings .* filter_glossy 0\.5, now 2\.0"):
         references.load_reference(tmp_path, scene)
     (tmp_path / f"{scene.name}.json").write_text("{}")
-    with pytest.raises(AssetError, match=r"damaged: found no scene, size, .*delete it"):
+    with pytest.raises(AssetError, match=r"damaged: missing scene, size, .*delete it"):
         references.load_reference(tmp_path, scene)
 
 
@@ -191,14 +191,14 @@ def test_sixteen_bits_of_the_display_curve() -> None:
 
 @given(*[st.floats(0, 10)] * 3, st.integers(1, 512), st.booleans())
 def test_the_parts_of_a_render_add_up(whole: float, plain: float, denoised: float, samples: int, denoise: bool) -> None:
-    parts = divided(whole, plain, denoised, samples, denoise)
+    parts = divide_seconds(whole, plain, denoised, samples, denoise)
     assert sum(parts.values()) == pytest.approx(whole)
     assert min(parts.values()) >= -1e-12
 
 
 def test_the_parts_of_a_render_are_found() -> None:
     # A sample takes 0.1, the denoiser 0.4, everything else 0.05.
-    parts = divided(24 * 0.1 + 0.4 + 0.05, 0.15, 0.55, 24, True)
+    parts = divide_seconds(24 * 0.1 + 0.4 + 0.05, 0.15, 0.55, 24, True)
     assert parts == pytest.approx({"sampling": 2.4, "denoising": 0.4, "render": 0.05})
 
 

@@ -11,6 +11,7 @@ from render.compiler import compile_episode
 from render.model.profiles import settings_for
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from scene_specs.reading.source import parse_episode
+from tools.__main__ import main as run_tool
 from tools.quality import scenes as module
 from tools.quality.scenes import FILE, scenes, text
 
@@ -50,4 +51,4 @@ def test_a_scene_is_the_frame_of_the_episode_it_was_taken_from() -> None:
 
 def test_a_changed_list_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "text", lambda: "other\n")
-    assert module.main([]) == 1
+    assert run_tool(["quality-scenes"]) == 1

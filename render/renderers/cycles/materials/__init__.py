@@ -1,6 +1,8 @@
-"""Materials, one file each; the file's header says what it takes.
+"""Materials of the Cycles renderer, one file each. The header of a file lists the parameters of its material.
 
-A package adds one by an entry point of group `diorama.materials`: a function from SceneMaterial to a Blender material.
+A package adds a material by an entry point of group `diorama.materials`: a function from SceneMaterial to a Blender
+material. If light passes through it, an entry point of group `diorama.transmitting_materials` with the same name gives
+its images the samples of glass.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ BUILDERS: dict[str, Callable[[SceneMaterial], Any]] = {
 
 
 def build(material: SceneMaterial, path: Path | None) -> Any:
-    """A new Blender material. path: the .blend file of material "blend". Raises AssetError."""
+    """A new Blender material. path: the .blend file, None for other materials. Raises AssetError if it is unknown."""
     if path is not None:
         return blend.build(material, path)
     if material.name in BUILDERS:

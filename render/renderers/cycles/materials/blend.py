@@ -1,10 +1,12 @@
 """`blend`: a shader node group from a user's .blend file.
 
-blend       path of the file below an asset root
-group       name of a shader node group with a shader output
-color       object color; goes to the group's input called "Color", if it has one
+    parameter   type          default           meaning
+    blend       path          (required)        .blend file, relative to an asset root
+    group       name          (required)        shader node group of the file with at least one shader output
+    color       linear RGB    (from the object) connected to the group's input `Color`, if it has one
 
-Only the node group is taken from the file, scripts stay off, and the path was checked by the compiler.
+Only the node group is read from the file, its first shader output becomes the surface, and scripts stay disabled. The
+compiler has checked that the path lies below an asset root. Light may pass through it, but it gets no extra samples.
 """
 
 from __future__ import annotations
@@ -20,21 +22,21 @@ from render.renderers.cycles.materials.nodes import Tree
 
 
 def build(material: SceneMaterial, path: Path) -> Any:
-    """The Blender material. Raises AssetError if the file or the group is not there or has no shader output."""
+    """The Blender material. Raises AssetError for a missing file or group, or a group without shader output."""
     assert material.group is not None
     if not path.is_file():
         raise AssetError(f"{path}: no such .blend file")
     try:
-        with bpy.data.libraries.load(str(path), link=False) as (there, taken):
-            groups = list(there.node_groups)
-            taken.node_groups = [name for name in groups if name == material.group]
+        with bpy.data.libraries.load(str(path), link=False) as (available, imported):
+            groups = list(available.node_groups)
+            imported.node_groups = [name for name in groups if name == material.group]
     except OSError as error:
         raise AssetError(f"{path}: Blender cannot read it: {error}") from error
-    if not taken.node_groups:
+    if not imported.node_groups:
         raise AssetError(f"{path}: no node group {material.group!r}; there are: {', '.join(sorted(groups)) or 'none'}")
     tree = Tree(f"{material.blend}:{material.group}")
     node = tree.nodes.new("ShaderNodeGroup")
-    node.node_tree = taken.node_groups[0]
+    node.node_tree = imported.node_groups[0]
     shaders = [socket for socket in node.outputs if socket.type == "SHADER"]
     if not shaders:
         raise AssetError(f"{path}: node group {material.group!r} has no shader output")

@@ -1,7 +1,8 @@
 """`emission`: a surface that glows in its color and lights its surroundings.
 
-color       object color, linear RGB
-strength    factor on the radiance, 1 shows the color exactly (above 0, default 1)
+parameter   type          default           meaning
+color       linear RGB    (from the object) color of the emitted light
+strength    number > 0    1                 factor on the emitted radiance (no unit); 1 shows the color exactly
 """
 
 from __future__ import annotations

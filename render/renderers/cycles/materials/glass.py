@@ -1,9 +1,14 @@
-"""`glass`: MEWL's colored glass.
+"""`glass`: the colored glass of MEWL, a smooth dielectric that refracts and reflects.
 
-color       object color, linear RGB
+    parameter   type          default           meaning
+    color       linear RGB    (from the object) tint of refracted and reflected light
 
-Smooth refraction and reflection, IOR 1.1, Beckmann at roughness 0. Numbers of the published MEWL material.
-Solid in the id pass: what the eye sees through it is not.
+    fixed       value         meaning
+    IOR         1.1           index of refraction, inside over outside (no unit)
+    roughness   0             Beckmann distribution; 0 is perfectly smooth
+
+The values are those of the published MEWL material. Light passes through it, so images with much glass get more samples
+(render/geometry/glass.py). The id and depth passes treat it as solid: objects behind it are hidden there.
 """
 
 from __future__ import annotations

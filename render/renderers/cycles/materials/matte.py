@@ -1,6 +1,10 @@
-"""`matte`: plain Lambertian paint, nothing that shines.
+"""`matte`: an ideal diffuse (Lambertian) surface without highlights.
 
-color       object color, linear RGB
+parameter   type          default           meaning
+color       linear RGB    (from the object) diffuse reflectance
+
+fixed       value         meaning
+roughness   0             Lambertian; larger values would be Oren-Nayar
 """
 
 from __future__ import annotations

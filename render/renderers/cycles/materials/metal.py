@@ -1,9 +1,15 @@
-"""`metal`: CLEVR's brushed metal.
+"""`metal`: the brushed metal of CLEVR, a mix of two anisotropic reflections.
 
-color       object color, linear RGB
+    parameter   type          default           meaning
+    color       linear RGB    (from the object) reflectance of both lobes
 
-Two GGX lobes in the object's color with anisotropy 0.25 (roughness 0.447 and 0.1), mixed 0.6 towards the sharper one.
-The brush runs round the object's Z axis (Cycles' default tangent). Numbers of the published CLEVR material.
+    fixed       value         meaning
+    roughness   0.447, 0.1    of the two GGX lobes, 0 is smooth
+    mix         0.6           share of the sharper lobe
+    anisotropy  0.25          of both lobes, 0 is isotropic
+
+The brush direction runs around the object's Z axis (Cycles' default tangent). The values are those of the published
+CLEVR material.
 """
 
 from __future__ import annotations

@@ -1,9 +1,16 @@
 """`original` and `painted`: the materials that a model brings along.
 
-color       linear RGB, or a texture in sRGB; replaced by the object's color where the object's alpha is 1 (`painted`)
-roughness, metallic, specular, alpha    as Blender's Principled BSDF means them
+    parameter   type          default           meaning
+    color       linear RGB    0.5               base color of the model's material
+    texture     sRGB image    none              base color from the texture coordinates, in place of `color`
+    roughness   number 0-1    0.5               0 is smooth
+    metallic    number 0-1    0                 0 is a dielectric, 1 a metal
+    specular    number 0-1    0.5               level of the dielectric reflection
+    alpha       number 0-1    1                 opacity
 
-Both sides of a face look alike: models of the wild have faces of either direction.
+All are inputs of Blender's Principled BSDF, read from the model's files. With `painted`, the object's color replaces
+the base color: a mix node uses it where the alpha of the object's color is 1. Both sides of a face look alike, because
+models of unknown origin have faces of either orientation.
 """
 
 from __future__ import annotations
@@ -15,7 +22,7 @@ from render.renderers.cycles.materials.nodes import Tree
 
 
 def build(look: ModelMaterial, image: Any | None) -> Any:
-    """The Blender material of one of a model's materials. image: its texture's datablock."""
+    """The Blender material of one material of a model. image: data-block of its texture, or None."""
     tree = Tree(f"model {look.name}"[:60])
     mix = tree.add("Mix", data_type="RGBA", blend_type="MIX")
     factor, first, second = (next(s for s in mix.inputs if s.identifier == name) for name in _MIX_INPUTS)
@@ -33,5 +40,5 @@ def build(look: ModelMaterial, image: Any | None) -> Any:
     return tree.finish(body.outputs[0])
 
 
-# A mix node has inputs of all types under the same names; only identifiers tell them apart.
+# The inputs of a mix node have the same names for all types; only their identifiers differ.
 _MIX_INPUTS = ("Factor_Float", "A_Color", "B_Color")

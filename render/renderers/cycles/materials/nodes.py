@@ -1,4 +1,4 @@
-"""Building node trees by data-block access alone, and the color every material takes from its object."""
+"""Build the node trees of materials, with the color that each takes from its object."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import bpy
 
 
 class Tree:
-    """A material under construction: `add` makes a node, `link` joins sockets, `color` is the object's color."""
+    """A material under construction: `add` creates a node, `link` connects sockets, `finish` sets the surface."""
 
     def __init__(self, name: str) -> None:
         self.material: Any = bpy.data.materials.new(name)
@@ -20,18 +20,16 @@ class Tree:
 
     @property
     def color(self) -> Any:
-        """Socket with the object's own color: one material serves every color, so nothing is compiled anew."""
+        """Output with the object's color. One material serves all colors, so that no shader is compiled again."""
         return self._info.outputs["Color"]
 
     @property
     def alpha(self) -> Any:
-        """Socket with the alpha of the object's color, which is nothing's opacity but free for a material's use."""
+        """Output with the alpha of the object's color, which materials may use freely: it is not an opacity."""
         return self._info.outputs["Alpha"]
 
     def add(self, kind: str, **inputs: Any) -> Any:
-        """A node of type ShaderNode<kind>; keyword arguments are properties if it has them, else inputs (spaces as
-        _).
-        """
+        """A new node of type ShaderNode<kind>. Keywords set properties, or else inputs (`_` for a space)."""
         node = self.nodes.new(f"ShaderNode{kind}")
         for key, value in inputs.items():
             if key in node.bl_rna.properties:
@@ -45,11 +43,11 @@ class Tree:
         return node
 
     def link(self, source: Any, target: Any) -> None:
-        """Join an output to an input."""
+        """Connect an output to an input."""
         self.material.node_tree.links.new(source, target)
 
     def mix(self, factor: Any, first: Any, second: Any) -> Any:
-        """Shader `first` mixed towards `second` by factor (number or socket); returns the output socket."""
+        """Output of a mix of two shaders. factor: share of `second`, a number or an output."""
         node = self.nodes.new("ShaderNodeMixShader")
         if isinstance(factor, bpy.types.NodeSocket):
             self.link(factor, node.inputs[0])
@@ -60,6 +58,6 @@ class Tree:
         return node.outputs[0]
 
     def finish(self, surface: Any) -> Any:
-        """Set the surface and return the material."""
+        """Connect the surface output and return the material."""
         self.link(surface, self._output.inputs["Surface"])
         return self.material

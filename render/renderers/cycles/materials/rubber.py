@@ -1,9 +1,14 @@
-"""`rubber`: CLEVR's matte plastic.
+"""`rubber`: the matte plastic of CLEVR, a diffuse body under a soft sheen and a broad white highlight.
 
-color       object color, linear RGB
+    parameter   type          default           meaning
+    color       linear RGB    (from the object) reflectance of the diffuse body and of the sheen
 
-Diffuse under a soft sheen (Ashikhmin, roughness 0.6) by a Fresnel of IOR 1.7, under a broad white highlight (Beckmann,
-roughness 0.35^0.5, white 0.8) by a Fresnel of IOR 1.2. Numbers of the published CLEVR material.
+    fixed       value         meaning
+    body        roughness 0   Lambertian
+    sheen       roughness 0.6 Ashikhmin sheen, mixed over the body by a Fresnel term of IOR 1.7
+    highlight   white 0.8     Beckmann reflection of roughness 0.35^0.5, mixed on top by a Fresnel term of IOR 1.2
+
+The values are those of the published CLEVR material.
 """
 
 from __future__ import annotations

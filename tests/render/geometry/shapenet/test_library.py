@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from render.geometry.shapenet import Library, library, load_model, loading
-from render.geometry.shapenet.cache import ModelCache
+from render.geometry.shapenet.loading import ModelCache
 from render.model.errors import AssetError, DioramaError, UsageError
 from tests.render.geometry.shapenet.trees import CHAIR, Tree, obj, textured
 
@@ -56,11 +56,11 @@ def test_names_mean_one_model(four: Library, word: str) -> None:
         ("shapenet:chairs/0c", "there are 4, such as 0a"),
         ("shapenet:tables/#1", "no category 'tables'"),
         ("shapenet:chairz/#1", "did you mean 'chair"),
-        ("shapenet:../#1", "is no model's name"),
-        ("shapenet:chairs/..", "is no model's name"),
-        ("shapenet:chairs/../../x", "is no model's name"),
-        ("shapenet:/etc/passwd", "is no model's name"),
-        ("shapenet:chairs/#0", "is no model's name"),
+        ("shapenet:../#1", "is not the name of a model"),
+        ("shapenet:chairs/..", "is not the name of a model"),
+        ("shapenet:chairs/../../x", "is not the name of a model"),
+        ("shapenet:/etc/passwd", "is not the name of a model"),
+        ("shapenet:chairs/#0", "is not the name of a model"),
     ],
 )
 def test_what_is_not_there_is_named(four: Library, shape: str, part: str) -> None:

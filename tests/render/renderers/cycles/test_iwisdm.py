@@ -11,10 +11,9 @@ import pytest
 from render.api import compile_spec, render_scene
 from render.model.profiles import settings_for
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from scene_specs.benchmarks.iwisdm.bank import TASKS
-from scene_specs.benchmarks.iwisdm.generate import bank_sessions, trial_specs
-from scene_specs.benchmarks.iwisdm.setup import Setup
-from tools.iwisdm_check import picture_faults
+from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
+from scene_specs.benchmarks.iwisdm.generate import TrialSettings, classic_plans, trial_specs
+from tools.iwisdm_check import picture_problems
 
 SIDE = 64
 
@@ -32,8 +31,8 @@ def test_pictures_of_a_trial(
 ) -> None:
     assert task in TASKS
     monkeypatch.setenv("DIORAMA_CACHE", str(tmp_path))
-    setup = Setup(seed=8)
-    (spec,) = trial_specs(bank_sessions(task, setup, {"delay": (1, 1)}), setup, task, 0, 1)
+    setup = TrialSettings(seed=8)
+    (spec,) = trial_specs(classic_plans(task, setup, {"delay": (1, 1)}), setup, task, 0, 1)
     settings = settings_for("draft", SIDE, SIDE).model_copy(update={"samples": 4})
     scene = compile_spec(json.dumps(spec), "draft", (SIDE, SIDE)).model_copy(update={"settings": settings})
     images = render_scene(scene, renderer=renderer)
@@ -42,4 +41,4 @@ def test_pictures_of_a_trial(
         shown = [one["location"] for one in spec["task"]["objects"] if one["frame"] == number]
         spaces = [(int(place.endswith("right")), int(place.startswith("bottom"))) for place in shown]
         assert image.passes.color.shape == (SIDE, SIDE, 3)
-        assert picture_faults(image.passes.color, spaces, answer == "null") == []
+        assert picture_problems(image.passes.color, spaces, answer == "null") == []

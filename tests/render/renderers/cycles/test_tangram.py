@@ -10,7 +10,6 @@ import pytest
 
 from render.compiler import compile_episode
 from render.episode.make_record import make_record
-from render.export._kilogram_truth import verify_record
 from render.model.passes import Passes
 from render.model.profiles import settings_for
 from render.model.scene import Scene
@@ -19,8 +18,9 @@ from render.renderers.fake import FakeRenderer
 from scene_specs.benchmarks.kilogram.dataset import own_dataset
 from scene_specs.benchmarks.kilogram.emit import Look, picture_specs
 from scene_specs.benchmarks.kilogram.examples import RGB
-from scene_specs.benchmarks.kilogram.figure import area
 from scene_specs.benchmarks.kilogram.pieces import PIECES
+from scene_specs.benchmarks.kilogram.verify import verify_record
+from scene_specs.language.outlines import signed_area
 from scene_specs.reading.source import parse_episode
 from tests import factories
 
@@ -73,7 +73,7 @@ def test_ids_are_the_pieces_whose_inside_a_pixels_center_is() -> None:
     outside = np.ones((size, size), dtype=bool)
     for piece, polygon in zip(PIECES, DATA.figures[TANGRAM].placed(size), strict=True):
         # How far inside the nearest edge, in pixels; corners go one way round.
-        turn = np.sign(area(polygon))
+        turn = np.sign(signed_area(polygon))
         depth = np.full((size, size), np.inf)
         for (x1, y1), (x2, y2) in zip(polygon, (*polygon[1:], polygon[0]), strict=True):
             along = np.hypot(x2 - x1, y2 - y1)

@@ -9,7 +9,7 @@ from pathlib import Path
 import lance
 import pytest
 
-from render.cli.common import atomic_writer
+from render.cli.output import atomic_writer
 from render.compiler.render_key import render_key_of
 from render.model.errors import StoreError
 from render.store.lance import verify as looking

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scene_specs.benchmarks.clevr.random_scenes import clevr_spec, clevr_specs
-from scene_specs.checks.semantics import spec_issues
+from scene_specs.checks.semantics import spec_diagnostics
 from scene_specs.language.errors import SpecError
 from scene_specs.language.vocabulary import COGENT, COLORS, SHAPES
 
@@ -19,7 +19,7 @@ from scene_specs.language.vocabulary import COGENT, COLORS, SHAPES
 def test_an_episode_made_alone_is_the_one_of_the_run(index: int, seed: int, cogent: str | None) -> None:
     run = list(clevr_specs(index + 1, (0, 10), "val", seed, cogent))
     assert run[index] == clevr_spec(index, (0, 10), "val", seed, cogent)
-    assert not spec_issues(run[index])
+    assert not spec_diagnostics(run[index])
     assert len({spec.id for spec in run}) == index + 1
 
 

@@ -9,42 +9,40 @@ from pathlib import Path
 from hypothesis import strategies as st
 from PIL import Image
 
-from scene_specs.benchmarks.icca.contexts import context_spec
-from scene_specs.benchmarks.icca.folders import table_text, write_game
-from scene_specs.benchmarks.icca.game import Game, new_game
-from scene_specs.benchmarks.icca.picture import Picture, picture_from, picture_of
-from scene_specs.benchmarks.icca.pictures import png
-from scene_specs.benchmarks.icca.play import Trial, play
-from scene_specs.benchmarks.icca.players import Setup, factory
-from scene_specs.benchmarks.icca.prompts import Setting
-from scene_specs.benchmarks.icca.variants import ListenerVariant, listener_variant, speaker_variant
+from scene_specs.benchmarks.icca.game import Game, ListenerVariant, listener_variant, new_game, speaker_variant
+from scene_specs.benchmarks.icca.game_folders import table_text, write_game
+from scene_specs.benchmarks.icca.generate import context_spec
+from scene_specs.benchmarks.icca.play import Setup, Trial, play
+from scene_specs.benchmarks.icca.players import factory
+from scene_specs.benchmarks.icca.prompts import Presentation, png_bytes
+from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json, graph_of
 
 VALUES = {"color": ("red", "blue", "green"), "shape": ("cube", "sphere"), "size": ("large", "small")}
 
 
 @st.composite
-def pictures(draw: st.DrawFn, things: int | None = None) -> Picture:
+def pictures(draw: st.DrawFn, things: int | None = None) -> SceneGraph:
     """Up to three things of few values, standing in some order or in none."""
     count = things or draw(st.integers(1, 3))
     shown = [{name: draw(st.sampled_from(values)) for name, values in VALUES.items()} for _ in range(count)]
     if not draw(st.booleans()):
-        return picture_of(shown)
+        return graph_of(shown)
     order = draw(st.permutations(range(count)))
-    return picture_of(shown, [("left", a, b) for k, a in enumerate(order) for b in order[k + 1 :]])
+    return graph_of(shown, [("left", a, b) for k, a in enumerate(order) for b in order[k + 1 :]])
 
 
 @lru_cache(maxsize=64)
 def game(number: int = 0, source: str = "clevr", difficulty: str = "hard", vary: str = "") -> Game:
     """A game of a context of our own, without files."""
     spec = context_spec(number, difficulty, source, vary)
-    shown = [picture_from(frame["truth"]["picture"]) for frame in spec["frames"]]
+    shown = [graph_from_json(frame["truth"]["picture"]) for frame in spec["frames"]]
     return new_game(number, 0, [f"{source}-{number}-{k}.png" for k in range(4)], shown)
 
 
 def setup(variant: str | ListenerVariant = "L3", speaker: str = "S1", **setting: str | int) -> Setup:
     """Settings of a game."""
     listener = listener_variant(variant) if isinstance(variant, str) else variant
-    return Setup(Setting(**setting), speaker_variant(speaker), listener)  # type: ignore[arg-type]
+    return Setup(Presentation(**setting), speaker_variant(speaker), listener)  # type: ignore[arg-type]
 
 
 def played(one: Game, speaker: str, listener: str, settings: Setup) -> list[Trial]:
@@ -65,6 +63,6 @@ def share(trials: Sequence[Trial], first: int, end: int) -> float:
 
 def write(out: Path, one: Game, size: tuple[int, int] = (16, 12)) -> Path:
     """A game's folder, its images of a color each."""
-    files = {name: png(Image.new("RGB", size, (60 * k, 20, 200))) for k, name in enumerate(one.images)}
+    files = {name: png_bytes(Image.new("RGB", size, (60 * k, 20, 200))) for k, name in enumerate(one.images)}
     truth = {"images": {name: {"picture": p.data()} for name, p in zip(one.images, one.pictures, strict=True)}}
     return write_game(out, one, files, table_text(one), truth)

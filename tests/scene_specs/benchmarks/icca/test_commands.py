@@ -18,10 +18,10 @@ from render.model.errors import StoreError
 from render.model.profiles import settings_for
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.icca.contexts import context_spec
-from scene_specs.benchmarks.icca.folders import read_game
 from scene_specs.benchmarks.icca.game import Game
-from scene_specs.benchmarks.icca.players import ListenerView, Setup
+from scene_specs.benchmarks.icca.game_folders import read_game
+from scene_specs.benchmarks.icca.generate import context_spec
+from scene_specs.benchmarks.icca.play import ListenerView, Setup
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 
@@ -67,7 +67,7 @@ def test_contexts(tmp_path: Path) -> None:
     ]
     assert "| shapenet | attributes | medium | 3 |" in run("similarity", file).output
     assert json.loads(run("similarity", file, "--json").output)[0]["differences"] == {"2": 18}
-    assert check(file).output == "3 episodes, no faults\n"
+    assert check(file).output == "3 episodes, no errors\n"
     spec = json.loads(file.read_text().splitlines()[0])
     spec["task"]["descriptions"].reverse()
     file.write_text(json.dumps(spec))
@@ -75,7 +75,7 @@ def test_contexts(tmp_path: Path) -> None:
 
 
 def test_truth_is_measured(base: Path) -> None:
-    assert check("--store", base / "s.lance").output == f"{len(CONTEXTS)} episodes, no faults\n"
+    assert check("--store", base / "s.lance").output == f"{len(CONTEXTS)} episodes, no errors\n"
 
 
 def test_games(base: Path) -> None:
@@ -102,7 +102,7 @@ def test_the_same_seed_makes_the_same_bytes(base: Path, tmp_path: Path) -> None:
 
     assert content(tmp_path / "g") == content(base / "games")
     again = run("games", base / "s.lance", "--out", tmp_path / "g")
-    assert (again.exit_code, "is no empty folder" in again.output) == (2, True)
+    assert (again.exit_code, "is not an empty folder" in again.output) == (2, True)
 
 
 def test_of_what_is_not_proved_no_game_is_made(base: Path, tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_prompts(base: Path, tmp_path: Path) -> None:
 
 def test_variants() -> None:
     text = run("variants").output
-    assert "images a prompt: 4 in trial 0, 4 in 19, 20 in 23" in text
+    assert "images per prompt: 4 in trial 0, 4 in 19, 20 in 23" in text
     listed = json.loads(run("variants", "--json", "--form", "collage").output)
     assert [one["images"][23] for one in listed["listener"]] == [24, 1, 1, 24, 1, 1, 5]
 
@@ -221,19 +221,19 @@ def test_variants() -> None:
         ("--seed 3 --difficulty easy score GAMES", "--difficulty, --seed: for `icca` without a subcommand"),
         ("prompt GAMES", "found 7 games; name the folder of one, such as"),
         ("prompt GAME --images FILE/x", "can't be written: Not a directory"),
-        ("prompt GAME --images FILE", "is there already, and is no empty folder"),
+        ("prompt GAME --images FILE", "already exists and is not an empty folder"),
         ("play GAMES --speaker steady --listener oracle --variant L3 --variant-file FILE", "not both"),
-        ("play GAMES --speaker steady --listener oracle --variant-file FILE", "no JSON"),
+        ("play GAMES --speaker steady --listener oracle --variant-file FILE", "invalid JSON"),
         ("games STORE --out FILE/x", "can't be written"),
         ("--contexts 1 --source shapenet --vary relations", "can't differ in 'relations'"),
         ("--contexts 1 --first 1000000", "numbered from 0 to 999999"),
         ("play GAMES --speaker mute --listener oracle", "found speaker 'mute'; allowed: scripted"),
         ("play GAMES --speaker steady --listener oracle --variant L9", "found listener variant 'L9'"),
         ("play GAMES --speaker steady --listener oracle --variant L1 --max-images 20", "allowed: 20"),
-        ("play GAMES --speaker recorded --listener oracle", "nothing is recorded"),
+        ("play GAMES --speaker recorded --listener oracle", "no messages are recorded"),
         ("play GAMES --speaker replay:nothing --listener oracle", "can't be read: No such file"),
         ("play nothing --speaker steady --listener oracle", "no such folder"),
-        ("score GAMES", "nobody played it yet"),
+        ("score GAMES", "was not played yet"),
         ("games nothing --out OUT", "nothing"),
     ],
 )

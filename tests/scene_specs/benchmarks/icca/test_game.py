@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scene_specs.benchmarks.icca.game import Game, derangement, new_game
-from scene_specs.benchmarks.icca.variants import listener_variant, listener_variants
+from scene_specs.benchmarks.icca.game import Game, derangement, listener_variant, listener_variants, new_game
 from scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game
 

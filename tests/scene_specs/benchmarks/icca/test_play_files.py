@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.icca_played import cut_at
+from render.cli.icca_transcripts import complete_length
 from render.cli.specs import main
 from scene_specs.benchmarks.icca.game import Game
-from scene_specs.benchmarks.icca.players import ListenerView, Setup
+from scene_specs.benchmarks.icca.play import ListenerView, Setup
 from tests.scene_specs.benchmarks.icca.pieces import game, write
 
 
@@ -66,7 +66,7 @@ def test_what_is_there_is_not_written_over(games: Path, tmp_path: Path) -> None:
     out = tmp_path / "t.jsonl"
     out.write_text("precious")
     found = play(games, "--out", out)
-    assert (found.exit_code, "is there already; --resume plays" in found.output) == (2, True)
+    assert (found.exit_code, "already exists; pass --resume to play" in found.output) == (2, True)
     # Nor is what is no transcript cut.
     assert play(games, "--out", out, "--resume").exit_code == 2
     assert out.read_text() == "precious"
@@ -86,7 +86,7 @@ def test_where_nothing_can_be_written_nothing_is_played(
         assert f"{option} {where}: " in found.output
     (tmp_path / "folder" / "x").write_text("")
     found = play(games, "--folders", tmp_path / "folder", "--out", tmp_path / "new.jsonl", listener="mine")
-    assert (found.exit_code, "is no empty folder" in found.output) == (2, True)
+    assert (found.exit_code, "is not an empty folder" in found.output) == (2, True)
     assert not (tmp_path / "new.jsonl").exists()
 
 
@@ -121,12 +121,12 @@ def test_a_full_disk_leaves_what_was_there(games: Path, tmp_path: Path, monkeypa
 SLOW = """
 import sys, time
 from pathlib import Path
-from scene_specs.benchmarks.icca import listeners
-plain = listeners.Oracle.choose
+from scene_specs.benchmarks.icca import players
+plain = players.OracleListener.choose
 def slow(self, view):
     time.sleep(0.02)
     return plain(self, view)
-listeners.Oracle.choose = slow
+players.OracleListener.choose = slow
 from render.cli.specs import main
 main()
 """
@@ -160,7 +160,7 @@ def test_a_game_that_was_cut_short_is_played_again(games: Path, tmp_path: Path) 
         found = play(games, "--out", out, "--resume")
         assert (found.exit_code, "was cut short, and is played again" in found.output) == (0, True)
         assert out.read_bytes() == whole
-        assert aside.read_bytes() == whole[:end][cut_at(whole[:end]) :]
+        assert aside.read_bytes() == whole[:end][complete_length(whole[:end]) :]
         assert aside.stat().st_size
     # An editor that leaves out the last end of line has cut nothing.
     first = whole.index(b'{"icca_transcript"', 10)
@@ -179,7 +179,7 @@ def test_resume_refuses_other_games_of_the_same_id(games: Path, tmp_path: Path) 
     out.write_text(text.replace("clevr-0-0.png", "clevr-0-00.png"))
     assert "has other images or targets there" in play(games, "--out", out, "--resume").output
     out.write_text(text + text)
-    assert "is there twice" in play(games, "--out", out, "--resume").output
+    assert "occurs twice" in play(games, "--out", out, "--resume").output
     assert "is there twice" in play(games, listener=f"replay:{out}").output
 
 

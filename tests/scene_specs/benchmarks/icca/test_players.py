@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from scene_specs.benchmarks.icca.distance import content_words, novelty, plain_words
 from scene_specs.benchmarks.icca.game import Game, new_game
-from scene_specs.benchmarks.icca.play import Trial, label_of, play
-from scene_specs.benchmarks.icca.players import ListenerView, Setup, SpeakerView, factory, names
+from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView, Trial, label_of, play
+from scene_specs.benchmarks.icca.players import factory, names
+from scene_specs.benchmarks.icca.score import content_words, novelty, plain_words
 from scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, share
 
@@ -145,7 +145,7 @@ def test_players_that_need_the_truth() -> None:
     for role, name in (("speaker", "scripted"), ("speaker", "steady"), ("listener", "literal")):
         with pytest.raises(SpecError, match="needs the truth of the images"):
             factory(role, name)(bare, setup())
-    with pytest.raises(SpecError, match="nothing is recorded"):
+    with pytest.raises(SpecError, match="no messages are recorded"):
         factory("speaker", "recorded")(bare, setup())
     assert share(play(bare, Fixed("x", "A"), factory("listener", "oracle")(bare, setup()), setup()), 0, 24) == 1.0
 
@@ -170,4 +170,4 @@ def test_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def of_a_package(one: Game, settings: Setup) -> Fixed:
     """As a package would give it."""
-    return Fixed("", settings.setting.names[-1])
+    return Fixed("", settings.presentation.names[-1])

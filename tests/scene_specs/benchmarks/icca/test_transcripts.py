@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from scene_specs.benchmarks.icca.folders import read_game, table_text, transcript_rows
+from scene_specs.benchmarks.icca.game_folders import read_game, table_text, transcript_rows
 from scene_specs.benchmarks.icca.play import play
-from scene_specs.benchmarks.icca.players import factory
-from scene_specs.benchmarks.icca.replay import Replayed
-from scene_specs.benchmarks.icca.score import MEASURES, Played, of_transcript, scores, table
+from scene_specs.benchmarks.icca.players import Replay, factory
+from scene_specs.benchmarks.icca.score import MEASURES, Played, played_transcript, scores, table
 from scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
 from scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
@@ -44,16 +43,16 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 def test_a_replay_is_the_same_game(tmp_path: Path) -> None:
-    replayed = Replayed(written(tmp_path, lines(0)))
+    replayed = Replay(written(tmp_path, lines(0)))
     one, settings = game(0), setup("L1")
-    again = play(one, replayed.speaker(one, settings), replayed.listener(one, settings), settings, keep_prompts=True)
+    again = play(one, replayed(one, settings), replayed(one, settings), settings, keep_prompts=True)
     assert [*lines_of(one, settings, ("scripted", "random"), again)] == lines(0)
     # Shown otherwise, the same images are picked.
     other = setup("L3", seed=9)
-    moved = play(one, replayed.speaker(one, other), replayed.listener(one, other), other)
+    moved = play(one, replayed(one, other), replayed(one, other), other)
     assert [t.correct for t in moved] == [t.correct for t in again]
     with pytest.raises(SpecError, match="is not in it"):
-        replayed.speaker(game(1), settings)
+        replayed(game(1), settings)
 
 
 def test_a_game_played_is_a_published_table(tmp_path: Path) -> None:
@@ -83,22 +82,22 @@ def change(number: int, **values: Any) -> Callable[[list[str]], list[str]]:
         (lambda block: block[:-1], "found 23 trials; expected 24"),
         (lambda block: block[1:], "t.jsonl:1: expected the header"),
         (lambda block: [], "no game in it"),
-        (lambda block: [*block[:5], "{", *block[6:]], "t.jsonl:6: no JSON"),
+        (lambda block: [*block[:5], "{", *block[6:]], "t.jsonl:6: invalid JSON"),
         (change(0, icca_transcript=2), "expected version 1"),
         (change(0, images=["a"]), "four texts each"),
         (change(3, trial=9), "t.jsonl:4: game .*, trial 2: found trial 9; expected 2"),
-        (change(3, target="x.png"), "target 'x.png' is none of the game's images"),
+        (change(3, target="x.png"), "target 'x.png' is not one of the game's images"),
         (change(3, message=" "), "the message is empty"),
         (change(3, message=None), "message: found None; expected a text"),
         (change(3, order=[0, 1, 2, 2]), "expected the numbers 0 to 3"),
         (change(3, shown=None), "shown: found None"),
         (change(3, listener_label="E"), "is not the target's"),
         (change(3, correct="yes"), "correct is 'yes'"),
-        (change(3, choice="Q"), "choice is 'Q'; the answer says"),
-        (change(3, speaker_label="Q"), "speaker_label 'Q' is no label"),
+        (change(3, choice="Q"), "choice is 'Q'; the answer gives"),
+        (change(3, speaker_label="Q"), "speaker_label 'Q' is not a label"),
         (change(0, labels=["A"] * 4), "four texts each, all different"),
         (change(0, listener=None), "found no text for listener"),
-        (lambda block: [*block[:5], "[" * 100_000, *block[6:]], "t.jsonl:6: no JSON: nested too deeply"),
+        (lambda block: [*block[:5], "[" * 100_000, *block[6:]], "t.jsonl:6: invalid JSON: nested too deeply"),
         (change(3, listener_images=None), "expected a number"),
     ],
 )
@@ -185,4 +184,4 @@ def test_nobody_answered() -> None:
 
 def test_groups_are_players_and_variants(tmp_path: Path) -> None:
     found = read_transcripts(written(tmp_path, lines(0, "L6", "steady", "literal")))
-    assert of_transcript(found[0]).group == "steady S1 - literal L6"
+    assert played_transcript(found[0]).group == "steady S1 - literal L6"

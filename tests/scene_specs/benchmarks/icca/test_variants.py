@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from scene_specs.benchmarks.icca.folders import read_game
-from scene_specs.benchmarks.icca.pictures import GAP, collage, image_of, model_input
-from scene_specs.benchmarks.icca.play import Trial
-from scene_specs.benchmarks.icca.prompts import Part, as_text
-from scene_specs.benchmarks.icca.variants import (
+from scene_specs.benchmarks.icca.game import (
     ListenerVariant,
     check_images,
     listener_variant,
@@ -22,6 +18,9 @@ from scene_specs.benchmarks.icca.variants import (
     speaker_variant,
     speaker_variants,
 )
+from scene_specs.benchmarks.icca.game_folders import read_game
+from scene_specs.benchmarks.icca.play import Trial
+from scene_specs.benchmarks.icca.prompts import GAP, Part, as_text, collage, image_of, model_input
 from scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
 
@@ -156,7 +155,7 @@ def test_messages_of_built_in_speakers_name_no_label() -> None:
     for speaker in ("scripted", "steady", "restless"):
         for labels in ("letters", "positions"):
             trials = played(game(), speaker, "oracle", setup(labels=labels))
-            assert not any(one.names_a_label(setup(labels=labels).setting.names) for one in trials)
+            assert not any(one.names_a_label(setup(labels=labels).presentation.names) for one in trials)
 
 
 def test_positions_and_collages() -> None:
@@ -225,7 +224,7 @@ def test_a_variant_of_ones_own() -> None:
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ("{", "no JSON"),
+        ("{", "invalid JSON"),
         ("[]", "expected an object"),
         (json.dumps({**ROW, "more": 1}), "expected an object"),
         (json.dumps({**ROW, "history": 1}), "expected an object"),
@@ -233,7 +232,7 @@ def test_a_variant_of_ones_own() -> None:
         (json.dumps({**ROW, "misleading_trials": [24]}), "from 0 to 23, ascending"),
         (json.dumps({**ROW, "misleading_trials": [5, 4]}), "ascending"),
         (json.dumps({**ROW, "shuffle": True}), "could not know the new order"),
-        (json.dumps({**ROW, "history": False}), "would be gone"),
+        (json.dumps({**ROW, "history": False}), "no prompt after trial 0"),
     ],
 )
 def test_wrong_variants(row: str, problem: str) -> None:

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from render.cli.specs import main
 from render.cli.specs_iwisdm import _BANK
-from scene_specs.benchmarks.iwisdm.bank import TASKS
+from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
 
 
 def run(*arguments: object) -> Result:
@@ -32,7 +32,7 @@ def test_one_alone_is_as_among_others(file: Path) -> None:
 
 def test_proofs(file: Path, tmp_path: Path) -> None:
     good = run("check", "--prove", file)
-    assert (good.exit_code, good.output) == (0, "30 episodes, no faults\n")
+    assert (good.exit_code, good.output) == (0, "30 episodes, no errors\n")
     specs = [json.loads(line) for line in file.read_text().splitlines()]
     answers = specs[3]["task"]["answers"]
     answers[-1] = "false" if answers[-1] == "true" else "true"
@@ -84,8 +84,8 @@ def test_sources(tmp_path: Path) -> None:
         ("--count 1 --benchmark low --set n=1", "--set is for --task"),
         ("--count 1 --task dms --chain 2", "are for benchmarks"),
         ("--count 1 --task dms --set n=1", "task dms has no setting 'n'; it has: delay, property"),
-        ("--count 1 --task dms --set n", "write KEY=VALUE"),
-        ("--count 1 --task dms --background red", "write R,G,B"),
+        ("--count 1 --task dms --set n", "expected KEY=VALUE"),
+        ("--count 1 --task dms --background red", "expected R,G,B"),
         ("--count 9 --benchmark single-frame", "there are 8"),
         ("--count 73 --benchmark low --unique structure", "there are 72"),
         ("--count 1 --first 10000000 --benchmark low --unique none", "numbered from 0 to 9999999"),
@@ -117,7 +117,7 @@ def test_far_numbers_are_as_quick_as_near_ones_where_tasks_may_be_alike() -> Non
         ({"answers": 5}, "task.answers"),
         ({"answers": ["true", None]}, "task.answers"),
         ({"instruction": 3}, "task.instruction"),
-        ({"instruction": "observe object 1," + 5000 * "("}, "without an end"),
+        ({"instruction": "observe object 1," + 5000 * "("}, "nested too deeply"),
     ],
 )
 def test_tasks_that_are_no_trials_are_faults(file: Path, tmp_path: Path, change: dict[str, object], said: str) -> None:
@@ -133,5 +133,5 @@ def test_tasks_that_are_no_trials_are_faults(file: Path, tmp_path: Path, change:
 
 def test_shares_that_are_no_numbers(tmp_path: Path) -> None:
     found = run("iwisdm", "--benchmark", "low", "--count", 1, "--foils", "nan", "--out", tmp_path / "x.jsonl")
-    assert found.exit_code == 2 and "foils nan" in found.output
+    assert found.exit_code == 2 and "found nan" in found.output
     assert not (tmp_path / "x.jsonl").exists()

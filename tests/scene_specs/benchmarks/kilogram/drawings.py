@@ -105,7 +105,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "very many points": (svg(seven(skip=[1]) + f'<polygon id="1" points="{"1 2 " * 999}"/>'), "more than 128 numbers"),
     "an unknown transform": (svg(seven('transform="spin(3)"')), "expected matrix"),
     "a short matrix": (svg(seven('transform="matrix(1 0 0)"')), "3 numbers in matrix"),
-    "words in a transform": (svg(seven('transform="scale(big)"')), "expected numbers"),
+    "words in a transform": (svg(seven('transform="scale(big)"')), "expected a number"),
     "very many transforms": (svg(seven(f'transform="{"scale(1) " * 99}"')), "expected matrix"),
     "a transform without end": (svg(f'<g transform="{"scale(1e30) " * 12}">{seven()}</g>'), "finite numbers"),
     "an empty view box": (svg(seven(), 'viewBox="0 0 0 10"'), "the last two above 0"),

@@ -53,7 +53,7 @@ def test_wrong_annotations_are_left_out_and_the_others_keep_their_number() -> No
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no JSON"), ("[]", "expected an object"), ("[" * 100_000, "no JSON"), ('{"a": 1}', "expected a list"),
+        ("", "not JSON"), ("[]", "expected an object"), ("[" * 100_000, "not JSON"), ('{"a": 1}', "expected a list"),
         ('{"../a": {"annotations": []}}', "found tangram"), ('{"a": {"annotations": {}}}', "expected a list"),
         ('{"a": {"annotations": []}, "a": {"annotations": []}}', "given twice"),
     ],
@@ -81,7 +81,7 @@ def test_metadata_that_says_otherwise() -> None:
     count, diagnostics = read(a=[other, good()])
     assert count == 2
     assert len(diagnostics) == 1
-    assert "final actions say otherwise" in diagnostics[0]
+    assert "final actions name another part" in diagnostics[0]
 
 
 def test_a_folder(tmp_path: Path) -> None:
@@ -142,5 +142,5 @@ def test_validation_by_a_file(tmp_path: Path) -> None:
     dataset = read_dataset(drawings, [file], splits)
     assert dataset.val == ("page1-3",)
     said = " ".join(map(str, dataset.diagnostics))
-    assert "page1-30: val: is no usable training tangram" in said
+    assert "page1-30: val: is not a usable training tangram" in said
     assert "page1-3: dev: is in train, too" in said

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from scene_specs.benchmarks.kilogram.annotations import Annotation
-from scene_specs.benchmarks.kilogram.measures import agreement, divergence, measures, words_of
+from scene_specs.benchmarks.kilogram.measures import agreement, divergence, measures, stem, words_of
 
 
 def made_up(count: int, seed: int) -> list[Annotation]:
@@ -65,3 +65,42 @@ def test_part_names_count_once() -> None:
     assert found["snd"] == 0
     assert found["pnd"] == pytest.approx(0.5)
     assert found["psa"] == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        # As published: a token with "/" or "-" is one word, and NLTK splits contractions and punctuation.
+        ("head/face of a cat", ["head/fac", "cat"]),
+        ("half-moon, sitting", ["half-moon", "sit"]),
+        ("the dog's 2 legs!", ["dog", "'s", "2", "leg"]),
+        ("can't see", ["ca", "n't", "see"]),
+        ("...", []),
+    ],
+)
+def test_tokens_are_the_published_ones(text: str, words: list[str]) -> None:
+    assert list(words_of(text)) == words
+
+
+def test_a_slash_does_not_split_a_word() -> None:
+    # "head/face" is one word, which "head" does not share: 1 for the first text, (0 + 1) / 2 if it were split.
+    assert divergence(["head/face", "head"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        # Of the paper's own examples.
+        ("caresses", "caress"), ("ponies", "poni"), ("ties", "tie"), ("cats", "cat"), ("feed", "feed"),
+        ("agreed", "agre"),        ("plastered", "plaster"), ("motoring", "motor"), ("sing", "sing"),
+        ("conflated", "conflat"), ("hopping", "hop"),
+        ("falling", "fall"), ("hissing", "hiss"), ("filing", "file"), ("happy", "happi"), ("sky", "sky"),
+        ("relational", "relat"), ("rational", "ration"), ("digitizer", "digit"), ("vietnamization", "vietnam"),
+        ("sensibiliti", "sensibl"), ("triplicate", "triplic"), ("hopeful", "hope"), ("goodness", "good"),
+        ("adjustable", "adjust"), ("adoption", "adopt"), ("probate", "probat"), ("rate", "rate"), ("cease", "ceas"),
+        ("controll", "control"), ("roll", "roll"), ("generalizations", "gener"), ("oscillators", "oscil"),
+        ("dying", "die"), ("is", "is"),
+    ],
+)  # fmt: skip
+def test_stems(word: str, said: str) -> None:
+    assert stem(word) == said

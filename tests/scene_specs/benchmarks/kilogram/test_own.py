@@ -12,7 +12,7 @@ from scene_specs.benchmarks.kilogram.figure import figure_of
 from scene_specs.benchmarks.kilogram.own import folder, own_annotations, own_tangrams
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.benchmarks.kilogram.report import measure
-from scene_specs.benchmarks.kilogram.validity import exact_faults
+from scene_specs.benchmarks.kilogram.validity import tangram_problems
 from scene_specs.benchmarks.kilogram.variety import MOST_ALIKE, drawn_varied, likeness, looks, silhouette, varied
 
 
@@ -25,7 +25,7 @@ def test_the_builder_makes_them(tmp_path: Path) -> None:
 def test_there_are_enough_and_all_are_valid() -> None:
     tangrams = own_tangrams()
     assert len(tangrams) >= 200
-    assert [diagnostic for one in tangrams for diagnostic in exact_faults(one)] == []
+    assert [diagnostic for one in tangrams for diagnostic in tangram_problems(one)] == []
     assert [diagnostic for one in tangrams for diagnostic in measure(figure_of(one)).diagnostics] == []
 
 

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scene_specs.benchmarks.kilogram.figure import Figure, area, figure_of, inset, svg_text
+from scene_specs.benchmarks.kilogram.figure import Figure, figure_of, inset, svg_text
 from scene_specs.benchmarks.kilogram.own import own_tangrams
 from scene_specs.benchmarks.kilogram.report import apart, clipped, measure
 from scene_specs.benchmarks.kilogram.svg import SvgError, parse_svg, read_svg
+from scene_specs.language.outlines import signed_area
 from tests.scene_specs.benchmarks.kilogram.drawings import BROKEN, FIGURE, ODD, svg
 
 SQUARE = ((0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0))
@@ -131,7 +132,7 @@ def test_distances_and_cuts() -> None:
     other = tuple((x + 6.0, y + 3.0) for x, y in SQUARE)
     assert apart(SQUARE, other) == pytest.approx(2)
     onto = tuple((x + 3.0, y + 2.0) for x, y in SQUARE)
-    assert area(clipped(SQUARE, onto)) == pytest.approx(2)
+    assert signed_area(clipped(SQUARE, onto)) == pytest.approx(2)
     assert apart(SQUARE, onto) == 0
     assert clipped(SQUARE, other) == ()
 
@@ -139,7 +140,7 @@ def test_distances_and_cuts() -> None:
 @given(st.floats(0, 1.9), st.booleans())
 def test_a_border_takes_half_its_width_of_each_side(by: float, backwards: bool) -> None:
     found = inset(SQUARE[::-1] if backwards else SQUARE, by)
-    assert abs(area(found)) == pytest.approx((4 - 2 * by) ** 2)
+    assert abs(signed_area(found)) == pytest.approx((4 - 2 * by) ** 2)
 
 
 def test_nothing_is_left_of_a_piece_thinner_than_its_border() -> None:

@@ -85,7 +85,7 @@ CHANGES: dict[str, tuple[Callable[[Spec], object], str]] = {
     "a piece of another colour": (lambda s: _frame(s)["objects"][3].update(color="white"), "piece 4 is white"),
     "a piece in two parts": (lambda s: _frame(s)["truth"]["parts"][0]["pieces"].append(7), "each of 1 to 7 once"),
     "a tangram twice": (_same_tangram, "have the tangram"),
-    "no truth": (lambda s: _frame(s).pop("truth"), "not the form"),
+    "no truth": (lambda s: _frame(s).pop("truth"), "does not have"),
     "another condition": (lambda s: s["task"].update(name="part"), "found condition 'part'"),
     "a part hidden": (lambda s: _frame(s)["truth"]["parts"][0].update(shown=False), "colors"),
 }

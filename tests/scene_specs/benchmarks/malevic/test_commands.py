@@ -44,10 +44,10 @@ def test_groups_of_sets_and_the_report(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--set", "pos-hard", "--split", "train"), "pos-hard has: test"),
+        (("--set", "pos-hard", "--split", "train"), "pos-hard has the splits test"),
         (("--set", "pas"), "pas"),
         (("--gap", "-1"), "gap"),
-        (("--gap", "nan"), "'nan' is not"),
+        (("--gap", "nan"), "found nan"),
     ],
 )
 def test_wrong_options_end_with_2(options: tuple[str, ...], said: str) -> None:
@@ -61,4 +61,4 @@ def test_the_report_refuses_other_specs(tmp_path: Path) -> None:
     file.write_text('{"version": 1, "id": "a", "frames": [{}]}')
     result = run("malevic-report", str(file))
     assert result.exit_code == 2
-    assert "not a MALeViC item" in result.stderr
+    assert "found benchmark None; expected 'malevic'" in result.stderr

@@ -18,7 +18,7 @@ from scene_specs.benchmarks.malevic.generate import malevic_spec
 from scene_specs.benchmarks.malevic.report import report
 from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Class, class_of, classes
 from scene_specs.benchmarks.malevic.shapes import CLASSES, SHAPES, Areas, area_of, circle_of
-from scene_specs.benchmarks.malevic.verify import find_contradiction
+from scene_specs.benchmarks.malevic.verify import verify_spec
 from scene_specs.language.errors import SpecError
 from scene_specs.reading.source import parse_episode
 
@@ -196,7 +196,7 @@ def test_generalization_sets_ask_some_pictures_otherwise(letter: str) -> None:
     base, same = (malevic_spec(0, name, "train", 0) for name in ("set-pos-compositional", which.name))
     assert base["frames"][0]["objects"] == same["frames"][0]["objects"]
     assert base["task"]["question"] != same["task"]["question"]
-    assert not find_contradiction(same)
+    assert not verify_spec(same)
 
 
 def test_an_item_depends_on_nothing_else_and_no_picture_comes_twice() -> None:
@@ -214,7 +214,7 @@ def test_every_item_is_a_right_spec_and_proved() -> None:
                 options = Options(areas=areas)
                 spec = malevic_spec(9, name, list(SETS[name].splits)[-1], 41, options, world)
                 parse_episode(json.dumps(spec))
-                assert not find_contradiction(spec)
+                assert not verify_spec(spec)
 
 
 @pytest.mark.parametrize(
@@ -238,13 +238,13 @@ def test_a_changed_item_is_refused(path: tuple[Any, ...], value: Any, said: str)
     for step in path[:-1]:
         place = place[step]
     place[path[-1]] = value
-    assert said in find_contradiction(spec)
+    assert said in verify_spec(spec)
 
 
 def test_a_task_without_objects_is_an_error() -> None:
     spec = {**items("pos")[0], "task": {"benchmark": "malevic", "name": "pos"}}
     with pytest.raises(SpecError, match="not a MALeViC item"):
-        find_contradiction(spec)
+        verify_spec(spec)
 
 
 @pytest.mark.parametrize(

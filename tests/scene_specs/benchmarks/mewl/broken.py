@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from scene_specs.benchmarks.mewl.things import THINGS, TYPES, VALUES
+from scene_specs.benchmarks.mewl.objects import OBJECTS, TYPES, VALUES
 from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 Spec = dict[str, Any]
@@ -109,7 +109,7 @@ def _other_value(spec: Spec, frame: Spec) -> None:
 def _stranger(spec: Spec, frame: Spec) -> None:
     word = words_said(frame["utterance"])[0]
     known = {tuple(item[kind] for kind in TYPES) for f in spec["frames"] for item in f["objects"]}
-    fresh = next(thing for thing in THINGS if thing not in known)
+    fresh = next(thing for thing in OBJECTS if thing not in known)
     item = next(o for o in frame["objects"] if [o[kind] for kind in TYPES] == spec["task"]["words"][word])
     item.update(zip(TYPES, fresh, strict=True))
 
@@ -205,7 +205,7 @@ def _couples(spec: Spec) -> Spec:
         pair = order[2 * (number % 3) : 2 * (number % 3) + 2]
         frame["utterance"] = f"{pair[0]} left {pair[1]}"
         del frame["constraints"]
-        stranger = next(t for t in THINGS if list(t) not in words.values())
+        stranger = next(t for t in OBJECTS if list(t) not in words.values())
         things = [*(words[word] for word in pair), stranger]
         frame["objects"] = [dict(zip(TYPES, thing, strict=True)) for thing in things]
     return spec

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from scene_specs.benchmarks.mewl.things import THINGS, TYPES
-from scene_specs.benchmarks.mewl.verify import Verdict, prove
+from scene_specs.benchmarks.mewl.objects import OBJECTS, TYPES
+from scene_specs.benchmarks.mewl.verify import Verdict, verify_view
 from scene_specs.benchmarks.mewl.view import learner_view
 from scene_specs.language.errors import SpecError
 from scene_specs.language.spec import EpisodeSpec
@@ -19,7 +19,7 @@ BROKEN = all_broken()
 
 
 def proved(spec: dict[str, Any]) -> Verdict:
-    return prove(learner_view(spec), spec["task"]["answer"], spec["task"]["words"])
+    return verify_view(learner_view(spec), spec["task"]["answer"], spec["task"]["words"])
 
 
 def test_there_are_a_hundred_broken_episodes() -> None:
@@ -45,7 +45,7 @@ def test_what_is_generated_is_accepted_also_from_the_model(task: str) -> None:
         spec = episode(task, number)
         view = learner_view(spec)
         assert view == learner_view(EpisodeSpec.model_validate(spec))
-        verdict = prove(view, spec["task"]["answer"])
+        verdict = verify_view(view, spec["task"]["answer"])
         assert verdict.ok
         assert {w: m for w, m in verdict.lexicons[0].items() if w in spec["task"]["words"]} == spec["task"]["words"]
 
@@ -105,7 +105,7 @@ def test_more_new_words_than_meanings_left() -> None:
 
 def test_more_readings_than_anybody_counts_are_refused_at_once() -> None:
     spec = episode("object", 1)
-    things = THINGS[:20]
+    things = OBJECTS[:20]
     for frame in spec["frames"][:6]:
         frame["utterance"] = " and ".join(f"w{k}" for k in range(20))
         frame["objects"] = [dict(zip(TYPES, thing, strict=True)) for thing in things]
@@ -118,7 +118,7 @@ def test_more_readings_than_anybody_counts_are_refused_at_once() -> None:
 def test_an_open_relation_in_the_query_is_no_proof() -> None:
     spec = episode("relation", 1)
     del spec["frames"][6]["constraints"]
-    assert proved(spec).reason.startswith("nothing says whether these options are true of the query")
+    assert proved(spec).reason.startswith("the spec leaves open whether these options are true of the query")
 
 
 def test_what_is_no_mewl_episode_is_named() -> None:
@@ -160,4 +160,4 @@ def test_a_verdict_depends_on_no_order(
             }
         )
     shuffled = {**view, "images": images, "options": [view["options"][k] for k in options]}
-    assert prove(shuffled, answer).ok == prove(view, answer).ok == good
+    assert verify_view(shuffled, answer).ok == verify_view(view, answer).ok == good

@@ -1,0 +1,139 @@
+"""Base of every command: errors become messages and exit codes, and logging goes to stderr.
+
+Imports nothing heavy: `--help` of every command loads this module.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from render.model.errors import DioramaError, SpecError, UsageError
+
+MAX_DIAGNOSTICS = 50
+INTERRUPTED = 130
+# Full disk, exceeded quota, or exceeded file size limit.
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+log = logging.getLogger("diorama")
+
+
+class _EchoHandler(logging.Handler):
+    """Write records with click, which handles colors, encodings and its own test runner.
+
+    Messages have their level as a prefix (`error: ...`), except at level INFO.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        prefix = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
+        try:
+            click.echo(prefix + self.format(record), err=True)
+        except Exception:
+            self.handleError(record)
+
+
+def set_up_logging(verbose: int = 0) -> None:
+    """Log to stderr: progress and warnings, and details with `verbose`; with 2, also the details of libraries."""
+    root = logging.getLogger()
+    if not any(isinstance(handler, _EchoHandler) for handler in root.handlers):
+        root.addHandler(_EchoHandler())
+    root.setLevel(logging.DEBUG if verbose > 1 else logging.INFO if verbose else logging.WARNING)
+    level = logging.DEBUG if verbose else logging.INFO
+    for name in ("diorama", "render", "scene_specs"):
+        logging.getLogger(name).setLevel(level)
+
+
+def report(error: DioramaError, limit: int = MAX_DIAGNOSTICS) -> None:
+    """Log an error. For a SpecError, log one line per diagnostic, at most `limit`, and the number of the others."""
+    if not isinstance(error, SpecError):
+        log.error("%s", error)
+    else:
+        for diagnostic in error.diagnostics[:limit]:
+            log.error("%s", diagnostic)
+        more = len(error.diagnostics) - limit
+        if more > 0:
+            log.error("and %d more error%s (`render-specs check --json` lists all)", more, "" if more == 1 else "s")
+    log.debug("raised at:", exc_info=error)
+
+
+def read_text(file: Path) -> str:
+    """The text of a UTF-8 file, without a byte order mark. Raises UsageError."""
+    try:
+        return file.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: can't be read as text: {error}") from error
+
+
+@contextmanager
+def report_write_errors(where: str) -> Iterator[None]:
+    """Raise UsageError for an error of the system in the block, except a reader that closed its pipe."""
+    try:
+        yield
+    except BrokenPipeError:
+        # The reader has all that it needs, as `head` does; click ends the command.
+        raise
+    except (OSError, RuntimeError) as error:
+        raise unwritable(where, error) from error
+
+
+def unwritable(where: str, error: OSError | RuntimeError) -> UsageError:
+    """The error of a command that can't write to a file or folder."""
+    # pathlib raises a RuntimeError for a link to itself.
+    reason = error.strerror if isinstance(error, OSError) else None
+    full = isinstance(error, OSError) and error.errno in _NO_SPACE
+    advice = "; free some space or choose another location, then run the command again" if full else ""
+    return UsageError(f"{where}: can't be written: {reason or error}{advice}")
+
+
+@contextmanager
+def _exit_on_error(ctx: click.Context) -> Iterator[None]:
+    if not any(isinstance(handler, _EchoHandler) for handler in logging.getLogger().handlers):
+        set_up_logging()
+    try:
+        yield
+    except DioramaError as error:
+        report(error)
+        ctx.exit(error.exit_code)
+    except OSError as error:
+        if error.errno not in _NO_SPACE:
+            raise
+        report(unwritable(error.filename or "output", error))
+        _discard_output()
+        ctx.exit(UsageError.exit_code)
+    except KeyboardInterrupt:
+        log.error("interrupted")
+        ctx.exit(INTERRUPTED)
+
+
+def _discard_output() -> None:
+    """Discard what stdout could not take: Python would try to write it again at exit, and fail."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with Path(os.devnull).open("w") as null:
+            os.dup2(null.fileno(), sys.stdout.fileno())
+
+
+class DioramaCommand(click.Command):
+    """A command that turns a DioramaError into its message and exit code, and shows defaults in its help."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Create the context; subcommands inherit `show_default` from it."""
+        return super().make_context(*args, **{"show_default": True, **extra})
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Invoke the command; exit with the code of the error that it raises."""
+        with _exit_on_error(ctx):
+            return super().invoke(ctx)
+
+
+class DioramaGroup(DioramaCommand, click.Group):
+    """A group of commands with the behavior of DioramaCommand."""

@@ -1,0 +1,183 @@
+"""Output of `render-specs icca play`: a transcript file that grows game by game, and folders of played games."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from render.cli.command import log, report_write_errors
+from render.cli.output import atomic_writer, is_stream
+from render.model.errors import Diagnostic, SpecError, UsageError
+from scene_specs.benchmarks.icca.game import TRIALS, Game
+from scene_specs.benchmarks.icca.game_folders import TRUTH, table_text, transcript_rows, write_game
+from scene_specs.benchmarks.icca.transcripts import header_of, transcripts_of
+from scene_specs.benchmarks.user_files import read_text
+
+if TYPE_CHECKING:
+    from scene_specs.benchmarks.icca.play import Setup
+
+_HEAD = b'{"icca_transcript":'
+
+
+class TranscriptWriter:
+    """Adds games to a transcript file. lines: the lines of each game in the file, by the game's name."""
+
+    def __init__(self, write: Callable[[str], None], lines: dict[str, list[str]]) -> None:
+        self._write = write
+        self.lines = lines
+
+    def add(self, name: str, lines: Sequence[str]) -> None:
+        """Add a played game; it is on the disk when this returns.
+
+        Raises UsageError if it can't be written; the file then keeps its earlier contents.
+        """
+        self._write("".join(line + "\n" for line in lines))
+        self.lines[name] = [*lines]
+
+
+@contextmanager
+def open_transcripts(
+    out: Path | None, resume: bool, games: Sequence[Game], setup: Setup, players: tuple[str, str]
+) -> Iterator[TranscriptWriter]:
+    """Open a transcript file under a lock; or stdout (None or `-`), a pipe, or a device.
+
+    resume: keep the games in the file, if they were played with this setup and these players. Raises UsageError if the
+    file exists (without `resume`), is locked by another process, or can't be written; SpecError if its games were
+    played in another way.
+    """
+    if is_stream(out):
+        with atomic_writer(out) as stream:
+            yield TranscriptWriter(partial(_write_and_flush, out, stream), {})
+        return
+    assert out is not None
+    new = not out.exists()
+    with _open_locked(out) as file:
+        size = os.fstat(file.fileno()).st_size
+        transcripts = TranscriptWriter(partial(_append, out, file), {})
+        try:
+            if size and not resume:
+                hint = "pass --resume to play the games that it does not have yet, or name another file"
+                raise UsageError(f"--out {out}: already exists; {hint}")
+            if size:
+                transcripts.lines = _read_finished(out, file, {game.name: game for game in games}, setup, players)
+            yield transcripts
+        except BaseException:
+            if finished := sum(game.name in transcripts.lines for game in games):
+                log.warning("%d of %d games are in %s; --resume plays the others", finished, len(games), out)
+            raise
+        finally:
+            if new and not os.fstat(file.fileno()).st_size:
+                out.unlink(missing_ok=True)
+
+
+def _write_and_flush(out: Path | None, stream: IO[str], text: str) -> None:
+    with report_write_errors(f"--out {out}"):
+        stream.write(text)
+        stream.flush()
+
+
+def _append(out: Path, file: IO[bytes], text: str) -> None:
+    """Append text and wait for the disk; after an error the file is as it was. Raises UsageError."""
+    end = file.seek(0, os.SEEK_END)
+    with report_write_errors(f"--out {out}"):
+        try:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        except OSError:
+            os.ftruncate(file.fileno(), end)
+            raise
+
+
+@contextmanager
+def _open_locked(out: Path) -> Iterator[IO[bytes]]:
+    """Open a file to read and append, under an exclusive lock. Raises UsageError."""
+    with report_write_errors(f"--out {out}"):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        file = out.open("a+b")
+    with file:
+        try:
+            # The lock ends with the process, even if the process is killed.
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise UsageError(f"--out {out}: another `play` is writing it; wait for it or name another file") from error
+        yield file
+
+
+def _read_finished(
+    out: Path, file: IO[bytes], games: Mapping[str, Game], setup: Setup, players: tuple[str, str]
+) -> dict[str, list[str]]:
+    """Read the lines of the games in a file; remove a last game that is cut short. Raises SpecError."""
+    try:
+        text = read_text(out)
+        found = _games_of(text, out, games, setup, players)
+    except SpecError:
+        file.seek(0)
+        data = file.read()
+        end = complete_length(data)
+        if end == len(data):
+            raise
+        found = _games_of(data[:end].decode(errors="replace"), out, games, setup, players) if end else {}
+        _save_cut(out, data[end:])
+        os.ftruncate(file.fileno(), end)
+        return found
+    if not text.endswith("\n"):
+        file.write(b"\n")
+    return found
+
+
+def _save_cut(out: Path, data: bytes) -> None:
+    aside = out.with_name(f"{out.name}.cut")
+    with report_write_errors(str(aside)):
+        aside.write_bytes(data)
+    log.warning("%s: its last game was cut short, and is played again; its incomplete lines are in %s", out, aside)
+
+
+def complete_length(data: bytes) -> int:
+    """Length in bytes of the complete games of a transcript; the length of `data` if it is not a transcript."""
+    if not data.startswith(_HEAD):
+        return len(data)
+    lines_end = data.rfind(b"\n") + 1
+    last_game = data.rfind(b"\n" + _HEAD, 0, lines_end) + 1
+    return last_game if data.count(b"\n", last_game, lines_end) < 1 + TRIALS else lines_end
+
+
+def _games_of(
+    text: str, out: Path, games: Mapping[str, Game], setup: Setup, players: tuple[str, str]
+) -> dict[str, list[str]]:
+    """Lines of each game. Raises SpecError if a game occurs twice, or was played with another setup."""
+    now = header_of(setup, players)
+    lines = [line for line in text.split("\n") if line.strip()]
+    found: dict[str, list[str]] = {}
+    for k, one in enumerate(transcripts_of(text, str(out))):
+        then = {"labels": [*one.labels], **one.about}
+        problem = ""
+        if other := sorted(key for key in now if then.get(key) != now[key]):
+            problem = f"was played with another {', '.join(other)}"
+        elif one.game in found:
+            problem = "occurs twice"
+        elif (game := games.get(one.game)) and (
+            one.images != game.images or [t.target for t in one.trials] != [game.images[j] for j in game.targets]
+        ):
+            problem = "has other images or targets there"
+        if problem:
+            raise SpecError([Diagnostic(str(out), 0, "", "", f"game {one.game!r} {problem}", "name another --out")])
+        found[one.game] = lines[k * (1 + TRIALS) : (k + 1) * (1 + TRIALS)]
+    return found
+
+
+def write_played(games: Sequence[Game], lines: Mapping[str, Sequence[str]], out: Path) -> None:
+    """Write each game as played to a folder of its own below `out`. Raises SpecError."""
+    for game in games:
+        assert game.folder is not None
+        (transcript,) = transcripts_of("\n".join(lines[game.name]))
+        files = {name: (game.folder / name).read_bytes() for name in game.images}
+        path = game.folder / TRUTH
+        truth: dict[str, Any] | None = json.loads(read_text(path)) if path.exists() else None
+        write_game(out, game, files, table_text(game, transcript_rows(game, transcript)), truth)

@@ -1,0 +1,156 @@
+"""Options and arguments that several commands share, and the types of their values."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from render.cli.command import set_up_logging
+
+if TYPE_CHECKING:
+    from render.store.lance.reader import LanceReader
+
+_Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+NEW_FILE = click.Path(dir_okay=False, path_type=Path)
+NEW_PATH = click.Path(path_type=Path)
+FILES_HELP = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
+
+
+class Number(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it takes no type arguments.
+    """A number from `low` to `high`: an integer, or with kind=float any finite number.
+
+    Unlike click's ranges, it rejects `nan` and adds no range to the help.
+    """
+
+    name = "n"
+
+    def __init__(self, low: float, high: float = sys.float_info.max, kind: type[int] | type[float] = int) -> None:
+        self._low, self._high, self._kind = low, high, kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number. Raises BadParameter."""
+        try:
+            number = self._kind(value)
+        except ValueError:
+            number = math.nan
+        if not self._low <= number <= self._high:
+            noun = "an integer" if self._kind is int else "a number"
+            limits = f"of at least {self._low:,}"
+            if self._high < sys.float_info.max:
+                limits = f"from {self._low:,} to {self._high:,}"
+            self.fail(f"found {value}; expected {noun} {limits}", param, ctx)
+        return number
+
+
+def group(*options: Callable[[Any], Any]) -> Callable[[_Decorated], _Decorated]:
+    """One decorator that adds several options, in this order."""
+
+    def decorate(command: _Decorated) -> _Decorated:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def parse_color(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int, int] | None:
+    """Parse an 8-bit sRGB color: `128,128,128`. Raises BadParameter."""
+    if value is None:
+        return None
+    parts = value.split(",")
+    if len(parts) != 3 or not all(part.isascii() and part.isdigit() and int(part) < 256 for part in parts):
+        raise click.BadParameter(f"found {value!r}; expected R,G,B from 0 to 255, such as 128,128,128")
+    red, green, blue = map(int, parts)
+    return (red, green, blue)
+
+
+def parse_size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """Parse `WIDTHxHEIGHT` as (width, height) in pixels, each from 1 to 16384. Raises BadParameter."""
+    if value is None:
+        return None
+    width, _, height = value.lower().partition("x")
+    if not (value.isascii() and width.isdigit() and height.isdigit()):
+        raise click.BadParameter(f"found {value!r}; expected WIDTHxHEIGHT, such as 320x240")
+    if not all(len(side) <= 5 and 1 <= int(side) <= 16384 for side in (width, height)):
+        raise click.BadParameter(f"found {value!r}; expected a width and height from 1 to 16384")
+    return (int(width), int(height))
+
+
+def _set_verbosity(_ctx: click.Context, _param: click.Parameter, value: int) -> None:
+    set_up_logging(value)
+
+
+def _set_shapenet(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    """Set $DIORAMA_SHAPENET, which every reader of models uses, until the command ends."""
+    if value is None:
+        return
+    name, before = "DIORAMA_SHAPENET", os.environ.get("DIORAMA_SHAPENET")
+    os.environ[name] = str(Path(value).absolute())
+    ctx.call_on_close(lambda: os.environ.pop(name) if before is None else os.environ.update({name: before}))
+
+
+def default_store() -> str:
+    """The store to use if none is named."""
+    return os.environ.get("DIORAMA_STORE") or "diorama.lance"
+
+
+def open_reader(url: str, at: str | None = None) -> LanceReader:
+    """Open a store at its newest version, or at a version number or tag. Raises StoreError."""
+    from render.store import open_at, open_store
+
+    return open_store(url) if at is None else open_at(url, at)
+
+
+def choice(
+    name: str, values: Sequence[str], help: str, default: str | None = None
+) -> Callable[[_Decorated], _Decorated]:
+    """Add an option with one of several values; the default is the first value."""
+    return click.option(name, type=click.Choice(values), default=default or values[0], help=help)
+
+
+def limit(noun: str, most: float = sys.float_info.max) -> Callable[[_Decorated], _Decorated]:
+    """Add --limit, a maximum number of `noun`."""
+    return click.option("--limit", type=Number(0, most), help=f"Maximum number of {noun} [default: all].")
+
+
+verbose = click.option(
+    "-v", "--verbose", count=True, is_eager=True, expose_value=False, callback=_set_verbosity, default=0,
+    show_default=False, help="Print verbose output; repeat to include libraries.",
+)  # fmt: skip
+shapenet = click.option(
+    "--shapenet", metavar="DIR", type=click.Path(exists=True, file_okay=False), is_eager=True, expose_value=False,
+    callback=_set_shapenet,
+    help="Root of ShapeNetCore [default: $DIORAMA_SHAPENET, assets.toml, or the 64 packaged models].",
+)  # fmt: skip
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+out = click.option("--out", type=NEW_PATH, metavar="FILE", help="Output file [default: stdout].")
+files = click.argument("files", nargs=-1, required=True)
+seed = click.option("--seed", type=Number(0, 2**63 - 1), default=0, help="Random seed.")
+first = click.option("--first", type=Number(0), default=0, help="Number of the first episode.")
+profile = click.option(
+    "--profile", metavar="NAME", help="draft, standard, reference, or clevr-512 [default: standard]."
+)
+size = click.option(
+    "--size", metavar="WxH", callback=parse_size, help="Image size in pixels [default: the stage's own, 320x240]."
+)
+device = choice("--device", ["auto", "cpu", "cuda", "optix"], "Render device; any choice but auto must be available.")
+renderer = click.option(
+    "--renderer", default="cycles", help="Renderer: cycles, fake (no Blender), or package.module:Class."
+)
+asset_root = click.option(
+    "--asset-root", "asset_roots", multiple=True, type=FOLDER, help="Folder of .blend assets for specs; repeatable."
+)
+store = click.argument("url", metavar="STORE", default=default_store)
+at = click.option("--at", metavar="VERSION", help="Version number or tag [default: newest].")
+where = click.option("--where", metavar="SQL", help="SQL filter, such as \"split = 'train'\" [default: all].")
+splits = click.option("--split", "splits", multiple=True, help="Include only this split; repeatable.")
+workers = click.option("--workers", type=Number(1), help="Number of processes [default: one per core].")

@@ -1,0 +1,169 @@
+"""The maintenance commands of `render-store`: versions, disk space, copies, repair."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+import click
+
+from render.cli import options as opt
+from render.cli.output import counted, print_json, progress_bar
+from render.model.errors import StoreError
+
+_MAX_DAMAGED = 20
+# A century: dates much further back can't be represented.
+_MAX_DAYS = 36500
+
+
+@click.command()
+@opt.store
+@click.option(
+    "--drop-older-than",
+    type=opt.Number(1, _MAX_DAYS, float),
+    metavar="DAYS",
+    help="Delete older versions without a tag [default: keep all].",
+)
+def compact(url: str, drop_older_than: float | None) -> None:
+    """Compact data files and update the index.
+
+    Run it while nothing else writes to the store. Old versions stay unless --drop-older-than is given.
+    """
+    from render.store import open_store
+
+    store = open_store(url)
+    before = len(store.fragments())
+    store.compact()
+    click.echo(f"{counted(before, 'file')} compacted to {len(store.fragments())}")
+    if drop_older_than is not None:
+        click.echo(f"{store.clean_up(timedelta(days=drop_older_than)) / 1e6:.1f} MB freed")
+
+
+@click.command()
+@opt.store
+@click.argument("name", required=False)
+@click.option("--version", type=opt.Number(1), help="Version to tag [default: newest].")
+@click.option("--delete", "remove", is_flag=True, help="Delete the tag.")
+@opt.as_json
+def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: bool) -> None:
+    """Tag a version, or list the tags.
+
+    `compact` never deletes a version with a tag.
+    """
+    from render.store import open_store
+
+    store = open_store(url)
+    if name is None:
+        tags = store.tags()
+        if as_json:
+            print_json(tags, ascii_only=False)
+        else:
+            click.echo("\n".join(f"{key}\tversion {number}" for key, number in tags.items()) or "no tags")
+    elif remove:
+        store.untag(name)
+        click.echo(f"tag {name} removed")
+    else:
+        click.echo(f"{name} is version {store.tag(name, version)}")
+
+
+@click.command()
+@opt.store
+@click.argument("episode", required=False)
+@opt.as_json
+def history(url: str, episode: str | None, as_json: bool) -> None:
+    """Show the history of an episode or of a store.
+
+    Lists when EPISODE was added, replaced and deleted, or without EPISODE, the versions of the store. `render-store get
+    STORE EPISODE --at VERSION` writes an earlier state.
+    """
+    store = opt.open_reader(url)
+    found: list[Any] = store.versions() if episode is None else store.history(episode)
+    if as_json:
+        print_json([asdict(item) for item in found], ascii_only=False)
+        return
+    for item in found:
+        when = item.committed.isoformat(timespec="seconds")
+        if episode is None:
+            contents = f"{counted(item.episodes, 'episode')} in {counted(item.fragments, 'file')}"
+            click.echo(f"version {item.number}\t{when}\t{contents}")
+        else:
+            state = f"attempt {item.attempt}, images {item.sha256[:12]}" if item.present else "deleted"
+            click.echo(f"version {item.version}\t{when}\t{state}")
+    if not found:
+        click.echo(f"no remaining version has episode {episode}")
+
+
+@click.command()
+@click.argument("source")
+@click.argument("target")
+@click.option("--benchmark", metavar="NAME", help="Include only episodes of this benchmark [default: all].")
+@opt.splits
+@click.option("--id", "ids", multiple=True, help="Include only this episode; repeatable.")
+@opt.where
+@opt.at
+@opt.choice(
+    "--differing", ["error", "newest", "keep", "replace"], "How to treat ids that TARGET has with other contents."
+)
+def copy(source: str, target: str, at: str | None, differing: Any, **filters: Any) -> None:
+    """Copy episodes from SOURCE to TARGET.
+
+    Creates TARGET if needed. An episode has to match all filters. Episodes that TARGET already has are skipped, so an
+    interrupted copy can be repeated. If TARGET has an id with other contents, --differing decides: copy nothing
+    (error), use the later attempt (newest), keep TARGET's episode, or replace it with SOURCE's.
+    """
+    from render.store import copying, open_or_create
+    from render.store.episode_store import condition as combine
+
+    opened, into = opt.open_reader(source, at), open_or_create(target)
+    condition = combine(**filters)
+    with progress_bar(opened.count(condition), "episodes") as progress:
+        done = copying.copy(opened, into, condition, differing, progress)
+    click.echo(f"copied {done.copied}, replaced {done.replaced}, kept {done.kept}, skipped {done.same} already there")
+    if done.damaged:
+        lines = "\n".join(f"  {line}" for line in done.damaged[:_MAX_DAMAGED])
+        raise StoreError(f"{source}: {counted(len(done.damaged), 'damaged episode')} not copied:\n{lines}")
+
+
+@click.command()
+@opt.store
+@click.argument("episodes", nargs=-1, required=True)
+def delete(url: str, episodes: tuple[str, ...]) -> None:
+    """Delete episodes.
+
+    EPISODES stay in older versions until `compact` deletes those.
+    """
+    from render.store import open_store
+
+    click.echo(f"deleted {open_store(url).delete(episodes)} of {counted(len(episodes), 'episode')}")
+
+
+@click.command()
+@opt.store
+def migrate(url: str) -> None:
+    """Migrate a store to the current schema.
+
+    For stores of older versions of Diorama. Nothing is rendered again.
+    """
+    from render.store.columns import SCHEMA_VERSION
+    from render.store.lance.migrate import migrate as migrate_store
+
+    before = migrate_store(url)
+    click.echo(f"{url}: schema version {before}, now {SCHEMA_VERSION}")
+
+
+@click.command()
+@opt.store
+def repair(url: str) -> None:
+    """Repair a store after an interrupted commit.
+
+    Goes back to the version before a commit that, for example, a power failure cut short. Acknowledged episodes are
+    never lost, and nothing is deleted.
+    """
+    from render.store.lance.durability import roll_back
+
+    aside = roll_back(url)
+    click.echo(f"set aside version {', '.join(map(str, aside))}" if aside else "the newest version is complete")
+
+
+COMMANDS = (compact, tag, history, copy, delete, migrate, repair)

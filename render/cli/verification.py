@@ -1,0 +1,110 @@
+"""Reading of checked spec files, and `render-specs check --prove`, which verifies the truth of each episode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any
+
+from render.model.errors import Diagnostic, SpecError
+from scene_specs.benchmarks.verifiers import verifier_of
+
+if TYPE_CHECKING:
+    from scene_specs.benchmarks.verifiers import Verifier
+    from scene_specs.reading.source import Item, SpecSource
+
+
+@dataclass
+class Verification:
+    """The result for a set of episodes.
+
+    episodes: the number of episodes without a diagnostic. unverified: how many of these have no verifier.
+    """
+
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    episodes: int = 0
+    unverified: int = 0
+
+    def add(self, task: Any, location: Diagnostic, verify: Callable[[Verifier], str]) -> None:
+        """Verify one episode. location: an empty diagnostic with its file, line and id."""
+        verifier = verifier_of(task)
+        try:
+            reason = verify(verifier) if verifier is not None else ""
+        except SpecError as error:
+            self.diagnostics += located(error, location.file, location.line).diagnostics
+            return
+        if reason:
+            self.diagnostics.append(replace(location, path="task", problem=reason))
+            return
+        self.episodes += 1
+        self.unverified += verifier is None
+
+
+def located(error: SpecError, file: str, line: int) -> SpecError:
+    """The error with a file and line in each diagnostic."""
+    return SpecError([replace(diagnostic, file=file, line=line) for diagnostic in error.diagnostics])
+
+
+def verify_files(source: SpecSource) -> Verification:
+    """Verify the episodes of checked files by the rules of their benchmark."""
+    result = Verification()
+    for item in source:
+        data = _json_data(item)
+        location = Diagnostic(item.file, item.line, item.episode.id, "", "")
+        result.add(data.get("task"), location, methodcaller("verify_spec", data))
+    return result
+
+
+def verify_store(path: str) -> Verification:
+    """Verify the rendered episodes of a store; a damaged episode is a diagnostic. Raises StoreError."""
+    from render.export.protocol import ExportReport, iter_valid_records
+    from render.store import open_store
+
+    result = Verification()
+    report = ExportReport()
+    store = open_store(path)
+    try:
+        ids = sorted(key for key, _ in store.ids())
+        for record in iter_valid_records(store, ids, report, lambda _: None):
+            location = Diagnostic(path, 0, record.episode_id, "", "")
+            result.add(record.scene.task, location, methodcaller("verify_record", record))
+    finally:
+        store.close()
+    result.diagnostics += [Diagnostic(path, 0, "", "", line) for line in report.damaged]
+    return result
+
+
+@contextmanager
+def open_checked(files: tuple[str, ...]) -> Iterator[SpecSource]:
+    """Open spec files after a check of all of them. Raises SpecError with every diagnostic."""
+    from scene_specs.reading.source import SpecSource
+
+    with SpecSource(files) as source:
+        diagnostics, _ = source.check()
+        if diagnostics:
+            raise SpecError(diagnostics)
+        yield source
+
+
+def read_checked(files: tuple[str, ...]) -> Iterator[tuple[Item, dict[str, Any]]]:
+    """Each episode and its JSON data, after a check of all files. Raises SpecError with every diagnostic."""
+    with open_checked(files) as source:
+        for item in source:
+            yield item, _json_data(item)
+
+
+def read_benchmark(files: tuple[str, ...], benchmark: str) -> Iterator[dict[str, Any]]:
+    """Each episode as JSON data. Raises SpecError if files are wrong or hold episodes of another benchmark."""
+    for item, data in read_checked(files):
+        found = (data.get("task") or {}).get("benchmark")
+        if found != benchmark:
+            problem = f"found benchmark {found!r}; expected {benchmark!r}"
+            raise SpecError([Diagnostic(item.file, item.line, item.episode.id, "task", problem)])
+        yield data
+
+
+def _json_data(item: Item) -> dict[str, Any]:
+    data: dict[str, Any] = item.episode.model_dump(mode="json", exclude_none=True)
+    return data

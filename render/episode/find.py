@@ -1,0 +1,164 @@
+"""Find the episode that a call of `render-episode` requests, and apply its edits and settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from render.compiler import compile_episode
+from render.episode.edit import apply_edits
+from render.episode.request import EpisodeRequest, check_options
+from render.model.errors import DioramaError, SpecError, UsageError
+from render.model.profiles import episode_settings
+from render.model.record import EpisodeRecord
+from render.model.scene import Scene
+from render.store import open_at, open_store
+from scene_specs.language.diagnostics import did_you_mean
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.reading.source import SpecSource, parse_episode
+
+# The largest store whose ids are searched for the one nearest to a wrong id.
+_MOST_IDS = 100_000
+
+
+@dataclass(frozen=True)
+class ResolvedRequest:
+    """The episode to render.
+
+    stored: the record in the store, None for a spec file. scene: what to render, with all frames. spec: the spec that
+    compiles to `scene`, None where only the Scene is known. edited: whether the request edits the episode.
+    expect_difference: whether the edits or settings change the images.
+    """
+
+    stored: EpisodeRecord | None
+    scene: Scene
+    spec: EpisodeSpec | None
+    edited: bool
+    expect_difference: bool
+
+    @property
+    def source(self) -> EpisodeSpec | Scene:
+        """The source that the new record names: the spec, or the Scene where there is none."""
+        return self.scene if self.spec is None else self.spec
+
+
+def find(request: EpisodeRequest) -> ResolvedRequest:
+    """The requested episode with its edits. Raises UsageError, SpecError, CompileError, StoreError, AssetError."""
+    check_options(request)
+    if request.spec is not None:
+        return _from_spec(request)
+    if request.store is None or request.episode_id is None:
+        raise UsageError("give STORE and ID, or --from SPEC")
+    stored = _stored(request.store, request.episode_id, request.at)
+    scene = _with_samples(_with_settings(stored.scene, request), request.samples)
+    source = _source_of(stored)
+    size, was = ((s.width, s.height) for s in (scene.settings, stored.scene.settings))
+    if request.compare and size != was:
+        raise UsageError(
+            f"--compare: {stored.episode_id} is stored at {was[0]}x{was[1]}, requested at {size[0]}x{size[1]}; "
+            "images of another size can't be compared; leave --size out"
+        )
+    if request.replace and stored.job.renderer != request.renderer:
+        raise UsageError(
+            f"--replace: {stored.episode_id} was rendered by {stored.job.renderer!r}, this would be "
+            f"{request.renderer!r}; give --renderer {stored.job.renderer}"
+        )
+    spec: EpisodeSpec | None = None
+    if request.edits:
+        scene, spec = apply_edits(request, source, scene)
+    elif request.replace:
+        spec = _spec_of_scene(source, scene, request.asset_roots)
+    only_frames(scene, request.frames)
+    expect_difference = request.edits or scene.settings != stored.scene.settings
+    return ResolvedRequest(stored, scene, spec, request.edits, expect_difference)
+
+
+def _stored(url: str, episode_id: str, at: str | None) -> EpisodeRecord:
+    store = open_store(url) if at is None else open_at(url, at)
+    if not store.exists(episode_id):
+        known = [name for name, _ in store.ids()] if store.count() <= _MOST_IDS else []
+        hint = did_you_mean(episode_id, known)
+        raise UsageError(f"{url}: episode {episode_id} is not in the store" + (f"; {hint}" if hint else ""))
+    return store.get(episode_id)
+
+
+def _source_of(stored: EpisodeRecord) -> EpisodeSpec | Scene:
+    """The spec or Scene that a stored episode was made from."""
+    if "scene_version" in stored.job.spec:
+        return stored.scene
+    episode = parse_episode(json.dumps(stored.job.spec), f"stored spec of {stored.episode_id}")
+    assert isinstance(episode, EpisodeSpec | Scene)
+    return episode
+
+
+def _with_settings(scene: Scene, request: EpisodeRequest) -> Scene:
+    """The same Scene with the requested profile and size; nothing in it moves. Raises UsageError."""
+    return scene.model_copy(update={"settings": episode_settings(scene, request.profile, request.size)})
+
+
+def _with_samples(scene: Scene, samples: int | None) -> Scene:
+    if samples is None:
+        return scene
+    # --samples is exact: views with much glass get no more.
+    exact = {"samples": samples, "glass_samples": 0}
+    return scene.model_copy(update={"settings": scene.settings.model_copy(update=exact)})
+
+
+def _spec_of_scene(source: EpisodeSpec | Scene, scene: Scene, asset_roots: tuple[Path, ...]) -> EpisodeSpec | None:
+    """The spec, if it still compiles to this Scene; another version of Diorama may have compiled it differently."""
+    if isinstance(source, Scene):
+        return None
+    try:
+        recompiled = compile_episode(source, scene.settings, asset_roots)
+    except DioramaError:
+        return None
+    return source if recompiled == scene else None
+
+
+def _from_spec(request: EpisodeRequest) -> ResolvedRequest:
+    """The requested episode of a spec file, or its only one, compiled."""
+    assert request.spec is not None
+    with SpecSource([request.spec]) as source:
+        diagnostics, _ = source.check()
+        if diagnostics:
+            raise SpecError(diagnostics)
+        found = {item.episode.id: item.episode for item in source if request.episode_id in (None, item.episode.id)}
+    if len(found) != 1:
+        if request.episode_id is not None:
+            raise UsageError(f"--from {request.spec}: episode {request.episode_id!r} is not in the file")
+        some = ", ".join(sorted(found)[:5])
+        raise UsageError(f"--from {request.spec}: {len(found)} episodes; add the ID of one, such as {some}")
+    (episode,) = found.values()
+    if isinstance(episode, Scene):
+        scene = _with_settings(episode, request)
+    else:
+        settings = episode_settings(episode, request.profile, request.size)
+        scene = compile_episode(episode, settings, request.asset_roots)
+    scene = _with_samples(scene, request.samples)
+    spec = episode if isinstance(episode, EpisodeSpec) else None
+    if request.edits:
+        scene, spec = apply_edits(request, episode, scene)
+    only_frames(scene, request.frames)
+    return ResolvedRequest(None, scene, spec, request.edits, True)
+
+
+def only_frames(scene: Scene, names: Sequence[str]) -> Scene:
+    """The Scene with the named frames only; all if `names` is empty. Raises UsageError for an unknown frame."""
+    if not names:
+        return scene
+    known = [frame.name for frame in scene.frames]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"episode {scene.id}: no frame {name!r}; there are: {', '.join(known)}")
+    return scene.model_copy(update={"frames": tuple(frame for frame in scene.frames if frame.name in names)})
+
+
+def only_images(record: EpisodeRecord, names: Sequence[str]) -> EpisodeRecord:
+    """The record with the images and frames of the named frames only; all if `names` is empty. Ignores others."""
+    if not names:
+        return record
+    frames = tuple(frame for frame in record.scene.frames if frame.name in names)
+    images = [image for image in record.images if image.frame in names]
+    return record.model_copy(update={"images": images, "scene": record.scene.model_copy(update={"frames": frames})})

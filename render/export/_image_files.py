@@ -1,0 +1,138 @@
+"""For formats with one file per image and JSON lists of all images."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+from render.export.atomic_output import compact_json, output_lock, put_file, remove_leftovers
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, write_records
+from render.model.errors import StoreError
+from render.model.record import EpisodeRecord
+from render.store.episode_store import EpisodeReader
+from scene_specs.language.atomic import atomic_path
+
+# The patterns of scene_specs.language.spec. A store may have another origin, and these names become paths.
+ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}")
+IMAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}(\.[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99})?")
+SPLIT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}")
+UNSPLIT = "unsplit"
+
+
+def split_of(split: str | None, without: str = UNSPLIT) -> str:
+    """The name of a split in file names. Raises ValueError if it can't be part of a file name."""
+    name = split or without
+    if not SPLIT.fullmatch(name):
+        raise ValueError(f"the split {name!r} can't be part of a file name")
+    return name
+
+
+def image_path(episode_id: str, image: str) -> str:
+    """`<episode id>/<image name>.png`. Raises ValueError for names that can't be files."""
+    if not ID.fullmatch(episode_id):
+        raise ValueError("this id can't be a folder name")
+    if not IMAGE_NAME.fullmatch(image):
+        raise ValueError(f"the image name {image!r} can't be a file name")
+    return f"{episode_id}/{image}.png"
+
+
+class StreamedJson:
+    """A JSON file `{"info": ..., "<list>": [...], ...}` with lists that do not fit in memory.
+
+    Items go to unnamed temporary files; `save` joins them. facts: the keys before the lists.
+    """
+
+    def __init__(self, path: Path, lists: Iterable[str], stack: ExitStack) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.facts: dict[str, Any] = {}
+        self._path = path
+        self._lists: dict[str, IO[bytes]] = {}
+        for name in lists:
+            # SIM115: the stack closes the file.
+            self._lists[name] = stack.enter_context(tempfile.TemporaryFile(dir=path.parent))  # noqa: SIM115
+
+    def add(self, name: str, item: Any, key: str | None = None) -> None:
+        """Append an item to a list, on its own line; with a key, an entry of an object."""
+        text = compact_json(item) if key is None else f"{compact_json(key)}: {compact_json(item)}"
+        self._lists[name].write(((",\n" if self._lists[name].tell() else "") + text).encode())
+
+    def save(self) -> None:
+        """Write the file atomically. Raises OSError."""
+        with atomic_path(self._path) as temporary, temporary.open("wb") as out:
+            for part in self.parts():
+                if isinstance(part, bytes):
+                    out.write(part)
+                else:
+                    part.seek(0)
+                    shutil.copyfileobj(part, out)
+
+    def parts(self) -> Iterator[bytes | IO[bytes]]:
+        """The content of the file: bytes, and the files of the lists."""
+        before = "{"
+        for key, value in self.facts.items():
+            yield f"{before}{json.dumps(key)}: {compact_json(value)}".encode()
+            before = ",\n"
+        for name, items in self._lists.items():
+            yield f"{before}{json.dumps(name)}: [\n".encode()
+            yield items
+            yield b"]"
+            before = ",\n"
+        yield b"}\n"
+
+
+class ImageExport:
+    """One export of a format with image files and lists. A format overrides `write`, and `finish` for facts."""
+
+    def __init__(self, store: EpisodeReader, out: Path, options: ExportOptions) -> None:
+        self.store, self.out, self.options = store, out, options
+        self.report = ExportReport()
+        self.streams: dict[str, StreamedJson] = {}
+        self._stack = ExitStack()
+
+    def write(self, record: EpisodeRecord) -> bool:
+        """Write an episode's images and add it to the lists; return whether any image is new. Raises ValueError."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Complete the lists after the last episode."""
+
+    def run(self, progress: Callable[[int], None]) -> ExportReport:
+        """Export; see render.export.protocol.Exporter. Memory: a chunk of episodes.
+
+        If an image in `out` differs, the lists of an earlier export stay: new ones would lack that episode.
+        """
+        with output_lock(self.out), self._stack:
+            remove_leftovers(self.out)
+            write_records(self.store, chosen_ids(self.store, self.options), self.write, self.out, self.report, progress)
+            if not self.report.differing:
+                self._save_lists()
+        return self.report
+
+    def _save_lists(self) -> None:
+        try:
+            self.finish()
+            for stream in self.streams.values():
+                stream.save()
+        except OSError as error:
+            raise StoreError(f"writing the lists below {self.out} failed: {error}") from error
+
+    def put_images(self, paths: Sequence[str], record: EpisodeRecord) -> bool:
+        """Write all images of an episode to these paths below `out`; return whether any is new."""
+        overwrite = self.options.overwrite
+        # All are written, also after a new one.
+        new = [
+            put_file(self.out / path, image.png, overwrite) for path, image in zip(paths, record.images, strict=True)
+        ]
+        return any(new)
+
+    def stream(self, name: str, lists: Sequence[str], kind: Callable[..., StreamedJson] = StreamedJson) -> StreamedJson:
+        """The JSON file `name` below `out`, opened on first use."""
+        if name not in self.streams:
+            self.streams[name] = kind(self.out / name, lists, self._stack)
+        return self.streams[name]

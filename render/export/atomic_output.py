@@ -1,0 +1,102 @@
+"""Output that a rerun completes: atomic files and folders, equal files are not written again, one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from render.model.errors import UsageError
+from scene_specs.language.atomic import write_atomic
+
+
+class FileConflictError(Exception):
+    """A file exists with other contents, and --overwrite was not passed."""
+
+
+def put_file(path: Path, content: bytes, overwrite: bool) -> bool:
+    """Write a file atomically; return False if it already has this content. Raises FileConflictError, OSError."""
+    try:
+        if path.stat().st_size == len(content) and path.read_bytes() == content:
+            return False
+    except FileNotFoundError:
+        pass
+    else:
+        if not overwrite:
+            raise FileConflictError(f"{path} exists with other contents")
+    # A rerun writes again what a power failure takes.
+    write_atomic(path, content, fsync=False)
+    return True
+
+
+def put_folder(target: Path, files: Mapping[str, bytes], merge: Callable[[Path, Path], None] | None = None) -> None:
+    """Write a folder of files (relative path -> content) that gets its name once it is complete. Raises OSError.
+
+    merge: called with the complete temporary folder and `target` if `target` exists; by default `target` is deleted
+    and replaced.
+    """
+    partial = target.with_name(f".{target.name}.partial")
+    # Left by a process that was killed.
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    for name, content in files.items():
+        path = partial / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+    if merge is not None and target.exists():
+        merge(partial, target)
+        return
+    if target.exists():
+        shutil.rmtree(target)
+    partial.rename(target)
+
+
+def compact_json(value: Any) -> str:
+    """JSON on one line, without spaces and without escaped letters."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def indented_json(value: Any) -> bytes:
+    """JSON for people, with a line break at the end."""
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def remove_leftovers(out: Path) -> None:
+    """Delete the temporary files (scene_specs.language.atomic) that a killed export left below `out`.
+
+    Call it only inside `output_lock`.
+    """
+    for path in out.rglob(".*.????????.part"):
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def output_lock(out: Path) -> Iterator[None]:
+    """Create the folder and lock it against other exports and gallery builds. Raises UsageError."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise UsageError(f"--out {out}: can't be a folder for the output: {error.strerror or error}") from error
+    try:
+        try:
+            # A lock on the folder itself leaves no file behind, and ends with the process.
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UsageError(
+                f"--out {out}: another export or gallery build is writing there; wait for it or pass another folder"
+            ) from error
+        except OSError as error:
+            # Some network file systems have no locks, and two processes in one folder would damage each other's files.
+            raise UsageError(
+                f"--out {out}: the folder can't be locked ({error.strerror or error}); write to "
+                "a local disk and copy the files from there"
+            ) from error
+        yield
+    finally:
+        os.close(handle)

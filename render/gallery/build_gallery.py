@@ -1,0 +1,176 @@
+"""Builds and updates the gallery of a store: a folder of pages that a browser opens without a server.
+
+Episodes are read in small batches, so memory does not grow with their images. An index row of each episode (about half
+a kilobyte) is kept until the end.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from render.export.atomic_output import indented_json, output_lock, put_file
+from render.export.protocol import listed
+from render.gallery.episode_pages import write_episodes
+from render.gallery.gallery_files import FORMAT_VERSION, MARKER, ROWS, check_target, key_of, read_rows, stale_folders
+from render.gallery.search_index import write_index
+from render.model.errors import DioramaError, StoreError
+from render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, is_remote
+
+log = logging.getLogger(__name__)
+
+_COLUMNS = (KEY, "attempt", "sha256", "text_sha256")
+
+
+@dataclass(frozen=True)
+class GalleryOptions:
+    """where: SQL filter on the store's columns. limit: maximum number of episodes, the first by id.
+
+    at: version or tag as the user wrote it, for the commands on the pages. workers: processes; None for one per core.
+    """
+
+    where: str | None = None
+    limit: int | None = None
+    at: str | None = None
+    workers: int | None = None
+
+
+@dataclass
+class GalleryReport:
+    """built, kept (already there), removed: numbers of episodes. failed: episodes with failed checks, including damaged
+    ones. damaged: one line per episode that can't be read.
+    """
+
+    folder: str
+    store: str
+    version: int
+    episodes: int = 0
+    built: int = 0
+    kept: int = 0
+    removed: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    damaged: list[str] = field(default_factory=list)
+
+    @property
+    def page(self) -> Path:
+        """The page to open."""
+        return Path(self.folder) / "index.html"
+
+    def error(self) -> DioramaError | None:
+        """The error that the command ends with, if any; the gallery is complete and lists damaged episodes, too."""
+        return StoreError(listed("can't be shown", self.damaged)) if self.damaged else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        return {**asdict(self), "page": str(self.page)}
+
+
+def build(
+    store: EpisodeReader, out: Path, options: GalleryOptions, progress: Callable[[int], None] = lambda done: None
+) -> GalleryReport:
+    """Build or update the gallery of a store in the folder `out`; unchanged episodes are not written again.
+
+    A build can be stopped at any moment and continues when it is called again; until it ends, the previous page stays
+    as it is. progress: receives the number of episodes done since the last call. Raises UsageError if `out` holds
+    something else, StoreError if the store can't be read or `out` can't be written.
+    """
+    start = time.monotonic()
+    check_target(out)
+    report = GalleryReport(str(out), store.url, store.version)
+    with output_lock(out):
+        try:
+            check_target(out)
+            _build(store, out, options, progress, report)
+        except OSError as error:
+            raise StoreError(f"writing the gallery below {out} failed: {error}; finished episodes are kept") from error
+    report.seconds = round(time.monotonic() - start, 3)
+    return report
+
+
+def _build(
+    store: EpisodeReader, out: Path, options: GalleryOptions, progress: Callable[[int], None], report: GalleryReport
+) -> None:
+    wanted = _wanted(store, options)
+    facts = _facts(store, options)
+    before = _previous_store(out)
+    if before is not None and _location(before) != _location(store.url):
+        log.warning("%s was the gallery of %s; it becomes the gallery of %s", out, before, store.url)
+    if not (out / MARKER).exists():
+        _write_marker(out, {**facts, "whole": False})
+    rows = read_rows(out)
+    todo = [(episode, key) for episode, key in wanted.items() if key not in rows]
+    report.kept = len(wanted) - len(todo)
+    progress(report.kept)
+    _write_rows(out, rows)
+    damaged: dict[str, str] = {}
+    with (out / ROWS).open("a", encoding="utf-8", newline="\n") as journal:
+        for batch in write_episodes(store, out, todo, options.workers):
+            for row in batch:
+                _add_row(row, rows, damaged, report)
+            journal.writelines(f"{row}\n" for row in batch if not row.startswith('{"key":""'))
+            journal.flush()
+            progress(len(batch))
+    listed = [damaged.get(episode) or rows[key] for episode, key in wanted.items()]
+    report.episodes = len(listed)
+    report.failed = sum('"checks":[]' not in row for row in listed)
+    write_index(out, listed, facts)
+    _write_marker(out, {**facts, "whole": True, "episodes": len(listed)})
+    kept = {key: rows[key] for key in wanted.values() if key in rows}
+    _write_rows(out, kept)
+    for path in stale_folders(out, kept):
+        report.removed += not path.name.startswith(".")
+        shutil.rmtree(path)
+
+
+def _facts(store: EpisodeReader, options: GalleryOptions) -> dict[str, Any]:
+    """What the pages show about the gallery."""
+    facts = {"title": Path(store.url.rstrip("/")).name, "store": store.url, "version": store.version}
+    return {**facts, "at": options.at, "where": options.where, "limit": options.limit}
+
+
+def _previous_store(out: Path) -> str | None:
+    """The store of the gallery in a folder."""
+    try:
+        return str(json.loads((out / MARKER).read_bytes())["store"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _location(url: str) -> str:
+    """The same text for a relative and an absolute path."""
+    return url if is_remote(url) else str(Path(url).resolve())
+
+
+def _write_marker(out: Path, facts: dict[str, Any]) -> None:
+    put_file(out / MARKER, indented_json({"gallery": FORMAT_VERSION, **facts}), overwrite=True)
+
+
+def _add_row(row: str, rows: dict[str, str], damaged: dict[str, str], report: GalleryReport) -> None:
+    facts = json.loads(row)
+    if facts["key"]:
+        rows[facts["key"]] = row
+        report.built += 1
+        return
+    damaged[facts["id"]] = row
+    report.damaged.append(f"episode {facts['id']}: {'; '.join(facts['problems'])}")
+
+
+def _wanted(store: EpisodeReader, options: GalleryOptions) -> dict[str, str]:
+    """Id -> key, sorted by id; of the latest attempt if an id is stored twice."""
+    found: dict[str, tuple[int, str]] = {}
+    for row in store.scan(_COLUMNS, options.where, ID_BATCH_ROWS):
+        attempt = (row["attempt"] or 0, key_of(row[KEY], row["sha256"], row["text_sha256"]))
+        found[row[KEY]] = max(found.get(row[KEY], attempt), attempt)
+    return {episode: found[episode][1] for episode in sorted(found)[: options.limit]}
+
+
+def _write_rows(out: Path, rows: dict[str, str]) -> None:
+    """Write the journal without incomplete lines and removed episodes."""
+    put_file(out / ROWS, "".join(f"{row}\n" for row in rows.values()).encode(), overwrite=True)

@@ -1,0 +1,180 @@
+"""What the gallery shows of an episode: a small row of facts to search and sort by, the data of its page, and captions.
+
+Everything is plain JSON data and comes from the record alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from render.gallery.overlay import color_of
+from render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
+
+_MAX_NAMED = 8
+# Captions name the visible fraction of objects below this one.
+_HALF = 0.5
+# Characters. A browser reads the index of 40,000 episodes at once.
+_MAX_TEXT = 2000
+_UNNAMED_COLOR = "other"
+# Part of a line of render.store.row_checks -> the check that failed.
+_CHECKS = (
+    (": object ", "boxes and masks"),
+    ("SHA-256", "stored bytes"),
+    ("be read", "stored bytes"),
+    ("column ", "search columns"),
+    ("images: ", "frames"),
+    ("annotated objects", "frames"),
+    ("passes requested", "frames"),
+    ("answer ", "answer"),
+)
+
+
+def check_of(problem: str) -> str:
+    """The short name of the check that reported a problem (render.store.row_checks.problems_of)."""
+    return next((name for mark, name in _CHECKS if mark in problem), "pictures")
+
+
+def search_row(key: str, record: EpisodeRecord, problems: Sequence[str]) -> dict[str, Any]:
+    """The facts by which the gallery finds an episode.
+
+    visible: least visible fraction of any object in any image, None without objects; pointers do not count as objects.
+    objects: number in all images together. seconds: of all steps. things: descriptions of the objects, each once. text:
+    utterances, instruction and options.
+    """
+    task = record.scene.task or {}
+    items = [item for image in record.images for item in objects_of(image.annotation)]
+    return {
+        "key": key,
+        "id": record.episode_id,
+        "benchmark": _text(task.get("benchmark")),
+        "task": _text(task.get("name")),
+        "split": record.scene.split,
+        "profile": record.scene.settings.profile,
+        "stage": record.scene.stage,
+        "shape": sorted({item.shape for item in items}),
+        "color": sorted({item.color or _UNNAMED_COLOR for item in items}),
+        "material": sorted({item.material for item in items}),
+        "checks": sorted({check_of(problem) for problem in problems}),
+        "images": len(record.images),
+        "objects": len(items),
+        "visible": min((round(item.visible_fraction, 4) for item in items), default=None),
+        "seconds": round(sum(record.provenance.seconds.values()), 3),
+        "created": record.provenance.created[:19],
+        "things": sorted({description(item) for item in items}),
+        "text": _searchable_text(record, task),
+    }
+
+
+def damaged_search_row(episode_id: str, columns: Mapping[str, Any], problems: Sequence[str]) -> dict[str, Any]:
+    """The facts of an episode that can't be read, with an empty key. columns: the readable columns of its row."""
+    return {
+        "key": "",
+        "id": episode_id,
+        **{name: columns.get(name) for name in ("benchmark", "task", "split", "profile")},
+        "stage": None,
+        **{name: [] for name in ("shape", "color", "material", "things")},
+        **{"images": 0, "objects": 0, "visible": None, "seconds": None, "created": ""},
+        "checks": sorted({check_of(problem) for problem in problems}),
+        "text": "",
+        "problems": list(problems),
+    }
+
+
+def page_data(record: EpisodeRecord, files: Sequence[str], problems: Sequence[str]) -> dict[str, Any]:
+    """Everything that the page of an episode shows. files: one file name per image."""
+    images = [_image(record, image, file) for image, file in zip(record.images, files, strict=True)]
+    return {
+        "id": record.episode_id,
+        "images": images,
+        "task": record.scene.task,
+        "problems": list(problems),
+        "provenance": record.provenance.model_dump(mode="json"),
+        "job": {"hash": record.job.hash(), "version": record.job.version, "renderer": record.job.renderer},
+        "spec": record.job.spec,
+        "scene": record.scene.model_dump(mode="json"),
+    }
+
+
+def _image(record: EpisodeRecord, image: ImageRecord, file: str) -> dict[str, Any]:
+    frame = next((frame for frame in record.scene.frames if frame.name == image.frame), None)
+    return {
+        "file": file,
+        "name": image.name,
+        "frame": image.frame,
+        "view": image.view,
+        "width": image.width,
+        "height": image.height,
+        "caption": caption(image.annotation),
+        "utterance": frame.utterance if frame else None,
+        "passes": list(frame.passes) if frame else [],
+        "truth": frame.truth if frame else None,
+        "things": {item.name: description(item) for item in image.annotation.objects},
+        "tints": {item.name: "#{:02x}{:02x}{:02x}".format(*color_of(item.index)) for item in image.annotation.objects},
+        "annotation": image.annotation.model_dump(mode="json"),
+    }
+
+
+def objects_of(annotation: FrameAnnotation) -> list[ObjectAnnotation]:
+    """The annotated objects without the pointer."""
+    pointer = annotation.pointer
+    return [item for item in annotation.objects if pointer is None or item.name != pointer.name]
+
+
+def _searchable_text(record: EpisodeRecord, task: Mapping[str, Any]) -> str:
+    texts = [frame.utterance for frame in record.scene.frames if frame.utterance]
+    texts += [task[name] for name in ("instruction", "question", "caption") if isinstance(task.get(name), str)]
+    options = task.get("options")
+    texts += [text for text in options if isinstance(text, str)] if isinstance(options, list | tuple) else []
+    return " · ".join(dict.fromkeys(texts))[:_MAX_TEXT]
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def description(item: ObjectAnnotation) -> str:
+    """Describe an object by those of size, color, material and shape that have names: `small red metal cube`."""
+    words = (item.size, item.color, item.material, item.shape)
+    return " ".join(word.replace("_", " ") for word in words if word)
+
+
+def caption(truth: FrameAnnotation) -> str:
+    """Describe an image in a sentence: visible objects, how much of the half-hidden ones, and what is pointed at."""
+    pointer = truth.pointer
+    items = objects_of(truth)
+    visible = [item for item in items if item.visible_pixels > 0]
+    parts = [_listed(visible) if len(visible) <= _MAX_NAMED else _counted(visible)]
+    hidden = len(items) - len(visible)
+    if hidden:
+        parts.append(f"{hidden} object{'s' if hidden > 1 else ''} out of sight")
+    if pointer is not None:
+        kinds = [item.shape.replace("_", " ") for item in truth.objects if item.name == pointer.name]
+        targets = [description(item) for item in items if item.name == pointer.target]
+        kind, target = (kinds or ["pointer"])[0], (targets or [pointer.target])[0]
+        parts.append(f"{_article(kind)} points at the {target}")
+    text = "; ".join(parts)
+    return text[:1].upper() + text[1:] + "."
+
+
+def _listed(items: Sequence[ObjectAnnotation]) -> str:
+    if not items:
+        return "no objects"
+    named = []
+    for item in items:
+        part = f" ({item.visible_fraction:.0%} visible)" if item.visible_fraction < _HALF else ""
+        named.append(_article(description(item)) + part)
+    if len(named) == 1:
+        return named[0]
+    return f"{', '.join(named[:-1])} and {named[-1]}"
+
+
+def _counted(items: Sequence[ObjectAnnotation]) -> str:
+    counts = Counter(item.shape.replace("_", " ") for item in items)
+    shapes = ", ".join(f"{shape} ({count})" for shape, count in sorted(counts.items(), key=lambda kv: (-kv[1], kv[0])))
+    return f"{len(items)} objects: {shapes}"
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -1,0 +1,111 @@
+"""The folders of single episodes: read, checked and written in batches, in several processes."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from render.export.atomic_output import put_folder
+from render.gallery.episode_facts import damaged_search_row, page_data, search_row
+from render.gallery.gallery_files import folder_of, key_of, script_call
+from render.gallery.thumbnail import thumbnail
+from render.model.errors import StoreError
+from render.store import open_at
+from render.store.columns import episode_schema
+from render.store.episode_store import KEY, DamagedError, EpisodeReader, ids_filter
+from render.store.row_checks import problems_in, problems_of
+from render.store.rows import finite_json, record_of
+
+log = logging.getLogger(__name__)
+
+# Episodes per task of a worker: a second or two of work.
+_BATCH = 32
+# For fewer episodes, starting processes takes longer than the work.
+_MIN_FOR_PROCESSES = 256
+
+
+def write_episodes(
+    store: EpisodeReader, out: Path, todo: Sequence[tuple[str, str]], workers: int | None
+) -> Iterator[list[str]]:
+    """Write the episodes in `todo`, (id, key) pairs, below `out`; yield their search rows as JSON, batch by batch.
+
+    workers: processes; None for one per core, or a single one for few episodes. Raises StoreError, OSError.
+    """
+    batches = [todo[start : start + _BATCH] for start in range(0, len(todo), _BATCH)]
+    count = workers or len(os.sched_getaffinity(0))
+    if count <= 1 or (workers is None and len(todo) < _MIN_FOR_PROCESSES):
+        yield from (_write_batch(store, out, batch) for batch in batches)
+        return
+    # Spawned, because Lance has threads, which do not survive a fork.
+    pool = ProcessPoolExecutor(
+        min(count, len(batches) or 1), get_context("spawn"), _open_store, (store.url, store.version)
+    )
+    try:
+        yield from pool.map(_worker_batch, [str(out)] * len(batches), batches)
+    except BrokenProcessPool as error:
+        raise StoreError(
+            f"{store.url}: a gallery worker died, possibly for lack of memory; finished episodes are kept: run the "
+            "command again, with fewer --workers"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_worker_store: EpisodeReader | None = None
+
+
+def _open_store(url: str, version: int) -> None:
+    global _worker_store
+    _worker_store = open_at(url, version)
+
+
+def _worker_batch(out: str, batch: Sequence[tuple[str, str]]) -> list[str]:
+    assert _worker_store is not None
+    return _write_batch(_worker_store, Path(out), batch)
+
+
+def _write_batch(store: EpisodeReader, out: Path, batch: Sequence[tuple[str, str]]) -> list[str]:
+    """Write the folders of a batch of (id, key) pairs and return their search rows as JSON, in the same order.
+
+    An episode that can't be read gets a row with an empty key and no folder.
+    """
+    keys = dict(batch)
+    rows: dict[str, str] = {}
+    try:
+        for row in store.scan(episode_schema().names, ids_filter(list(keys)), 8):
+            _write_episode(out, row, keys, rows)
+    except StoreError as error:
+        if len(batch) == 1:
+            problem = str(error).removeprefix(f"{store.url}: ")
+            return [finite_json(damaged_search_row(batch[0][0], {}, [f"can't be read: {problem}"]))]
+        log.debug("reading %d episodes at once failed (%s); reading them one by one", len(batch), error)
+        for episode, key in batch:
+            if episode not in rows:
+                (rows[episode],) = _write_batch(store, out, [(episode, key)])
+    return [rows[episode] for episode, _ in batch]
+
+
+def _write_episode(out: Path, row: dict[str, Any], keys: dict[str, str], rows: dict[str, str]) -> None:
+    episode = row[KEY]
+    key = keys[episode]
+    if key_of(episode, row["sha256"], row["text_sha256"]) != key:
+        # An older attempt at an episode that is stored twice.
+        return
+    try:
+        record = record_of(row)
+    except DamagedError:
+        rows[episode] = finite_json(damaged_search_row(episode, row, problems_of(row)))
+        return
+    problems = problems_in(row, record)
+    names = [f"{number}.png" for number in range(len(record.images))]
+    files = {name: image.png for name, image in zip(names, record.images, strict=True)}
+    page = script_call("Gallery.data.episode", key, page_data(record, names, problems))
+    thumb = thumbnail([image.png for image in record.images])
+    put_folder(folder_of(out, key), {**files, "thumbnail.webp": thumb, "page.js": page.encode()})
+    rows[episode] = finite_json(search_row(key, record, problems))

@@ -1,0 +1,87 @@
+"""Where the files of a gallery are, and data as script files.
+
+    <out>/index.html                    the page
+          gallery.json                  marks the folder as a gallery; its store and version
+          static/                       scripts and style
+          episodes/<abc>/<key>/         an episode: page.js, thumbnail.webp, 0.png, 1.png, ...
+          data/rows.jsonl               one row of facts per episode; a rerun reads it to skip finished episodes
+          data/<hash>/*.js              the same as columns, for the page
+
+The key of an episode is a hash of its id and contents, so a changed episode has another folder, and files that an open
+page may still read are never overwritten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from render.model.errors import UsageError
+from render.store.rows import finite_json
+
+FORMAT_VERSION = 1
+MARKER = "gallery.json"
+EPISODES = "episodes"
+ROWS = "data/rows.jsonl"
+# 4,096 folders: 10 episodes in each for a store of 40,000, 250 for a million.
+_PREFIX = 3
+# Harmless in a script file, but not if one is ever inlined in a page. U+2028 and U+2029 end a line in old JavaScript.
+_ESCAPED = re.compile("[<>&\u2028\u2029]")
+
+
+def key_of(episode_id: str, sha256: str | None, text_sha256: str | None) -> str:
+    """20 hexadecimal digits that change with an episode's images, annotations, job or provenance."""
+    parts = json.dumps([FORMAT_VERSION, episode_id, sha256, text_sha256])
+    return hashlib.sha256(parts.encode()).hexdigest()[:20]
+
+
+def folder_of(out: Path, key: str) -> Path:
+    """The folder of an episode."""
+    return out / EPISODES / key[:_PREFIX] / key
+
+
+def check_target(out: Path) -> None:
+    """Raise UsageError for a folder that is not empty and not a gallery."""
+    try:
+        names = sorted(path.name for path in out.iterdir()) if out.exists() else []
+    except OSError as error:
+        raise UsageError(f"--out {out}: can't be a gallery's folder: {error.strerror or error}") from error
+    if names and MARKER not in names:
+        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        raise UsageError(f"--out {out}: holds something else than a gallery ({shown}); pass another folder")
+
+
+def read_rows(out: Path) -> dict[str, str]:
+    """Key -> row (JSON text) of the episodes whose folders exist; incomplete lines are left out."""
+    try:
+        lines = (out / ROWS).read_text("utf-8", errors="replace").split("\n")
+    except OSError:
+        return {}
+    # Anything after the last line break is an incomplete line.
+    found = {line[8:28]: line for line in lines[:-1] if line.startswith('{"key":"') and line.endswith("}")}
+    return {key: line for key, line in found.items() if folder_of(out, key).is_dir()}
+
+
+def stale_folders(out: Path, keys: Mapping[str, Any]) -> Iterator[Path]:
+    """Folders of episodes that are not among the keys, and partial folders of an interrupted run."""
+    for prefix in sorted((out / EPISODES).glob("*")):
+        yield from (path for path in sorted(prefix.iterdir()) if path.name not in keys)
+
+
+def script_call(function: str, *values: Any) -> str:
+    """One line of JavaScript that calls `function` with the values as JSON strings.
+
+    A page opened from a disk may load script files, but no JSON files. JSON.parse keeps the key `__proto__`, which an
+    object literal would not. NaN and infinities become the strings "nan", "inf", "-inf".
+    """
+    return f"{function}({', '.join(_literal(value) for value in values)});\n"
+
+
+def _literal(value: Any) -> str:
+    text = finite_json(value).replace("\\", "\\\\").replace("'", "\\'")
+    text = _ESCAPED.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return f"JSON.parse('{text}')"

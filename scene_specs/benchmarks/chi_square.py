@@ -1,0 +1,40 @@
+"""Pearson's chi-square test of equal frequencies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+
+def equal_frequencies(counts: Sequence[int]) -> float:
+    """Return the p-value of counts under the hypothesis that all classes are equally likely.
+
+    1 for fewer than two classes.
+    """
+    total, classes = sum(counts), len(counts)
+    if classes < 2 or total == 0:
+        return 1.0
+    expected = total / classes
+    return tail(sum((count - expected) ** 2 for count in counts) / expected, classes - 1)
+
+
+def tail(statistic: float, freedom: int) -> float:
+    """Return P(chi-square with `freedom` degrees of freedom >= statistic), by its finite series.
+
+    Source: Abramowitz & Stegun 26.4.
+    """
+    if statistic <= 0:
+        return 1.0
+    half = statistic / 2
+    if freedom % 2 == 0:
+        term = total = math.exp(-half)
+        for k in range(1, freedom // 2):
+            term *= half / k
+            total += term
+        return min(total, 1.0)
+    total = math.erfc(math.sqrt(half))
+    term = math.exp(-half) * math.sqrt(half) * 2 / math.sqrt(math.pi)
+    for k in range(1, freedom // 2 + 1):
+        total += term
+        term *= half / (k + 0.5)
+    return min(total, 1.0)

@@ -1,0 +1,269 @@
+"""Difficulty levels: how similar four images are, how easily one is named, builders for each level, and a summary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from scene_specs.benchmarks.icca.image_sources import AXES, Source
+from scene_specs.benchmarks.icca.referring_expressions import IndistinguishableError, full_brevity, length, single_names
+from scene_specs.benchmarks.icca.scene_graph import SceneGraph, count_differences, graph_of, others_of
+from scene_specs.language.errors import spec_error
+from scene_specs.language.rng import pick
+from scene_specs.language.tables import markdown_table
+
+SIZE = 4
+DESCRIPTIONS: tuple[str, ...] = ("full_brevity", "incremental")
+Attributes = dict[str, str]
+_Builder = Callable[[Source, np.random.Generator], list[SceneGraph]]
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """differences: attributes and relations that differ, for each of the six pairs (0, 1), (0, 2), ...
+
+    shortest: length of each image's shortest description. single: for each image, the single values that identify it.
+    values: number of attributes and relations in each image.
+    """
+
+    differences: tuple[int, ...]
+    shortest: tuple[int, ...]
+    single: tuple[tuple[str, ...], ...]
+    values: int
+
+
+def similarity_of(graphs: Sequence[SceneGraph]) -> Similarity | None:
+    """Measure four images; None where two of them show the same."""
+    pairs = [(graph, others_of(graphs, k)) for k, graph in enumerate(graphs)]
+    try:
+        shortest = tuple(length(full_brevity(graph, others)) for graph, others in pairs)
+    except IndistinguishableError:
+        return None
+    single = tuple(tuple(single_names(graph, others)) for graph, others in pairs)
+    return Similarity(pair_differences(graphs), shortest, single, len(graphs[0].atoms()))
+
+
+def pair_differences(graphs: Sequence[SceneGraph]) -> tuple[int, ...]:
+    """Number of attributes and relations in which each of the six pairs differs."""
+    return tuple(count_differences(first, second) for first, second in combinations(graphs, 2))
+
+
+@dataclass(frozen=True)
+class Level:
+    """The conditions of a level. differences, shortest: minimum and maximum. half: at least half of all values differ.
+
+    named: single values identify every image (True), none (False), or either (None).
+    """
+
+    differences: tuple[int, int]
+    shortest: tuple[int, int]
+    builders: tuple[_Builder, ...]
+    half: bool = False
+    named: bool | None = None
+
+    def allows(self, differences: Sequence[int]) -> bool:
+        """Whether pairs of images may differ in these numbers of values."""
+        return all(self.differences[0] <= count <= self.differences[1] for count in differences)
+
+    def accepts(self, found: Similarity) -> bool:
+        """Whether a context with this similarity is of the level."""
+        if not self.allows(found.differences):
+            return False
+        if self.half and 2 * min(found.differences) < found.values:
+            return False
+        if not all(self.shortest[0] <= count <= self.shortest[1] for count in found.shortest):
+            return False
+        # A value that only one image lacks ("no ...") identifies it, too, but does not count here.
+        shown = [any(not name.startswith("no ") for name in names) for names in found.single]
+        return self.named is None or all(named == self.named for named in shown)
+
+
+def _draw_object(source: Source, rng: np.random.Generator) -> Attributes:
+    return {name: pick(rng, values) for name, values in source.values.items()}
+
+
+def _draw_objects(source: Source, rng: np.random.Generator, count: int) -> list[Attributes]:
+    return [_draw_object(source, rng) for _ in range(count)]
+
+
+def _draw_count(source: Source, rng: np.random.Generator) -> int:
+    return int(rng.integers(source.object_count[0], source.object_count[1] + 1))
+
+
+def _sample(rng: np.random.Generator, items: Sequence[str], count: int) -> list[str]:
+    return [items[int(k)] for k in rng.permutation(len(items))[:count]]
+
+
+def _rich_attributes(source: Source) -> list[str]:
+    """Attributes with at least four values."""
+    return [name for name, values in source.values.items() if len(values) >= SIZE]
+
+
+def _graphs(images: Sequence[Sequence[Attributes]], rng: np.random.Generator) -> list[SceneGraph]:
+    """The graphs of images, with their objects in one drawn order, the same for all images."""
+    order = rng.permutation(len(images[0])).tolist()
+    return [graph_of([objects[k] for k in order]) for objects in images]
+
+
+def decoys(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
+    """One object differs, in one attribute; every value of that attribute occurs on another object in all images."""
+    name = pick(rng, _rich_attributes(source))
+    values = _sample(rng, source.values[name], SIZE)
+    odd = _draw_object(source, rng)
+    shared = [{**_draw_object(source, rng), name: value} for value in values]
+    return _graphs([[{**odd, name: value}, *shared] for value in values], rng)
+
+
+def missing(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
+    """Four objects that differ in one attribute; each image lacks another of them. At most one shared object."""
+    name = pick(rng, _rich_attributes(source))
+    base = _draw_object(source, rng)
+    odd = [{**base, name: value} for value in _sample(rng, source.values[name], SIZE)]
+    room = source.object_count[1] - (SIZE - 1)
+    shared = _draw_objects(source, rng, int(rng.integers(min(room, 1) + 1)))
+    return _graphs([[*(item for j, item in enumerate(odd) if j != k), *shared] for k in range(SIZE)], rng)
+
+
+def pairs(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
+    """One object differs, in two attributes; the others are shared."""
+    first, second = _sample(rng, _rich_attributes(source), 2)
+    odd = _draw_object(source, rng)
+    shared = _draw_objects(source, rng, _draw_count(source, rng) - 1)
+    values = zip(_sample(rng, source.values[first], SIZE), _sample(rng, source.values[second], SIZE), strict=True)
+    return _graphs([[{**odd, first: a, second: b}, *shared] for a, b in values], rng)
+
+
+def independent(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
+    """All objects are drawn anew for each image."""
+    count = _draw_count(source, rng)
+    return [graph_of(_draw_objects(source, rng, count)) for _ in range(SIZE)]
+
+
+def arranged(source: Source, rng: np.random.Generator, near: bool) -> list[SceneGraph]:
+    """The same three objects in other places. near: along each axis, two neighbors are swapped or not."""
+    objects = _draw_objects(source, rng, 3)
+    base = [rng.permutation(3).tolist() for _ in AXES]
+    if not near:
+        return [_standing(objects, [rng.permutation(3).tolist() for _ in AXES]) for _ in range(SIZE)]
+    other = []
+    for order in base:
+        at = int(rng.integers(2))
+        swapped = list(order)
+        swapped[at], swapped[at + 1] = swapped[at + 1], swapped[at]
+        other.append(swapped)
+    orders = [(a, b) for a in (base[0], other[0]) for b in (base[1], other[1])]
+    return [_standing(objects, orders[int(k)]) for k in rng.permutation(SIZE)]
+
+
+def _standing(objects: Sequence[Attributes], orders: Sequence[Sequence[int]]) -> SceneGraph:
+    """Objects in an order along each axis."""
+    relations = [
+        (relation, a, b) for relation, order in zip(AXES, orders, strict=True) for a, b in combinations(order, 2)
+    ]
+    return graph_of(objects, relations)
+
+
+_NEAR, _FAR = partial(arranged, near=True), partial(arranged, near=False)
+_MOST = 1000
+_ATTRIBUTE_LEVELS = {
+    "easy": Level((2, _MOST), (1, 1), (independent,), half=True, named=True),
+    "medium": Level((2, 2), (1, 2), (pairs,)),
+    "hard": Level((1, 1), (2, 3), (decoys, missing), named=False),
+}
+# Swaps have a parity: of three arrangements, two differ in an even number of relations, so not all pairs can differ in
+# one.
+_RELATION_LEVELS = {
+    "easy": Level((3, _MOST), (1, 6), (_FAR,), named=True),
+    "medium": Level((2, 3), (1, 6), (_FAR,)),
+    "hard": Level((1, 2), (1, 9), (_NEAR,), named=False),
+}
+# vary -> difficulty -> conditions.
+LEVELS: Mapping[str, Mapping[str, Level]] = MappingProxyType(
+    {"attributes": _ATTRIBUTE_LEVELS, "relations": _RELATION_LEVELS}
+)
+DIFFICULTIES: tuple[str, ...] = tuple(LEVELS["attributes"])
+
+
+def has_distinct_objects(graphs: Sequence[SceneGraph]) -> bool:
+    """Whether no image shows two equal objects."""
+    return all(len({*graph.objects}) == len(graph.objects) for graph in graphs)
+
+
+def builders_for(source: Source, level: Level) -> list[_Builder]:
+    """The builders of a level whose objects fit into a source's images."""
+    return [builder for builder in level.builders if builder is not decoys or source.object_count[1] > SIZE]
+
+
+def summary(contexts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A row per source and level, as JSON data: number of contexts, differences of pairs, lengths of descriptions, and
+    how many images a single value identifies. Raises SpecError for a context without its measured truth.
+    """
+    groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    for data in contexts:
+        task = data["task"]
+        try:
+            _check_measured(task)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise spec_error(f"its truth can't be read: {error!r}", path="task", episode=data["id"]) from None
+        groups.setdefault((task["source"], task["vary"], task["name"]), []).append(task)
+    rows = []
+    for (source, vary, level), tasks in groups.items():
+        described = [one for task in tasks for one in task["descriptions"]]
+        values = [task["similarity"]["values"] for task in tasks]
+        pairs = [count for task in tasks for count in task["similarity"]["differences"].values()]
+        row: dict[str, Any] = {"source": source, "vary": vary, "difficulty": level, "contexts": len(tasks)}
+        row["values"] = [min(values), max(values)]
+        row["differences"] = _histogram(pairs)
+        for name in DESCRIPTIONS:
+            row[name] = _histogram([one[name]["length"] for one in described])
+        absences = [[name.startswith("no ") for name in one["single"]] for one in described]
+        row["named_by_one_value"] = sum(not all(names) for names in absences)
+        row["named_by_one_absence"] = sum(any(names) for names in absences)
+        row["images"] = len(described)
+        rows.append(row)
+    return rows
+
+
+def _check_measured(task: Mapping[str, Any]) -> None:
+    """Raises KeyError, TypeError or AttributeError for a task that lacks what `summary` needs."""
+    counts = [task["similarity"]["values"], *task["similarity"]["differences"].values()]
+    counts += [one[name]["length"] for one in task["descriptions"] for name in DESCRIPTIONS]
+    texts = [task[key] for key in ("source", "vary", "name")]
+    texts += [name for one in task["descriptions"] for name in one["single"]]
+    if not all(type(count) is int for count in counts) or not all(isinstance(text, str) for text in texts):
+        raise TypeError("expected integer counts and strings")
+
+
+def _histogram(values: Iterable[int]) -> dict[str, int]:
+    return {str(value): count for value, count in sorted(Counter(values).items())}
+
+
+def summary_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows of `summary` as a Markdown table."""
+
+    def counts(value: Mapping[str, int]) -> str:
+        return ", ".join(f"{key}: {count}" for key, count in value.items())
+
+    head = (
+        "source", "differ in", "level", "contexts", "values", "pairs by differences", "shortest description",
+        "incremental", "named by one value", "by one absence",
+    )  # fmt: skip
+    return markdown_table(
+        head,
+        [
+            (
+                row["source"], row["vary"], row["difficulty"], row["contexts"],
+                "-".join(map(str, dict.fromkeys(row["values"]))), counts(row["differences"]),
+                counts(row["full_brevity"]), counts(row["incremental"]),
+                f"{row['named_by_one_value']} of {row['images']}", row["named_by_one_absence"],
+            )
+            for row in rows
+        ],
+    )  # fmt: skip

@@ -1,0 +1,248 @@
+"""Games as folders, in the published layout: `<context>_<id>/` with four images and `trials_for_<folder>.csv`.
+
+Columns: gameid, trialNum, repNum, targetImg, context_id, msg, uttLength, iterationName, time, clickedObj, correct. In a
+game that was not played yet, msg, clickedObj and correct are empty. Diorama adds one file, `game.json`: the scene
+graphs of the images, and the ids of the episode and images that they come from.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from scene_specs.benchmarks.icca.game import GAME_ID, PER_REPETITION, TRIALS, Game, Recorded
+from scene_specs.benchmarks.icca.referring_expressions import ORDER
+from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json
+from scene_specs.benchmarks.icca.transcripts import Transcript
+from scene_specs.benchmarks.user_files import parse_json, read_text
+from scene_specs.language.errors import Diagnostic, SpecError, spec_error
+
+COLUMNS: tuple[str, ...] = (
+    "gameid", "trialNum", "repNum", "targetImg", "context_id", "msg", "uttLength", "iterationName", "time",
+    "clickedObj", "correct",
+)  # fmt: skip
+TRUTH = "game.json"
+CLICKED: tuple[str, ...] = ("target", "distr0", "distr1", "distr2")
+_IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png")
+_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
+
+
+def game_folders(paths: Sequence[Path]) -> list[Path]:
+    """The game folders among `paths` and directly below them, sorted by name. Raises SpecError."""
+    found: dict[str, Path] = {}
+    for path in paths:
+        if not path.is_dir():
+            raise spec_error("no such folder; expected a game's folder, or one that holds them", file=str(path))
+        own = [path] if _table(path).is_file() else []
+        below = [child for child in sorted(path.iterdir()) if child.is_dir() and GAME_ID.fullmatch(child.name)]
+        if not own and not below:
+            raise spec_error(f"no game here: expected {_table(path).name}, or folders <context>_<id>",
+                                   file=str(path))  # fmt: skip
+        for folder in own or below:
+            other = found.setdefault(folder.name, folder)
+            if folder.resolve() != other.resolve():
+                raise spec_error(f"game {folder.name!r} is given twice: here and in {other}", file=str(folder))
+    return [found[name] for name in sorted(found)]
+
+
+def _table(folder: Path) -> Path:
+    return folder / f"trials_for_{folder.resolve().name}.csv"
+
+
+def read_game(folder: Path) -> Game:
+    """A game from its folder; opens the images and checks every row. Raises SpecError with all diagnostics."""
+    name = folder.resolve().name
+    diagnostics: list[Diagnostic] = []
+    images = _images(folder, diagnostics)
+    rows = _rows(_table(folder), diagnostics)
+    if diagnostics:
+        raise SpecError(diagnostics)
+    for number, row in enumerate(rows):
+        if problem := _row_problem(row, number, images, name):
+            diagnostics.append(Diagnostic(str(_table(folder)), number + 2, "", "", f"trial {number}: {problem}"))
+    if diagnostics:
+        raise SpecError(diagnostics)
+    recorded: tuple[Recorded, ...] = ()
+    if any(row["msg"].strip() for row in rows):
+        answers = {"True": True, "False": False}
+        recorded = tuple(
+            Recorded(row["msg"].strip(), row["clickedObj"], answers.get(row["correct"]), row["time"]) for row in rows
+        )
+    graphs = _graphs(folder, images)
+    targets = tuple(images.index(row["targetImg"]) for row in rows)
+    try:
+        return Game(name, tuple(images), targets, graphs, recorded, folder, rows[0]["iterationName"])
+    except SpecError as error:
+        raise spec_error(error.diagnostics[0].problem, file=str(_table(folder))) from None
+
+
+def _images(folder: Path, diagnostics: list[Diagnostic]) -> list[str]:
+    names = [one.name for one in sorted(folder.iterdir()) if one.suffix.lower() in _IMAGE_SUFFIXES]
+    names = [name for name in names if name[0] != "."]
+    if len(names) != PER_REPETITION:
+        problem = f"found {len(names)} images ({', '.join(names) or 'none'}); expected {PER_REPETITION}"
+        diagnostics.append(Diagnostic(str(folder), 0, "", "", problem))
+    for name in names:
+        try:
+            with Image.open(folder / name) as image:
+                image.load()
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+            diagnostics.append(Diagnostic(str(folder / name), 0, "", "", f"can't be read as an image: {error}"))
+    return names
+
+
+def _rows(path: Path, diagnostics: list[Diagnostic]) -> list[dict[str, str]]:
+    try:
+        text = read_text(path)
+        # read_text removes one byte order mark; some editors write two.
+        reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+        rows = list(reader)
+    except SpecError as error:
+        diagnostics += error.diagnostics
+        return []
+    except csv.Error as error:
+        diagnostics.append(Diagnostic(str(path), 0, "", "", f"invalid CSV: {error}"))
+        return []
+    if missing := [column for column in COLUMNS if column not in (reader.fieldnames or ())]:
+        problem = f"no column {', '.join(missing)}; expected {', '.join(COLUMNS)}"
+        diagnostics.append(Diagnostic(str(path), 1, "", "", problem))
+        return rows
+    problems = []
+    if len(rows) != TRIALS:
+        problems.append(f"found {len(rows)} trials; expected {TRIALS}")
+    elif any(None in row or None in row.values() for row in rows):
+        problems.append("some rows have more or fewer cells than the first")
+    else:
+        for column, cells in (("msg", "messages"), ("correct", "cells of correct")):
+            if len({bool(row[column].strip()) for row in rows}) > 1:
+                problems.append(f"some {cells} are empty; expected all {TRIALS} of a game that was played, or none")
+    diagnostics += [Diagnostic(str(path), 0, "", "", problem) for problem in problems]
+    return rows
+
+
+def _row_problem(row: Mapping[str, str], number: int, images: Sequence[str], name: str) -> str:
+    expected = {"trialNum": str(number), "repNum": str(number // PER_REPETITION)}
+    for column, value in expected.items():
+        if row[column] != value:
+            return f"{column}: found {row[column]!r}; expected {value}"
+    if row["targetImg"] not in images:
+        return f"targetImg {row['targetImg']!r} is not one of the folder's images: {', '.join(images)}"
+    context = name.partition("_")[0]
+    if context.isdecimal() and row["context_id"] != str(int(context)):
+        return f"context_id: found {row['context_id']!r}; expected {int(context)}, from the folder's name"
+    if row["clickedObj"] not in (*CLICKED, "") or row["correct"] not in ("True", "False", ""):
+        found = f"clickedObj {row['clickedObj']!r}, correct {row['correct']!r}"
+        return f"found {found}; expected {', '.join(CLICKED)}, and True or False"
+    # An invalid answer has no click, and is wrong.
+    if (row["clickedObj"] or row["correct"] == "True") and row["correct"] != str(row["clickedObj"] == "target"):
+        return f"clickedObj is {row['clickedObj']!r} and correct {row['correct']!r}"
+    words = len(row["msg"].split())
+    if words and row["uttLength"] != str(words):
+        return f"uttLength: found {row['uttLength']!r}; the message has {words} words"
+    return ""
+
+
+def _graphs(folder: Path, images: Sequence[str]) -> tuple[SceneGraph, ...]:
+    """The scene graphs of game.json, in the order of `images`; () without that file."""
+    path = folder / TRUTH
+    if not path.exists():
+        return ()
+    data = parse_json(read_text(path), str(path))
+    try:
+        graphs = tuple(graph_from_json(data["images"][name]["picture"]) for name in images)
+    except KeyError as error:
+        raise spec_error(f"no key {error}", file=str(path)) from None
+    except (ValueError, TypeError) as error:
+        raise spec_error(f"expected {{'images': {{file: {{'picture': ...}}}}}}: {error}",
+                               file=str(path)) from None  # fmt: skip
+    for file, graph in zip(images, graphs, strict=True):
+        for name, value, *_ in (atom for atom in graph.atoms() if atom.other < 0):
+            # Listeners convert messages to lower case before they look for values.
+            if name not in ORDER or not value or value != value.lower():
+                problem = f"{file}: found {name} {value!r}; expected a word in lower case for one of {', '.join(ORDER)}"
+                raise spec_error(problem, file=str(path))
+    return graphs
+
+
+def table_text(game: Game, trials: Sequence[Mapping[str, str]] = ()) -> str:
+    """The CSV table of a game. trials: msg, clickedObj and correct of each; () leaves these cells empty."""
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for number, target in enumerate(game.target_images):
+        trial = trials[number] if trials else {}
+        message = trial.get("msg", "")
+        writer.writerow(
+            {
+                "gameid": game.name.partition("_")[2],
+                "trialNum": number,
+                "repNum": number // PER_REPETITION,
+                "targetImg": target,
+                "context_id": game.context,
+                "msg": message,
+                "uttLength": len(message.split()),
+                "iterationName": game.iteration or "diorama",
+                "time": trial.get("time", "0"),
+                "clickedObj": trial.get("clickedObj", ""),
+                "correct": trial.get("correct", ""),
+            }
+        )
+    return stream.getvalue()
+
+
+def recorded_rows(game: Game) -> list[dict[str, str]]:
+    """The recorded trials of a game, for `table_text`."""
+    return [
+        {"msg": one.message, "clickedObj": one.clicked, "correct": "" if one.correct is None else str(one.correct),
+         "time": one.time}
+        for one in game.recorded
+    ]  # fmt: skip
+
+
+def transcript_rows(game: Game, transcript: Transcript) -> list[dict[str, str]]:
+    """A transcript for `table_text`. distr0 to distr2 are the other images in the order of their names; an invalid
+    answer has no clickedObj, and is wrong.
+    """
+    rows = []
+    for trial in transcript.trials:
+        clicked = ""
+        if trial.choice:
+            image = transcript.images[trial.order[transcript.labels.index(trial.choice)]]
+            others = [one for one in game.images if one != trial.target]
+            clicked = "target" if image == trial.target else f"distr{others.index(image)}"
+        rows.append({"msg": trial.message, "clickedObj": clicked, "correct": str(trial.correct)})
+    return rows
+
+
+def write_game(out: Path, game: Game, files: Mapping[str, bytes], table: str, truth: Mapping[str, Any] | None) -> Path:
+    """Write a game's folder below `out`; the folder gets its name after all its files are written.
+
+    files: image -> content. Raises SpecError where the folder exists, or an image's name is not a valid file name.
+    """
+    target = out / game.name
+    if target.exists():
+        raise spec_error("exists already", "name another --out, or remove it", file=str(target))
+    if {*files} != {*game.images} or not all(_FILE_NAME.fullmatch(name) for name in files):
+        found = f"found images {', '.join(sorted(files))}; expected {', '.join(game.images)}"
+        raise spec_error(f"game {game.name!r}: {found}")
+    content = {**files, f"trials_for_{game.name}.csv": table.encode()}
+    if truth is not None:
+        content[TRUTH] = (json.dumps(truth, indent=1, ensure_ascii=False) + "\n").encode()
+    partial = out / f".{game.name}.partial"
+    try:
+        partial.mkdir(parents=True, exist_ok=True)
+        for old in sorted(partial.iterdir()):
+            old.unlink()
+        for name, data in content.items():
+            (partial / name).write_bytes(data)
+        partial.rename(target)
+    except OSError as error:
+        raise spec_error(f"can't be written: {error.strerror or error}", file=str(target)) from error
+    return target

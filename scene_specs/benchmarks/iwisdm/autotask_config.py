@@ -1,0 +1,109 @@
+"""Configurations of AutoTask, and those of the published benchmarks (`benchmarks.json`)."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from importlib import resources
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from scene_specs.benchmarks.iwisdm.operators import GETTERS
+from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
+from scene_specs.benchmarks.user_files import parse_json
+from scene_specs.language.errors import spec_error
+
+LEVELS: tuple[str, ...] = ("low", "medium", "high", "single-frame")
+CHOICES: tuple[str, ...] = ("all", "category", "location", "identity")
+# "all" of the benchmarks; only user-defined tasks ask about the view angle.
+_ALL = ("location", "category", "identity")
+# Published share of comparisons with a constant, for properties that can be named in words.
+_CONSTANTS = {"all": 0.2, "category": 0.1, "location": 0.1}
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Span = tuple[Annotated[int, Field(ge=0, le=64)], Annotated[int, Field(ge=0, le=64)]]
+
+
+class AutoTaskConfig(BaseModel):
+    """Limits and probabilities of AutoTask.
+
+    properties: properties of the questions. roots: operators at the root of a question. booleans: operators below And
+    and Or, and of a Switch's condition. frames, joins: minimum and maximum per trial. max_delays: most empty frames
+    (null: as many as there is room for), none first or last, and at most `longest_delay` of them in a row.
+    max_depth: of one question (Select 1, Get 2, IsSame 3, And 4). max_operators: of one question.
+    switch_probability: of a Switch as a question. max_switches: of Switches nested in branches.
+    constant: share of comparisons with a constant, among those of constant_properties.
+    reuse: probability that a Select looks at a frame that is used for another property, where possible.
+    delay: weight of an empty frame where one fits.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    properties: Annotated[tuple[str, ...], Field(min_length=1)]
+    roots: Annotated[tuple[str, ...], Field(min_length=1)]
+    booleans: tuple[str, ...] = ("IsSame", "NotSame", "And", "Or")
+    frames: Span
+    joins: Span
+    max_delays: Annotated[int, Field(ge=0, le=64)] | None = None
+    longest_delay: Annotated[int, Field(ge=1, le=64)] | None = 1
+    max_depth: Annotated[int, Field(ge=1, le=6)] = 4
+    max_operators: Annotated[int, Field(ge=1, le=64)] = 15
+    switch_probability: Share = 0.0
+    max_switches: Annotated[int, Field(ge=0, le=3)] = 1
+    constant: Share = 0.0
+    constant_properties: tuple[str, ...] = ("location", "category")
+    reuse: Share = 0.25
+    delay: Share = 0.5
+
+    @model_validator(mode="after")
+    def _consistent(self) -> AutoTaskConfig:
+        for name in ("frames", "joins"):
+            fewest, most = getattr(self, name)
+            if fewest > most:
+                raise ValueError(f"{name}: found minimum {fewest} above maximum {most}")
+        unknown = [name for name in (*self.properties, *self.constant_properties) if name not in PROPERTIES]
+        if unknown:
+            raise ValueError(f"found property {unknown[0]!r}; allowed: {', '.join(PROPERTIES)}")
+        if self.frames[0] < 1:
+            raise ValueError("frames: expected at least 1")
+        return self
+
+
+def read_config(text: str, file: str = "") -> AutoTaskConfig:
+    """A configuration from JSON. Raises SpecError that lists every wrong field."""
+    data = parse_json(text, file)
+    try:
+        return AutoTaskConfig.model_validate(data)
+    except ValidationError as error:
+        found = [(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]
+        problem = "; ".join(f"{location or 'configuration'}: {message}" for location, message in found)
+        raise spec_error(problem, file=file) from None
+
+
+@lru_cache(maxsize=1)
+def _levels() -> dict[str, Any]:
+    text = resources.files("scene_specs.benchmarks.iwisdm").joinpath("benchmarks.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
+
+
+def benchmark(level: str, choice: str = "all") -> AutoTaskConfig:
+    """A published benchmark: `low`, `medium`, `high`, `single-frame`; properties `all` or one.
+
+    Raises SpecError for other names, and for identity in single frames, which has no name in words.
+    """
+    if level not in LEVELS or choice not in CHOICES:
+        raise spec_error(
+            f"found benchmark {level!r} of {choice!r}; allowed: {', '.join(LEVELS)} of {', '.join(CHOICES)}"
+        )
+    fields = dict(_levels()[level])
+    properties: tuple[str, ...] = _ALL if choice == "all" else (choice,)
+    if level == "single-frame":
+        # A single frame can only be compared with constants.
+        properties = tuple(name for name in properties if name in _CONSTANTS)
+        if not properties:
+            raise spec_error("single frames can't be asked about identity", "allowed: all, category, location")
+        return AutoTaskConfig(properties=properties, constant=1.0, **fields)
+    getters = {getter for name, getter in GETTERS.items() if name not in properties}
+    roots = tuple(name for name in fields.pop("roots") if name not in getters)
+    return AutoTaskConfig(properties=properties, constant=_CONSTANTS.get(choice, 0.0), roots=roots, **fields)

@@ -1,0 +1,313 @@
+"""Classic tasks of the literature: each function draws the frame plan of one trial.
+
+Keyword arguments are the settings of `render-specs iwisdm --task NAME --set KEY=VALUE`: integers, spans (minimum,
+maximum), and names of properties; users write `n=3`, `delay=1-4`, `property=category`. Each docstring has the task's
+definition and source.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import combinations
+from types import MappingProxyType
+from typing import Any
+
+from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, PlacedTask
+from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from scene_specs.benchmarks.iwisdm.operators import GRAMMAR
+from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
+from scene_specs.benchmarks.iwisdm.task_graph import (
+    Expression,
+    TaskGraph,
+    both,
+    const,
+    different,
+    either,
+    exists,
+    get,
+    same,
+    select,
+    switch,
+)
+from scene_specs.language.errors import spec_error
+
+Span = tuple[int, int]
+Build = Callable[..., FramePlan]
+
+
+def _between(rng: KeyedRng, span: Span) -> int:
+    return span[0] + rng.below(span[1] - span[0] + 1)
+
+
+def _plan(question: Expression, frames: int, **more: Any) -> FramePlan:
+    return FramePlan(frames, (PlacedTask(TaskGraph.of(question), frames - 1),), **more)
+
+
+def _sample_and_test(rng: KeyedRng, delay: Span, property: str, equal: bool, distinct: bool = False) -> FramePlan:
+    """A sample, a delay, a test. distinct: the two objects always differ in identity."""
+    last = _between(rng, delay) + 1
+    compare = same if equal else different
+    related = ((0, last, "identity", False),) if distinct else ()
+    return _plan(compare(get(property, 0), get(property, last)), last + 1, related=related)
+
+
+def delayed_match_to_sample(rng: KeyedRng, delay: Span = (1, 4), property: str = "identity") -> FramePlan:
+    """A sample, a delay, a test: are they the same?
+
+    Blough (1959), Delayed matching in the pigeon, J. Exp. Anal. Behav. 2, 151-160.
+    """
+    return _sample_and_test(rng, delay, property, equal=True)
+
+
+def delayed_nonmatch_to_sample(rng: KeyedRng, delay: Span = (1, 4), property: str = "identity") -> FramePlan:
+    """A sample, a delay, a test: are they different?
+
+    Mishkin and Delacour (1975), An analysis of short-term visual memory in the monkey, J. Exp. Psychol.: Anim. Behav.
+    Process. 1, 326-334.
+    """
+    return _sample_and_test(rng, delay, property, equal=False)
+
+
+def delayed_match_to_category(rng: KeyedRng, delay: Span = (1, 4)) -> FramePlan:
+    """A sample, a delay, a test: are they of one category? The two objects are never identical.
+
+    Freedman, Riesenhuber, Poggio and Miller (2001), Categorical representation of visual stimuli in the primate
+    prefrontal cortex, Science 291, 312-316.
+    """
+    return _sample_and_test(rng, delay, "category", equal=True, distinct=True)
+
+
+def delayed_nonmatch_to_category(rng: KeyedRng, delay: Span = (1, 4)) -> FramePlan:
+    """A sample, a delay, a test: are they of different categories? The two objects are never identical.
+
+    Task DNMC of Yang, Joglekar, Song, Newsome and Wang (2019), Task representations in neural networks trained to
+    perform many cognitive tasks, Nat. Neurosci. 22, 297-306.
+    """
+    return _sample_and_test(rng, delay, "category", equal=False, distinct=True)
+
+
+def delayed_response(rng: KeyedRng, delay: Span = (1, 4)) -> FramePlan:
+    """A cue and a delay; in an empty frame the fixation cross goes out: where was the cue?
+
+    The oculomotor delayed-response task of Funahashi, Bruce and Goldman-Rakic (1989), Mnemonic coding of visual space
+    in the monkey's dorsolateral prefrontal cortex, J. Neurophysiol. 61, 331-349; with four places instead of eight.
+    """
+    return _plan(get("location", 0), _between(rng, delay) + 2)
+
+
+def abba(rng: KeyedRng, tests: Span = (2, 4), delay: Span = (0, 1)) -> FramePlan:
+    """A sample and a row of tests that ends with the match, with an answer to each test. All nonmatching tests show one
+    object, so that repetition alone does not indicate the match.
+
+    Miller and Desimone (1994), Parallel neuronal mechanisms for short-term memory, Science 263, 520-522 ("ABBA").
+    """
+    gap, count = _between(rng, delay), _between(rng, tests)
+    frames = [test * (gap + 1) for test in range(count + 1)]
+    placed = [PlacedTask(TaskGraph.of(same(get("identity", 0), get("identity", at))), at) for at in frames[1:]]
+    aims = {test: test == count - 1 for test in range(count)}
+    repeated = tuple((frames[1], at, "identity", True) for at in frames[2:-1])
+    return FramePlan(frames[-1] + 1, tuple(placed), aims=aims, related=repeated)
+
+
+def n_back(rng: KeyedRng, n: int = 2, length: int = 8, property: str = "identity", targets: int = 33) -> FramePlan:
+    """A row of objects: from the n-th on, does each match the one n before? targets: percent that match.
+
+    Kirchner (1958), Age differences in short-term retention of rapidly changing information, J. Exp. Psychol. 55,
+    352-358.
+    """
+    placed = [_back(at, n, property) for at in range(n, length)]
+    return FramePlan(length, tuple(placed), shares=dict.fromkeys(range(len(placed)), targets / 100))
+
+
+def dual_n_back(rng: KeyedRng, n: int = 2, length: int = 8, property: str = "category", targets: int = 30) -> FramePlan:
+    """n-back on two properties, the location and another one: two answers per frame, location first.
+
+    Jaeggi, Buschkuehl, Jonides and Perrig (2008), Improving fluid intelligence with training on working memory, PNAS
+    105, 6829-6833; a property of the object replaces their second stream, spoken letters.
+    """
+    placed = [_back(at, n, name) for at in range(n, length) for name in ("location", property)]
+    return FramePlan(length, tuple(placed), shares=dict.fromkeys(range(len(placed)), targets / 100))
+
+
+def _back(at: int, n: int, name: str) -> PlacedTask:
+    return PlacedTask(TaskGraph.of(same(get(name, at), get(name, at - n))), at)
+
+
+def go_no_go(rng: KeyedRng, property: str = "category") -> FramePlan:
+    """One object: go (true) if it is of the target category, withhold (false) if not.
+
+    Donders (1868), On the speed of mental processes, type c reaction; transl. Acta Psychol. 30 (1969), 412-431.
+    """
+    return _plan(same(get(property, 0), const(property)), 1)
+
+
+def contextual_decision(rng: KeyedRng, delay: Span = (0, 2)) -> FramePlan:
+    """The location of a cue determines which of two properties of a later object is judged.
+
+    Mante, Sussillo, Shenoy and Newsome (2013), Context-dependent computation by recurrent dynamics in prefrontal
+    cortex, Nature 503, 78-84; category and visible side replace motion and color.
+    """
+    last = _between(rng, delay) + 1
+    cue = either(
+        same(get("location", 0), const("location", "top left")),
+        same(get("location", 0), const("location", "top right")),
+    )
+    judged = (same(get(name, last), const(name)) for name in ("category", "view_angle"))
+    return _plan(switch(cue, *judged), last + 1)
+
+
+def ax_cpt(rng: KeyedRng, delay: Span = (1, 3)) -> FramePlan:
+    """A cue, a delay, a probe: true for the probe X after the cue A, false for all others. A and X are categories.
+
+    Servan-Schreiber, Cohen and Steingard (1996), Schizophrenic deficits in the processing of context, Arch. Gen.
+    Psychiatry 53, 1105-1112.
+    """
+    last = _between(rng, delay) + 1
+    pair = both(same(get("category", 0), const("category")), same(get("category", last), const("category")))
+    return _plan(pair, last + 1)
+
+
+def twelve_ax(rng: KeyedRng, delay: Span = (0, 1)) -> FramePlan:
+    """After the context 1, true for A then X; after any other, for B then Y. One outer loop: context, cue, probe.
+
+    1-2-AX of Frank, Loughry and O'Reilly (2001), Interactions between frontal cortex and basal ganglia in working
+    memory, Cogn. Affect. Behav. Neurosci. 1, 137-160; the context is a location, cues and probes are
+    categories.
+    """
+    cue = _between(rng, delay) + 1
+    last = cue + _between(rng, delay) + 1
+    pairs = (
+        both(same(get("category", cue), const("category")), same(get("category", last), const("category")))
+        for _ in range(2)
+    )
+    return _plan(switch(same(get("location", 0), const("location")), *pairs), last + 1)
+
+
+def task_switching(rng: KeyedRng, length: int = 4) -> FramePlan:
+    """A row of objects: those in the upper places are judged by category, those in the lower places by visible side.
+
+    Rogers and Monsell (1995), Costs of a predictable switch between simple cognitive tasks, J. Exp. Psychol.: Gen. 124,
+    207-231, where the place in a 2 x 2 grid determines the task, too; places come in any order here.
+    """
+    placed = []
+    for at in range(length):
+        upper = [same(get("location", at), const("location", name)) for name in ("top left", "top right")]
+        judged = (same(get(name, at), const(name)) for name in ("category", "view_angle"))
+        placed.append(PlacedTask(TaskGraph.of(switch(either(*upper), *judged)), at))
+    return FramePlan(length, tuple(placed))
+
+
+def memory_scanning(rng: KeyedRng, items: Span = (2, 5), delay: Span = (1, 2)) -> FramePlan:
+    """A row of different objects, a delay, a probe: was it among them?
+
+    Sternberg (1966), High-speed scanning in human memory, Science 153, 652-654.
+    """
+    count = _between(rng, items)
+    last = count + _between(rng, delay)
+    question = same(get("identity", 0), get("identity", last))
+    for item in range(1, count):
+        question = either(question, same(get("identity", item), get("identity", last)))
+    # The items differ, so the probe matches one at most.
+    once = replace(GRAMMAR.operators["Or"], backward=_one_of_all)
+    task = TaskGraph.of(question, GRAMMAR.with_operator(once))
+    apart = tuple((a, b, "identity", False) for a, b in combinations(range(count), 2))
+    return FramePlan(last + 1, (PlacedTask(task, last),), related=apart)
+
+
+def _one_of_all(wanted: bool, rng: KeyedRng) -> tuple[bool, bool]:
+    if not wanted:
+        return (False, False)
+    return rng.pick(((True, False), (False, True)))
+
+
+def visual_search(rng: KeyedRng, objects: Span = (2, 4), property: str = "category") -> FramePlan:
+    """A display of several objects: is one of the named category among them?
+
+    Treisman and Gelade (1980), A feature-integration theory of attention, Cogn. Psychol. 12, 97-136.
+    """
+    question = exists(select(0, const(property)))
+    return _plan(question, 1, objects={0: _between(rng, objects)})
+
+
+def search_and_report(rng: KeyedRng, objects: Span = (2, 4), delay: Span = (1, 3)) -> FramePlan:
+    """A display of several objects, a delay: where was the one of the named category?
+
+    Partial report after Sperling (1960), The information available in brief visual presentations, Psychol. Monogr. 74
+    (11), 1-29; the question names a category instead of a row.
+    """
+    question = get("location", select(0, const("category")))
+    return _plan(question, _between(rng, delay) + 2, objects={0: _between(rng, objects)})
+
+
+# Names on the command line.
+TASKS: Mapping[str, Build] = MappingProxyType(
+    {
+        "dms": delayed_match_to_sample,
+        "dnms": delayed_nonmatch_to_sample,
+        "dmc": delayed_match_to_category,
+        "dnmc": delayed_nonmatch_to_category,
+        "odr": delayed_response,
+        "abba": abba,
+        "n-back": n_back,
+        "dual-n-back": dual_n_back,
+        "go-no-go": go_no_go,
+        "contextual-decision": contextual_decision,
+        "ax-cpt": ax_cpt,
+        "12-ax": twelve_ax,
+        "task-switching": task_switching,
+        "memory-scanning": memory_scanning,
+        "visual-search": visual_search,
+        "search-and-report": search_and_report,
+    }
+)
+
+
+# Integer settings: (minimum, maximum).
+_LIMITS: Mapping[str, Span] = MappingProxyType(
+    {
+        "delay": (0, 30), "n": (1, 20), "length": (1, 60), "targets": (0, 100), "tests": (1, 20), "items": (1, 12),
+        "objects": (1, 4),
+    }
+)  # fmt: skip
+
+
+def settings_of(task: str) -> dict[str, Any]:
+    """Setting -> default. Raises SpecError for an unknown task."""
+    if task not in TASKS:
+        raise spec_error(f"found task {task!r}; allowed: {', '.join(TASKS)}")
+    parameters = list(inspect.signature(TASKS[task]).parameters.values())[1:]
+    return {one.name: one.default for one in parameters}
+
+
+def read_settings(task: str, texts: Mapping[str, str]) -> dict[str, Any]:
+    """The arguments of a task from texts (`3`, `1-4`, `category`). Raises SpecError."""
+    defaults = settings_of(task)
+    found: dict[str, Any] = {}
+    for name, text in texts.items():
+        if name not in defaults:
+            raise spec_error(f"task {task} has no setting {name!r}; it has: {', '.join(defaults) or 'none'}")
+        found[name] = _setting(name, text, defaults[name])
+    if found.get("length", defaults.get("length", 1)) <= found.get("n", defaults.get("n", 0)):
+        raise spec_error(f"task {task}: length must be greater than n", "set a greater length")
+    return found
+
+
+def _setting(name: str, text: str, default: Any) -> Any:
+    if name == "property":
+        if text not in PROPERTIES:
+            raise spec_error(f"found property {text!r}; allowed: {', '.join(PROPERTIES)}")
+        return text
+    least, most = _LIMITS[name]
+    fewest, dash, greatest = text.partition("-")
+    numbers = [part for part in (fewest, greatest) if part or dash]
+    valid = numbers and all(part.isascii() and part.isdigit() and len(part) < 4 for part in numbers)
+    values = [int(part) for part in numbers] if valid else [-1]
+    if values != sorted(values) or not all(least <= value <= most for value in values):
+        raise spec_error(f"{name}: found {text!r}; expected integers from {least} to {most}, a span as 1-4")
+    if isinstance(default, tuple):
+        return (values[0], values[-1])
+    if len(values) > 1:
+        raise spec_error(f"{name}: found {text!r}; expected one number")
+    return values[0]

@@ -1,0 +1,277 @@
+"""Constraints that a wanted answer puts on a trial's objects, and a bounded random search for a solution.
+
+A variable is a part of an object that can be drawn independently: its location, its model (category and identity
+together), its side; or the value of a constant. A constraint compares properties of two variables, or a property with a
+fixed value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import networkx as nx
+
+from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
+from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from scene_specs.benchmarks.iwisdm.operators import Value
+from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES, Stimuli
+from scene_specs.benchmarks.iwisdm.task_graph import TaskGraph
+from scene_specs.language.errors import spec_error
+
+# ("location" | "model" | "view_angle", frame, slot), or ("constant <property>", task, node).
+Variable = tuple[str, int, int]
+# (category, identity) of a "model", else (value,).
+Choice = tuple[str, ...]
+Solution = dict[Variable, Choice]
+# Steps of the search in one component. No task of a few dozen objects came near it.
+MAX_STEPS = 20_000
+
+
+@dataclass(frozen=True)
+class Term:
+    """One property of one variable."""
+
+    variable: Variable
+    name: str
+
+    def value(self, choice: Choice) -> str:
+        """The property's value for a choice of the variable."""
+        return choice[1] if self.name == "identity" and len(choice) > 1 else choice[0]
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """Two terms, or a term and a fixed value, are equal or not."""
+
+    left: Term
+    right: Term | str
+    equal: bool
+
+
+def object_variables(frame: int, slot: int) -> tuple[Variable, Variable, Variable]:
+    """The variables of one object."""
+    return (("location", frame, slot), ("model", frame, slot), ("view_angle", frame, slot))
+
+
+def object_term(name: str, frame: int, slot: int) -> Term:
+    """A property of one object."""
+    return Term(("model" if name in ("category", "identity") else name, frame, slot), name)
+
+
+def solve(
+    variables: Sequence[Variable], constraints: Sequence[Constraint], stimuli: Stimuli, rng: KeyedRng
+) -> Solution | None:
+    """Random values that fulfill all constraints; None if there are none, or after MAX_STEPS in one component."""
+    rank = {variable: k for k, variable in enumerate(variables)}
+    tests: dict[Variable, list[Constraint]] = {variable: [] for variable in variables}
+    for constraint in constraints:
+        left, right = constraint.left, constraint.right
+        # A constraint is tested at the variable that gets its value later.
+        if isinstance(right, Term) and rank[right.variable] > rank[left.variable]:
+            left, right = right, left
+        tests[left.variable].append(Constraint(left, right, constraint.equal))
+    chosen: Solution = {}
+    for component in _components(variables, constraints):
+        found = _search(component, {variable: _domain(variable, stimuli) for variable in component}, tests, rng)
+        if found is None:
+            return None
+        chosen |= found
+    return chosen
+
+
+def _components(variables: Sequence[Variable], constraints: Sequence[Constraint]) -> list[list[Variable]]:
+    """Connected variables. They are searched separately, so a failure in one component is not retried with another."""
+    graph = nx.Graph()
+    graph.add_nodes_from(variables)
+    graph.add_edges_from((one.left.variable, one.right.variable) for one in constraints if isinstance(one.right, Term))
+    rank = {variable: k for k, variable in enumerate(variables)}
+    components = (sorted(component, key=rank.__getitem__) for component in nx.connected_components(graph))
+    return sorted(components, key=lambda component: rank[component[0]])
+
+
+def _domain(variable: Variable, stimuli: Stimuli) -> Sequence[Choice]:
+    kind = variable[0].removeprefix("constant ")
+    if kind == "model":
+        return stimuli.identities
+    if kind == "location":
+        return _LOCATION_CHOICES
+    return _SIDE_CHOICES if kind == "view_angle" else [(value,) for value in stimuli.values(kind)]
+
+
+_LOCATION_CHOICES = [(value,) for value in LOCATIONS]
+_SIDE_CHOICES = [(value,) for value in VIEW_ANGLES]
+
+
+def _search(
+    variables: Sequence[Variable],
+    domains: Mapping[Variable, Sequence[Choice]],
+    tests: Mapping[Variable, Sequence[Constraint]],
+    rng: KeyedRng,
+) -> Solution | None:
+    """Depth-first search without recursion. `untried` holds the remaining choices of each variable with a value."""
+    chosen: Solution = {}
+    untried: list[list[Choice]] = []
+    for _ in range(MAX_STEPS):
+        if len(untried) == len(chosen):
+            if len(chosen) == len(variables):
+                return chosen
+            variable = variables[len(chosen)]
+            untried.append(_allowed(domains[variable], tests[variable], chosen))
+        if untried[-1]:
+            last = untried[-1]
+            at = rng.below(len(last))
+            last[at], last[-1] = last[-1], last[at]
+            chosen[variables[len(untried) - 1]] = last.pop()
+            continue
+        untried.pop()
+        if not untried:
+            return None
+        chosen.popitem()
+    return None
+
+
+def _allowed(domain: Sequence[Choice], tests: Sequence[Constraint], chosen: Solution) -> list[Choice]:
+    left = list(domain)
+    for test in tests:
+        if isinstance(test.right, str):
+            value = test.right
+        elif test.right.variable == test.left.variable:
+            # A property of an object compared with itself.
+            left = left if test.equal else []
+            continue
+        else:
+            value = test.right.value(chosen[test.right.variable])
+        left = [choice for choice in left if (test.left.value(choice) == value) == test.equal]
+    return left
+
+
+@dataclass(frozen=True)
+class TargetAnswer:
+    """A wanted answer. conditions: truth of the Switches on the way from the root; () leaves them to chance."""
+
+    value: Value
+    conditions: tuple[bool, ...] = ()
+
+
+@dataclass(frozen=True)
+class Options:
+    """condition_matters: both branches of a Switch give different answers.
+
+    foils: of pairs that must differ in identity, the share that has the same category; None leaves it to chance.
+    """
+
+    condition_matters: bool = False
+    foils: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.foils is not None and not 0 <= self.foils <= 1:
+            raise spec_error(f"found foils {self.foils}; expected a share from 0 to 1")
+
+
+def answers_of(kind: str, stimuli: Stimuli) -> Sequence[Value]:
+    """All answers of a kind: "boolean" or a property."""
+    return (True, False) if kind == "boolean" else stimuli.values(kind)
+
+
+class ConstraintBuilder:
+    """Propagates a wanted answer backward through one graph; `constraints` collects what it requires of the objects."""
+
+    def __init__(
+        self, task: TaskGraph, number: int, plan: FramePlan, stimuli: Stimuli, rng: KeyedRng, options: Options
+    ) -> None:
+        self.task, self.number, self.plan = task, number, plan
+        self.stimuli, self.rng, self.options = stimuli, rng, options
+        self.constraints: list[Constraint] = []
+
+    def propagate(self, wanted: TargetAnswer) -> bool:
+        """Propagate the wanted answer from the root to the objects. False: the draws contradict each other."""
+        expected: dict[int, Value] = {self.task.root: wanted.value}
+        conditions = {self.task.root: wanted.conditions}
+        for node in self.task.order:
+            if node not in expected:
+                continue
+            for child, value in self._step(node, expected[node], conditions).items():
+                if expected.setdefault(child, value) != value:
+                    return False
+        return True
+
+    def _step(self, node: int, value: Value, conditions: dict[int, tuple[bool, ...]]) -> dict[int, Value]:
+        operator, children = self.task.operator(node), self.task.children[node]
+        if operator.gives == "branch":
+            remaining = conditions.get(node, ())
+            truth = remaining[0] if remaining else self.rng.chance(0.5)
+            taken, other = children[1:] if truth else reversed(children[1:])
+            conditions[taken] = remaining[1:]
+            return {children[0]: truth, taken: value, other: self._value_of_other_branch(other, value)}
+        if operator.equal is not None:
+            self._compare(children, value == operator.equal)
+        elif operator.backward is not None:
+            return dict(zip(children, operator.backward(bool(value), self.rng), strict=True))
+        elif operator.name == "Exist":
+            frame, slots = self._slots(children[0])
+            self._identify(frame, slots, self.rng.pick(slots) if value else None, children[0])
+        elif operator.gives == "boolean":
+            raise spec_error(f"operator {operator.name} has no backward function")
+        else:
+            self.constraints.append(Constraint(self._read_property(node), str(value), True))
+        return {}
+
+    def _value_of_other_branch(self, branch: int, value: Value) -> Value:
+        """A value for the branch that is not taken."""
+        kind = self.task.operator(branch).gives
+        if kind == "branch":
+            kind = self.rng.pick(self.task.kinds(branch))
+        values = answers_of(kind, self.stimuli)
+        if self.options.condition_matters:
+            values = [other for other in values if other != value]
+        return self.rng.pick(values)
+
+    def _term(self, node: int) -> Term | str:
+        """The term of a Get, or the value or term of a CONST."""
+        data = self.task.graph.nodes[node]
+        if data["operator"] == "CONST":
+            if data["value"] is not None:
+                return str(data["value"])
+            name = self.task.property_of(node)
+            return Term((f"constant {name}", self.number, node), name)
+        return self._read_property(node)
+
+    def _read_property(self, node: int) -> Term:
+        """The property that a Get reads."""
+        (selected,) = self.task.children[node]
+        return object_term(self.task.property_of(node), self.task.frame(selected), 0)
+
+    def _compare(self, children: Sequence[int], equal: bool) -> None:
+        first, second = (self._term(child) for child in children)
+        left, right = (first, second) if isinstance(first, Term) else (second, first)
+        if not isinstance(left, Term):
+            raise spec_error("a comparison of two fixed values has a fixed answer")
+        self.constraints.append(Constraint(left, right, equal))
+        foils = self.options.foils
+        if not equal and foils is not None and left.name == "identity" and isinstance(right, Term):
+            alike = self.rng.chance(foils)
+            self.constraints.append(
+                Constraint(Term(left.variable, "category"), Term(right.variable, "category"), alike)
+            )
+
+    def describe_targets(self) -> None:
+        """A described object that a question is about is the first of its frame, and the only one that fits."""
+        for node in self.task.graph:
+            for selected in self.task.children[node]:
+                described = self.task.graph.nodes[selected]["operator"] == "Select" and self.task.children[selected]
+                if described and self.task.operator(node).name != "Exist":
+                    self._identify(*self._slots(selected), 0, selected)
+
+    def _slots(self, selected: int) -> tuple[int, list[int]]:
+        """Frame of a Select, and the slots of its objects."""
+        frame = self.task.frame(selected)
+        return frame, [slot for at, slot in self.plan.slots() if at == frame]
+
+    def _identify(self, frame: int, slots: Sequence[int], target: int | None, selected: int) -> None:
+        """The description of a Select fits the target slot, and no other."""
+        described = [(self.task.property_of(child), self._term(child)) for child in self.task.children[selected]]
+        for slot in slots:
+            named = described if slot == target else [self.rng.pick(described)]
+            for name, value in named:
+                self.constraints.append(Constraint(object_term(name, frame, slot), value, slot == target))

@@ -1,0 +1,111 @@
+"""Entries of MALeViC's published question and annotation files; every value of an annotation is a string."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from scene_specs.benchmarks.malevic.labels import Label, label_of
+from scene_specs.benchmarks.malevic.sets import SETS, Set
+from scene_specs.benchmarks.malevic.shapes import Object
+
+Strings = dict[str, str]
+
+
+def objects_of(task: Mapping[str, Any]) -> list[Object]:
+    """Return the objects of an item. Raises ValueError if the description of one is incomplete."""
+    keys = [field.name for field in fields(Object)]
+    try:
+        return [Object(**{key: item[key] for key in keys}) for item in task["objects"]]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"task.objects: {type(error).__name__}: {error}") from error
+
+
+def question(task: Mapping[str, Any], index: int, split: str) -> dict[str, Any]:
+    """Return the entry of a question file, for image `index` of its split."""
+    return {
+        "image_index": index,
+        "question_index": index,
+        "image_filename": f"{index}.png",
+        "image_filename_original": f"{task['number']}.png",
+        "program": [],
+        "question_family_index": int(task["adjective"] in ("big", "biggest")),
+        "split": split,
+        "answer": task["answer"],
+        "question": task["question"],
+    }
+
+
+def annotation(task: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the entry of an annotation file: the scene, its objects, and captions of each object that has a query."""
+    which, objects, k = SETS[task["name"]], objects_of(task), float(task["k"])
+    entries = [_object(which, objects, number, k) for number in range(len(objects))]
+    pairs = [_captions(which, entries[item["object"]], item, k) for item in task["captions"]]
+    return [_scene(task["number"], objects), {"objects": entries}, *pairs]
+
+
+def _scene(number: int, objects: list[Object]) -> Strings:
+    areas, radii = [item.area for item in objects], [item.radius for item in objects]
+    return {
+        "image_id": str(number),
+        "image_url": f"{number}.png",
+        "n_objects": str(len(objects)),
+        "n_colors": str(len({item.color for item in objects})),
+        "total_area_px": str(sum(areas)),
+        "avg_area_px": str(round(sum(areas) / len(areas), 4)),
+        "min_area": str(min(areas)),
+        "max_area": str(max(areas)),
+        "min_radius": str(min(radii)),
+        "max_radius": str(max(radii)),
+    }
+
+
+def _object(which: Set, objects: list[Object], number: int, k: float) -> Strings:
+    item = objects[number]
+    label = label_of(which, objects, item, k)
+    # The published files write the center of a rectangle along its short side with decimals, even for integers.
+    across = item.shape == "rectangle"
+    entry = {
+        "object_id": str(number),
+        "rr": _coordinate(item.row, across and item.turned),
+        "cc": _coordinate(item.column, across and not item.turned),
+        "color": item.color,
+        "shape": item.shape,
+        "radius": str(item.radius),
+        "area": str(item.area),
+        "size": label.size or "NA",
+    }
+    if which.kind == "sup1":
+        return entry
+    away = "nan" if label.distance is None else str(round(label.distance, 4))
+    vague = "different" if label.vague else "same"
+    return {**entry, "prob": _decimals(probability(item, label)), "thresh_dist": away, "k": str(k), "vagueness": vague}
+
+
+def _coordinate(value: float, fraction: bool) -> str:
+    return str(float(value)) if fraction else str(int(value))
+
+
+def _decimals(value: float) -> str:
+    return str(round(value, 4))
+
+
+def probability(item: Object, label: Label) -> float:
+    """Return the published `prob`: normal probability of the label, by the distance of area and threshold."""
+    if label.threshold is None:
+        return 0.5
+    above = 0.5 * (1 + math.erf((item.area - label.threshold) * 1e-5 / 0.05 / math.sqrt(2)))
+    return above if label.size == "big" else 1 - above
+
+
+def _captions(which: Set, item: Strings, pair: Mapping[str, Any], k: float) -> dict[str, list[Strings]]:
+    true, false = {"caption_true": pair["true"]}, {"caption_false": pair["false"]}
+    if which.kind != "sup1":
+        rest = {"k": str(k), "vagueness": item["vagueness"]}
+        away = item["thresh_dist"]
+        # The published key of the true caption ends in a colon; the entry has both spellings.
+        true |= {"prob_RH_R_true": item["prob"], "dist_from_thresh": away, "dist_from_thresh:": away, **rest}
+        false |= {"prob_RH_R_false": _decimals(1 - float(item["prob"])), "dist_from_thresh": away, **rest}
+    return {"captions": [true, false]}

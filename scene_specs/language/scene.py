@@ -1,0 +1,179 @@
+"""`Scene`: an episode with every number filled in. Compiling a Scene returns it unchanged.
+
+A Scene is stored with its images, so a re-render samples nothing. In JSON its key `scene_version` distinguishes it from
+a spec, and it can be used wherever a spec can. `render.model.scene` is its usual import.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from scene_specs.language.notebook import html_of
+from scene_specs.language.spec import Byte, EpisodeId, Name, OutlineSpec, Pass, Seed, SpecModel, Vector3
+
+Color = tuple[float, float, float]
+# Maximum width and height of an image in pixels, for rendering, reading and `--size`.
+MOST_SIDE = 16384
+# The numbers of a Scene have six decimals, so no compiled camera has a smaller one.
+_LEAST = 1e-6
+
+
+# Settings are part of every job hash: a new field follows the rule at SpecModel in scene_specs/language/spec.py.
+class Settings(SpecModel):
+    """Sampling settings: the data of a profile, and the image size in pixels.
+
+    samples: per pixel. glass_samples: per pixel of an image that is full of glass (render.geometry.glass); 0 means
+    `samples`. prefilter, denoising_quality: of the denoiser (OpenImageDenoise). bounces: (total, diffuse, glossy,
+    transmission). min_light_bounces: bounce at which Russian roulette starts. adaptive_threshold: 0 is off.
+    light_tree, caustics, filter_glossy: as Cycles names them. A default is the behavior before the field existed.
+    """
+
+    profile: str
+    width: Annotated[int, Field(ge=1, le=MOST_SIDE)]
+    height: Annotated[int, Field(ge=1, le=MOST_SIDE)]
+    samples: Annotated[int, Field(ge=1, le=1_000_000)]
+    glass_samples: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    denoise: bool
+    prefilter: Literal["NONE", "FAST", "ACCURATE"]
+    denoising_quality: Literal["HIGH", "BALANCED", "FAST"] = "HIGH"
+    bounces: tuple[int, int, int, int]
+    min_light_bounces: Annotated[int, Field(ge=0, le=1024)] = 0
+    filter_glossy: float
+    caustics: bool
+    light_tree: bool
+    sampling_pattern: Literal["AUTOMATIC", "TABULATED_SOBOL", "BLUE_NOISE"]
+    adaptive_threshold: float
+    adaptive_min_samples: int
+
+
+class SceneMaterial(SpecModel):
+    """name: a built-in material, or "blend". strength: of emission. blend, group: see MaterialSpec."""
+
+    name: str
+    strength: float = 1.0
+    blend: str | None = None
+    group: str | None = None
+
+
+class SceneObject(SpecModel):
+    """index: instance id in the id pass, from 1. color: the name in the spec, None for a triple.
+
+    color_linear: linear RGB, 0-1. size: the name in the spec, None for a number. scale: half the edge of the 2 x
+        2 x 2 mesh.
+    location: of the mesh's origin. rotation_deg: Euler XYZ. The `shape` of a model is `shapenet:<folder>/<id>`; the
+        longest side of its mesh is 2, and its own materials are called "original", or "painted" in the object's color.
+    outline: of prisms and of shapes specified by corners, which are called "polygon"; units of `scale`.
+    """
+
+    index: Annotated[int, Field(ge=1, le=32767)]
+    name: Name
+    shape: str
+    color: str | None = None
+    color_linear: Color
+    material: SceneMaterial
+    size: str | None = None
+    scale: float
+    location: Vector3
+    rotation_deg: Vector3
+    outline: OutlineSpec | None = None
+
+
+class SceneLight(SpecModel):
+    """A StageLight after jitter; area lights are aimed at look_at, suns are rotated by Euler XYZ radians."""
+
+    name: str
+    kind: Literal["area", "sun"]
+    energy: float
+    color: Color
+    size: float
+    location: Vector3
+    look_at: Vector3 | None = None
+    rotation_rad: Vector3 | None = None
+
+
+class SceneCamera(SpecModel):
+    """A camera aimed at look_at with Z up. lens, sensor_width: mm, along the longer side. clip: Blender units.
+
+    ortho_scale: of an orthographic camera, Blender units along the longer side of the image; None for perspective.
+    """
+
+    location: Vector3
+    look_at: Vector3
+    lens: Annotated[float, Field(ge=_LEAST)]
+    sensor_width: Annotated[float, Field(ge=_LEAST)]
+    clip: tuple[float, float]
+    ortho_scale: Annotated[float, Field(ge=_LEAST)] | None = None
+
+    @model_validator(mode="after")
+    def _looks_somewhere(self) -> SceneCamera:
+        # Compiled points differ by at least one decimal; points written by hand may be too close to divide by.
+        if math.dist(self.location, self.look_at) < _LEAST / 2:
+            raise ValueError(
+                f"found {list(self.location)} for both location and look_at; allowed: two different points"
+            )
+        return self
+
+
+class SceneView(SpecModel):
+    """One image of a frame. name: None for a frame without named views."""
+
+    name: Name | None = None
+    camera: SceneCamera
+
+
+class ScenePointer(SpecModel):
+    """index: of the object that is the pointer, the last in `objects`. target: name of the object it points at."""
+
+    index: Annotated[int, Field(ge=1, le=32767)]
+    target: Name
+
+
+class SceneFrame(SpecModel):
+    """One layout and its views. seed: of Cycles, for every view. truth, utterance: carried, never interpreted.
+
+    background: 8-bit sRGB where no object is visible; None for the stage's ground and a black world.
+    fixation: whether the stage's cross is drawn over the images. pixels: on flat stages, "center" samples a pixel at
+    its center, "mean" averages over its square; neither uses the profile's filter and denoiser.
+    """
+
+    name: Name
+    utterance: str | None = None
+    truth: dict[str, Any] | None = None
+    objects: tuple[SceneObject, ...]
+    pointer: ScenePointer | None = None
+    lights: tuple[SceneLight, ...]
+    views: Annotated[tuple[SceneView, ...], Field(min_length=1)]
+    passes: tuple[Pass, ...]
+    seed: Annotated[int, Field(ge=0, lt=2**31)]
+    background: tuple[Byte, Byte, Byte] | None = None
+    fixation: bool | None = None
+    pixels: Literal["center", "mean"] | None = None
+
+    def image_name(self, view: SceneView) -> str:
+        """Return `<frame>`, or `<frame>.<view>` if the view has a name."""
+        return self.name if view.name is None else f"{self.name}.{view.name}"
+
+
+class Scene(SpecModel):
+    """A compiled episode. assets: name -> SHA-256 of every mesh, model, stage and .blend file that it needs."""
+
+    scene_version: Literal[1]
+    id: EpisodeId
+    seed: Seed
+    stage: str
+    split: str | None = None
+    settings: Settings
+    assets: dict[str, str]
+    frames: Annotated[tuple[SceneFrame, ...], Field(min_length=1)]
+    task: dict[str, Any] | None = None
+
+    def to_json(self) -> str:
+        """Return canonical JSON: equal Scenes have equal bytes."""
+        return self.model_dump_json()
+
+    def _repr_html_(self) -> str | None:
+        """Show the top view and a table of the objects in a notebook."""
+        return html_of(self)

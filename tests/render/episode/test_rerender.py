@@ -1,0 +1,62 @@
+"""An episode that `render-batch` stored with a renderer of another package, rendered again by `render-episode`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from render.cli.batch import main as batch
+from render.cli.episode import main as episode
+from render.model.passes import Passes
+from render.model.scene import Scene, SceneFrame, SceneView
+from render.renderers.fake import FakeRenderer
+from render.store import open_store
+
+ROOT = Path(__file__).resolve().parents[3]
+RENDERER = "tests.render.episode.test_rerender:Negative"
+
+
+class Negative(FakeRenderer):
+    """Inverts the colors of the fake renderer."""
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        passes = super().render(scene, frame, view)
+        return Passes(**{**vars(passes), "color": 255 - passes.color})
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    specs = tmp_path / "specs.json"
+    specs.write_text(json.dumps({"version": 1, "id": "a", "frames": [{"objects": [{"shape": "cube"}]}]}))
+    url = str(tmp_path / "s.lance")
+    options = ["--renderer", RENDERER, "--size", "64x48", "--device", "cpu", "--workers", "1", "--out", url]
+    done = CliRunner().invoke(batch, [str(specs), *options])
+    assert done.exit_code == 0, done.output
+    return url
+
+
+def call(*arguments: object, code: int = 0) -> Result:
+    done = CliRunner().invoke(episode, [*map(str, arguments), "--device", "cpu"])
+    assert done.exit_code == code, done.output
+    return done
+
+
+def test_a_renderer_of_another_package_renders_its_stored_episodes_again(store: str, tmp_path: Path) -> None:
+    record = open_store(store).get("a")
+    assert record.job.renderer == RENDERER
+    assert np.array_equal(np.unique(record.images[0].color()[0, 0]), [127])
+    done = call(store, "a", "--renderer", RENDERER, "--out", tmp_path / "same")
+    assert done.stdout.splitlines()[1] == "identical"
+    done = call(store, "a", "--renderer", RENDERER, "--replace", "--out", tmp_path / "again")
+    assert "nothing to replace" in done.stdout
+    edit = ("--set", "frames[0].objects[0].rotation_deg=10")
+    done = call(store, "a", *edit, "--renderer", RENDERER, "--replace", "--out", tmp_path / "turned")
+    assert "replaced in" in done.stdout
+    replaced = open_store(store).get("a")
+    assert replaced.job.renderer == RENDERER and replaced.provenance.attempt == 2
+    assert call(store, "a", "--renderer", RENDERER, "--out", tmp_path / "last").stdout.splitlines()[1] == "identical"

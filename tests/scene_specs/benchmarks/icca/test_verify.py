@@ -1,0 +1,61 @@
+"""Verification of rendered contexts, through the form in which benchmarks see episodes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from scene_specs.benchmarks.icca.generate import context_spec
+from scene_specs.benchmarks.icca.verify import pictures_of_record, pictures_of_spec, verify_record, verify_spec
+from scene_specs.language.errors import SpecError
+
+
+class Item(SimpleNamespace):
+    """A rendered object with the attributes of its spec."""
+
+    def model_dump(self, *, mode: str = "python") -> dict[str, Any]:
+        return vars(self)
+
+
+def episode_of(spec: dict[str, Any]) -> Any:
+    """An episode as it would be rendered, every object visible."""
+    frames = [SimpleNamespace(name=frame["name"], truth=frame["truth"]) for frame in spec["frames"]]
+    images = [
+        SimpleNamespace(
+            name=frame["name"],
+            annotation=SimpleNamespace(
+                objects=[Item(**{"visible_pixels": 9, **item}) for item in frame["objects"]], relations={}
+            ),
+        )
+        for frame in spec["frames"]
+    ]
+    scene = SimpleNamespace(task=spec["task"], frames=frames)
+    return SimpleNamespace(episode_id=spec["id"], scene=scene, images=images)
+
+
+@pytest.mark.parametrize("source", ["clevr", "flat", "tangram"])
+def test_specs_and_episodes_agree(source: str) -> None:
+    spec = context_spec(2, "hard", source)
+    assert verify_spec(spec) == verify_record(episode_of(spec)) == ""
+    assert pictures_of_record(episode_of(spec)) == pictures_of_spec(spec)
+
+
+def test_a_half_black_part_is_a_diagnostic_with_its_image() -> None:
+    episode = episode_of(context_spec(0, "hard", "tangram"))
+    piece = next(part["pieces"][0] for part in episode.scene.frames[1].truth["parts"] if len(part["pieces"]) > 1)
+    item = next(one for one in episode.images[1].annotation.objects if one.name == f"piece-{piece}")
+    item.color = "red" if item.color == "black" else "black"
+    with pytest.raises(SpecError, match=r"icca/tangram/hard/000000: image image-1: part .* some are not"):
+        verify_record(episode)
+
+
+def test_wrong_episodes_are_diagnostics() -> None:
+    episode = episode_of(context_spec(0, "hard", "clevr"))
+    episode.images[2].annotation.objects[0].visible_pixels = 0
+    with pytest.raises(SpecError, match="image image-2: nothing is visible of"):
+        verify_record(episode)
+    episode.scene.task = {"benchmark": "mewl"}
+    with pytest.raises(SpecError, match="found benchmark 'mewl', 4 images; expected 'icca', 4"):
+        verify_record(episode)

@@ -1,0 +1,191 @@
+"""The classic tasks: 200 trials of each are what the literature defines, and what their instructions say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import pytest
+
+from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings, settings_of
+from scene_specs.benchmarks.iwisdm.generate import TrialSettings, classic_plans, trial_specs
+from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
+from scene_specs.language.errors import SpecError
+
+TRIALS = 200
+_CATEGORY, _IDENTITY, _LOCATION, _SIDE = "category", "identity", "location", "view_angle"
+Row = list[dict[str, str]]
+
+
+def made(task: str, seed: int = 3, balanced: bool = False, **settings: Any) -> list[dict[str, Any]]:
+    setup = TrialSettings(seed=seed, balanced=balanced)
+    count = TRIALS if not balanced else 61
+    return list(trial_specs(classic_plans(task, setup, settings), setup, task, 0, count))
+
+
+@cache
+def trials(task: str) -> list[dict[str, Any]]:
+    return made(task)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_its_docstring_says_what_it_is_and_from_where(task: str) -> None:
+    text = TASKS[task].__doc__ or ""
+    assert any(f"({year})" in text for year in range(1860, 2025)), "no source"
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_second_evaluator_agrees(task: str) -> None:
+    assert [find_contradiction(spec["task"], frames_of(spec)) for spec in trials(task)] == [""] * TRIALS
+
+
+def shown(spec: dict[str, Any]) -> tuple[Row, list[str], dict[int, Row]]:
+    """Objects in the order they are shown, the answers that are due, and objects by frame."""
+    frames = {k: list(map(dict, row)) for k, row in enumerate(frames_of(spec)) if row}
+    due = [answer for answer in spec["task"]["answers"] if answer != "null"]
+    return [item for row in frames.values() for item in row], due, frames
+
+
+def truth(value: bool) -> str:
+    return "true" if value else "false"
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "matches"),
+    [("dms", _IDENTITY, True), ("dnms", _IDENTITY, False), ("dmc", _CATEGORY, True), ("dnmc", _CATEGORY, False)],
+)
+def test_sample_delay_test(task: str, name: str, matches: bool) -> None:
+    lengths: Counter[int] = Counter()
+    for spec in trials(task):
+        (sample, test), due, frames = shown(spec)
+        assert due == [truth((sample[name] == test[name]) == matches)]
+        assert sorted(frames) == [0, len(spec["frames"]) - 1]
+        lengths[len(spec["frames"])] += 1
+        if name == _CATEGORY:
+            assert sample[_IDENTITY] != test[_IDENTITY]
+    assert {*lengths} == {3, 4, 5, 6}
+
+
+def test_delayed_response() -> None:
+    for spec in trials("odr"):
+        (cue,), due, frames = shown(spec)
+        assert due == [cue[_LOCATION]] == [spec["task"]["answers"][-1]]
+        assert [*frames] == [0]
+        assert [frame["fixation"] for frame in spec["frames"]][-2:] == [True, False]
+
+
+def test_abba() -> None:
+    for spec in trials("abba"):
+        (sample, *tests), due, _ = shown(spec)
+        assert due == [truth(test[_IDENTITY] == sample[_IDENTITY]) for test in tests]
+        assert due == ["false"] * (len(tests) - 1) + ["true"]
+        assert len({test[_IDENTITY] for test in tests[:-1]}) == 1
+
+
+def test_n_back() -> None:
+    hits = 0
+    for spec in trials("n-back"):
+        items, due, _ = shown(spec)
+        assert spec["task"]["answers"][:2] == ["null", "null"]
+        assert due == [truth(a[_IDENTITY] == b[_IDENTITY]) for a, b in zip(items, items[2:], strict=False)]
+        hits += due.count("true")
+    assert 0.28 < hits / (6 * TRIALS) < 0.38
+
+
+def test_dual_n_back() -> None:
+    for spec in trials("dual-n-back"):
+        items, due, _ = shown(spec)
+        expected = [
+            "; ".join(truth(a[name] == b[name]) for name in (_LOCATION, _CATEGORY))
+            for a, b in zip(items, items[2:], strict=False)
+        ]
+        assert due == expected
+
+
+def constants(operator: dict[str, Any]) -> list[str]:
+    own = [operator["value"]] if operator["name"] == "CONST" else []
+    return own + [value for child in operator["child"] for value in constants(child)]
+
+
+def test_go_no_go() -> None:
+    for spec in trials("go-no-go"):
+        (item,), due, _ = shown(spec)
+        (target,) = constants(spec["task"]["questions"][0]["operator"])
+        assert due == [truth(item[_CATEGORY] == target)]
+
+
+def test_contextual_decision_and_task_switching() -> None:
+    for spec in trials("contextual-decision"):
+        (cue, item), due, _ = shown(spec)
+        assert due == [judged(cue, item, spec["task"]["questions"][0])]
+    for spec in trials("task-switching"):
+        items, due, _ = shown(spec)
+        assert due == [judged(item, item, q) for item, q in zip(items, spec["task"]["questions"], strict=True)]
+
+
+def judged(cue: dict[str, str], item: dict[str, str], question: dict[str, Any]) -> str:
+    *places, category, side = constants(question["operator"])
+    assert places == ["top left", "top right"]
+    return truth(item[_CATEGORY] == category if cue[_LOCATION] in places else item[_SIDE] == side)
+
+
+def test_ax_cpt_and_twelve_ax() -> None:
+    for spec in trials("ax-cpt"):
+        (cue, probe), due, _ = shown(spec)
+        a, x = constants(spec["task"]["questions"][0]["operator"])
+        assert due == [truth((cue[_CATEGORY], probe[_CATEGORY]) == (a, x))]
+    for spec in trials("12-ax"):
+        (context, cue, probe), due, _ = shown(spec)
+        one, a, x, b, y = constants(spec["task"]["questions"][0]["operator"])
+        pair = (a, x) if context[_LOCATION] == one else (b, y)
+        assert due == [truth((cue[_CATEGORY], probe[_CATEGORY]) == pair)]
+
+
+def test_memory_scanning() -> None:
+    sizes: Counter[int] = Counter()
+    for spec in trials("memory-scanning"):
+        (*items, probe), due, _ = shown(spec)
+        names = [item[_IDENTITY] for item in items]
+        assert len({*names}) == len(names)
+        assert due == [truth(probe[_IDENTITY] in names)]
+        sizes[len(names)] += 1
+    assert {*sizes} == {2, 3, 4, 5}
+
+
+def test_searches() -> None:
+    for spec in trials("visual-search"):
+        items, due, _ = shown(spec)
+        (target,) = constants(spec["task"]["questions"][0]["operator"])
+        assert due == [truth(target in [item[_CATEGORY] for item in items])]
+        assert len({item[_LOCATION] for item in items}) == len(items) in (2, 3, 4)
+    for spec in trials("search-and-report"):
+        items, due, _ = shown(spec)
+        (target,) = constants(spec["task"]["questions"][0]["operator"])
+        assert due == [item[_LOCATION] for item in items if item[_CATEGORY] == target]
+
+
+@pytest.mark.parametrize("task", [name for name in TASKS if name not in ("abba", "odr", "search-and-report")])
+def test_answers_are_exactly_balanced_on_demand(task: str) -> None:
+    counts = Counter(
+        one for spec in made(task, balanced=True) for answer in spec["task"]["answers"] if answer != "null"
+        for one in answer.split("; ")
+    )  # fmt: skip
+    assert {*counts} == {"true", "false"}
+    assert abs(counts["true"] - counts["false"]) <= 1
+
+
+def test_settings() -> None:
+    given = read_settings("n-back", {"n": "3", "length": "6", "property": "location", "targets": "50"})
+    spec = made("n-back", balanced=True, **given)[0]
+    assert spec["task"]["answers"][:3] == ["null"] * 3 != spec["task"]["answers"][3:]
+    assert read_settings("dms", {"delay": "2-5"}) == {"delay": (2, 5)}
+    assert read_settings("dms", {"delay": "4"}) == {"delay": (4, 4)}
+    assert settings_of("go-no-go") == {"property": "category"}
+    for task, wrong in [
+        ("dms", {"delays": "2"}), ("dms", {"delay": "5-2"}), ("dms", {"delay": "x"}), ("dms", {"delay": "-"}),
+        ("n-back", {"n": "2-3"}), ("n-back", {"n": "8"}), ("dms", {"property": "colour"}), ("dms", {"delay": "0-31"}),
+        ("nothing", {}),
+    ]:  # fmt: skip
+        with pytest.raises(SpecError):
+            read_settings(task, wrong)

@@ -1,0 +1,88 @@
+"""Run Diorama's commands as processes, measure their memory, and print figures as a table."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def command(program: str, *arguments: object) -> list[str]:
+    """Return the command line of `render-batch`, `render-export`, ... of this checkout."""
+    module = f"render.cli.{program.removeprefix('render-')}"
+    return [sys.executable, "-c", f"from {module} import main; main()", *map(str, arguments)]
+
+
+def run_json(program: str, *arguments: object, timeout_s: float = 6 * 3600) -> Any:
+    """Run a command with `--json` and return what it prints. Raises CalledProcessError if it fails."""
+    line = command(program, *arguments, "--json")
+    return json.loads(subprocess.run(line, check=True, stdout=subprocess.PIPE, timeout=timeout_s).stdout)
+
+
+def run_measured(program: str, *arguments: object) -> tuple[str, float, float]:
+    """Run a command; return its output, its seconds, and its peak memory in MB, summed over it and its children.
+
+    Raises SystemExit if the command fails.
+    """
+    start, peak = time.perf_counter(), 0
+    with subprocess.Popen(command(program, *arguments), stdout=subprocess.PIPE, text=True) as child:
+        # Polled while it runs: what the kernel reports at the end includes this process, from which it was forked.
+        while child.poll() is None:
+            peak = max(peak, sum(map(peak_kilobytes, [child.pid, *children_of(child.pid)])))
+            time.sleep(0.05)
+        seconds = time.perf_counter() - start
+        assert child.stdout is not None
+        text = child.stdout.read()
+    if child.returncode:
+        raise SystemExit(f"{program} {' '.join(map(str, arguments))}: failed with exit code {child.returncode}")
+    return text, seconds, peak / 1024
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the ids of a process's direct children; none if the process has ended."""
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def peak_kilobytes(pid: int) -> int:
+    """Return the peak resident memory of a process in KiB, 0 if the process has ended."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("VmHWM")), 0)
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Return the seconds that `work` takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def write_specs(path: Path, specs: Iterable[dict[str, Any]]) -> Path:
+    """Write episode specs as JSON lines and return the path."""
+    with path.open("w") as stream:
+        stream.writelines(json.dumps(spec) + "\n" for spec in specs)
+    return path
+
+
+def print_figures(title: str, figures: Iterator[tuple[str, str]], created: Iterable[Path], keep: bool) -> None:
+    """Print (measured, figure) rows as a Markdown table while they arrive; then delete `created` unless `keep`."""
+    print(f"| {title} | |\n|---|---|")
+    try:
+        for row in figures:
+            print("| {} | {} |".format(*row), flush=True)
+    finally:
+        if not keep:
+            for path in created:
+                shutil.rmtree(path, ignore_errors=True)
