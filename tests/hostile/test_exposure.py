@@ -49,7 +49,7 @@ def listening(processes: list[int]) -> list[str]:
     inodes = set()
     for process in processes:
         try:
-            links = [os.readlink(path) for path in Path(f"/proc/{process}/fd").iterdir()]
+            links = [str(path.readlink()) for path in Path(f"/proc/{process}/fd").iterdir()]
         except OSError:
             continue
         inodes |= {link[8:-1] for link in links if link.startswith("socket:[")}
@@ -105,7 +105,7 @@ def open_files(processes: list[int]) -> list[Path]:
     for process in processes:
         try:
             environment = Path(f"/proc/{process}/fd")
-            found |= {os.readlink(path) for path in environment.iterdir()}
+            found |= {str(path.readlink()) for path in environment.iterdir()}
         except OSError:
             continue
     for line in Path("/proc/net/unix").read_text().splitlines()[1:]:

@@ -18,7 +18,8 @@ SIZE = 20_000
 SEEDS = (
     " ", "\n", "\t\n ", "a", "0", "-", ".", "/", "1/", "a/", "a ", " a", "0 ", ",", ", ", "(", "()", "a,", "a.", "-0",
     "1e", "f ", "f 1/2 ", "mtllib ", "mtllib a\n", "'", "s ", "-o 1 ", "of ", "object 1 ", "observe object 1 with x: ",
-    " with a: b", " equals ", " and ", "matrix(", "1,", "[a]", '["a"]', '\\"', "object 1, ", "#", "#1", "<Code>", "the ",
+    " with a: b", " equals ", " and ", "matrix(", "1,", "[a]", '["a"]', '\\"', "object 1, ", "#", "#1", "<Code>",
+    "the ",
 )  # fmt: skip
 # A linear expression takes about a millisecond; a quadratic one seconds.
 MOST_SECONDS = 0.5
@@ -26,7 +27,7 @@ MOST_SECONDS = 0.5
 
 def expressions() -> list[tuple[str, re.Pattern[str]]]:
     """Every compiled expression that is a module's attribute, of all modules that can be imported without Blender."""
-    found = {}
+    found: dict[re.Pattern[str], str] = {}
     for package in (render, scene_specs):
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if info.name.startswith("render.renderers.cycles"):
