@@ -51,7 +51,6 @@ class SourceFile:
     """
 
     file: str
-    line: int = 0
     camera: CameraMode = "recover"
     strict: bool = False
     at: JsonPath = ()
@@ -59,7 +58,7 @@ class SourceFile:
 
     def diagnostic(self, path: JsonPath, problem: str, hint: str = "") -> None:
         """Add a diagnostic at a path below the scene."""
-        self.diagnostics.append(Diagnostic(self.file, self.line, "", path_text((*self.at, *path)), problem, hint))
+        self.diagnostics.append(Diagnostic(self.file, 0, "", path_text((*self.at, *path)), problem, hint))
 
     def unexpected(self, path: JsonPath, found: Any, allowed: str) -> None:
         """Add the diagnostic of a wrong value."""

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph
 from scene_specs.benchmarks.user_files import parse_json
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import check_choice, spec_error
 from scene_specs.language.rng import generator
 
 TRIALS = 24
@@ -59,15 +59,13 @@ class ListenerVariant:
     misleading_trials: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        trials = self.misleading_trials
-        if sorted({*trials}) != list(trials) or not all(0 <= trial < TRIALS for trial in trials):
-            raise spec_error(
-                f"misleading_trials: found {list(trials)}; expected numbers from 0 to {TRIALS - 1}, ascending"
-            )
+        trials = [*self.misleading_trials]
+        if sorted({*trials}) != trials or not all(0 <= trial < TRIALS for trial in trials):
+            problem = f"misleading_trials: found {trials}; expected numbers from 0 to {TRIALS - 1}, ascending"
+            raise spec_error(problem)
         if self.shuffle and self.images_once:
-            raise spec_error(
-                "shuffle with images_once: the listener could not know the new order; expected one of them"
-            )
+            problem = "shuffle with images_once: the listener could not know the new order; expected one of them"
+            raise spec_error(problem)
         if self.images_once and not self.history:
             raise spec_error("images_once without history: no prompt after trial 0 would show the images")
 
@@ -94,21 +92,20 @@ def check_images(variant: ListenerVariant, form: str, most: int | None) -> None:
         raise spec_error(problem, "use a variant with fewer images, or collages")
 
 
-@lru_cache(maxsize=1)
-def _table() -> dict[str, dict[str, dict[str, Any]]]:
+@lru_cache(maxsize=2)
+def _rows(role: str) -> dict[str, dict[str, Any]]:
     text = (resources.files("scene_specs.benchmarks.icca") / "variants.json").read_text("utf-8")
-    table: dict[str, dict[str, dict[str, Any]]] = json.loads(text)
-    return table
+    return dict(json.loads(text)[role])
 
 
 def speaker_variants() -> tuple[SpeakerVariant, ...]:
     """S1 to S4."""
-    return tuple(SpeakerVariant(name, **row) for name, row in _table()["speaker"].items())
+    return tuple(SpeakerVariant(name, **row) for name, row in _rows("speaker").items())
 
 
 def listener_variants() -> tuple[ListenerVariant, ...]:
     """L1 to L7."""
-    return tuple(_listener(name, row) for name, row in _table()["listener"].items())
+    return tuple(_listener(name, row) for name, row in _rows("listener").items())
 
 
 def speaker_variant(name: str) -> SpeakerVariant:
@@ -123,8 +120,7 @@ def listener_variant(name: str) -> ListenerVariant:
 
 def _named(role: str, name: str, variants: Sequence[_Variant]) -> _Variant:
     found = {variant.name: variant for variant in variants}
-    if name not in found:
-        raise spec_error(f"found {role} variant {name!r}; allowed: {', '.join(found)}")
+    check_choice(f"{role} variant", name, found)
     return found[name]
 
 
@@ -254,6 +250,5 @@ def new_game(context: int, number: int, images: Sequence[str], pictures: Sequenc
             # Rotating keeps the other three in their drawn order.
             block = block[1:] + block[:1]
         targets += block
-    return Game(
-        name, tuple(images[k] for k in order), tuple(targets), tuple(pictures[k] for k in order) if pictures else ()
-    )
+    graphs = tuple(pictures[k] for k in order) if pictures else ()
+    return Game(name, tuple(images[k] for k in order), tuple(targets), graphs)

@@ -14,7 +14,8 @@ from typing import Any
 
 from scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, unequal_repetition
 from scene_specs.benchmarks.icca.play import Setup, Trial, label_of
-from scene_specs.benchmarks.user_files import parse_json, read_text
+from scene_specs.benchmarks.user_files import parse_json
+from scene_specs.importing.text import read_text
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 
 FORMAT_VERSION = 1

@@ -193,10 +193,6 @@ class TaskSpace:
         """Number of tasks: structures with their frames."""
         return sum(cell.count * _ways(options) for _, cell, _, options in self._cells)
 
-    def all_structures(self) -> Iterator[Structure]:
-        """Each structure once. Benchmarks with a Switch have hundreds of thousands."""
-        return (self._trees.tree(child, k) for _, cell, child, _ in self._cells for k in range(cell.count))
-
     def draw(self, rng: KeyedRng) -> DrawnTask:
         """A task by the configuration's weights. Raises ValueError for an empty space."""
         weights = [weight for weight, _, _, _ in self._cells]

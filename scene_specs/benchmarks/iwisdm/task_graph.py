@@ -156,14 +156,6 @@ class TaskGraph:
             for way, kind in self.leaves(branch)
         ]
 
-    def kinds(self, node: int | None = None) -> tuple[str, ...]:
-        """The kind of the answer of each leaf, in the order of `leaves`."""
-        return tuple(kind for _, kind in self.leaves(node))
-
-    def count(self, *names: str) -> int:
-        """Number of nodes that have one of these operators."""
-        return sum(name in names for _, name in self.graph.nodes(data="operator"))
-
     def evaluate(self, frames: Sequence[Sequence[Shown]], constants: Mapping[int, str]) -> dict[int, Value]:
         """The value of every node. frames: objects of each frame. constants: value of each CONST.
 
@@ -196,12 +188,6 @@ class TaskGraph:
             nested |= {"property": data["property"], "value": (constants or {}).get(at, data["value"])}
         nested["child"] = [self.data(constants, child) for child in self.children[at]]
         return nested
-
-
-def expression_of(data: Mapping[str, Any]) -> Expression:
-    """The inverse of TaskGraph.data."""
-    children = tuple(expression_of(child) for child in data["child"])
-    return Expression(data["name"], children, data.get("frame"), data.get("property"), data.get("value"))
 
 
 def _select_object(shown: Sequence[Shown], wanted: Sequence[tuple[str, Value]]) -> Item | None:

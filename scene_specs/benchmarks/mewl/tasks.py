@@ -26,10 +26,8 @@ from scene_specs.benchmarks.mewl.objects import (
     Order,
     index,
     object_with,
-    sample,
-    shuffled,
 )
-from scene_specs.language.rng import pick
+from scene_specs.language.rng import pick, sample, shuffled
 from scene_specs.language.vocabulary import RELATIONS
 
 Build = Callable[[np.random.Generator, list[str], bool], Draft | None]

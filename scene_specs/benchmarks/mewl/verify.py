@@ -89,19 +89,18 @@ def _agreed(
     if not picks:
         return Verdict(False, f"no option is true of the query, if {_in_words(means)}", shown)
     if picks != [answer]:
-        return Verdict(
-            False, f"the stored answer is {answer!r}, but {picks[0]!r} is true, if {_in_words(means)}", shown
-        )
+        reason = f"the stored answer is {answer!r}, but {picks[0]!r} is true, if {_in_words(means)}"
+        return Verdict(False, reason, shown)
     if not stored:
         return Verdict(False, f"the stored words do not fit the contexts, which say that {_in_words(means)}", shown)
     return Verdict(True, "", shown)
 
 
 def _matches(words: Mapping[str, Any] | None, means: Mapping[str, Any]) -> bool:
-    return words is not None and all(
-        (list(words[w]) if isinstance(words[w], tuple) else words[w]) == m if w in words else False
-        for w, m in means.items()
-    )
+    if words is None:
+        return False
+    plain = {word: list(meaning) if isinstance(meaning, tuple) else meaning for word, meaning in words.items()}
+    return all(word in plain and plain[word] == meaning for word, meaning in means.items())
 
 
 def _readings(view: Mapping[str, Any]) -> Iterator[tuple[Lexicon, dict[str, Any]]]:
@@ -206,9 +205,8 @@ def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], d
     for picks, means in (one, two):
         case = _in_words({word: means[word] for word in differs if word in means})
         parts.append(f"if {case}, {'no option' if not picks else _listed(picks)} is true")
-    return Verdict(
-        False, f"two lexicons fit the contexts and disagree: {'; '.join(parts)}", (_shown(one[1]), _shown(two[1]))
-    )
+    reason = f"two lexicons fit the contexts and disagree: {'; '.join(parts)}"
+    return Verdict(False, reason, (_shown(one[1]), _shown(two[1])))
 
 
 def _open_question(options: list[str]) -> str:
