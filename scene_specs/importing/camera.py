@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,7 @@ MAX_PIXEL_RESIDUAL = 1.0
 _STEPS = 30
 
 
-@dataclass(frozen=True)
-class Recovery:
+class Recovery(NamedTuple):
     """A recovered camera. location: Blender units. size: of the image, pixels.
 
     depth_residual (Blender units), pixel_residual (pixels): largest of all objects.

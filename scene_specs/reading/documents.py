@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, NamedTuple
 
 from scene_specs.language.diagnostics import did_you_mean, preview_json
 from scene_specs.language.errors import Diagnostic
@@ -50,8 +50,7 @@ class SpecFile:
         return (found.st_size, found.st_mtime_ns)
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """The text and value of one episode. line: of its start, 1-based. scan: only of invalid JSON, its diagnostics."""
 
     file: str

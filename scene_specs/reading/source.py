@@ -9,9 +9,8 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from os import PathLike
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from pydantic import ValidationError
 
@@ -27,8 +26,7 @@ from scene_specs.reading.pruning import diagnostics_of_rest
 _READABLE_ID = re.compile(r"[A-Za-z0-9_.+/-]{1,200}")
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """An episode and its location. line: of its start, 1-based. episode: an EpisodeSpec or a Scene."""
 
     file: str

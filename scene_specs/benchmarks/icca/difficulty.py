@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ Attributes = dict[str, str]
 _Builder = Callable[[Source, np.random.Generator], list[SceneGraph]]
 
 
-@dataclass(frozen=True)
-class Similarity:
+class Similarity(NamedTuple):
     """differences: attributes and relations that differ, for each of the six pairs (0, 1), (0, 2), ...
 
     shortest: length of each image's shortest description. single: for each image, the single values that identify it.

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph
 from scene_specs.benchmarks.user_files import parse_json
@@ -140,8 +140,7 @@ def _listener(name: str, row: Mapping[str, Any]) -> ListenerVariant:
     return ListenerVariant(name, **{**row, "misleading_trials": tuple(row["misleading_trials"])})
 
 
-@dataclass(frozen=True)
-class Recorded:
+class Recorded(NamedTuple):
     """A recorded trial. clicked: target, distr0, distr1, distr2, or "" without an answer."""
 
     message: str

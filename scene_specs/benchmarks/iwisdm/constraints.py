@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import networkx as nx
 
@@ -28,8 +29,7 @@ Solution = dict[Variable, Choice]
 MAX_STEPS = 20_000
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     """One property of one variable."""
 
     variable: Variable
@@ -40,8 +40,7 @@ class Term:
         return choice[1] if self.name == "identity" and len(choice) > 1 else choice[0]
 
 
-@dataclass(frozen=True)
-class Constraint:
+class Constraint(NamedTuple):
     """Two terms, or a term and a fixed value, are equal or not."""
 
     left: Term
@@ -138,8 +137,7 @@ def _allowed(domain: Sequence[Choice], tests: Sequence[Constraint], chosen: Solu
     return left
 
 
-@dataclass(frozen=True)
-class TargetAnswer:
+class TargetAnswer(NamedTuple):
     """A wanted answer. conditions: truth of the Switches on the way from the root; () leaves them to chance."""
 
     value: Value

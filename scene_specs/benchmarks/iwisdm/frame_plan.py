@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from scene_specs.benchmarks.iwisdm.autotask import AutoTask
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
@@ -11,8 +12,7 @@ from scene_specs.benchmarks.iwisdm.task_graph import TaskGraph
 from scene_specs.language.errors import spec_error
 
 
-@dataclass(frozen=True)
-class PlacedTask:
+class PlacedTask(NamedTuple):
     """A task whose frames are those of the trial, and the frame in which its answer is due."""
 
     task: TaskGraph

@@ -189,10 +189,8 @@ def _new_trial(
         if content not in seen:
             seen.add(content)
             return trial
-    raise spec_error(
-        f"trial {key}: {_ATTEMPTS} draws of its task repeated earlier trials only",
-        "ask for fewer trials per task, or give more stimuli",
-    )
+    problem = f"trial {key}: {_ATTEMPTS} draws of its task repeated earlier trials only"
+    raise spec_error(problem, "ask for fewer trials per task, or give more stimuli")
 
 
 def spec_of(trial: Trial, settings: TrialSettings, name: str, number: int) -> dict[str, Any]:

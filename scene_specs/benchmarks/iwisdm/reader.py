@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 # The visible properties of an object: property -> value.
 Seen = Mapping[str, str]
@@ -142,8 +143,7 @@ def _fits(seen: Seen, details: Sequence[tuple[str, str]]) -> bool:
     return all(seen.get(name) == value for name, value in details)
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """answers: one per frame, "null" where none is due. branches: answers of (then, else) of every Switch."""
 
     answers: tuple[str, ...]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import networkx as nx
 
@@ -33,8 +33,7 @@ class Expression:
     value: str | None = None
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(NamedTuple):
     """An object of a frame. distractor: the task ignores it."""
 
     item: Item

@@ -7,7 +7,7 @@ if none of its descriptions fits, `distinct` compares the wholes, and all draws 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ SIZE = 10
 CONTEXTS = 10
 
 
-@dataclass(frozen=True)
-class Game:
+class Game(NamedTuple):
     """A game. examples[0] is the target. number: of the target's context. order: example shown at each position."""
 
     split: str
@@ -30,8 +29,7 @@ class Game:
     order: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(NamedTuple):
     """Rules of games. contexts: games per target. targets: "one" random annotation of each tangram, or "all".
 
     distinct: wholes must differ as written ("raw"), or also without case, articles and typos ("normalized").

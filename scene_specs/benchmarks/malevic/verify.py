@@ -100,12 +100,9 @@ def verify_record(episode: RenderedEpisode) -> str:
         task = task_of(episode)
     except ValueError as error:
         raise spec_error(str(error), episode=episode.episode_id, path="task") from error
+    prisms = task.get("world") == "3d"
     shown = [
-        {
-            "shape": {"outline": item.shape} if task.get("world") == "3d" else item.shape,
-            "size": item.scale,
-            "color": item.color,
-        }
+        {"shape": {"outline": item.shape} if prisms else item.shape, "size": item.scale, "color": item.color}
         for item in episode.scene.frames[0].objects
     ]
     if reason := verify_spec({"id": episode.episode_id, "task": task, "frames": [{"objects": shown}]}):

@@ -7,11 +7,10 @@ a list [shape, color, material, size].
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
 from scene_specs.benchmarks.mewl.objects import TYPES, Object
@@ -21,8 +20,7 @@ Meaning = Any
 Images = list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Lexicon:
+class Lexicon(NamedTuple):
     """A lexicon. means: word -> meaning, for the words of the contexts. types: attribute of each position."""
 
     means: dict[str, Meaning]

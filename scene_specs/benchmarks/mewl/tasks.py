@@ -8,10 +8,10 @@ valid one. balanced: leave out options that are wrong whatever the images show; 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import combinations, permutations, product
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -273,8 +273,7 @@ def _offer(rng: np.random.Generator, taught: tuple[str, ...]) -> tuple[list[int]
     return None
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """words: number of words with a meaning, number without one, and syllables of each."""
 
     words: tuple[int, int, int]

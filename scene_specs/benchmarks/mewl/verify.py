@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
 from scene_specs.benchmarks.mewl.lexicons import Lexicon, lexicons, objects_of, own_attributes, possible, relation_claim
@@ -18,8 +17,7 @@ MOST_LEXICONS = 20_000
 _ELSE = object()
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The result of verification. reason: why it failed, "" if `ok`. lexicons: up to two examples, word -> meaning."""
 
     ok: bool
@@ -69,7 +67,9 @@ def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] |
         stored = stored or _matches(words, lexicon.means)
         picks, unsure = _picks(view, lexicon, means)
         if unsure:
-            return Verdict(False, _open_question(unsure), (_shown(means),))
+            reason = f"the spec leaves open whether these options are true of the query: {_listed(unsure)}"
+            hint = "require the relations as constraints, or verify the rendered episode"
+            return Verdict(False, f"{reason}; {hint}", (_shown(means),))
         if first is None:
             first = (picks, means)
         elif picks != first[0]:
@@ -207,13 +207,6 @@ def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], d
         parts.append(f"if {case}, {'no option' if not picks else _listed(picks)} is true")
     reason = f"two lexicons fit the contexts and disagree: {'; '.join(parts)}"
     return Verdict(False, reason, (_shown(one[1]), _shown(two[1])))
-
-
-def _open_question(options: list[str]) -> str:
-    return (
-        f"the spec leaves open whether these options are true of the query: {_listed(options)}; require the relations "
-        "as constraints, or verify the rendered episode"
-    )
 
 
 def _shown(means: Mapping[str, Any]) -> dict[str, Any]:
