@@ -107,7 +107,7 @@ def _descend(
     for _ in range(_STEPS):
         columns = [(error(location + step) - error(location - step)) / 2e-5 for step in np.eye(3) * 1e-5]
         change = np.linalg.lstsq(np.stack(columns, axis=1), -residual, rcond=None)[0]
-        # Halving prevents that an overshooting step leads to another solution.
+        # Halving keeps an overshooting step from reaching another solution.
         while float(np.abs(change).max()) > 1.0:
             change = change / 2
         location = location + change

@@ -38,7 +38,7 @@ class SpecSource:
     """Spec files that can be read repeatedly.
 
     names: `.json` and `.jsonl` files, folders (all such files below, sorted), globs, and `-` for standard input.
-    stdin: default the process's; it is kept in a temporary file until `close`.
+    stdin: by default that of the process. A temporary file holds its contents until `close`.
     """
 
     def __init__(self, names: Sequence[str | PathLike[str]], stdin: BinaryIO | None = None) -> None:

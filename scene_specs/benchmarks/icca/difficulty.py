@@ -39,7 +39,7 @@ class Similarity(NamedTuple):
 
 
 def similarity_of(graphs: Sequence[SceneGraph]) -> Similarity | None:
-    """Measure four images; None where two of them show the same."""
+    """Return the similarity of four images; None if two of them show the same."""
     pairs = [(graph, others_of(graphs, k)) for k, graph in enumerate(graphs)]
     try:
         shortest = tuple(length(full_brevity(graph, others)) for graph, others in pairs)
@@ -136,7 +136,7 @@ def pairs(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
 
 
 def independent(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
-    """All objects are drawn anew for each image."""
+    """All objects are drawn independently for each image."""
     count = _draw_count(source, rng)
     return [graph_of(_draw_objects(source, rng, count)) for _ in range(SIZE)]
 
@@ -225,7 +225,7 @@ def summary(contexts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _check_measured(task: Mapping[str, Any]) -> None:
-    """Raises KeyError, TypeError or AttributeError for a task that lacks what `summary` needs."""
+    """Raise KeyError, TypeError or AttributeError for a task that lacks what `summary` needs."""
     counts = [task["similarity"]["values"], *task["similarity"]["differences"].values()]
     counts += [one[name]["length"] for one in task["descriptions"] for name in DESCRIPTIONS]
     texts = [task[key] for key in ("source", "vary", "name")]

@@ -1,4 +1,4 @@
-"""Games and variants: four images, 24 trials, six repetitions; what speakers are asked and what listeners see.
+"""Games and variants: four images, 24 trials, six repetitions; prompts of speakers and views of listeners.
 
 Each image is the target once per repetition. Orders and targets depend on (seed, game id) only, not on how a file
 system lists its files. The published variants are data (variants.json); a user's own variant is a row of that table in
@@ -85,7 +85,7 @@ class ListenerVariant:
 
 
 def check_images(variant: ListenerVariant, form: str, most: int | None) -> None:
-    """Raises SpecError where a variant's prompts would hold more images than a model takes."""
+    """Raise SpecError if a variant's prompts contain more images than a model takes."""
     needed = variant.most_images(form)
     if most is not None and needed > most:
         problem = f"listener variant {variant.name}: its prompts hold up to {needed} images; allowed: {most}"

@@ -1,8 +1,8 @@
 """Games as folders, in the published layout: `<context>_<id>/` with four images and `trials_for_<folder>.csv`.
 
-Columns: gameid, trialNum, repNum, targetImg, context_id, msg, uttLength, iterationName, time, clickedObj, correct. In a
-game that was not played yet, msg, clickedObj and correct are empty. Diorama adds one file, `game.json`: the scene
-graphs of the images, and the ids of the episode and images that they come from.
+Columns: gameid, trialNum, repNum, targetImg, context_id, msg, uttLength, iterationName, time, clickedObj, correct.
+Before a game is played, msg, clickedObj and correct are empty. Diorama adds one file, `game.json`: the scene graphs of
+the images, and the ids of the episode and images that they come from.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ class TargetAnswer(NamedTuple):
 class Options:
     """condition_matters: both branches of a Switch give different answers.
 
-    foils: of pairs that must differ in identity, the share that has the same category; None leaves it to chance.
+    foils: among pairs that must differ in identity, the share with the same category; None leaves it to chance.
     """
 
     condition_matters: bool = False

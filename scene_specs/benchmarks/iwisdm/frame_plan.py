@@ -64,7 +64,7 @@ class FramePlan:
         return [(frame, slot) for frame in sorted(counts) for slot in range(counts[frame])]
 
     def check(self) -> None:
-        """Raises SpecError for a plan that an instruction can't express, or that breaks what its tasks expect."""
+        """Raise SpecError for a plan that an instruction can't express, or that breaks what its tasks expect."""
         empty = {*self.empty}
         problems = []
         if any(frame >= self.frames for frame in (*self.looked_at, *self.fillers, *self.objects)):

@@ -97,7 +97,7 @@ class Chance:
 
 
 class Balance:
-    """For each key, goes through all options in a new order per round, so that counts differ by one at most."""
+    """Goes through all options of a key in a new order per round, so that their counts differ by at most one."""
 
     def __init__(self, seed: int, name: str) -> None:
         self._seed, self._name = seed, name

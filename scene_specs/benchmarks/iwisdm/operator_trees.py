@@ -101,7 +101,7 @@ class Trees:
         return self._slot_trees(_ROOT, Room(self.config.max_depth, self.config.max_switches))
 
     def _slot_operators(self, word: str, room: Room) -> list[tuple[float, str]]:
-        """Operators that are allowed in a slot, with their probabilities. "root" is the slot of a whole question."""
+        """Operators that are allowed in a slot, with their probabilities. "root" is the slot of a complete question."""
         config = self.config
         if word == "boolean":
             return [(1 / len(config.booleans), name) for name in config.booleans]

@@ -1,7 +1,7 @@
 """A second evaluator: reads an instruction as a person would, looks at the frames, and answers.
 
-It depends on the language only: it shares no code with the task graphs, and has no list of categories, no task and no
-stored answers. `verify.py` compares the stored answers with its own.
+It depends on the language only: it shares no code with the task graphs, and does not see the categories, the task or
+the stored answers. `verify.py` compares the stored answers with its own.
 
     trial     := { "observe object" N description* "," | "delay," | question }
     question  := "if" condition ", then" question "else" question | condition "?" | value "?"

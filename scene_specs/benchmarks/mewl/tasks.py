@@ -224,7 +224,7 @@ def _relation(rng: np.random.Generator, words: list[str], _balanced: bool) -> Dr
 
 
 def _confounds(relation: str) -> tuple[str, str]:
-    """Return the relations that can hold besides `relation`; one context for each tells them apart from it."""
+    """Return the relations that can hold together with `relation`; one context for each tells them apart from it."""
     return ("front", "behind") if relation in ("left", "right") else ("left", "right")
 
 
