@@ -61,7 +61,7 @@ class StageLight(SpecModel):
 
 
 class StageGround(SpecModel):
-    """A surface z = h(s), where s is the distance from the origin along `direction`; `profile` is (s, h), ascending in s.
+    """A surface z = h(s), where s is the distance from the origin along `direction`; `profile` is (s, h) by rising s.
 
     across: extent along the direction rotated by -90 degrees about Z. mesh: the asset that Cycles renders, built from
     these numbers. albedo: gray value of the diffuse surface.
