@@ -1,7 +1,7 @@
 """`Scene`: an episode with every number filled in. Compiling a Scene returns it unchanged.
 
 A Scene is stored with its images, so a re-render samples nothing. In JSON its key `scene_version` distinguishes it from
-a spec, and it can be used wherever a spec can. `render.model.scene` is its usual import.
+a spec, and it can be used wherever a spec can.
 """
 
 from __future__ import annotations
