@@ -18,9 +18,9 @@ from click.testing import CliRunner
 from render.compiler import compile_episode
 from render.model.errors import CompileError
 from render.model.profiles import settings_for
-from render.model.scene import Scene
 from scene_specs.language import spec as language
 from scene_specs.language.errors import SpecError
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import SpecModel
 from scene_specs.language.vocabulary import COLORS, MATERIALS, RELATIONS, SHAPES, SIZES
 from scene_specs.reading.source import parse_episode

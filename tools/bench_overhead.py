@@ -22,9 +22,9 @@ from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
-from render.model.scene import Settings
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.store import open_or_create
+from scene_specs.language.scene import Settings
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.tables import markdown_table
 from tools.option_types import positive

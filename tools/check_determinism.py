@@ -19,8 +19,8 @@ from typing import Any
 
 from render.compiler import compile_episode
 from render.model.profiles import settings_for
-from render.model.scene import Scene
 from render.store import open_or_create
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from tools.programs import command, write_specs
 

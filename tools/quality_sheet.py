@@ -21,9 +21,9 @@ from PIL import Image
 from render.gallery.tile_grid import Tile, tile_grid
 from render.model.errors import UsageError
 from render.model.profiles import settings_for
-from render.model.scene import SceneFrame
 from render.renderers.fake import FakeRenderer
 from scene_specs.language.atomic import write_atomic
+from scene_specs.language.scene import SceneFrame
 from tools.option_types import positive
 from tools.quality import references, results
 from tools.quality.metrics import Picture

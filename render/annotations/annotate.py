@@ -24,7 +24,7 @@ from render.model.record import (
     Row3,
     Vector3,
 )
-from render.model.scene import Scene, SceneFrame, SceneObject, SceneView
+from scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneView
 from scene_specs.language.stage import StageGround, load_stage
 from scene_specs.language.vocabulary import RELATIONS
 

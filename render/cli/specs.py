@@ -127,7 +127,7 @@ def resolve(
 def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, asset_roots: tuple[Path, ...]) -> str:
     from render.compiler import compile_episode
     from render.model.profiles import episode_settings
-    from render.model.scene import Scene
+    from scene_specs.language.scene import Scene
 
     settings = episode_settings(episode, profile, size)
     if isinstance(episode, Scene):

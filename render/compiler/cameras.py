@@ -13,8 +13,8 @@ from render.compiler.rng import Keys
 from render.geometry.camera import Camera
 from render.geometry.orbit import direction, distance
 from render.geometry.rotation import Vec, rounded, rounded3
-from render.model.scene import SceneCamera, SceneLight, SceneView
 from scene_specs.language.diagnostics import form_diagnostics, path_text
+from scene_specs.language.scene import SceneCamera, SceneLight, SceneView
 from scene_specs.language.spec import CameraSpec, FrameSpec, LightSpec
 from scene_specs.language.stage import Stage, StageLight
 

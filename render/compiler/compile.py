@@ -16,7 +16,7 @@ from render.compiler.rng import Keys
 from render.geometry.camera import Camera
 from render.geometry.outlines import outline_of
 from render.model.errors import CompileError
-from render.model.scene import Scene, SceneFrame, SceneObject, ScenePointer, Settings
+from scene_specs.language.scene import Scene, SceneFrame, SceneObject, ScenePointer, Settings
 from scene_specs.language.spec import EpisodeSpec, FrameSpec
 from scene_specs.language.stage import Stage, stage_of
 

@@ -13,7 +13,7 @@ from render.gallery.top_view import top_view
 from render.gallery.typography import printable
 from render.model.errors import DioramaError
 from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
-from render.model.scene import Scene
+from scene_specs.language.scene import Scene
 
 # An image takes 70 KB or more in the notebook's file.
 _MAX_IMAGES = 24

@@ -22,7 +22,7 @@ from render.geometry.rotation import transform
 from render.geometry.shapenet.repair import convex_hull
 from render.geometry.solid import solid
 from render.model.errors import AssetError
-from render.model.scene import Scene, SceneFrame, SceneObject
+from scene_specs.language.scene import Scene, SceneFrame, SceneObject
 from scene_specs.language.stage import Stage, load_stage
 
 PANEL = 460

@@ -19,7 +19,7 @@ from render.geometry.fill import Corners, fill
 from render.geometry.ground import height, height_at
 from render.geometry.rotation import rotation_matrix
 from render.geometry.solid import Solid, solid
-from render.model.scene import SceneObject
+from scene_specs.language.scene import SceneObject
 from scene_specs.language.stage import StageGround
 
 Floats = NDArray[np.float64]

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from render.model.png import decode_png
-from render.model.scene import Scene
 from scene_specs.language.notebook import html_of
+from scene_specs.language.scene import Scene
 
 Box = tuple[int, int, int, int]
 Vector3 = tuple[float, float, float]

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from render.model.profiles import settings_for
-from render.model.scene import Settings
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
+from scene_specs.language.scene import Settings
 from tools import bench_overhead
 from tools.__main__ import main as run_tool
 

@@ -15,7 +15,7 @@ from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
 from render.geometry.glass import samples_of
 from render.model.record import FrameAnnotation
-from render.model.scene import Scene, Settings
+from scene_specs.language.scene import Scene, Settings
 from scene_specs.language.spec import EpisodeSpec
 from tools.quality.candidates import Candidate
 from tools.quality.results import Measured
