@@ -195,6 +195,11 @@ class EpisodeRecord(RecordModel):
                 digest.update(part)
         return digest.hexdigest()
 
+    def utterances(self) -> list[str | None]:
+        """Return the utterance of each image, None if its frame has none."""
+        by_frame = {frame.name: frame.utterance for frame in self.scene.frames}
+        return [by_frame.get(image.frame) for image in self.images]
+
     @property
     def truth(self) -> dict[str, Any]:
         """Everything that must be identical when rendered again, as plain JSON data without the images."""

@@ -83,12 +83,11 @@ def _task(task: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _images(record: EpisodeRecord) -> dict[str, Any]:
-    utterances = {frame.name: frame.utterance for frame in record.scene.frames}
     return {
         "images": [{"bytes": image.png, "path": f"{image.name}.png"} for image in record.images],
         "image_names": [image.name for image in record.images],
         "extra": [image.extra for image in record.images],
-        "utterances": [utterances.get(image.frame) for image in record.images],
+        "utterances": record.utterances(),
         "objects": [row for number, image in enumerate(record.images) for row in _object_rows(number, image)],
     }
 
