@@ -79,5 +79,5 @@ def main(options: Namespace) -> None:
     with closing(CyclesRenderer("cpu", threads=1)) as renderer:
         found, sample = steps(renderer, settings_for("standard", *SIZE), options.images)
     rows = [(step, f"{value:.1f}") for step, value in found.items()]
-    rows.append(("**all but sampling and denoising**", f"**{sum(found.values()):.1f}**"))
-    print(markdown_table(["step", "ms an image"], rows) + f"\n(one sample: {sample:.1f} ms)")
+    rows.append(("**all except sampling and denoising**", f"**{sum(found.values()):.1f}**"))
+    print(markdown_table(["step", "ms per image"], rows) + f"\n(one sample: {sample:.1f} ms)")

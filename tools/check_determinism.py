@@ -67,7 +67,7 @@ def rendered_digests(specs: list[dict[str, Any]], profile: str, folder: Path) ->
     store = folder / "restart.lance"
     for k, spec in enumerate(specs):
         batch(write_specs(folder / f"one{k}.jsonl", [spec]), *common, "--workers", 1, "--out", store)
-    return {**found, "a new process an episode": digest(store)}
+    return {**found, "a new process per episode": digest(store)}
 
 
 def moved_scenes(specs: list[dict[str, Any]]) -> int:

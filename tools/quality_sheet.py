@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import io
 from argparse import ArgumentParser, Namespace
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +38,7 @@ _PART = 5
 _EDGE = 3
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(NamedTuple):
     """The content of a row. center: (x, y) pixels."""
 
     kind: str

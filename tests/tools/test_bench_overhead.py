@@ -39,4 +39,4 @@ def test_no_image_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         run_tool(["bench-overhead", "--images", "0"])
     assert stopped.value.code == 2
-    assert "a whole number from 1" in capsys.readouterr().err
+    assert "an integer of at least 1" in capsys.readouterr().err
