@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from render.cli import options as opt
-from render.cli import (
-    specs_icca,
-    specs_iwisdm,
-    specs_kilogram,
-    specs_malevic,
-    specs_mewl,
-    specs_views,
-    verification,
-)
+from render.cli import specs_icca, specs_iwisdm, specs_kilogram, specs_malevic, specs_mewl, specs_views, verification
 from render.cli.command import DioramaGroup, log
 from render.cli.output import atomic_writer, counted, print_json, write_lines, write_text
 from render.model.errors import CompileError, SpecError
