@@ -19,11 +19,11 @@ from render.model.errors import UsageError
 from render.model.passes import Passes, Renderer
 from render.model.profiles import episode_settings
 from render.model.record import EpisodeRecord, FrameAnnotation
-from render.model.scene import MOST_SIDE, Scene
 from render.renderers.factory import make_renderer
 from render.store import open_store
 from scene_specs.checks.semantics import check_spec
 from scene_specs.language.notebook import register
+from scene_specs.language.scene import MOST_SIDE, Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import parse_episode
 

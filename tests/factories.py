@@ -20,7 +20,7 @@ from render.model.record import (
     Provenance,
     RenderKey,
 )
-from render.model.scene import Scene, SceneCamera, SceneFrame, SceneView, Settings
+from scene_specs.language.scene import Scene, SceneCamera, SceneFrame, SceneView, Settings
 
 SETTINGS = Settings(
     profile="standard",

@@ -18,15 +18,15 @@ from click.testing import CliRunner
 from render.compiler import compile_episode
 from render.model.errors import CompileError
 from render.model.profiles import settings_for
-from render.model.scene import Scene
 from scene_specs.language import spec as language
 from scene_specs.language.errors import SpecError
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import SpecModel
 from scene_specs.language.vocabulary import COLORS, MATERIALS, RELATIONS, SHAPES, SIZES
 from scene_specs.reading.source import parse_episode
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PROGRAMS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 import subprocess
 import sys
 from importlib import import_module, util
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.walls import breaches
+from tests.walls import LAZY_IMPORTS, breaches, circles
 
 PACKAGES = ("render", "scene_specs", "assets")
 # Slow to import, and not needed to print a help text or to find a mistake in an option.
@@ -67,6 +68,39 @@ def test_everything_else_runs_without_blender_and_ray() -> None:
     run_python(blocked + f"for name in {names!r}: importlib.import_module(name)")
 
 
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    root = package_folder("render").parent
+    files = [
+        root / "diorama.py",
+        *(file for package in (*PACKAGES, "tools") for file in (root / package).rglob("*.py")),
+    ]
+    assert circles({file.relative_to(root).as_posix(): file.read_text("utf-8") for file in files}) == []
+
+
+def test_a_circle_is_seen() -> None:
+    sources = {
+        "a/__init__.py": "",
+        "a/b.py": "from a.c import f",
+        "a/c.py": "def f():\n    from a import d",
+        "a/d.py": "if TYPE_CHECKING:\n    import a.b",
+        "a/e.py": "import a.b",
+    }
+    assert circles(sources) == [["a.b", "a.c", "a.d"]]
+
+
+def test_every_exemption_for_imports_inside_functions_is_used() -> None:
+    """An exemption that nothing needs hides the next import."""
+    root = package_folder("render").parent
+    sources = {
+        file.relative_to(root).as_posix(): file.read_text("utf-8")
+        for package in ("render", "scene_specs")
+        for file in (root / package).rglob("*.py")
+    }
+    for place, module in LAZY_IMPORTS:
+        used = (text for path, text in sources.items() if path.startswith(place))
+        assert any(re.search(rf"^ +(from|import) {re.escape(module)}", text, re.MULTILINE) for text in used), place
+
+
 PLANTED = [
     ("render/store/x.py", "import bpy", "imports bpy"),
     ("render/cli/x.py", "def f():\n    from bpy.types import Mesh", "imports bpy.types.Mesh"),
@@ -78,6 +112,7 @@ PLANTED = [
     ("scene_specs/x.py", "class A:\n    import render", "imports render"),
     ("scene_specs/x.py", "def f():\n    import render.model.errors\n    return render", "imports render.model.errors"),
     ("render/cli/x.py", "print('done')", "print()"),
+    ("render/store/x.py", "def f():\n    from render.model.record import RLE", "inside a function"),
     ("scene_specs/x.py", "import random", "imports random"),
     ("scene_specs/x.py", "from numpy.random import default_rng", "imports numpy.random.default_rng"),
     ("render/compiler/x.py", "import numpy as np\nnp.random.seed(1)", "uses np.random.seed"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+
+import networkx
 
 # Module -> the folders that may import it, and why the others may not.
 IMPORT_WALLS = {
@@ -12,6 +14,28 @@ IMPORT_WALLS = {
     "mathutils": (("render/renderers/cycles/", "assets/build/"), "it comes with bpy; pure code uses numpy"),
     "ray": (("render/run/",), "only scheduling knows Ray; the rest must run without it"),
     "click": (("render/cli/",), "the library is no command line: errors are raised, options are arguments"),
+}
+# Imports inside functions: (file or folder, prefix of the module) -> the reason. All others stand at the top of a file.
+LAZY_IMPORTS = {
+    ("render/cli/", ""): "`--help` answers within half a second, so commands import nothing heavy before they run",
+    (
+        "render/__init__.py",
+        "render",
+    ): "commands import this package for their help; numpy comes with first use",
+    ("render/api.py", "render.gallery.notebook"): "drawing is needed in notebooks only",
+    (
+        "render/renderers/factory.py",
+        "render.renderers",
+    ): "only the requested renderer is imported; bpy takes a second",
+    ("render/renderers/cycles/probe.py", ""): "times the import of bpy and reports what goes wrong in it",
+    ("render/run/doctor.py", ""): "each check reports its own missing or broken library instead of ending the command",
+    ("render/run/status.py", "tqdm"): "`--status` only reads a file",
+    ("render/geometry/shapenet/reading.py", ""): "models that are in the cache need neither trimesh nor Pillow",
+    ("render/store/__init__.py", "render.store.lance"): "nothing heavy is imported before a store is opened",
+    ("render/store/lance/", "lance"): "must not be imported before a process forks or spawns others",
+    ("render/store/lance/location.py", "obstore"): "an extra that only stores on S3 need",
+    ("render/store/lance/reader.py", "render.store.lance.torch_dataset"): "asks for PyTorch, which most users lack",
+    ("scene_specs/benchmarks/kilogram/measures.py", "nltk"): "takes 0.2 s, and only measures of naming need it",
 }
 PURE = ("scene_specs/", "render/compiler/", "render/geometry/", "render/annotations/")
 SEEDED = frozenset({"Generator", "Philox", "SeedSequence", "BitGenerator"})
@@ -40,7 +64,7 @@ class Breach:
 def breaches(path: str, source: str) -> list[Breach]:
     """All breaches in one file. path: relative to the repository, POSIX, decides which bans hold."""
     tree = ast.parse(source, filename=path)
-    found = [*imports_through_walls(path, tree), *prints(path, tree)]
+    found = [*imports_through_walls(path, tree), *prints(path, tree), *lazy_imports(path, tree)]
     if path.startswith("scene_specs/"):
         found += imports_upwards(path, tree)
     if path.startswith(PURE):
@@ -88,6 +112,42 @@ def imports_upwards(path: str, tree: ast.AST) -> Iterator[Breach]:
     for node, module in imports(tree):
         if module.split(".")[0] == "render":
             yield Breach(path, line_of(node), f"imports {module}", "render imports scene_specs, never the reverse")
+
+
+def lazy_imports(path: str, tree: ast.AST) -> Iterator[Breach]:
+    """Imports inside functions that LAZY_IMPORTS has no reason for."""
+    if not path.startswith(("render/", "scene_specs/")):
+        return
+    inside = {
+        child: function
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for child in ast.walk(function)
+    }
+    for node, module in imports(tree):
+        allowed = any(path.startswith(place) and module.startswith(name) for place, name in LAZY_IMPORTS)
+        if isinstance(node, ast.Import | ast.ImportFrom) and node in inside and not allowed:
+            yield Breach(path, line_of(node), f"imports {module} inside a function", "give LAZY_IMPORTS its reason")
+
+
+def import_graph(sources: Mapping[str, str]) -> networkx.DiGraph:
+    """Module -> module for every import, also inside functions and for types only. sources: POSIX path -> text."""
+    modules = {path.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for path in sources}
+    graph = networkx.DiGraph()
+    for path, source in sources.items():
+        importer = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+        for _, name in imports(ast.parse(source, filename=path)):
+            while name and name not in modules:
+                name = name.rpartition(".")[0]
+            if name and name != importer:
+                graph.add_edge(importer, name)
+    return graph
+
+
+def circles(sources: Mapping[str, str]) -> list[list[str]]:
+    """Groups of modules that import each other in a circle."""
+    components = networkx.strongly_connected_components(import_graph(sources))
+    return sorted(sorted(component) for component in components if len(component) > 1)
 
 
 def prints(path: str, tree: ast.AST) -> Iterator[Breach]:

@@ -106,7 +106,7 @@ def verdict(ours: report.Row, recipe: report.Row, equal: list[Comparison]) -> li
         mine, theirs = ours.worst(name), recipe.worst(name)
         worst.append(f"{name.upper()} {mine:.4f} against {theirs:.4f}" + " (worse)" * ((mine - theirs) * sign < 0))
     lines = [
-        f"throughput: {recipe.seconds() / ours.seconds():.1f} times the published way's, "
+        f"throughput: {recipe.seconds() / ours.seconds():.1f} times that of the published renderer, "
         f"{recipe.cpu / ours.cpu:.1f} times by CPU seconds",
         f"PSNR of the median scene: {ours.median('psnr'):.2f} dB, the recipe's {recipe.median('psnr'):.2f}",
         f"worst scene: {', '.join(worst)}",
@@ -123,7 +123,7 @@ def verdict(ours: report.Row, recipe: report.Row, equal: list[Comparison]) -> li
 
 def equal_table(equal: list[Comparison]) -> str:
     """Return a Markdown table with a row for each scene."""
-    header = ["scene", "PSNR dB", "ours s", "its samples", "its s", "times", "its picture alone", "times by CPU"]
+    header = ["scene", "PSNR dB", "ours s", "its samples", "its s", "times", "its image alone", "times by CPU"]
     rows = []
     for each in equal:
         ratios = (each.recipe / each.seconds, each.recipe_picture / each.seconds, each.recipe_cpu / each.cpu)
@@ -148,7 +148,7 @@ def show(bench: Bench) -> int:
         equal = compare(measured[name], curve, own) if len(curve) > 1 else []
         lines = verdict(measured[name], curve[-1][1], equal)
         parts.append(f"{name} against {recipes[-1]}:\n\n" + "".join(f"- {line}\n" for line in lines))
-        parts += [f"{name} and the published way at equal PSNR:\n\n" + equal_table(equal)] if equal else []
+        parts += [f"{name} and the published renderer at equal PSNR:\n\n" + equal_table(equal)] if equal else []
         data[name] = {"verdict": lines, "equal": [asdict(each) for each in equal]}
     wrong = report.truths_differ([measured[name] for name in names])
     parts += [f"Boxes and masks differ: {'; '.join(wrong)}\n"] if wrong else []

@@ -85,7 +85,7 @@ def measure_browser(page_file: Path) -> Iterator[tuple[str, str]]:
             page.wait_for_selector("a.card")
             # One frame later the list is drawn and keys work.
             ready.append(page.evaluate("new Promise(done => requestAnimationFrame(() => done(performance.now())))"))
-        yield "list to be used, from opening the file, worst of 5", f"{max(ready) / 1e3:.2f} s"
+        yield "list ready, from opening the file, worst of 5", f"{max(ready) / 1e3:.2f} s"
         yield "memory of its script", f"{page.evaluate('performance.memory.usedJSHeapSize') / 1e6:.0f} MB"
         for what, change in (
             ("a filter", "shape=cube&color=red"),
@@ -95,7 +95,7 @@ def measure_browser(page_file: Path) -> Iterator[tuple[str, str]]:
         ):
             yield what, f"{seconds_to_show(page, f'#?{change}'):.2f} s"
         episode = page.locator("a.card").first.get_attribute("href")
-        yield "opening an episode, all pictures there", f"{seconds_to_show(page, episode, PICTURES):.2f} s"
+        yield "opening an episode, all images loaded", f"{seconds_to_show(page, episode, PICTURES):.2f} s"
         browser.close()
 
 
@@ -120,7 +120,7 @@ def measure(folder: Path, count: int, size: tuple[int, int]) -> Iterator[tuple[s
     store.compact()
     yield "the store", f"{(store.bytes_on_disk() or 0) / 1e9:.2f} GB"
     report, peak = build(url, out)
-    yield "made", f"{report['seconds']:.0f} s, {count / report['seconds']:.0f} episodes/s; peak memory {peak:.0f} MB"
+    yield "build", f"{report['seconds']:.0f} s, {count / report['seconds']:.0f} episodes/s; peak memory {peak:.0f} MB"
     inside, on_disk = bytes_below(out)
     yield "folder", f"{inside / 1e9:.2f} GB in files, {on_disk / 1e9:.2f} GB on the disk"
     index = [path for path in (out / "data").glob("*/*.js") if not path.name.startswith("text-")]
@@ -128,12 +128,12 @@ def measure(folder: Path, count: int, size: tuple[int, int]) -> Iterator[tuple[s
     sizes = [sum(path.stat().st_size for path in some) / 1e6 for some in (index, texts)]
     yield "index that a page loads; texts that a search loads", f"{sizes[0]:.1f} MB; {sizes[1]:.1f} MB"
     report, _ = build(url, out)
-    yield "again, nothing new", f"{report['seconds']:.1f} s"
+    yield "update without changes", f"{report['seconds']:.1f} s"
     first = next(iter(episodes(1, size)))
     changed = first.provenance.model_copy(update={"created": "2026-01-01T00:00:00+00:00"})
     store.replace([first.model_copy(update={"provenance": changed})])
     report, _ = build(url, out)
-    yield f"again, {report['built']} changed", f"{report['seconds']:.1f} s"
+    yield f"update with {report['built']} changed", f"{report['seconds']:.1f} s"
     yield from measure_browser(out / "index.html")
 
 
@@ -152,6 +152,6 @@ def main(options: Namespace) -> None:
         if path.exists():
             raise UsageError(f"--folder {options.folder}: {path} is there already; name another folder, or remove it")
     options.folder.mkdir(parents=True, exist_ok=True)
-    title = f"{options.episodes} episodes x 7 pictures of {options.size[0]} x {options.size[1]}"
+    title = f"{options.episodes} episodes x 7 images of {options.size[0]} x {options.size[1]}"
     figures = measure(options.folder, options.episodes, tuple(options.size))
     print_figures(title, figures, created, options.keep)

@@ -22,9 +22,9 @@ from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
-from render.model.scene import Settings
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.store import open_or_create
+from scene_specs.language.scene import Settings
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.tables import markdown_table
 from tools.option_types import positive
@@ -79,5 +79,5 @@ def main(options: Namespace) -> None:
     with closing(CyclesRenderer("cpu", threads=1)) as renderer:
         found, sample = steps(renderer, settings_for("standard", *SIZE), options.images)
     rows = [(step, f"{value:.1f}") for step, value in found.items()]
-    rows.append(("**all but sampling and denoising**", f"**{sum(found.values()):.1f}**"))
-    print(markdown_table(["step", "ms an image"], rows) + f"\n(one sample: {sample:.1f} ms)")
+    rows.append(("**all except sampling and denoising**", f"**{sum(found.values()):.1f}**"))
+    print(markdown_table(["step", "ms per image"], rows) + f"\n(one sample: {sample:.1f} ms)")

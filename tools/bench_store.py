@@ -75,7 +75,7 @@ def measure(url: str, count: int, images: int, folder: Path) -> Iterator[tuple[s
     store = LanceStore.open_or_create(url)
     if store.count() != count:
         spent = fill(store, episodes(count, images))
-        yield f"write, {BATCH} a commit, with compaction", f"{spent:.0f} s, {count / spent:.0f} episodes/s"
+        yield f"write, {BATCH} per commit, with compaction", f"{spent:.0f} s, {count / spent:.0f} episodes/s"
         yield "compaction at the end", f"{timed(store.compact):.1f} s"
     size = store.bytes_on_disk() or 0
     yield "on disk, old versions included", f"{size / 1e9:.2f} GB in {len(store.fragments())} files"
@@ -89,7 +89,7 @@ def measure(url: str, count: int, images: int, folder: Path) -> Iterator[tuple[s
     light = [name for name in episode_schema().names if name not in heavy]
     yield "metadata scan (search columns)", f"{timed(lambda: list(store.batches(light, None, 8192))):.2f} s"
     texts = [name for name in episode_schema().names if name not in ("images", "extra")]
-    yield "all but pictures", f"{timed(lambda: [None for _ in store.batches(texts, None, 256)]):.1f} s"
+    yield "all columns except images", f"{timed(lambda: [None for _ in store.batches(texts, None, 256)]):.1f} s"
     record = store.get(ids[0])
     replace = statistics.median(timed(lambda: store.replace([record])) for _ in range(5))
     yield "replace one episode", f"{replace * 1e3:.0f} ms"
@@ -110,4 +110,4 @@ def main(options: Namespace) -> None:
     logging.getLogger("render").setLevel(logging.WARNING)
     url = options.folder / "bench.lance"
     figures = measure(str(url), options.episodes, options.images, options.folder)
-    print_figures(f"{options.episodes} episodes x {options.images} pictures", figures, [url], options.keep)
+    print_figures(f"{options.episodes} episodes x {options.images} images", figures, [url], options.keep)

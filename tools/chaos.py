@@ -211,7 +211,7 @@ def main(options: Namespace) -> int:
                 log.error("run %d: %s", number, error)
                 return 1
             log.info(
-                "run %d: %d episodes, none lost, doubled or damaged; killed %s; %d commands, exit codes %s, %.0f s",
+                "run %d: %d episodes, none lost, duplicated or damaged; killed %s; %d commands, exit codes %s, %.0f s",
                 number, len(expected), dict(outcome.killed), outcome.commands, outcome.codes, outcome.seconds,
             )  # fmt: skip
     return 0

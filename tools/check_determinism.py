@@ -19,8 +19,8 @@ from typing import Any
 
 from render.compiler import compile_episode
 from render.model.profiles import settings_for
-from render.model.scene import Scene
 from render.store import open_or_create
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from tools.programs import command, write_specs
 
@@ -67,7 +67,7 @@ def rendered_digests(specs: list[dict[str, Any]], profile: str, folder: Path) ->
     store = folder / "restart.lance"
     for k, spec in enumerate(specs):
         batch(write_specs(folder / f"one{k}.jsonl", [spec]), *common, "--workers", 1, "--out", store)
-    return {**found, "a new process an episode": digest(store)}
+    return {**found, "a new process per episode": digest(store)}
 
 
 def moved_scenes(specs: list[dict[str, Any]]) -> int:

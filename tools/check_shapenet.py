@@ -31,19 +31,9 @@ COLUMNS = 8
 MOST_PIXELS = 65_000
 # Notes name files and counts; the report counts these kinds.
 KINDS = (
-    "is not there",
-    "was found as",
-    "was taken instead",
-    "can't be read as a picture",
-    "not defined",
-    "not UTF-8",
-    "no numbers",
-    "without area",
-    "doubled",
-    "turned to look outwards",
-    "made opaque",
-    "had to be converted",
-)
+    "is not there", "was found as", "was taken instead", "can't be read as a picture", "not defined", "not UTF-8",
+    "no numbers", "without area", "doubled", "turned to look outwards", "made opaque", "had to be converted",
+)  # fmt: skip
 
 
 def names(category: str | None, limit: int | None) -> Iterator[str]:

@@ -24,9 +24,9 @@ from render.geometry.shapenet import library
 from render.model.passes import Passes
 from render.model.profiles import settings_for
 from render.model.record import ObjectAnnotation
-from render.model.scene import Scene
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.renderers.fake import FakeRenderer
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.vocabulary import SHAPES
 

@@ -17,24 +17,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import render
+from tests.compatibility import contents
 from tests.compatibility.commands import ROOT, run, run_json
-from tests.compatibility.contents import (
-    ABOUT,
-    DIGESTS,
-    EXPORTS,
-    GALLERY,
-    GAMES,
-    PLAYED,
-    SCORE,
-    SPECS,
-    SPECS_BEFORE,
-    SPECS_MORE,
-    STORE,
-    export_arguments,
-    gallery_files,
-    pack,
-    truth_digests,
-)
 from tests.compatibility.fields import ROOTS, field_names
 from tests.compatibility.identities import EXAMPLES, GOLDEN, example_entry, generated, golden_line, plan
 
@@ -97,15 +81,15 @@ def make_archive(out: Path) -> None:
         _write_specs(root)
         _render_store(root)
         _write_scene_file(root, Path(folder))
-        write_json(root / ABOUT, about)
-        write_json(root / DIGESTS, _digests(root))
-        for name, arguments in export_arguments(about, root):
-            run("render-export", *arguments, "--out", root / EXPORTS / name)
+        write_json(root / contents.ABOUT, about)
+        write_json(root / contents.DIGESTS, _digests(root))
+        for name, arguments in contents.export_arguments(about, root):
+            run("render-export", *arguments, "--out", root / contents.EXPORTS / name)
         _build_gallery(root, Path(folder))
         _play(root)
         # The status file of the last run has absolute paths.
-        (root / f".{STORE}.status.json").unlink()
-        pack(root, out)
+        (root / f".{contents.STORE}.status.json").unlink()
+        contents.pack(root, out)
     print(f"{out}: {out.stat().st_size} bytes")
 
 
@@ -126,7 +110,7 @@ def _export_options(name: str) -> dict[str, Any]:
     if name == "clevr-masks":
         return {"source": SCENES, "options": []}
     only = ["--where", f"benchmark = '{name}'"] if name in plan() else []
-    return {"source": STORE, "options": only}
+    return {"source": contents.STORE, "options": only}
 
 
 def _example(name: str) -> dict[str, Any]:
@@ -146,17 +130,21 @@ def _write_specs(root: Path) -> None:
     episodes = [*map(_example, STORED_EXAMPLES), *map(_generated, GENERATORS)]
     before = next(episode for episode in episodes if episode["id"] == REPLACED)
     after = [{**spec, "seed": spec["seed"] + 1} if spec is before else spec for spec in episodes]
-    (root / SPECS).parent.mkdir(parents=True)
-    for name, listed in ((SPECS, after), (SPECS_BEFORE, [before]), (SPECS_MORE, [_example(ONE_MORE)])):
+    (root / contents.SPECS).parent.mkdir(parents=True)
+    for name, listed in (
+        (contents.SPECS, after),
+        (contents.SPECS_BEFORE, [before]),
+        (contents.SPECS_MORE, [_example(ONE_MORE)]),
+    ):
         (root / name).write_text("".join(json.dumps(spec) + "\n" for spec in listed))
 
 
 def _render_store(root: Path) -> None:
     """Render and tag the episode that is replaced later, then all others and its new spec."""
-    out = ("--out", root / STORE, *RENDERING)
-    run("render-batch", root / SPECS_BEFORE, *out)
-    run("render-store", "tag", root / STORE, TAG)
-    run("render-batch", root / SPECS, *out, "--replace")
+    out = ("--out", root / contents.STORE, *RENDERING)
+    run("render-batch", root / contents.SPECS_BEFORE, *out)
+    run("render-store", "tag", root / contents.STORE, TAG)
+    run("render-batch", root / contents.SPECS, *out, "--replace")
 
 
 def _write_scene_file(root: Path, work: Path) -> None:
@@ -169,28 +157,28 @@ def _write_scene_file(root: Path, work: Path) -> None:
 
 
 def _digests(root: Path) -> dict[str, Any]:
-    store = str(root / STORE)
+    store = str(root / contents.STORE)
     listed = [json.loads(line)["episode_id"] for line in run("render-store", "ls", store, "--json").splitlines()]
     opened = render.open_store(store)
     before = run_json("render-store", "show", store, REPLACED, "--at", TAG)["truth"]
     return {
-        "episodes": {name: truth_digests(opened.get(name).truth) for name in listed},
-        "before": truth_digests(before),
+        "episodes": {name: contents.truth_digests(opened.get(name).truth) for name in listed},
+        "before": contents.truth_digests(before),
     }
 
 
 def _build_gallery(root: Path, work: Path) -> None:
-    run("render-gallery", root / STORE, "--out", work / GALLERY, "--workers", "1")
-    for name, content in gallery_files(work / GALLERY, root / STORE).items():
-        path = root / GALLERY / name
+    run("render-gallery", root / contents.STORE, "--out", work / contents.GALLERY, "--workers", "1")
+    for name, content in contents.gallery_files(work / contents.GALLERY, root / contents.STORE).items():
+        path = root / contents.GALLERY / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
 
 
 def _play(root: Path) -> None:
-    run("render-specs", "icca", "games", root / STORE, "--count", "2", "--out", root / GAMES)
-    run("render-specs", "icca", "play", root / GAMES, *PLAYERS, "--out", root / PLAYED)
-    run("render-specs", "icca", "score", root / PLAYED, "--json", "--out", root / SCORE)
+    run("render-specs", "icca", "games", root / contents.STORE, "--count", "2", "--out", root / contents.GAMES)
+    run("render-specs", "icca", "play", root / contents.GAMES, *PLAYERS, "--out", root / contents.PLAYED)
+    run("render-specs", "icca", "score", root / contents.PLAYED, "--json", "--out", root / contents.SCORE)
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -20,15 +20,6 @@ from collections.abc import Iterator
 _LEFT_OUT = ("tests/", "assets/build/")
 _DATA = (".json", ".toml", ".txt", ".js", ".css", ".html", ".csv")
 _DATA_FOLDERS = ("render/", "scene_specs/", "tools/")
-_SKIPPED = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENCODING,
-    tokenize.ENDMARKER,
-}
 
 
 def docstring_lines(tree: ast.AST) -> set[int]:
@@ -47,7 +38,8 @@ def code_lines(source: str) -> int:
     """Lines of one Python source with at least one token of code on them."""
     covered: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type not in _SKIPPED:
+        # Line ends, indents and the end of the file are tokens of blank text.
+        if token.type != tokenize.COMMENT and token.string.strip():
             covered.update(range(token.start[0], token.end[0] + 1))
     return len(covered - docstring_lines(ast.parse(source)))
 

@@ -177,7 +177,7 @@ def compare(a: Planes, b: Planes) -> str:
     return f"ids differ in {ids} pixels, depth by {depth.max():.2g} ({int((depth > 0).sum())} pixels), color {psnr}"
 
 
-def card_memory() -> float:
+def gpu_memory() -> float:
     """Return the MB in use on all GPUs; 0 if that is unknown."""
     try:
         command = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
@@ -202,7 +202,7 @@ def work(args: Namespace, folder: Path) -> None:
 
 def throughput(args: Namespace, kind: str, denoiser: str, count: int) -> None:
     """Measure images per second and memory of `count` processes on the same GPU."""
-    before, pipe = card_memory(), subprocess.PIPE
+    before, pipe = gpu_memory(), subprocess.PIPE
     size = "x".join(map(str, args.size))
     options = ["--size", size, "--samples", str(args.samples), "--images", str(args.images)]
     command = [sys.executable, __file__, *options, "--work", kind, denoiser]
@@ -212,31 +212,31 @@ def throughput(args: Namespace, kind: str, denoiser: str, count: int) -> None:
     if any("ready\n" not in iter(out.readline, "") for _, out in streams):
         say(f"{kind} x{count}, denoiser {denoiser}: a process ended with {[w.poll() for w in workers]}")
         return
-    memory, start = card_memory() - before, time.perf_counter()
+    memory, start = gpu_memory() - before, time.perf_counter()
     for into, _ in streams:
         into.write("go\n")
         into.flush()
     peaks = [float(out.readline() or "nan") for _, out in streams]
     rate = count * args.images / (time.perf_counter() - start)
-    each = f"{max(peaks):.0f} MB a process, {memory / count:.0f} MB of the card"
-    say(f"{kind} x{count}, denoiser {denoiser}: {rate:.2f} images/s, {1000 / rate:.0f} ms an image; {each}")
+    each = f"{max(peaks):.0f} MB per process, {memory / count:.0f} MB of GPU memory each"
+    say(f"{kind} x{count}, denoiser {denoiser}: {rate:.2f} images/s, {1000 / rate:.0f} ms per image; {each}")
 
 
 def pictures(scene: Any, kind: str, folder: Path, cpu: Planes | None) -> Planes:
     """Print the findings about a kind of device and return its first image. cpu: the image of the CPU."""
     for number in (1, 1, 2):
-        say(f"{kind}: picture {number} in {render(scene, number, folder / f'{number}.exr'):.2f} s")
+        say(f"{kind}: image {number} in {render(scene, number, folder / f'{number}.exr'):.2f} s")
     first = planes(folder / "1.exr")
     render(scene, 1, folder / "1.exr")
     say(f"{kind} twice: {compare(first, planes(folder / '1.exr'))}")
     if cpu is None:
         render(scene, 1, folder / "1.exr", seed=1)
-        say(f"{kind}, another seed, the measure of what noise does: {compare(first, planes(folder / '1.exr'))}")
+        say(f"{kind}, another seed, for comparison with noise: {compare(first, planes(folder / '1.exr'))}")
         return first
     say(f"{kind} and CPU: {compare(first, cpu)}")
     enable_devices(scene, kind, "GPU")
-    say(f"{kind}, denoiser on the card: first in {render(scene, 1, folder / '1.exr'):.2f} s")
-    say(f"{kind}, denoised on the card and on the CPU: {compare(planes(folder / '1.exr'), first)}")
+    say(f"{kind}, denoiser on the GPU: first image in {render(scene, 1, folder / '1.exr'):.2f} s")
+    say(f"{kind}, denoised on the GPU and on the CPU: {compare(planes(folder / '1.exr'), first)}")
     return first
 
 

@@ -139,7 +139,7 @@ def main(options: Namespace) -> int:
         wrong += bool(problems)
         for problem in problems:
             print(f"{trial.relative_to(options.folder)}: {problem}")
-    print(f"{len(trials)} trials, {wrong} with faults")
+    print(f"{len(trials)} trials, {wrong} with errors")
     if options.sheet is not None:
         rows = [trial_row(trial, options.side) for trial in trials]
         tile_grid(rows, 1, gap=0).save(options.sheet, quality=75)

@@ -15,8 +15,7 @@ import json
 import math
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -37,8 +36,7 @@ CIRCLES = dict(
 OTHERS = {radius: 4 * radius * radius for radius in CIRCLES}
 
 
-@dataclass(frozen=True)
-class Patch:
+class Patch(NamedTuple):
     """A connected patch of pixels that share an edge. width, height: of its box."""
 
     color: tuple[int, int, int]
@@ -47,8 +45,7 @@ class Patch:
     height: int
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(NamedTuple):
     """An object read from a patch. area: on the canvas of 1024 x 1024, by its class."""
 
     shape: str

@@ -30,13 +30,7 @@ from tests.scene_specs.benchmarks.mewl.brute_force import VALUES, brute_force
 
 Spec = dict[str, Any]
 Judgment = tuple[bool, str]
-OUTCOMES = (
-    "both accept",
-    "both reject",
-    "only the first accepts",
-    "only brute force accepts",
-    "by exclusion only",
-)
+OUTCOMES = ("both accept", "both reject", "only the first accepts", "only brute force accepts", "by exclusion only")
 
 
 def _contexts(spec: Spec) -> list[Spec]:

@@ -63,11 +63,11 @@ def _report(task: str, sums: Counter[str], failures: list[str]) -> None:
     frames = max(sums["frames"], 1)
     print(
         f"{task:10} {sums['frames']:7} frames  {len(failures):3} failures  {sums['restarts'] / frames:6.3f} restarts "
-        f"a frame (most {sums['most']})  {sums['microseconds'] / 1000 / frames:5.2f} ms a frame"
+        f"per frame (most {sums['most']})  {sums['microseconds'] / 1000 / frames:5.2f} ms per frame"
     )
     rules = sorted((-number, name) for name, number in sums.items() if name.startswith("refused"))
     for number, name in rules[:3]:
-        print(f"           {name} {-number / frames:.1f} candidates a frame")
+        print(f"           {name} {-number / frames:.1f} candidates per frame")
     for line in failures[:20]:
         print(f"  failed: {line}")
 

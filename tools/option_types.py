@@ -17,7 +17,7 @@ def size(text: str) -> tuple[int, int]:
 def positive(text: str) -> int:
     """Parse an integer from 1. Raises ArgumentTypeError."""
     if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"found {text!r}, expected a whole number from 1")
+        raise ArgumentTypeError(f"found {text!r}, expected an integer of at least 1")
     return int(text)
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import io
 from argparse import ArgumentParser, Namespace
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,9 @@ from PIL import Image
 from render.gallery.tile_grid import Tile, tile_grid
 from render.model.errors import UsageError
 from render.model.profiles import settings_for
-from render.model.scene import SceneFrame
 from render.renderers.fake import FakeRenderer
 from scene_specs.language.atomic import write_atomic
+from scene_specs.language.scene import SceneFrame
 from tools.option_types import positive
 from tools.quality import references, results
 from tools.quality.metrics import Picture
@@ -38,8 +38,7 @@ _PART = 5
 _EDGE = 3
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(NamedTuple):
     """The content of a row. center: (x, y) pixels."""
 
     kind: str

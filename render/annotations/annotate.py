@@ -24,9 +24,12 @@ from render.model.record import (
     Row3,
     Vector3,
 )
-from render.model.scene import Scene, SceneFrame, SceneObject, SceneView
+from scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneView
 from scene_specs.language.stage import StageGround, load_stage
 from scene_specs.language.vocabulary import RELATIONS
+
+# Fields that an object's annotation has from the Scene.
+_AS_IN_SCENE = ("index", "name", "shape", "color", "color_linear", "size", "scale", "location", "rotation_deg")
 
 
 def _quaternion(matrix: Matrix) -> Quaternion:
@@ -81,11 +84,8 @@ def _center(camera: Camera, location: Vec) -> tuple[Vector3, Vector3]:
     """Pixel x, y and depth of a world point, and the point in the camera frame."""
     delta = (location[0] - camera.location[0], location[1] - camera.location[1], location[2] - camera.location[2])
     x, y, z = (dot(row, delta) for row in _rows(camera))
-    # A point in the plane of the camera has no pixel; it gets one far outside instead of infinity.
-    depth = z if abs(z) > 1e-9 else 1e-9
-    if camera.orthographic:
-        flat = (camera.center[0] + camera.focal * x, camera.center[1] + camera.focal * y, z)
-        return rounded3(flat), rounded3((x, y, z))
+    # A point in the plane of a perspective camera has no pixel; it gets one far outside instead of infinity.
+    depth = 1.0 if camera.orthographic else z if abs(z) > 1e-9 else 1e-9
     pixel = (camera.center[0] + camera.focal * x / depth, camera.center[1] + camera.focal * y / depth, z)
     return rounded3(pixel), rounded3((x, y, z))
 
@@ -104,16 +104,8 @@ def object_annotation(
     if passes.coverage is not None:
         coverage = round(float(passes.coverage[item.index - 1].sum(dtype=np.float64)), 6)
     return ObjectAnnotation(
-        index=item.index,
-        name=item.name,
-        shape=item.shape,
-        color=item.color,
-        color_linear=item.color_linear,
+        **{name: getattr(item, name) for name in _AS_IN_SCENE},
         material=item.material.name,
-        size=item.size,
-        scale=item.scale,
-        location=item.location,
-        rotation_deg=item.rotation_deg,
         rotation=_quaternion(turn),
         camera_location=camera_location,
         camera_rotation=_quaternion(multiply(_rows(camera), turn)),

@@ -12,7 +12,7 @@ import numpy as np
 
 from render.model.json_diff import MISSING, differences, preview_json
 from render.model.record import EpisodeRecord, ImageRecord
-from render.model.scene import Scene, SceneFrame
+from scene_specs.language.scene import Scene, SceneFrame
 
 # Differences listed one by one; a moved camera changes every number.
 _MOST_LINES = 20

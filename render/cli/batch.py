@@ -154,8 +154,7 @@ def main(
     else:
         if dry_run:
             click.echo(f"dry run: would render {counted(batch.todo, 'episode')} into {summary.store}")
-        for line in summary.lines():
-            click.echo(line)
+        click.echo("\n".join(summary.lines()))
         if not dry_run:
             click.echo(f"store: {summary.store}")
     raise SystemExit(summary.exit_code)

@@ -62,6 +62,5 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
     if as_json:
         print_json(result.as_dict())
     else:
-        for line in result.lines():
-            click.echo(line)
+        click.echo("\n".join(result.lines()))
     raise SystemExit(result.exit_code)

@@ -17,7 +17,7 @@ from render.model.errors import Diagnostic, SpecError, UsageError
 from scene_specs.benchmarks.icca.game import TRIALS, Game
 from scene_specs.benchmarks.icca.game_folders import TRUTH, table_text, transcript_rows, write_game
 from scene_specs.benchmarks.icca.transcripts import header_of, transcripts_of
-from scene_specs.benchmarks.user_files import read_text
+from scene_specs.importing.text import read_text
 
 if TYPE_CHECKING:
     from scene_specs.benchmarks.icca.play import Setup

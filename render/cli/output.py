@@ -56,10 +56,7 @@ def _open_atomic(out: Path) -> Iterator[IO[str]]:
         with out.open("w", encoding="utf-8", newline="\n") as stream:
             yield stream
     else:
-        with (
-            atomic_path(out.resolve()) as temporary,
-            temporary.open("w", encoding="utf-8", newline="\n") as stream,
-        ):
+        with atomic_path(out.resolve()) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
             yield stream
 
 

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from render.cli import options as opt
-from render.cli import (
-    specs_icca,
-    specs_iwisdm,
-    specs_kilogram,
-    specs_malevic,
-    specs_mewl,
-    specs_views,
-    verification,
-)
+from render.cli import specs_icca, specs_iwisdm, specs_kilogram, specs_malevic, specs_mewl, specs_views, verification
 from render.cli.command import DioramaGroup, log
 from render.cli.output import atomic_writer, counted, print_json, write_lines, write_text
 from render.model.errors import CompileError, SpecError
@@ -127,7 +119,7 @@ def resolve(
 def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, asset_roots: tuple[Path, ...]) -> str:
     from render.compiler import compile_episode
     from render.model.profiles import episode_settings
-    from render.model.scene import Scene
+    from scene_specs.language.scene import Scene
 
     settings = episode_settings(episode, profile, size)
     if isinstance(episode, Scene):

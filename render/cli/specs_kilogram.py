@@ -96,7 +96,7 @@ def _specs(
     dataset: Dataset, split: str, conditions: list[str], look: Look, seed: int, options: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     from scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
-    from scene_specs.benchmarks.kilogram.games import Rules, SkippedTargets, games
+    from scene_specs.benchmarks.kilogram.games import Rules, games
 
     annotations = dataset.of_split(split)
     if not annotations:
@@ -106,11 +106,11 @@ def _specs(
             yield from picture_specs(dataset, annotations, split, condition, look, seed)
         return
     rules = Rules(seed, options["contexts"], options["targets"], options["distinct"])
-    skipped = SkippedTargets()
+    skipped: dict[str, list[str]] = {}
     for game in games(annotations, split, rules, skipped, augmented=conditions == ["aug"]):
         for condition in conditions:
             yield game_spec(dataset, game, condition, look, seed)
-    for reason, keys in skipped.out.items():
+    for reason, keys in skipped.items():
         listed = ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "")
         log.warning("%s without a game: %s (%s)", counted(len(keys), "description"), reason, listed)
 

@@ -96,9 +96,9 @@ def malevic_report(files: tuple[str, ...], as_json: bool, out: Path | None) -> N
 
     Per set: classes, object counts, k, and the ceiling: the accuracy of a solver that assumes k = 0.29.
     """
-    from scene_specs.benchmarks.malevic.report import report, table
+    from scene_specs.benchmarks.malevic.report import Report, table
 
-    rows = report(data["task"] for data in read_benchmark(files, "malevic"))
+    rows = Report(data["task"] for data in read_benchmark(files, "malevic")).rows()
     write_text(out, json_text(rows) if as_json else table(rows))
 
 

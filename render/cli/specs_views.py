@@ -33,16 +33,8 @@ def _parse_range(_ctx: click.Context, _param: click.Parameter, value: str) -> tu
 @opt.choice("--yaw", ["even", "random"], "Place cameras around the model in even steps, or at random.")
 @click.option("--start", type=float, metavar="DEG", default=0.0, help="First yaw in degrees; 0 faces the front.")
 @click.option("--elevation", default="20", metavar="DEG|MIN:MAX", callback=_parse_range, help="Elevation in degrees.")
-@click.option(
-    "--distance",
-    type=float,
-    help="Camera distance; a model's longest side is 2 [default: --framing].",
-)
-@click.option(
-    "--framing",
-    type=float,
-    help="Share of the image that the model fills [default: the stage's].",
-)
+@click.option("--distance", type=float, help="Camera distance; a model's longest side is 2 [default: --framing].")
+@click.option("--framing", type=float, help="Share of the image that the model fills [default: the stage's].")
 @click.option("--background", metavar="R,G,B", callback=opt.parse_color, help="8-bit sRGB [default: the stage's].")
 @click.option("--stage", default="studio", metavar="NAME", help="Stage of the scenes.")
 @click.option("--color", metavar="NAME", help="Color of the palette [default: the model's own colors].")

@@ -117,8 +117,7 @@ def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
             value = ", ".join(f"{key} {count}" for key, count in value.items()) or "none"
         click.echo(f"{name + ':':<12}{value}")
     if record is not None:
-        for line in text_table(_OBJECT_COLUMNS, _object_rows(record)):
-            click.echo(line)
+        click.echo("\n".join(text_table(_OBJECT_COLUMNS, _object_rows(record))))
 
 
 def _store_facts(store: LanceReader) -> dict[str, Any]:

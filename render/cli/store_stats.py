@@ -54,8 +54,7 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
     if as_json:
         print_json({"store": url, "version": store.version, "where": where, **found.as_dict()}, ascii_only=False)
         return
-    for line in _lines(found):
-        click.echo(line)
+    click.echo("\n".join(_lines(found)))
     if out is not None:
         click.echo(f"chart: {out}")
 
@@ -143,8 +142,7 @@ def diff(url: str, other: str | None, where: str | None, at: str | None, limit: 
         data = {"same": found.same, **ids, "reasons": dict(found.reasons), "differing": differing}
         print_json(data, ascii_only=False)
     else:
-        for line in _diff_lines(found, url if at is None else f"{url} at {at}", other or url, limit):
-            click.echo(line)
+        click.echo("\n".join(_diff_lines(found, url if at is None else f"{url} at {at}", other or url, limit)))
     raise SystemExit(0 if found.same else 1)
 
 

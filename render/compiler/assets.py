@@ -11,8 +11,8 @@ from pathlib import Path
 from render.geometry.meshes import load_mesh
 from render.geometry.shapenet import load_model
 from render.model.errors import AssetError
-from render.model.scene import Scene
 from scene_specs.language.model_names import is_model
+from scene_specs.language.scene import Scene
 from scene_specs.language.stage import Stage, stage_digest
 
 _stage_digest = lru_cache(maxsize=64)(stage_digest)

@@ -17,9 +17,9 @@ from render.geometry.outlines import corners_of, outline_of
 from render.geometry.rotation import Vec, rounded, rounded3
 from render.geometry.shapenet import canonical, load_model
 from render.geometry.solid import Stand, stand_of
-from render.model.scene import SceneMaterial
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
 from scene_specs.language.outlines import POLYGON, signed_area
+from scene_specs.language.scene import SceneMaterial
 from scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, object_name
 from scene_specs.language.stage import Stage, StageDefaults, StagePlace
 from scene_specs.language.vocabulary import linear_of_srgb
@@ -277,11 +277,6 @@ def _draw_distinct(wanted: Sequence[Wanted], keys: Keys, fail: Fail) -> list[Loo
     )
 
 
-def draw_looks(wanted: Sequence[Wanted], u: NDArray[np.float64], distinct: bool, keys: Keys, fail: Fail) -> list[Look]:
-    """A look for each object. u: (N, 4 or more) uniform numbers. Raises the error that `fail` returns."""
-    return _draw_distinct(wanted, keys, fail) if distinct else _draw_freely(wanted, u)
-
-
 def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera, fail: Fail) -> list[Item]:
     """All objects of a frame, first the specified, then the random ones. Raises the error of `fail`, AssetError.
 
@@ -291,7 +286,7 @@ def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera, fail: Fa
     wanted = wanted_of(frame, stage.defaults, keys)
     u = keys.generator("attributes").random((len(wanted), 5))
     distinct = frame.random_objects is not None and frame.random_objects.distinct
-    looks = draw_looks(wanted, u, distinct, keys, fail)
+    looks = _draw_distinct(wanted, keys, fail) if distinct else _draw_freely(wanted, u)
     names = [object_name(want.spec, index) for index, want in enumerate(wanted)]
     for index, name in enumerate(names):
         if name in names[:index]:

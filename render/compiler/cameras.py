@@ -13,8 +13,8 @@ from render.compiler.rng import Keys
 from render.geometry.camera import Camera
 from render.geometry.orbit import direction, distance
 from render.geometry.rotation import Vec, rounded, rounded3
-from render.model.scene import SceneCamera, SceneLight, SceneView
 from scene_specs.language.diagnostics import form_diagnostics, path_text
+from scene_specs.language.scene import SceneCamera, SceneLight, SceneView
 from scene_specs.language.spec import CameraSpec, FrameSpec, LightSpec
 from scene_specs.language.stage import Stage, StageLight
 
@@ -94,24 +94,27 @@ def _camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys: Keys, p
         raise fail(f"{purpose}: {problems}") from error
 
 
+def _specified(frame: FrameSpec) -> list[tuple[str | None, CameraSpec, str]]:
+    """Name, spec and purpose of each view's camera, or of the frame's one camera."""
+    if frame.views:
+        return [(view.name, view, f"view {view.name}") for view in frame.views]
+    return [(None, frame.camera or CameraSpec(), "camera")]
+
+
 def draw_views(frame: FrameSpec, stage: Stage, items: Sequence[Item], keys: Keys, fail: Fail) -> tuple[SceneView, ...]:
     """The views of a frame, or its one camera. items: the objects that a camera without a location shows.
 
     Raises the error that `fail` returns.
     """
-    if frame.views:
-        return tuple(
-            SceneView(name=view.name, camera=_camera(view, stage, items, keys, f"view {view.name}", fail))
-            for view in frame.views
-        )
-    camera = _camera(frame.camera or CameraSpec(), stage, items, keys, "camera", fail)
-    return (SceneView(name=None, camera=camera),)
+    return tuple(
+        SceneView(name=name, camera=_camera(spec, stage, items, keys, purpose, fail))
+        for name, spec, purpose in _specified(frame)
+    )
 
 
 def first_eye(frame: FrameSpec, stage: Stage, keys: Keys, fail: Fail) -> Camera:
     """The first camera before the objects exist; its orientation is final, its distance is not."""
-    spec = frame.views[0] if frame.views else frame.camera or CameraSpec()
-    purpose = f"view {frame.views[0].name}" if frame.views else "camera"
+    _, spec, purpose = _specified(frame)[0]
     return Camera.of(_camera(spec, stage, (), keys, purpose, fail), *stage.size)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from render.compiler.assets import scene_assets
 from render.compiler.attributes import Item, draw_items
@@ -16,13 +16,12 @@ from render.compiler.rng import Keys
 from render.geometry.camera import Camera
 from render.geometry.outlines import outline_of
 from render.model.errors import CompileError
-from render.model.scene import Scene, SceneFrame, SceneObject, ScenePointer, Settings
+from scene_specs.language.scene import Scene, SceneFrame, SceneObject, ScenePointer, Settings
 from scene_specs.language.spec import EpisodeSpec, FrameSpec
 from scene_specs.language.stage import Stage, stage_of
 
 
-@dataclass(frozen=True)
-class FrameReport:
+class FrameReport(NamedTuple):
     """Effort of a layout. restarts: discarded layouts. refused: constraint -> candidates that it rejected."""
 
     frame: str
@@ -31,19 +30,8 @@ class FrameReport:
 
 
 def _object(index: int, item: Item, location: tuple[float, float, float]) -> SceneObject:
-    return SceneObject(
-        index=index,
-        name=item.name,
-        shape=item.shape,
-        color=item.color,
-        color_linear=item.color_linear,
-        material=item.material,
-        size=item.size,
-        scale=item.scale,
-        location=location,
-        rotation_deg=item.rotation_deg,
-        outline=item.outline,
-    )
+    decided = {name: getattr(item, name) for name in SceneObject.model_fields if name not in ("index", "location")}
+    return SceneObject(index=index, location=location, **decided)
 
 
 def compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) -> tuple[SceneFrame, Layout]:

@@ -10,8 +10,8 @@ import hashlib
 import json
 from typing import Any
 
-from render.model.scene import Scene, SceneFrame, SceneView
 from scene_specs.language.model_names import is_model
+from scene_specs.language.scene import Scene, SceneFrame, SceneView
 
 _METADATA = {"name", "utterance", "truth", "pointer", "fixation"}
 

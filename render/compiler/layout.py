@@ -164,10 +164,7 @@ def lay_out(
         rules = replace(rules, front_margin=False)
     placer = None
     if frame.pointer is not None:
-        tries, draws = stage.placement.tries, keys.generator("pointer")
-        placer = placer_of(
-            frame.pointer, stage.pointer, rules.names, pointer_ground, rules, visibility, tries, draws, fail
-        )
+        placer = placer_of(frame.pointer, stage, pointer_ground, rules, visibility, keys, fail)
     if len(fixed) == len(items):
         return _fixed_layout(tuple(place for _, place in fixed), placer, stage, _floors(rules, fixed, visibility), fail)
     search = Search(items, rules, grounds, visibility, stage.placement.tries)

@@ -20,6 +20,11 @@ from render.compiler.constraints import Rules
 from render.compiler.visibility import VisibilityCounter, frame_planes
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+# Values along right and front, or along x and y.
+Pair = tuple[Floats, Floats]
+# Labels of rules, each with the candidates (B, T) that satisfy it.
+Verdicts = list[tuple[str, Bools]]
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ def free_strips(low: Floats, high: Floats, taken: Floats, margin: float) -> Stri
     return Strips(start, np.maximum(end - start, 0.0))
 
 
-def candidates(ground: Ground2, strips: tuple[Strips, Strips], u: Floats) -> tuple[Floats, Floats]:
+def candidates(ground: Ground2, strips: tuple[Strips, Strips], u: Floats) -> Pair:
     """Candidates x, y (B, T), to 6 decimals, from uniform numbers u (B, T, 2)."""
     x = ground.x[0] + u[:, :, 0] * (ground.x[1] - ground.x[0])
     y = ground.y[0] + u[:, :, 1] * (ground.y[1] - ground.y[0])
@@ -92,17 +97,18 @@ def candidates(ground: Ground2, strips: tuple[Strips, Strips], u: Floats) -> tup
 
 @dataclass
 class Tally:
-    """Rejected candidates of a batch: constraint -> (B,) counts."""
+    """Rejected candidates of a batch: constraint -> (B,) counts. live: numbers of the layouts that go on."""
 
     size: int
+    live: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     refused: dict[str, NDArray[np.int64]] = field(default_factory=dict)
 
-    def add(self, label: str, layouts: NDArray[np.intp], counts: NDArray[np.int64] | int) -> None:
-        """Add the rejections of some layouts."""
-        self.refused.setdefault(label, np.zeros(self.size, dtype=np.int64))[layouts] += counts
+    def add(self, label: str, which: Bools, counts: NDArray[np.int64] | int) -> None:
+        """Add the rejections of some of the live layouts."""
+        self.refused.setdefault(label, np.zeros(self.size, dtype=np.int64))[self.live[which]] += counts
 
 
-def placing_order(rules: Rules, least: tuple[Floats, Floats], free: Sequence[int]) -> list[int]:
+def placing_order(rules: Rules, least: Pair, free: Sequence[int]) -> list[int]:
     """The objects to place, in order.
 
     In a chain of demands the middle comes first, then the middles of the halves: placed from one end, each object would
@@ -144,7 +150,7 @@ class Search:
             {k: frame_planes(items[k], items[k].height, visibility.camera) for k in free} if rules.in_frame else {}
         )
 
-    def batch(self, u: Floats) -> tuple[Floats, NDArray[np.bool_], Tally]:
+    def batch(self, u: Floats) -> tuple[Floats, Bools, Tally]:
         """Layouts from uniform numbers u (B, open objects, tries, 2): x, y (B, n, 2), success (B,), and rejections."""
         size = len(u)
         places = np.zeros((size, len(self.items), 2))
@@ -156,16 +162,16 @@ class Search:
         tally = Tally(size)
         placed = list(self.fixed)
         for step, k in enumerate(self.order):
-            live = np.flatnonzero(alive)
+            live = tally.live = np.flatnonzero(alive)
             if not len(live):
                 break
-            found, ok = self._place(k, placed, places[live], u[live, step], live, tally)
+            found, ok = self._place(k, placed, places[live], u[live, step], tally)
             places[live, k] = found
             alive[live] = ok
             placed.append(k)
         return places, alive, tally
 
-    def _range(self, axis: int, k: int, placed: list[int], along: Floats) -> tuple[Floats, Floats]:
+    def _range(self, axis: int, k: int, placed: list[int], along: Floats) -> Pair:
         """The range that relations leave for object k along an axis: smallest and largest coordinate, (B,) each.
 
         It keeps the longest chain of demands to each placed object, and room towards the edge of the area for chains of
@@ -182,9 +188,7 @@ class Search:
             highs = np.minimum(highs, (along - least[k, placed]).min(axis=1))
         return lows, highs
 
-    def _place(
-        self, k: int, placed: list[int], places: Floats, u: Floats, live: NDArray[np.intp], tally: Tally
-    ) -> tuple[Floats, NDArray[np.bool_]]:
+    def _place(self, k: int, placed: list[int], places: Floats, u: Floats, tally: Tally) -> tuple[Floats, Bools]:
         """Location of object k in each layout (B, 2), and whether one was found (B,)."""
         x, y = places[:, placed, 0], places[:, placed, 1]
         ground = self.grounds[k]
@@ -201,19 +205,12 @@ class Search:
             good &= passed
         first = good.argmax(axis=1)
         rows = np.arange(len(first))
-        ok: NDArray[np.bool_] = good[rows, first]
+        ok: Bools = good[rows, first]
         if not ok.all():
-            self._count(k, ~ok, ranges, strips, verdicts, live, tally)
+            self._count(k, ~ok, ranges, strips, verdicts, tally)
         return np.stack([cx[rows, first], cy[rows, first]], axis=1), ok
 
-    def _verdicts(
-        self,
-        k: int,
-        placed: list[int],
-        others: tuple[Floats, Floats],
-        along: tuple[Floats, Floats],
-        at: tuple[Floats, Floats],
-    ) -> list[tuple[str, NDArray[np.bool_]]]:
+    def _verdicts(self, k: int, placed: list[int], others: Pair, along: Pair, at: Pair) -> Verdicts:
         """Rules of object k with the placed objects, each with the candidates (B, T) that satisfy it."""
         rules, (cx, cy), ground = self.rules, at, self.grounds[k]
         inside = (cx >= ground.x[0]) & (cx <= ground.x[1]) & (cy >= ground.y[0]) & (cy <= ground.y[1])
@@ -251,14 +248,7 @@ class Search:
         return verdicts
 
     def _count(
-        self,
-        k: int,
-        failed: NDArray[np.bool_],
-        ranges: list[tuple[Floats, Floats]],
-        strips: tuple[Strips, Strips],
-        verdicts: list[tuple[str, NDArray[np.bool_]]],
-        live: NDArray[np.intp],
-        tally: Tally,
+        self, k: int, failed: Bools, ranges: list[Pair], strips: tuple[Strips, Strips], verdicts: Verdicts, tally: Tally
     ) -> None:
         """Count the rejections of object k in the failed layouts; a candidate counts for each rule that it breaks."""
         for axis in (0, 1):
@@ -268,18 +258,16 @@ class Search:
             failed = failed & ~squeezed & ~crowded
             for demand in self.rules.demands:
                 if demand.axis == axis and k in (demand.low, demand.high) and squeezed.any():
-                    tally.add(demand.label, live[squeezed], self.tries)
+                    tally.add(demand.label, squeezed, self.tries)
             if crowded.any():
-                tally.add(self.rules.margin_label, live[crowded], self.tries)
+                tally.add(self.rules.margin_label, crowded, self.tries)
         for labels, passed in self._blamed(k, verdicts):
             counts = (~passed[failed]).sum(axis=1)
             if counts.any():
                 for label in labels:
-                    tally.add(label, live[failed], counts)
+                    tally.add(label, failed, counts)
 
-    def _blamed(
-        self, k: int, verdicts: list[tuple[str, NDArray[np.bool_]]]
-    ) -> Iterator[tuple[list[str], NDArray[np.bool_]]]:
+    def _blamed(self, k: int, verdicts: Verdicts) -> Iterator[tuple[list[str], Bools]]:
         """Verdicts with the labels of the constraints that a user can relax.
 
         Only candidates drawn from strips can fall outside the area: the constraints that cut the strips rejected them.

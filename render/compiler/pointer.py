@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from render.compiler.attributes import Fail, Item, material_of
 from render.compiler.constraints import Rules
 from render.compiler.placement import Floats, Ground2
+from render.compiler.rng import Keys
 from render.compiler.visibility import VisibilityCounter, frame_planes
 from render.geometry.pointing import pointing_ray
 from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.rotation import Vec, rounded, rounded3
 from render.geometry.solid import solid
 from scene_specs.language.spec import FrameSpec, PointerSpec
-from scene_specs.language.stage import StagePointer
+from scene_specs.language.stage import Stage, StagePointer
 from scene_specs.language.vocabulary import linear_of_name, linear_of_srgb
 
 NAME = "pointer"
@@ -185,20 +186,12 @@ class Placer:
 
 
 def placer_of(
-    spec: PointerSpec,
-    stage: StagePointer | None,
-    names: Sequence[str],
-    ground: Ground2,
-    rules: Rules,
-    visibility: VisibilityCounter,
-    tries: int,
-    generator: Generator,
-    fail: Fail,
+    spec: PointerSpec, stage: Stage, ground: Ground2, rules: Rules, counter: VisibilityCounter, keys: Keys, fail: Fail
 ) -> Placer:
     """The placer of a frame's pointer. Raises the error that `fail` returns for a stage or target that allows none."""
-    if stage is None:
+    if stage.pointer is None:
         raise fail("this stage has no pointer")
-    if spec.target not in names:
-        raise fail(f"unknown pointer target {spec.target!r}; there are: {', '.join(names)}")
-    item = pointer_item(spec, stage)
-    return Placer(item, list(names).index(spec.target), ground, rules, visibility, tries, stage.height, generator)
+    if spec.target not in rules.names:
+        raise fail(f"unknown pointer target {spec.target!r}; there are: {', '.join(rules.names)}")
+    item, target, tries = pointer_item(spec, stage.pointer), rules.names.index(spec.target), stage.placement.tries
+    return Placer(item, target, ground, rules, counter, tries, stage.pointer.height, keys.generator("pointer"))

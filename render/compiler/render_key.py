@@ -9,8 +9,8 @@ from render.compiler.assets import scene_assets
 from render.compiler.plugins import plugin_assets
 from render.compiler.pointer import MESHES
 from render.model.record import RenderKey
-from render.model.scene import Scene, Settings
 from scene_specs.language.outlines import FLAT_SHAPES
+from scene_specs.language.scene import Scene, Settings
 from scene_specs.language.spec import EpisodeSpec, MaterialSpec, OutlineSpec
 from scene_specs.language.stage import Stage, load_stage
 

@@ -18,7 +18,7 @@ from render.episode.pin_layout import pin_layout
 from render.episode.request import EpisodeRequest
 from render.geometry.rotation import rounded3
 from render.model.errors import SpecError, UsageError
-from render.model.scene import Scene
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.stage import Stage, load_stage
 from scene_specs.language.vocabulary import linear_of_srgb

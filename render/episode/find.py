@@ -13,9 +13,9 @@ from render.episode.request import EpisodeRequest, check_options
 from render.model.errors import DioramaError, SpecError, UsageError
 from render.model.profiles import episode_settings
 from render.model.record import EpisodeRecord
-from render.model.scene import Scene
 from render.store import open_at, open_store
 from scene_specs.language.diagnostics import did_you_mean
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import SpecSource, parse_episode
 

@@ -16,8 +16,8 @@ from render.compiler import compile_episode
 from render.geometry.shapenet import load_model
 from render.model.passes import Renderer
 from render.model.record import EpisodeRecord, ImageRecord, Provenance, RenderKey
-from render.model.scene import Scene, SceneFrame, SceneView, Settings
 from scene_specs.language.model_names import is_model
+from scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
 from scene_specs.language.spec import EpisodeSpec
 
 Episode = EpisodeSpec | Scene

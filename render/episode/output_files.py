@@ -19,8 +19,8 @@ from render.gallery.overlay import overlay
 from render.model.errors import UsageError
 from render.model.passes import Passes
 from render.model.record import EpisodeRecord, ImageRecord
-from render.model.scene import Scene, SceneFrame, SceneView
 from scene_specs.language.atomic import atomic_path
+from scene_specs.language.scene import Scene, SceneFrame, SceneView
 from scene_specs.language.spec import EpisodeSpec
 
 

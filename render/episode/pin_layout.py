@@ -12,8 +12,8 @@ from typing import Any
 from render.compiler import compile_episode
 from render.model.errors import DioramaError, UsageError
 from render.model.json_diff import differences, preview_json
-from render.model.scene import Scene, SceneFrame, SceneObject, SceneView
 from scene_specs.language.model_names import is_model
+from scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneView
 from scene_specs.language.spec import AreaSpec, CameraSpec, EpisodeSpec, FrameSpec, LightSpec, ObjectSpec, object_name
 from scene_specs.language.stage import load_stage
 from scene_specs.reading.source import parse_episode

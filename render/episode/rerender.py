@@ -16,8 +16,8 @@ from render.episode.request import EpisodeRequest
 from render.gallery.sheet import sheet
 from render.gallery.top_view import top_view
 from render.model.record import EpisodeRecord
-from render.model.scene import Scene
 from render.renderers.factory import make_renderer
+from scene_specs.language.scene import Scene
 
 __all__ = ["EpisodeRequest", "EpisodeResult", "render_again"]
 

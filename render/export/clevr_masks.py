@@ -30,10 +30,10 @@ from render.geometry.camera import Camera
 from render.geometry.raster import Pose, compose, mask_box, rasterize
 from render.geometry.solid import solid
 from render.model.errors import StoreError, UsageError
-from render.model.scene import SceneCamera
 from scene_specs.importing.camera import Recovery, recover
 from scene_specs.importing.clevr import published_scenes
 from scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, SourceFile, frame_of
+from scene_specs.language.scene import SceneCamera
 from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import SIZES

@@ -24,6 +24,11 @@ from scene_specs.language.model_names import kind_of
 
 FORMAT_VERSION = 1
 _LISTS = ("images", "annotations", "categories")
+# Fields of an annotation in addition to COCO's, as in ObjectAnnotation.
+_OTHERS = (
+    "amodal_bbox", "visible_fraction", "truncated", "name", "shape", "color", "material", "size", "location",
+    "rotation_deg",
+)  # fmt: skip
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
@@ -71,16 +76,7 @@ class _CocoExport(ImageExport):
             "area": item.visible_pixels,
             "segmentation": {"size": item.rle.size, "counts": item.rle.counts},
             "iscrowd": 0,
-            "amodal_bbox": item.amodal_bbox,
-            "visible_fraction": item.visible_fraction,
-            "truncated": item.truncated,
-            "name": item.name,
-            "shape": item.shape,
-            "color": item.color,
-            "material": item.material,
-            "size": item.size,
-            "location": item.location,
-            "rotation_deg": item.rotation_deg,
+            **{name: getattr(item, name) for name in _OTHERS},
         }
 
     def finish(self) -> None:
@@ -90,8 +86,7 @@ class _CocoExport(ImageExport):
 
 
 def _image_facts(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
-    utterances = {frame.name: frame.utterance for frame in record.scene.frames}
-    for image in record.images:
+    for image, utterance in zip(record.images, record.utterances(), strict=True):
         yield {
             "width": image.width,
             "height": image.height,
@@ -99,5 +94,5 @@ def _image_facts(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
             "name": image.name,
             "frame": image.frame,
             "view": image.view,
-            "utterance": utterances.get(image.frame),
+            "utterance": utterance,
         }

@@ -16,10 +16,14 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
 from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord
+from render.store.columns import episode_schema
 from render.store.episode_store import EpisodeReader
+from render.store.rows import table_of
 from scene_specs.language.atomic import write_atomic
 from scene_specs.language.tables import markdown_table
 
@@ -65,11 +69,6 @@ def _name_of(split: str, number: int, count: int) -> str:
 
 
 def _write(path: Path, _shard: Shard, records: Iterator[EpisodeRecord]) -> int:
-    import pyarrow.parquet as pq
-
-    from render.store.columns import episode_schema
-    from render.store.rows import table_of
-
     count = 0
     with pq.ParquetWriter(path, episode_schema(), compression="zstd", write_page_index=True) as writer:
         while group := list(islice(records, _GROUP)):

@@ -21,10 +21,10 @@ from render.export._episode_folders import export_folders
 from render.export.atomic_output import indented_json
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
-from render.model.scene import SceneFrame
 from render.store.episode_store import EpisodeReader
 from scene_specs.benchmarks.mewl.objects import OBJECT_NUMBER, OBJECTS, TYPES
 from scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
+from scene_specs.language.scene import SceneFrame
 
 FORMAT_VERSION = 1
 HAND = ["arrow", "yellow", "rubber", "small"]

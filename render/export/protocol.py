@@ -10,7 +10,7 @@ from typing import Protocol
 from render.export.atomic_output import FileConflictError
 from render.model.errors import ConflictError, DioramaError, SpecError, StoreError
 from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader
+from render.store.episode_store import EpisodeReader, read_each
 
 # Episodes in memory at once; seven images take about half a megabyte.
 _CHUNK = 32
@@ -89,20 +89,12 @@ def iter_valid_records(
 ) -> Iterator[EpisodeRecord]:
     """Yield episodes in the given order; damaged ones go to the report instead. Memory: a chunk of 32 episodes."""
     for start in range(0, len(episode_ids), _CHUNK):
-        chunk = episode_ids[start : start + _CHUNK]
-        try:
-            yield from store.get_many(chunk)
-            continue
-        except StoreError:
-            pass
-        for episode_id in chunk:
-            try:
-                record = store.get(episode_id)
-            except StoreError as error:
-                report.damaged.append(str(error))
+        for item in read_each(store, episode_ids[start : start + _CHUNK], StoreError):
+            if isinstance(item, StoreError):
+                report.damaged.append(str(item))
                 progress(1)
             else:
-                yield record
+                yield item
 
 
 def write_records(

@@ -61,11 +61,10 @@ def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
 
 
 def _truth(record: EpisodeRecord) -> dict[str, Any]:
-    utterances = {frame.name: frame.utterance for frame in record.scene.frames}
     images = []
-    for image in record.images:
+    for image, utterance in zip(record.images, record.utterances(), strict=True):
         facts = image.model_dump(mode="json", exclude={"png", "extra", "annotation"})
-        facts |= {"utterance": utterances.get(image.frame), **image.annotation.model_dump(mode="json")}
+        facts |= {"utterance": utterance, **image.annotation.model_dump(mode="json")}
         images.append(facts)
     return {"id": record.episode_id, "split": record.scene.split, "task": record.scene.task, "images": images}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from render.gallery.canvas import Bitmap, Canvas, Point, Svg
 from render.gallery.typography import fitting, font
@@ -25,8 +25,7 @@ _LINE_WIDTH, _LINE_HEIGHT, _LINE_HEAD, _LEGEND = 300.0, 220.0, 30.0, 17.0
 REST = "others"
 
 
-@dataclass(frozen=True)
-class Axes:
+class Axes(NamedTuple):
     """The area of a chart. x, y: its top left corner. width, height: pixels. top: the value at its upper edge."""
 
     x: float
@@ -161,8 +160,7 @@ def _bar_labels(page: Canvas, labels: Sequence[str], bins: bool, at: Point, slot
         page.text(origin, text, 10, fill=_FAINT, text_anchor="middle")
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(NamedTuple):
     """One measure. lines: group -> points (x, mean, low, high). top: end of the axis; None to fit the values.
 
     level: a value to mark with a thin line, such as chance.

@@ -101,11 +101,7 @@ def _image(record: EpisodeRecord, image: ImageRecord, file: str) -> dict[str, An
     frame = next((frame for frame in record.scene.frames if frame.name == image.frame), None)
     return {
         "file": file,
-        "name": image.name,
-        "frame": image.frame,
-        "view": image.view,
-        "width": image.width,
-        "height": image.height,
+        **image.model_dump(exclude={"png", "extra", "annotation"}),
         "caption": caption(image.annotation),
         "utterance": frame.utterance if frame else None,
         "passes": list(frame.passes) if frame else [],

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +13,9 @@ from render.gallery.episode_facts import damaged_search_row, page_data, search_r
 from render.gallery.gallery_files import folder_of, key_of, script_call
 from render.gallery.thumbnail import thumbnail
 from render.model.errors import StoreError
-from render.store import open_at
 from render.store.columns import episode_schema
 from render.store.episode_store import KEY, DamagedError, EpisodeReader, ids_filter
+from render.store.processes import map_in_processes
 from render.store.row_checks import problems_in, problems_of
 from render.store.rows import finite_json, record_of
 
@@ -28,6 +25,10 @@ log = logging.getLogger(__name__)
 _BATCH = 32
 # For fewer episodes, starting processes takes longer than the work.
 _MIN_FOR_PROCESSES = 256
+_DIED = (
+    "a gallery worker died, possibly for lack of memory; finished episodes are kept: run the command again, with "
+    "fewer --workers"
+)
 
 
 def write_episodes(
@@ -38,39 +39,11 @@ def write_episodes(
     workers: processes; None for one per core, or a single one for few episodes. Raises StoreError, OSError.
     """
     batches = [todo[start : start + _BATCH] for start in range(0, len(todo), _BATCH)]
-    count = workers or len(os.sched_getaffinity(0))
-    if count <= 1 or (workers is None and len(todo) < _MIN_FOR_PROCESSES):
-        yield from (_write_batch(store, out, batch) for batch in batches)
-        return
-    # Spawned, because Lance has threads, which do not survive a fork.
-    pool = ProcessPoolExecutor(
-        min(count, len(batches) or 1), get_context("spawn"), _open_store, (store.url, store.version)
-    )
-    try:
-        yield from pool.map(_worker_batch, [str(out)] * len(batches), batches)
-    except BrokenProcessPool as error:
-        raise StoreError(
-            f"{store.url}: a gallery worker died, possibly for lack of memory; finished episodes are kept: run the "
-            "command again, with fewer --workers"
-        ) from error
-    finally:
-        pool.shutdown(cancel_futures=True)
+    few = len(todo) < _MIN_FOR_PROCESSES
+    return map_in_processes(store, partial(_write_batch, out), batches, workers, few, _DIED)
 
 
-_worker_store: EpisodeReader | None = None
-
-
-def _open_store(url: str, version: int) -> None:
-    global _worker_store
-    _worker_store = open_at(url, version)
-
-
-def _worker_batch(out: str, batch: Sequence[tuple[str, str]]) -> list[str]:
-    assert _worker_store is not None
-    return _write_batch(_worker_store, Path(out), batch)
-
-
-def _write_batch(store: EpisodeReader, out: Path, batch: Sequence[tuple[str, str]]) -> list[str]:
+def _write_batch(out: Path, store: EpisodeReader, batch: Sequence[tuple[str, str]]) -> list[str]:
     """Write the folders of a batch of (id, key) pairs and return their search rows as JSON, in the same order.
 
     An episode that can't be read gets a row with an empty key and no folder.
@@ -87,7 +60,7 @@ def _write_batch(store: EpisodeReader, out: Path, batch: Sequence[tuple[str, str
         log.debug("reading %d episodes at once failed (%s); reading them one by one", len(batch), error)
         for episode, key in batch:
             if episode not in rows:
-                (rows[episode],) = _write_batch(store, out, [(episode, key)])
+                (rows[episode],) = _write_batch(out, store, [(episode, key)])
     return [rows[episode] for episode, _ in batch]
 
 

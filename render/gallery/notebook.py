@@ -13,7 +13,7 @@ from render.gallery.top_view import top_view
 from render.gallery.typography import printable
 from render.model.errors import DioramaError
 from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
-from render.model.scene import Scene
+from scene_specs.language.scene import Scene
 
 # An image takes 70 KB or more in the notebook's file.
 _MAX_IMAGES = 24
@@ -28,8 +28,8 @@ def record_html(record: EpisodeRecord) -> str:
     device = record.provenance.device
     parts = [_title(record.episode_id, f"{settings.profile}, {settings.width} x {settings.height}, {device}")]
     parts += _task(record.scene)
-    utterances = {frame.name: frame.utterance for frame in record.scene.frames}
-    figures = [_figure(image, utterances.get(image.frame)) for image in record.images[:_MAX_IMAGES]]
+    shown = zip(record.images[:_MAX_IMAGES], record.utterances(), strict=False)
+    figures = [_figure(image, utterance) for image, utterance in shown]
     parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:10px">{"".join(figures)}</div>')
     parts.append(_more(len(record.images) - _MAX_IMAGES, "images"))
     rows = [_object_row(image.name, item) for image in record.images for item in image.annotation.objects]

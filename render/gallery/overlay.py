@@ -13,6 +13,8 @@ from pycocotools import mask as coco
 from render.gallery.typography import font
 from render.model.record import RLE, Box, FrameAnnotation
 
+Color = tuple[int, int, int]
+
 _TINT = 0.35
 _DASH = 4
 _PLATE = (24, 26, 28)
@@ -26,7 +28,7 @@ def decode_mask(rle: RLE) -> NDArray[np.bool_]:
     return mask
 
 
-def color_of(index: int) -> tuple[int, int, int]:
+def color_of(index: int) -> Color:
     """An RGB color for object `index` (from 1) that differs from those of neighboring indices."""
     # Multiples of the golden ratio spread the hues of consecutive numbers.
     red, green, blue = colorsys.hsv_to_rgb((index * 0.618034) % 1.0, 0.85, 1.0)
@@ -76,12 +78,7 @@ def _outline(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _label(
-    draw: ImageDraw.ImageDraw,
-    box: Box,
-    text: str,
-    size: tuple[int, int],
-    color: tuple[int, int, int],
-    taken: Sequence[Box],
+    draw: ImageDraw.ImageDraw, box: Box, text: str, size: tuple[int, int], color: Color, taken: Sequence[Box]
 ) -> Box:
     """Draw a name on a dark plate at a corner of its box, preferably a free one; return the plate."""
     letter = font(12)
@@ -105,7 +102,7 @@ def _overlap(a: Box, b: Box) -> bool:
     return a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
 
 
-def _dashed(draw: ImageDraw.ImageDraw, box: Box, scale: int, color: tuple[int, int, int]) -> None:
+def _dashed(draw: ImageDraw.ImageDraw, box: Box, scale: int, color: Color) -> None:
     left, top, width, height = (value * scale for value in box)
     right, bottom = left + width - 1, top + height - 1
     for x in range(left, right, 2 * _DASH):

@@ -24,11 +24,8 @@ def sheet(record: EpisodeRecord) -> Image.Image:
     All images are shown at one width, which depends on their number. Only the first 2,000 are shown.
     """
     width = _tile_width(record)
-    utterances = {frame.name: frame.utterance for frame in record.scene.frames}
-    tiles = [
-        Tile(_annotated(image, width), image.name, utterances.get(image.frame) or "")
-        for image in record.images[:_MAX_IMAGES]
-    ]
+    shown = zip(record.images[:_MAX_IMAGES], record.utterances(), strict=False)
+    tiles = [Tile(_annotated(image, width), image.name, utterance or "") for image, utterance in shown]
     return tile_grid(tiles, _columns(len(tiles), width), title=record.episode_id, notes=_notes(record))
 
 

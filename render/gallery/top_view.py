@@ -22,8 +22,10 @@ from render.geometry.rotation import transform
 from render.geometry.shapenet.repair import convex_hull
 from render.geometry.solid import solid
 from render.model.errors import AssetError
-from render.model.scene import Scene, SceneFrame, SceneObject
+from scene_specs.language.scene import Scene, SceneFrame, SceneObject
 from scene_specs.language.stage import Stage, load_stage
+
+Outline = NDArray[np.float64]
 
 PANEL = 460
 _GAP = 16
@@ -44,7 +46,7 @@ class _Panel:
     frame: SceneFrame
     stage: Stage
     cameras: Sequence[Camera]
-    outlines: Sequence[NDArray[np.float64]]
+    outlines: Sequence[Outline]
     to_page: Map
 
 
@@ -117,7 +119,7 @@ def _draw(page: Svg, panel: _Panel, at: Point) -> None:
         _rails(page, panel, (x, y))
 
 
-def outline(item: SceneObject, axes: tuple[Vec, Vec]) -> NDArray[np.float64]:
+def outline(item: SceneObject, axes: tuple[Vec, Vec]) -> Outline:
     """The convex outline of an object's mesh: (N, 2) corners along two axes, in order.
 
     An object whose asset is missing gets a circle of its scale.
@@ -133,11 +135,7 @@ def outline(item: SceneObject, axes: tuple[Vec, Vec]) -> NDArray[np.float64]:
 
 
 def _map_of(
-    frame: SceneFrame,
-    stage: Stage,
-    cameras: Sequence[Camera],
-    outlines: Sequence[NDArray[np.float64]],
-    axes: tuple[Vec, Vec],
+    frame: SceneFrame, stage: Stage, cameras: Sequence[Camera], outlines: Sequence[Outline], axes: tuple[Vec, Vec]
 ) -> Map:
     """A map that contains objects, cameras, area lights and the stage's area."""
     points: list[Vec] = [light.location for light in frame.lights if light.kind == "area"]

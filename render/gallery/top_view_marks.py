@@ -13,7 +13,7 @@ from render.geometry.camera import Camera, Vec, dot
 from render.geometry.display import display
 from render.geometry.pointing import pointing_ray
 from render.geometry.rotation import transform
-from render.model.scene import SceneFrame, SceneObject
+from scene_specs.language.scene import SceneFrame, SceneObject
 from scene_specs.language.stage import Stage
 
 INK, FAINT = "#202428", "#6e747a"

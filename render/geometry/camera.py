@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from render.model.scene import SceneCamera
+from scene_specs.language.scene import SceneCamera
 
 Vec = tuple[float, float, float]
 
@@ -75,12 +75,9 @@ class Camera:
     def project(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """(N, 3) world points as x, y in pixels (pixel centers at .5) and depth in Blender units."""
         c = self.to_camera(points)
-        if self.orthographic:
-            flat = [self.center[k] + self.focal * c[:, k] for k in range(2)]
-            return np.stack([*flat, c[:, 2]], axis=1)
+        depth = np.ones(len(c)) if self.orthographic else c[:, 2]
         with np.errstate(divide="ignore", invalid="ignore"):
-            x = self.center[0] + self.focal * c[:, 0] / c[:, 2]
-            y = self.center[1] + self.focal * c[:, 1] / c[:, 2]
+            x, y = (self.center[k] + self.focal * c[:, k] / depth for k in range(2))
         return np.stack([x, y, c[:, 2]], axis=1)
 
     def directions(self) -> dict[str, Vec]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,7 @@ _CHUNK = 1 << 17
 _SLACK = 1e-6
 
 
-@dataclass(frozen=True)
-class Corners:
+class Corners(NamedTuple):
     """Projected points, x, y (pixels) and 1 / depth, (V,) each, and the three (T,) index arrays of the triangles.
 
     With parallel rays, `inverse` is any positive number that decreases linearly with depth. Triangles that face the
@@ -33,8 +32,7 @@ class Corners:
     corners: tuple[Indices, Indices, Indices]
 
 
-@dataclass(frozen=True)
-class _Triangles:
+class _Triangles(NamedTuple):
     """Triangles whose box contains a pixel center: corner coordinates, 1 / depth, and the box in pixels."""
 
     x: list[Floats]

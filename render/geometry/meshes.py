@@ -60,16 +60,8 @@ def load_mesh(name: str) -> Mesh:
             anchors = {key.removeprefix("anchor_"): point(arrays[key]) for key in arrays if key.startswith("anchor_")}
     except (OSError, ValueError, KeyError) as error:
         raise AssetError(f"mesh {name!r}: {paths[name]}: {error}") from error
-    return Mesh(
-        name,
-        vertices,
-        normals,
-        triangles,
-        point(vertices.min(axis=0)),
-        point(vertices.max(axis=0)),
-        hashlib.sha256(data).hexdigest(),
-        anchors,
-    )
+    lower, upper = point(vertices.min(axis=0)), point(vertices.max(axis=0))
+    return Mesh(name, vertices, normals, triangles, lower, upper, hashlib.sha256(data).hexdigest(), anchors)
 
 
 def point(array: NDArray[np.float64]) -> tuple[float, float, float]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +19,14 @@ from render.geometry.fill import Corners, fill
 from render.geometry.ground import height, height_at
 from render.geometry.rotation import rotation_matrix
 from render.geometry.solid import Solid, solid
-from render.model.scene import SceneObject
+from scene_specs.language.scene import SceneObject
 from scene_specs.language.stage import StageGround
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class Pose:
+class Pose(NamedTuple):
     """Euler XYZ angles in degrees, scale, and location of the origin (Blender units)."""
 
     rotation_deg: Vec
@@ -35,8 +34,7 @@ class Pose:
     location: Vec
 
 
-@dataclass(frozen=True)
-class Layer:
+class Layer(NamedTuple):
     """One object alone in the image.
 
     x, y: top left pixel of its window. depth: (h, w) float64 along the camera's axis at pixel centers, inf outside the

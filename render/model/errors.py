@@ -17,18 +17,12 @@ from __future__ import annotations
 
 from scene_specs.language.errors import Diagnostic, DioramaError, SpecError
 
+# fmt: off
 __all__ = [
-    "AssetError",
-    "CompileError",
-    "ConflictError",
-    "DeviceError",
-    "Diagnostic",
-    "DioramaError",
-    "RenderError",
-    "SpecError",
-    "StoreError",
-    "UsageError",
+    "AssetError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError", "RenderError",
+    "SpecError", "StoreError", "UsageError",
 ]
+# fmt: on
 
 
 class UsageError(DioramaError):

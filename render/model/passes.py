@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from render.model.scene import Scene, SceneFrame, SceneView
+from scene_specs.language.scene import Scene, SceneFrame, SceneView
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 from PIL.PngImagePlugin import PngImageFile
 
-from render.model.scene import MOST_SIDE
+from scene_specs.language.scene import MOST_SIDE
 
 
 def open_png(data: bytes) -> Image.Image:

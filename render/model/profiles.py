@@ -8,8 +8,8 @@ from importlib import resources
 from typing import Any
 
 from render.model.errors import UsageError
-from render.model.scene import Scene, Settings
 from scene_specs.language.diagnostics import did_you_mean
+from scene_specs.language.scene import Scene, Settings
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.stage import stage_of
 

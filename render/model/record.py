@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from render.model.png import decode_png
-from render.model.scene import Scene
 from scene_specs.language.notebook import html_of
+from scene_specs.language.scene import Scene
 
 Box = tuple[int, int, int, int]
 Vector3 = tuple[float, float, float]
@@ -194,6 +194,11 @@ class EpisodeRecord(RecordModel):
                 digest.update(len(part).to_bytes(8, "little"))
                 digest.update(part)
         return digest.hexdigest()
+
+    def utterances(self) -> list[str | None]:
+        """Return the utterance of each image, None if its frame has none."""
+        by_frame = {frame.name: frame.utterance for frame in self.scene.frames}
+        return [by_frame.get(image.frame) for image in self.images]
 
     @property
     def truth(self) -> dict[str, Any]:

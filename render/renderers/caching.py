@@ -16,7 +16,7 @@ import numpy as np
 from render.compiler.content import picture_key
 from render.geometry.marks import with_fixation
 from render.model.passes import Passes, Renderer
-from render.model.scene import Scene, SceneFrame, SceneView
+from scene_specs.language.scene import Scene, SceneFrame, SceneView
 from scene_specs.language.stage import load_stage
 
 # Compressed bytes; an image of iWISDM's size takes about 60 KB.

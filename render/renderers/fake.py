@@ -19,7 +19,7 @@ from render.geometry.marks import with_fixation
 from render.geometry.raster import compose, object_layer
 from render.model.errors import RenderError
 from render.model.passes import Passes
-from render.model.scene import Scene, SceneFrame, SceneView
+from scene_specs.language.scene import Scene, SceneFrame, SceneView
 from scene_specs.language.stage import load_stage
 
 _GRAY = 128

@@ -15,7 +15,6 @@ from render.compiler.render_key import render_key_of
 from render.episode.make_record import Episode
 from render.model.errors import AssetError, CompileError, Diagnostic, DioramaError, SpecError
 from render.model.profiles import episode_settings
-from render.model.scene import Scene
 from render.run.commit import conflict_failure
 from render.run.events import EventLog
 from render.run.gpus import find_cards
@@ -31,6 +30,7 @@ from render.run.worker_plan import cards_wanted, plan_workers
 from render.store import open_or_create, peek
 from render.store.episode_store import EpisodeStore
 from render.store.resume import Decision, Planner
+from scene_specs.language.scene import Scene
 from scene_specs.reading.source import SpecSource
 
 log = logging.getLogger(__name__)

@@ -25,13 +25,13 @@ from render.geometry.shapenet import choose_library
 from render.model.errors import DeviceError, DioramaError, RenderError, UsageError
 from render.model.passes import Renderer
 from render.model.record import RenderKey
-from render.model.scene import Scene, Settings
 from render.renderers.caching import CachingRenderer
 from render.renderers.factory import make_renderer
 from render.renderers.fake import FakeRenderer
 from render.run import limits
 from render.run.worker_plan import WorkerPlan
 from render.store.rows import encode
+from scene_specs.language.scene import Scene, Settings
 
 log = logging.getLogger(__name__)
 

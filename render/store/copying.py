@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from render.model.errors import ConflictError
-from render.store.episode_store import BATCH_ROWS, DamagedError, EpisodeReader, EpisodeStore, read_each, short_columns
+from render.model.errors import ConflictError, StoreError
+from render.store.episode_store import BATCH_ROWS, EpisodeReader, EpisodeStore, read_each, short_columns
 
 Differing = Literal["error", "newest", "keep", "replace"]
 _SHOWN = 5
@@ -68,8 +68,8 @@ def _conflict(url: str, keys: list[str]) -> ConflictError:
 
 def _put(source: EpisodeReader, target: EpisodeStore, chunk: list[str], differing: Differing, to: CopyResult) -> None:
     found = read_each(source, chunk)
-    to.damaged += [str(item) for item in found if isinstance(item, DamagedError)]
-    records = [item for item in found if not isinstance(item, DamagedError)]
+    to.damaged += [str(item) for item in found if isinstance(item, StoreError)]
+    records = [item for item in found if not isinstance(item, StoreError)]
     done = target.replace(records) if differing == "replace" else target.put(records)
     to.copied += done.inserted
     to.replaced += done.updated

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord, RenderKey
+
+# Called with the number of episodes done since its last call.
+OnProgress = Callable[[int], None]
 
 KEY = "episode_id"
 # Small batches where images are read: each batch is in memory with all its images.
@@ -141,14 +144,19 @@ def _quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def read_each(store: EpisodeReader, episode_ids: Sequence[str]) -> list[EpisodeRecord | DamagedError]:
-    """Return episodes in the order of `episode_ids`, with the error in place of each damaged one."""
+def read_each(
+    store: EpisodeReader, episode_ids: Sequence[str], caught: type[StoreError] = DamagedError
+) -> list[EpisodeRecord | StoreError]:
+    """Return episodes in the order of `episode_ids`, with the error in place of each one that can't be read.
+
+    caught: class of these errors; others are raised.
+    """
     try:
         return [*store.get_many(episode_ids)]
-    except DamagedError as error:
+    except caught as error:
         if len(episode_ids) == 1:
             return [error]
-        return [item for episode_id in episode_ids for item in read_each(store, [episode_id])]
+        return [item for episode_id in episode_ids for item in read_each(store, [episode_id], caught)]
 
 
 def short_columns(store: EpisodeReader, columns: Sequence[str], where: str | None = None) -> dict[str, tuple[Any, ...]]:

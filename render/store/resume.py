@@ -10,8 +10,8 @@ from typing import Literal
 from render.model.errors import ConflictError
 from render.model.json_diff import differences, preview_json
 from render.model.record import RenderKey
-from render.model.scene import Scene, Settings
 from render.store.episode_store import EpisodeStore, short_columns
+from scene_specs.language.scene import Scene, Settings
 from scene_specs.language.spec import EpisodeSpec
 
 Policy = Literal["error", "replace", "keep"]

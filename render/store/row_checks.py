@@ -10,10 +10,10 @@ import numpy as np
 
 from render.model.png import open_png
 from render.model.record import RLE, Box, EpisodeRecord, ImageRecord, ObjectAnnotation
-from render.model.scene import SceneFrame
 from render.store.columns import RECORD_COLUMNS
 from render.store.episode_store import DamagedError
 from render.store.rows import record_of, row_of
+from scene_specs.language.scene import SceneFrame
 
 _ROUNDED = 1e-6
 

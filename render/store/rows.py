@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation, Provenance, RenderKey
-from render.model.scene import Scene
 from render.store.columns import OBJECT_TYPE, TEXT_COLUMNS, episode_schema
 from render.store.episode_store import DamagedError
+from scene_specs.language.scene import Scene
 
 # Fields of a stored object that ObjectAnnotation has under the same name.
 _OBJECT_FIELDS = [field.name for field in OBJECT_TYPE if field.name in ObjectAnnotation.model_fields]
@@ -86,12 +86,11 @@ def _task(task: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _images(record: EpisodeRecord) -> dict[str, Any]:
-    utterances = {frame.name: frame.utterance for frame in record.scene.frames}
     return {
         "images": [{"bytes": image.png, "path": f"{image.name}.png"} for image in record.images],
         "image_names": [image.name for image in record.images],
         "extra": [image.extra for image in record.images],
-        "utterances": [utterances.get(image.frame) for image in record.images],
+        "utterances": record.utterances(),
         "objects": [row for number, image in enumerate(record.images) for row in _object_rows(number, image)],
     }
 

@@ -1,4 +1,7 @@
-"""The form of rendered episodes that benchmarks read. Records of `render` have it; benchmarks do not import them."""
+"""The form of rendered episodes that benchmarks read. Records of `render` have it; benchmarks do not import them.
+
+Properties are those whose types in `render` are narrower than here.
+"""
 
 from __future__ import annotations
 
@@ -13,45 +16,35 @@ from pycocotools import mask as coco
 class RenderedMask(Protocol):
     """A COCO run-length encoding: size is (height, width), counts its compressed text."""
 
-    @property
-    def size(self) -> tuple[int, int]: ...
-    @property
-    def counts(self) -> str: ...
+    size: tuple[int, int]
+    counts: str
 
 
 class RenderedObject(Protocol):
     """An object of an image, with its attributes and measurements; see render.model.record.ObjectAnnotation."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def shape(self) -> str: ...
-    @property
-    def color(self) -> str | None: ...
-    @property
-    def color_linear(self) -> tuple[float, float, float]: ...
-    @property
-    def material(self) -> str: ...
-    @property
-    def size(self) -> str | None: ...
-    @property
-    def camera_rotation(self) -> tuple[float, float, float, float]: ...
-    @property
-    def bbox(self) -> tuple[int, int, int, int] | None: ...
+    name: str
+    shape: str
+    color: str | None
+    color_linear: tuple[float, float, float]
+    material: str
+    size: str | None
+    camera_rotation: tuple[float, float, float, float]
+    bbox: tuple[int, int, int, int] | None
+
     @property
     def rle(self) -> RenderedMask: ...
-    @property
-    def visible_pixels(self) -> int: ...
+
+    visible_pixels: int
+
     def model_dump(self, *, mode: str = ...) -> dict[str, Any]: ...
 
 
 class RenderedPointer(Protocol):
     """The pointer of an image and the object it points at, both by name."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def target(self) -> str: ...
+    name: str
+    target: str
 
 
 class RenderedTruth(Protocol):
@@ -68,16 +61,11 @@ class RenderedTruth(Protocol):
 class RenderedImage(Protocol):
     """One image. frame: name of its frame. width, height: pixels."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def frame(self) -> str: ...
-    @property
-    def width(self) -> int: ...
-    @property
-    def height(self) -> int: ...
-    @property
-    def png(self) -> bytes: ...
+    name: str
+    frame: str
+    width: int
+    height: int
+
     @property
     def annotation(self) -> RenderedTruth: ...
     def color(self) -> NDArray[np.uint8]:
@@ -88,23 +76,18 @@ class RenderedImage(Protocol):
 class SceneItem(Protocol):
     """An object of the scene. scale: Blender units."""
 
-    @property
-    def shape(self) -> str: ...
-    @property
-    def scale(self) -> float: ...
-    @property
-    def color(self) -> str | None: ...
+    shape: str
+    scale: float
+    color: str | None
 
 
 class RenderedFrame(Protocol):
     """A frame of the scene. pixels: "center" if edges are not antialiased."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def utterance(self) -> str | None: ...
-    @property
-    def truth(self) -> dict[str, Any] | None: ...
+    name: str
+    utterance: str | None
+    truth: dict[str, Any] | None
+
     @property
     def pixels(self) -> str | None: ...
     @property
@@ -114,10 +97,9 @@ class RenderedFrame(Protocol):
 class RenderedScene(Protocol):
     """The scene of an episode. stage: its name. task: the truth of the benchmark."""
 
-    @property
-    def stage(self) -> str: ...
-    @property
-    def task(self) -> dict[str, Any] | None: ...
+    stage: str
+    task: dict[str, Any] | None
+
     @property
     def frames(self) -> Sequence[RenderedFrame]: ...
 
@@ -125,8 +107,8 @@ class RenderedScene(Protocol):
 class RenderedEpisode(Protocol):
     """One episode. images: in the order of frames and views."""
 
-    @property
-    def episode_id(self) -> str: ...
+    episode_id: str
+
     @property
     def scene(self) -> RenderedScene: ...
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from scene_specs.language.diagnostics import PathDiagnostic, preview_json, unexpected
 from scene_specs.language.spec import AreaSpec, ConstraintSpec, FrameSpec, ObjectSpec, object_name
@@ -42,15 +42,14 @@ def _outside(frame: FrameSpec, area: AreaSpec, at: Path) -> Iterator[PathDiagnos
                 yield PathDiagnostic((*at, "objects", index, "location", "xy".index(axis)), problem, hint)
 
 
-@dataclass(frozen=True)
-class _Body:
+class _Body(NamedTuple):
     """An object whose location and minimum size are known.
 
     upright: its cross-section is known at every height. grounded: it stands on the ground. guessed: `scale` is the
     smallest that the stage draws; a larger one on the ground would only overlap more.
     """
 
-    index: int
+    number: int
     name: str
     location: tuple[float, float, float]
     scale: float
@@ -84,9 +83,9 @@ def _overlaps(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnost
     for number, second in enumerate(bodies):
         for first in bodies[:number]:
             if _overlap(first, second):
-                path = (*at, "objects", second.index, "location")
-                other = f"object {preview_json(first.name)} (objects[{first.index}])"
-                problem = f"found {preview_json(frame.objects[second.index].location)}, where {other} stands already"
+                path = (*at, "objects", second.number, "location")
+                other = f"object {preview_json(first.name)} (objects[{first.number}])"
+                problem = f"found {preview_json(frame.objects[second.number].location)}, where {other} stands already"
                 yield PathDiagnostic(path, problem, "two objects can't share a place")
                 break
 
@@ -105,8 +104,7 @@ def _overlap(a: _Body, b: _Body) -> bool:
     return a.upright and b.upright and max(flat, abs(a.location[2] - b.location[2])) < 0.9 * reach
 
 
-@dataclass(frozen=True)
-class _Edge:
+class _Edge(NamedTuple):
     """A constraint: `low` comes before `high` along an axis (rightwards or backwards) by at least `margin`."""
 
     low: str

@@ -1,4 +1,4 @@
-"""Checks of a whole spec or Scene that need more than one field: names, constraints, cameras, lights, counts.
+"""Checks of a spec or Scene that need more than one field: names, constraints, cameras, lights, counts.
 
 They report only what is certain without a layout search.
 """

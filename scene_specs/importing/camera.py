@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,7 @@ MAX_PIXEL_RESIDUAL = 1.0
 _STEPS = 30
 
 
-@dataclass(frozen=True)
-class Recovery:
+class Recovery(NamedTuple):
     """A recovered camera. location: Blender units. size: of the image, pixels.
 
     depth_residual (Blender units), pixel_residual (pixels): largest of all objects.
@@ -108,7 +107,7 @@ def _descend(
     for _ in range(_STEPS):
         columns = [(error(location + step) - error(location - step)) / 2e-5 for step in np.eye(3) * 1e-5]
         change = np.linalg.lstsq(np.stack(columns, axis=1), -residual, rcond=None)[0]
-        # Halving prevents that an overshooting step leads to another solution.
+        # Halving keeps an overshooting step from reaching another solution.
         while float(np.abs(change).max()) > 1.0:
             change = change / 2
         location = location + change

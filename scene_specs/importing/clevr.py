@@ -24,8 +24,8 @@ def import_clevr(path: Path, camera: CameraMode = "recover", strict: bool = Fals
     Raises SpecError, after the last valid scene, with all diagnostics of the file.
     """
     diagnostics: list[Diagnostic] = []
-    for scene, at in _scenes(read_text(path), str(path)):
-        source = SourceFile(str(path), 0, camera, strict, at)
+    for scene, at in _scenes(read_text(path, None), str(path)):
+        source = SourceFile(str(path), camera, strict, at)
         frame = frame_of(scene, source)
         if frame is None:
             diagnostics += source.diagnostics
@@ -37,7 +37,7 @@ def import_clevr(path: Path, camera: CameraMode = "recover", strict: bool = Fals
 
 def published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
     """Yield each scene of a file, unchanged, with its path in the file. Raises SpecError."""
-    yield from _scenes(read_text(path), str(path))
+    yield from _scenes(read_text(path, None), str(path))
 
 
 def _scenes(text: str, file: str) -> Iterator[tuple[Any, JsonPath]]:

@@ -47,7 +47,7 @@ def import_mewl(path: Path, camera: CameraMode = "recover", strict: bool = False
 
 
 def _single(path: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
-    source = SourceFile(str(path), 0, camera, strict)
+    source = SourceFile(str(path), camera, strict)
     frame = frame_of(parse_json(read_text(path), str(path)), source)
     source.raise_diagnostics()
     assert frame is not None
@@ -58,14 +58,12 @@ def _single(path: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
 def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
     file = str(folder / INFO)
     info = parse_json(read_text(folder / INFO), file)
-    source = SourceFile(file)
     panels = info.get("context_panels") if isinstance(info, dict) else None
     question = info.get("question") if isinstance(info, dict) else None
     if not isinstance(panels, list) or not isinstance(question, dict):
-        source.diagnostic((), "not MEWL's info.json; expected an object with `context_panels` and `question`")
-        source.raise_diagnostics()
-    assert isinstance(panels, list)
-    assert isinstance(question, dict)
+        problem = "not MEWL's info.json; expected an object with `context_panels` and `question`"
+        raise spec_error(problem, file=file)
+    source = SourceFile(file)
     frames: list[FrameSpec] = []
     for index, panel in enumerate(panels):
         name = panel.get("name") if isinstance(panel, dict) else None
@@ -93,7 +91,7 @@ def _frame(
     file: Path, source: SourceFile, camera: CameraMode, strict: bool, name: str, utterance: str | None
 ) -> list[FrameSpec]:
     """Return an image of an episode, or an empty list after diagnostics in `source`."""
-    own = SourceFile(str(file), 0, camera, strict)
+    own = SourceFile(str(file), camera, strict)
     try:
         frame = frame_of(parse_json(read_text(file), str(file)), own, name, utterance)
     except SpecError as error:

@@ -51,7 +51,6 @@ class SourceFile:
     """
 
     file: str
-    line: int = 0
     camera: CameraMode = "recover"
     strict: bool = False
     at: JsonPath = ()
@@ -59,7 +58,7 @@ class SourceFile:
 
     def diagnostic(self, path: JsonPath, problem: str, hint: str = "") -> None:
         """Add a diagnostic at a path below the scene."""
-        self.diagnostics.append(Diagnostic(self.file, self.line, "", path_text((*self.at, *path)), problem, hint))
+        self.diagnostics.append(Diagnostic(self.file, 0, "", path_text((*self.at, *path)), problem, hint))
 
     def unexpected(self, path: JsonPath, found: Any, allowed: str) -> None:
         """Add the diagnostic of a wrong value."""
@@ -76,8 +75,7 @@ class SourceFile:
 
 
 def frame_of(scene: Any, source: SourceFile, name: str | None = None, utterance: str | None = None) -> FrameSpec | None:
-    """Return the scene as a frame that leaves nothing open; None if `source` got diagnostics instead."""
-    before = len(source.diagnostics)
+    """Return the scene as a frame that leaves nothing open; None if `source`, which is new, got diagnostics instead."""
     if not isinstance(scene, dict) or not isinstance(scene.get("objects"), list):
         source.unexpected((), scene, "a scene, an object with a list of `objects`")
         return None
@@ -90,9 +88,9 @@ def frame_of(scene: Any, source: SourceFile, name: str | None = None, utterance:
         item = _object(entry, source, ("objects", index))
         if item is not None:
             objects.append(item)
-    pointer = _pointer(scene, hands, objects, source) if hands and len(source.diagnostics) == before else None
-    camera = _camera(scene["objects"], source) if len(source.diagnostics) == before else None
-    if len(source.diagnostics) > before:
+    pointer = _pointer(scene, hands, objects, source) if hands and not source.diagnostics else None
+    camera = None if source.diagnostics else _camera(scene["objects"], source)
+    if source.diagnostics:
         return None
     return FrameSpec(
         name=name,

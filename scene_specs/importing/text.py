@@ -1,4 +1,4 @@
-"""Text files of other projects, read as UTF-8 and parsed as JSON, with diagnostics for what cannot be read."""
+"""Text files of other projects and of users, with diagnostics for what cannot be read as UTF-8 or as JSON."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ import json
 from pathlib import Path
 from typing import Any
 
-from scene_specs.language.diagnostics import path_text
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from scene_specs.reading.located_json import scan
 
 
-def read_text(path: Path, most_bytes: int | None = None) -> str:
-    """Return the text of a file. Raises SpecError if it cannot be read, is larger than `most_bytes` or is not UTF-8."""
-    file = str(path)
+def read_text(path: Path, most_bytes: int | None = 1 << 30) -> str:
+    """Return the text of a UTF-8 file, without the byte order mark that some editors write.
+
+    most_bytes: the largest size, None for any. Raises SpecError if the file cannot be read, is larger, or is not UTF-8.
+    """
     try:
         if most_bytes is not None and path.stat().st_size > most_bytes:
-            raise spec_error(f"larger than {most_bytes >> 20} MiB", file=file)
-        return path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise spec_error(f"can't be read: {error.strerror or error}", file=file) from error
+            raise spec_error(f"larger than {most_bytes >> 20} MiB", file=str(path))
+        return path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise spec_error(f"not UTF-8: {error.reason} at byte {error.start}", file=file) from error
+        problem = f"byte {error.start}: not UTF-8: {error.reason}"
+        raise spec_error(problem, "save the file as UTF-8", file=str(path)) from error
+    except OSError as error:
+        raise spec_error(f"can't be read: {error.strerror or error}", file=str(path)) from error
 
 
 def parse_json(text: str, file: str) -> Any:
@@ -29,7 +31,7 @@ def parse_json(text: str, file: str) -> Any:
     try:
         return json.loads(text, parse_constant=_reject)
     except (ValueError, RecursionError):
-        located = [Diagnostic(file, p.line, "", path_text(p.path), p.problem, p.hint) for p in scan(text).diagnostics]
+        located = [found.in_file(file) for found in scan(text).diagnostics]
         raise SpecError(located or [Diagnostic.of("not JSON", file=file)]) from None
 
 

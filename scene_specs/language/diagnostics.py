@@ -19,15 +19,16 @@ from scene_specs.language.vocabulary import COLORS, MATERIALS, SHAPES, SIZES
 
 
 class PathDiagnostic(NamedTuple):
-    """A diagnostic without its file: path inside the episode, problem, and hint ("" for none)."""
+    """A diagnostic without its file: path inside the episode, problem, hint ("" for none), and line (0 if unknown)."""
 
     path: Path
     problem: str
     hint: str = ""
+    line: int = 0
 
-    def in_file(self, file: str = "", line: int = 0, episode: str = "") -> Diagnostic:
-        """Return the diagnostic with its file, line and episode id."""
-        return Diagnostic(file, line, episode, path_text(self.path), self.problem, self.hint)
+    def in_file(self, file: str = "", episode: str = "") -> Diagnostic:
+        """Return the diagnostic with its file and episode id."""
+        return Diagnostic(file, self.line, episode, path_text(self.path), self.problem, self.hint)
 
 
 def path_text(path: Path) -> str:

@@ -6,7 +6,7 @@ the classes, so commands need no table of codes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 
@@ -68,3 +68,9 @@ def spec_error(
 ) -> SpecError:
     """Return the error of a single diagnostic."""
     return SpecError([Diagnostic(file, line, episode, path, problem, hint)])
+
+
+def check_choice(kind: str, found: str, allowed: Collection[str]) -> None:
+    """Raise SpecError for a value that is not allowed. kind: of the value, for the message."""
+    if found not in allowed:
+        raise spec_error(f"found {kind} {found!r}; allowed: {', '.join(allowed)}")

@@ -25,7 +25,7 @@ def materials() -> tuple[str, ...]:
 
 
 def transmits(material: str) -> bool:
-    """Whether light passes through a material, so that images of it need more samples.
+    """Return whether light passes through a material; images of such materials need more samples.
 
     Built-in materials are listed in the vocabulary, those of packages by entry points of group
     `diorama.transmitting_materials`. Only the names are read: nothing is imported.

@@ -23,3 +23,13 @@ def generator(seed: int, episode: str, purpose: str) -> np.random.Generator:
 def pick(rng: np.random.Generator, items: Sequence[_Item]) -> _Item:
     """Draw one of the items uniformly."""
     return items[int(rng.integers(len(items)))]
+
+
+def sample(rng: np.random.Generator, items: Sequence[_Item], count: int) -> list[_Item]:
+    """Draw `count` different items (or all, if there are fewer), in random order."""
+    return [items[k] for k in rng.permutation(len(items))[:count].tolist()]
+
+
+def shuffled(rng: np.random.Generator, items: Sequence[_Item]) -> list[_Item]:
+    """Return all items in random order."""
+    return sample(rng, items, len(items))

@@ -1,7 +1,7 @@
 """`Scene`: an episode with every number filled in. Compiling a Scene returns it unchanged.
 
 A Scene is stored with its images, so a re-render samples nothing. In JSON its key `scene_version` distinguishes it from
-a spec, and it can be used wherever a spec can. `render.model.scene` is its usual import.
+a spec, and it can be used wherever a spec can.
 """
 
 from __future__ import annotations
@@ -111,9 +111,8 @@ class SceneCamera(SpecModel):
     def _looks_somewhere(self) -> SceneCamera:
         # Compiled points differ by at least one decimal; points written by hand may be too close to divide by.
         if math.dist(self.location, self.look_at) < _LEAST / 2:
-            raise ValueError(
-                f"found {list(self.location)} for both location and look_at; allowed: two different points"
-            )
+            found = f"found {list(self.location)} for both location and look_at"
+            raise ValueError(f"{found}; allowed: two different points")
         return self
 
 

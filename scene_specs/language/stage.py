@@ -61,7 +61,7 @@ class StageLight(SpecModel):
 
 
 class StageGround(SpecModel):
-    """A surface z = h(s), s being the distance from the origin along `direction`; `profile` is (s, h), ascending in s.
+    """A surface z = h(s), where s is the distance from the origin along `direction`; `profile` is (s, h) by rising s.
 
     across: extent along the direction rotated by -90 degrees about Z. mesh: the asset that Cycles renders, built from
     these numbers. albedo: gray value of the diffuse surface.
@@ -121,7 +121,7 @@ class StageFixation(SpecModel):
     """A cross drawn over the center of the image. arm, width: shares of the shorter side. color: 8-bit sRGB.
 
     From the center pixel (index side // 2), each arm extends int(arm x side) + h pixels and is h pixels wide to both
-    sides, h being half of int(width x side), rounded down.
+    sides, where h is half of int(width x side), rounded down.
     """
 
     arm: Positive

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, NamedTuple
 
 from scene_specs.language.diagnostics import did_you_mean, preview_json
 from scene_specs.language.errors import Diagnostic
@@ -25,13 +25,12 @@ STDIN = "-"
 # One episode of a thousand frames with a hundred objects each is about 20 MB.
 MAX_EPISODE_BYTES = 64 * 2**20
 
-_BOMS = (
-    (codecs.BOM_UTF8, "begins with a byte order mark", "save it as UTF-8 without one"),
-    (codecs.BOM_UTF32_LE, "is UTF-32", "save it as UTF-8"),
-    (codecs.BOM_UTF32_BE, "is UTF-32", "save it as UTF-8"),
-    (codecs.BOM_UTF16_LE, "is UTF-16", "save it as UTF-8"),
-    (codecs.BOM_UTF16_BE, "is UTF-16", "save it as UTF-8"),
-)
+# UTF-32 comes first, because its little-endian mark begins with that of UTF-16.
+_BOMS = {
+    codecs.BOM_UTF8: ("begins with a byte order mark", "save it as UTF-8 without one"),
+    **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), ("is UTF-32", "save it as UTF-8")),
+    **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), ("is UTF-16", "save it as UTF-8")),
+}
 
 
 @dataclass(frozen=True)
@@ -42,14 +41,16 @@ class SpecFile:
     path: Path
     lines: bool
 
-    def state(self) -> tuple[int, int]:
-        """Return size in bytes and modification time, which differ after a write. Raises OSError."""
-        found = self.path.stat()
+    def state(self) -> tuple[int, int] | None:
+        """Return size in bytes and modification time, which differ after a write; None for a file that is gone."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
         return (found.st_size, found.st_mtime_ns)
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """The text and value of one episode. line: of its start, 1-based. scan: only of invalid JSON, its diagnostics."""
 
     file: str
@@ -170,7 +171,7 @@ def documents(file: SpecFile) -> Iterator[Document | Diagnostic]:
 
 def _text(file: SpecFile, raw: bytes, line: int) -> str | Diagnostic:
     """Decode UTF-8 bytes, or return a diagnostic."""
-    for mark, problem, hint in _BOMS if line == 1 else ():
+    for mark, (problem, hint) in _BOMS.items() if line == 1 else ():
         if raw.startswith(mark):
             return Diagnostic(file.name, 1, "", "", f"{problem}; allowed: UTF-8", hint)
     try:

@@ -8,21 +8,12 @@ from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
+from scene_specs.language.diagnostics import PathDiagnostic
 from scene_specs.language.strict_json import MAX_DEPTH, NotStrictJson, Path, parse_float, parse_integer, skip_space
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _WORDS = {"true": True, "false": False, "null": None}
 _NOT_JSON = re.compile(r"-?(?:NaN|Infinity|inf|nan)|None|True|False|undefined|'|//|/\*|#")
-
-
-@dataclass(frozen=True)
-class SyntaxDiagnostic:
-    """A problem of a JSON text: 1-based line, path, what is wrong, and what to do."""
-
-    line: int
-    path: Path
-    problem: str
-    hint: str = ""
 
 
 @dataclass
@@ -37,7 +28,7 @@ class LocatedJson:
     stopped: bool = False
     end: int = 0
     lines: dict[Path, int] = field(default_factory=dict)
-    diagnostics: list[SyntaxDiagnostic] = field(default_factory=list)
+    diagnostics: list[PathDiagnostic] = field(default_factory=list)
 
     def line(self, path: Path) -> int:
         """Return the line of a path, or of its nearest ancestor with a line."""
@@ -86,7 +77,7 @@ class _Reader:
 
     def note(self, at: int, path: Path, problem: str, hint: str = "") -> None:
         """Add a diagnostic and read on."""
-        self.result.diagnostics.append(SyntaxDiagnostic(self.line_at(at), path, problem, hint))
+        self.result.diagnostics.append(PathDiagnostic(path, problem, hint, self.line_at(at)))
 
     def stop(self, at: int, path: Path, problem: str, hint: str = "") -> None:
         """Add a diagnostic and stop reading."""

@@ -9,15 +9,13 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from os import PathLike
-from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from pydantic import ValidationError
 
 from scene_specs.checks.semantics import diagnostics_of
-from scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, path_text, preview_json, unexpected
+from scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, preview_json, unexpected
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
@@ -28,8 +26,7 @@ from scene_specs.reading.pruning import diagnostics_of_rest
 _READABLE_ID = re.compile(r"[A-Za-z0-9_.+/-]{1,200}")
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """An episode and its location. line: of its start, 1-based. episode: an EpisodeSpec or a Scene."""
 
     file: str
@@ -41,7 +38,7 @@ class SpecSource:
     """Spec files that can be read repeatedly.
 
     names: `.json` and `.jsonl` files, folders (all such files below, sorted), globs, and `-` for standard input.
-    stdin: default the process's; it is kept in a temporary file until `close`.
+    stdin: by default that of the process. A temporary file holds its contents until `close`.
     """
 
     def __init__(self, names: Sequence[str | PathLike[str]], stdin: BinaryIO | None = None) -> None:
@@ -59,7 +56,7 @@ class SpecSource:
         yield from diagnostics
         ids = _Ids(files)
         for number, file in enumerate(files):
-            state = _state(file)
+            state = file.state()
             for document in documents(file):
                 episode, found = _read(document, semantics=True)
                 # An invalid episode can still repeat an id.
@@ -88,7 +85,7 @@ class SpecSource:
         if diagnostics:
             raise SpecError(diagnostics)
         for file in files:
-            if self._states.get(file.name, _state(file)) != _state(file):
+            if self._states.get(file.name, file.state()) != file.state():
                 raise spec_error("the file was changed after it was checked", "start again", file=file.name)
             for document in documents(file):
                 episode, found = _read(document, semantics=not self._checked)
@@ -103,9 +100,7 @@ class SpecSource:
     def __enter__(self) -> SpecSource:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -138,13 +133,6 @@ class _Ids:
         return [Diagnostic(document.file, document.line, episode, "id", problem, hint)]
 
 
-def _state(file: SpecFile) -> tuple[int, int] | None:
-    try:
-        return file.state()
-    except OSError:
-        return None
-
-
 def _read(document: Document | Diagnostic, semantics: bool) -> tuple[Any, list[Diagnostic]]:
     """Return the episode, or None and its diagnostics. semantics: also run the checks that need more than one field."""
     if isinstance(document, Diagnostic):
@@ -161,8 +149,8 @@ def _read(document: Document | Diagnostic, semantics: bool) -> tuple[Any, list[D
         diagnostics = [] if slow.stopped else _validate(slow.value, json.dumps(slow.value), semantics)[1]
         diagnostics = [diagnostic for diagnostic in diagnostics if diagnostic.path not in bad]
     name = _id_of(document.value)
-    found = [Diagnostic(document.file, p.line, name, path_text(p.path), p.problem, p.hint) for p in slow.diagnostics]
-    found += [diagnostic.in_file(document.file, slow.line(diagnostic.path), name) for diagnostic in diagnostics]
+    located = [diagnostic._replace(line=slow.line(diagnostic.path)) for diagnostic in diagnostics]
+    found = [diagnostic.in_file(document.file, name) for diagnostic in (*slow.diagnostics, *located)]
     return None, sorted(found, key=lambda diagnostic: diagnostic.line)
 
 

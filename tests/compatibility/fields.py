@@ -12,7 +12,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from render.model.record import FrameAnnotation, RenderKey
-from render.model.scene import Scene, Settings
+from scene_specs.language.scene import Scene, Settings
 from scene_specs.language.spec import EpisodeSpec
 
 # FrameAnnotation is in EpisodeRecord.truth, whose hash is stored as well.

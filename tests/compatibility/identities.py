@@ -20,7 +20,7 @@ import render
 from render.compiler.content import content_seed, picture_key
 from render.compiler.render_key import render_key_of
 from render.model.profiles import settings_for
-from render.model.scene import Scene
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.stage import stage_of
 from scene_specs.reading.source import parse_episode

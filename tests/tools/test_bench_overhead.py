@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from render.model.profiles import settings_for
-from render.model.scene import Settings
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
+from scene_specs.language.scene import Settings
 from tools import bench_overhead
 from tools.__main__ import main as run_tool
 
@@ -39,4 +39,4 @@ def test_no_image_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         run_tool(["bench-overhead", "--images", "0"])
     assert stopped.value.code == 2
-    assert "a whole number from 1" in capsys.readouterr().err
+    assert "an integer of at least 1" in capsys.readouterr().err

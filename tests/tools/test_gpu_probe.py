@@ -47,4 +47,4 @@ def test_it_runs_to_its_end_on_the_cpu() -> None:
     done = subprocess.run([sys.executable, PROBE, *options], capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     assert "CPU twice: ids differ in 0 pixels, depth by 0 (0 pixels), color identical" in done.stdout
-    assert re.search(r"CPU x2, denoiser CPU: \d+\.\d\d images/s, .* \d+ MB a process", done.stdout)
+    assert re.search(r"CPU x2, denoiser CPU: \d+\.\d\d images/s, .* \d+ MB per process", done.stdout)

@@ -48,7 +48,7 @@ def repaint(path: Path, change: Callable[[Any], None]) -> None:
 def test_a_right_trial_and_its_sheet(trial: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert problems_of(trial) == []
     assert run_tool(["iwisdm-check", str(tmp_path), "--sheet", str(tmp_path / "sheet.png"), "--side", "40"]) == 0
-    assert "1 trials, 0 with faults" in capsys.readouterr().out
+    assert "1 trials, 0 with errors" in capsys.readouterr().out
     sheet = np.asarray(Image.open(tmp_path / "sheet.png"))
     assert (sheet[4 + 8, 4 + 8] == (200, 10, 10)).all()
     assert run_tool(["iwisdm-check", str(trial / "frames")]) == 2

@@ -17,7 +17,7 @@ def test_wrong_sizes_are_refused(wrong: str) -> None:
 
 @pytest.mark.parametrize("wrong", ["0", "-1", "1.5", "", "many"])
 def test_wrong_numbers_are_refused(wrong: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="from 1"):
+    with pytest.raises(argparse.ArgumentTypeError, match="integer of at least 1"):
         positive(wrong)
 
 

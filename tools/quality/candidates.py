@@ -27,7 +27,7 @@ from pydantic import Field, ValidationError
 
 from render.model.errors import UsageError
 from render.model.profiles import settings_for
-from render.model.scene import Settings
+from scene_specs.language.scene import Settings
 from scene_specs.language.spec import SpecModel
 from tools.quality.tuned import Hook
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from render.model.scene import SceneFrame
+from scene_specs.language.scene import SceneFrame
 
 
 def shadow_caustics(blender: Any, frame: SceneFrame) -> Callable[[], None]:

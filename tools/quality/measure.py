@@ -15,10 +15,10 @@ from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
 from render.geometry.glass import samples_of
 from render.model.record import FrameAnnotation
-from render.model.scene import Scene, Settings
+from scene_specs.language.scene import Scene, Settings
 from scene_specs.language.spec import EpisodeSpec
 from tools.quality.candidates import Candidate
-from tools.quality.results import Measured
+from tools.quality.results import Measured, Size
 from tools.quality.tuned import TunedRenderer
 
 
@@ -42,12 +42,7 @@ def divide_seconds(total: float, plain: float, denoised: float, samples: int, de
 
 
 def measure(
-    renderer: TunedRenderer,
-    spec: EpisodeSpec,
-    candidate: Candidate,
-    size: tuple[int, int],
-    repeat: int = 1,
-    split: bool = True,
+    renderer: TunedRenderer, spec: EpisodeSpec, candidate: Candidate, size: Size, repeat: int = 1, split: bool = True
 ) -> Measured:
     """Measure one image of one candidate.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 WIDTH, HEIGHT = 760, 460
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 130, 20, 48
@@ -15,8 +15,7 @@ _STYLE = (
 )
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """A candidate in the plot. seconds: per image, above 0. psnr: dB, finite."""
 
     name: str

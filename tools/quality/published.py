@@ -29,13 +29,13 @@ import numpy as np
 
 from render.model.errors import RenderError
 from render.model.png import decode_png
-from render.model.scene import Scene, SceneFrame, SceneMaterial, SceneObject
 from render.renderers.cycles import materials
 from render.renderers.cycles import stage_setup as stages
 from render.renderers.cycles.blender_meshes import mesh_data
 from render.renderers.cycles.capture import captured
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.renderers.cycles.render_settings import apply_settings
+from scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject
 from scene_specs.language.vocabulary import linear_of_srgb
 from tools.quality.results import Measured
 

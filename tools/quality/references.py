@@ -23,7 +23,7 @@ from render.model.profiles import settings_for
 from scene_specs.language.atomic import write_atomic
 from tools.quality.metrics import Picture, mse, psnr_of, unit
 from tools.quality.png16 import read_png16, write_png16
-from tools.quality.results import read_facts
+from tools.quality.results import Size, read_facts
 from tools.quality.scenes import TestScene
 from tools.quality.tuned import TunedRenderer
 
@@ -90,7 +90,7 @@ def load_reference(folder: Path, scene: TestScene) -> Reference:
     return Reference(unit(read_png16(folder / f"{scene.name}.png")), facts["samples"], facts["own_psnr"])
 
 
-def have_reference(folder: Path, scene: TestScene, samples: int, size: tuple[int, int]) -> bool:
+def have_reference(folder: Path, scene: TestScene, samples: int, size: Size) -> bool:
     """Return whether there is a reference of at least `samples`. Raises UsageError for one of another size."""
     facts = read_facts(folder / f"{scene.name}.json", _FACTS)
     if facts is None or facts["scene"] != scene.digest() or not (folder / f"{scene.name}.png").is_file():
@@ -116,7 +116,7 @@ def _other_settings(facts: dict[str, Any]) -> list[str]:
 
 
 def make_half(
-    renderer: TunedRenderer, scene: TestScene, half: int, samples: int, size: tuple[int, int], work: Path
+    renderer: TunedRenderer, scene: TestScene, half: int, samples: int, size: Size, work: Path
 ) -> NDArray[np.float32]:
     """Return one half in linear color, (H, W, 3) float32, from the work folder if it is there, or rendered."""
     settings = settings_for(PROFILE, *size).model_copy(update={"samples": samples})
@@ -139,7 +139,7 @@ def make_reference(
     renderer: TunedRenderer,
     scene: TestScene,
     samples: int,
-    size: tuple[int, int],
+    size: Size,
     folder: Path,
     work: Path,
     done: Callable[[], object],

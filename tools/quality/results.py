@@ -17,8 +17,12 @@ from scene_specs.language.atomic import write_atomic
 from tools.quality.metrics import Picture, unit
 from tools.quality.sources import sources
 
+# (width, height) in pixels.
+Size = tuple[int, int]
+
 FOLDER = Path("build/quality")
-_FIELDS = ("seconds", "cpu", "truth", "annotation", "load", "about")
+_MEASURED = ("seconds", "cpu", "truth", "annotation")
+_FIELDS = (*_MEASURED, "load", "about")
 
 
 @dataclass(frozen=True)
@@ -104,15 +108,8 @@ def keep(
     folder: Path, candidate: str, scene: str, key: str, measured: Measured, about: dict[str, str] | None = None
 ) -> None:
     """Write one result; the JSON file last, since it marks the result as complete."""
-    facts = {
-        "key": key,
-        "seconds": measured.seconds,
-        "cpu": measured.cpu,
-        "truth": measured.truth,
-        "annotation": measured.annotation,
-        "load": load_per_core(),
-        "about": about or {},
-    }
+    costs = {name: getattr(measured, name) for name in _MEASURED}
+    facts = {"key": key, **costs, "load": load_per_core(), "about": about or {}}
     path = folder / candidate / f"{scene}.json"
     # An older result must not describe the newer image.
     path.unlink(missing_ok=True)

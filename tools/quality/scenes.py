@@ -21,9 +21,9 @@ from typing import Any
 
 from render.compiler import compile_episode
 from render.model.profiles import settings_for
-from render.model.scene import Scene, Settings
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from scene_specs.language.atomic import write_atomic
+from scene_specs.language.scene import Scene, Settings
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import parse_episode
 

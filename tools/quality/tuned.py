@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from render.model.errors import UsageError
 from render.model.passes import Passes
-from render.model.scene import Scene, SceneFrame, SceneView
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.renderers.cycles.exr_passes import Exr
+from scene_specs.language.scene import Scene, SceneFrame, SceneView
 
 Hook = Callable[[Any, SceneFrame], Callable[[], None] | None]
 

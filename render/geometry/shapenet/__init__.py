@@ -6,13 +6,8 @@ from render.geometry.shapenet.library import Library, choose_library, library, l
 from render.geometry.shapenet.loading import canonical, load_model
 from render.geometry.shapenet.model import Model, ModelMaterial
 
+# fmt: off
 __all__ = [
-    "Library",
-    "Model",
-    "ModelMaterial",
-    "canonical",
-    "choose_library",
-    "library",
-    "library_setting",
-    "load_model",
+    "Library", "Model", "ModelMaterial", "canonical", "choose_library", "library", "library_setting", "load_model",
 ]
+# fmt: on

@@ -24,7 +24,6 @@ from render.geometry.marks import with_fixation
 from render.geometry.outlines import outline_of
 from render.model.errors import RenderError
 from render.model.passes import Passes
-from render.model.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView
 from render.renderers.cycles import devices, materials
 from render.renderers.cycles import stage_setup as stages
 from render.renderers.cycles.blender_meshes import OutlineMeshes, mesh_data
@@ -33,6 +32,7 @@ from render.renderers.cycles.exr_passes import Exr
 from render.renderers.cycles.model_objects import ModelStore
 from render.renderers.cycles.render_settings import apply_settings
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
+from scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView
 from scene_specs.language.stage import load_stage
 
 

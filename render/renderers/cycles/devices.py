@@ -6,19 +6,19 @@ A GPU renders only if the preferences have its type, the device list was refresh
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 
 from render.model.errors import DeviceError
 
 GPU_KINDS = ("OPTIX", "CUDA")
+# Kinds to try, in order.
+_KINDS = {"auto": (*GPU_KINDS, "CPU"), "gpu": GPU_KINDS, "cpu": ("CPU",), "cuda": ("CUDA",), "optix": ("OPTIX",)}
 
 
-@dataclass(frozen=True)
-class Device:
+class Device(NamedTuple):
     """kind: CPU, CUDA or OPTIX. name: as reported by Cycles."""
 
     kind: str
@@ -41,14 +41,7 @@ def use(scene: Any, wanted: str) -> Device:
 
     auto tries OptiX, CUDA, then the CPU; gpu tries the first two. Raises DeviceError if none is found.
     """
-    kinds = {
-        "auto": (*GPU_KINDS, "CPU"),
-        "gpu": GPU_KINDS,
-        "cpu": ("CPU",),
-        "cuda": ("CUDA",),
-        "optix": ("OPTIX",),
-    }[wanted]
-    for kind in kinds:
+    for kind in _KINDS[wanted]:
         if kind == "CPU":
             _preferences().compute_device_type = "NONE"
             scene.cycles.device = "CPU"

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -24,8 +23,7 @@ SHARP_DEG = 40.0
 KEPT, KEPT_FACES = 48, 3_000_000
 
 
-@dataclass(frozen=True)
-class ModelData:
+class ModelData(NamedTuple):
     """The data-blocks of a model, which no other object owns."""
 
     sha256: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from render.geometry.glass import samples_of
-from render.model.scene import SceneFrame, SceneView, Settings
 from render.renderers.cycles.exr_passes import CRYPTOMATTE_LEVELS
+from scene_specs.language.scene import SceneFrame, SceneView, Settings
 
 # Frame.pixels -> filter and width in pixels. Cycles' first sample is at the pixel center; 0.01 is its smallest width.
 _FILTERS = {None: ("BLACKMAN_HARRIS", 1.5), "center": ("BOX", 0.01), "mean": ("BOX", 1.0)}

@@ -9,8 +9,8 @@ import bpy
 from mathutils import Matrix, Vector
 
 from render.geometry.camera import Camera, Vec
-from render.model.scene import SceneLight, SceneView, Settings
 from render.renderers.cycles.blender_meshes import mesh_data
+from scene_specs.language.scene import SceneLight, SceneView, Settings
 from scene_specs.language.stage import Stage
 from scene_specs.language.vocabulary import linear_of_srgb
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,8 +19,7 @@ Floats = NDArray[np.float64]
 Found = Iterator[tuple[int, float, str]]
 
 
-@dataclass(frozen=True, order=True)
-class Extreme:
+class Extreme(NamedTuple):
     """value: the sort key. where: object and image with this value, "" for the complete episode."""
 
     value: float
@@ -29,8 +27,7 @@ class Extreme:
     where: str = ""
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(NamedTuple):
     """columns: those it reads. of: for each row of a batch with a value, its smallest value times a sign (1 or -1)."""
 
     columns: tuple[str, ...]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from render.store.analysis.arrays import BATCH_ROWS, Ints, array, box_sides, flat, lengths, pointers
-from render.store.episode_store import ID_BATCH_ROWS, EpisodeReader
+from render.store.episode_store import ID_BATCH_ROWS, EpisodeReader, OnProgress
 
 By = Literal["benchmark", "task", "split", "profile"]
 Key = str | int
@@ -99,10 +99,7 @@ def _distributions() -> dict[str, Distribution]:
     made = [
         Distribution("images", "episodes by their number of images", "numbers"),
         Distribution("objects", "images by their number of objects", "numbers"),
-        Distribution("shape", "objects by shape", "words"),
-        Distribution("color", "objects by color", "words"),
-        Distribution("material", "objects by material", "words"),
-        Distribution("size", "objects by size", "words"),
+        *(Distribution(name, f"objects by {name}", "words") for name in ("shape", "color", "material", "size")),
         Distribution("visible_fraction", "objects by the share of them that shows", "bins"),
         Distribution("box_side", "visible objects by box side: root of the box's area / the image's", "bins"),
         Distribution("relations", "pairs of objects by relation", "words"),
@@ -113,10 +110,7 @@ def _distributions() -> dict[str, Distribution]:
 
 
 def gather(
-    store: EpisodeReader,
-    where: str | None = None,
-    by: By | None = None,
-    progress: Callable[[int], None] = lambda done: None,
+    store: EpisodeReader, where: str | None = None, by: By | None = None, progress: OnProgress = lambda done: None
 ) -> Stats:
     """Return the distributions of a store, or of the episodes that match a SQL filter.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from render.annotations.compare import compare_records, scene_changes
+from render.model.errors import StoreError
 from render.model.record import EpisodeRecord
-from render.store.episode_store import DamagedError, EpisodeReader, read_each, short_columns
+from render.store.episode_store import EpisodeReader, OnProgress, read_each, short_columns
 from render.store.resume import difference
 
 _CHUNK = 16
@@ -61,10 +61,7 @@ class StoreDiff:
 
 
 def diff(
-    a: EpisodeReader,
-    b: EpisodeReader,
-    where: str | None = None,
-    progress: Callable[[int], None] = lambda done: None,
+    a: EpisodeReader, b: EpisodeReader, where: str | None = None, progress: OnProgress = lambda done: None
 ) -> StoreDiff:
     """Compare the episodes that match a SQL filter. Images are read only for episodes with different digests.
 
@@ -89,10 +86,10 @@ def diff(
     return found
 
 
-def _compare(name: str, a: EpisodeRecord | DamagedError, b: EpisodeRecord | DamagedError) -> EpisodeDiff:
-    if isinstance(a, DamagedError):
+def _compare(name: str, a: EpisodeRecord | StoreError, b: EpisodeRecord | StoreError) -> EpisodeDiff:
+    if isinstance(a, StoreError):
         return EpisodeDiff(name, problem=str(a))
-    if isinstance(b, DamagedError):
+    if isinstance(b, StoreError):
         return EpisodeDiff(name, problem=str(b))
     return compare(a, b)
 
@@ -118,10 +115,5 @@ def _reasons(episode: EpisodeDiff) -> list[str]:
     """Return what an episode is counted under: the differing parts of its render key without values, and the rest."""
     parts = [line.split(": stored ", 1)[0] for line in episode.made]
     reasons = ["spec" if part.startswith("spec ") else part for part in parts]
-    others = {
-        "Scene": episode.scene,
-        "truth": episode.truth,
-        "pictures": episode.pixels,
-        "damaged": episode.problem,
-    }
+    others = {"Scene": episode.scene, "truth": episode.truth, "pictures": episode.pixels, "damaged": episode.problem}
     return [*reasons, *(name for name, value in others.items() if value)]

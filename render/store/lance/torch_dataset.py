@@ -58,13 +58,12 @@ def torch_dataset(
 def item_of(record: EpisodeRecord) -> dict[str, Any]:
     """Return id, images (N, 3, H, W) uint8, image_names, utterances, annotations (dicts), options, answer, task."""
     task = record.scene.task or {}
-    utterances = {frame.name: frame.utterance for frame in record.scene.frames}
     images = np.stack([image.color() for image in record.images])
     return {
         "id": record.episode_id,
         "images": torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2))),
         "image_names": [image.name for image in record.images],
-        "utterances": [utterances.get(image.frame) for image in record.images],
+        "utterances": record.utterances(),
         "annotations": [image.annotation.model_dump(mode="json") for image in record.images],
         "options": task.get("options"),
         "answer": task.get("answer"),

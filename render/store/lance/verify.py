@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -19,6 +15,7 @@ from render.store.episode_store import ID_BATCH_ROWS, KEY, ids_filter
 from render.store.lance.errors import reason, translate_errors
 from render.store.lance.lance_store import LanceStore
 from render.store.lance.reader import LanceReader
+from render.store.processes import map_in_processes
 from render.store.row_checks import problems_of
 
 # Rows per task: a second of work, so that the progress bar moves and one damaged file is not a worker's only task.
@@ -27,6 +24,9 @@ _BATCH_ROWS = 16
 # Below this, starting other processes takes longer than the check.
 _MIN_PARALLEL_ROWS = 512
 _IDS_PER_DELETE = 500
+_DIED = (
+    "a process that checked it died, possibly out of memory; nothing was changed: run it again, with fewer --workers"
+)
 _T = TypeVar("_T")
 
 
@@ -83,8 +83,8 @@ def verify(
     """
     verdict = Verdict(store.version)
     units = list(_units(store, verdict))
-    workers = workers or (1 if sum(unit.rows for unit in units) < _MIN_PARALLEL_ROWS else len(os.sched_getaffinity(0)))
-    for unit, damaged in _check_units(store, units, workers):
+    few = sum(unit.rows for unit in units) < _MIN_PARALLEL_ROWS
+    for unit, damaged in zip(units, map_in_processes(store, check_unit, units, workers, few, _DIED), strict=True):
         verdict.episodes += unit.rows
         verdict.damaged += damaged
         progress(unit.rows)
@@ -103,36 +103,6 @@ def _units(store: LanceReader, verdict: Verdict) -> Iterator[_Unit]:
             continue
         for offset in range(0, count, _UNIT_ROWS):
             yield _Unit(fragment.fragment_id, offset, min(_UNIT_ROWS, count - offset))
-
-
-def _check_units(store: LanceReader, units: list[_Unit], workers: int) -> Iterator[tuple[_Unit, list[Damage]]]:
-    if workers <= 1:
-        yield from ((unit, check_unit(store, unit)) for unit in units)
-        return
-    # Never forked: Lance has threads.
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _open_in_worker, (store.url, store.version))
-    try:
-        yield from zip(units, pool.map(_check_in_worker, units), strict=True)
-    except BrokenProcessPool as error:
-        raise StoreError(
-            f"{store.url}: a process that checked it died, possibly out of memory; nothing was changed: run it again, "
-            "with fewer --workers"
-        ) from error
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-_worker_reader: LanceReader | None = None
-
-
-def _open_in_worker(url: str, version: int) -> None:
-    global _worker_reader
-    _worker_reader = LanceReader.at_version(url, version)
-
-
-def _check_in_worker(unit: _Unit) -> list[Damage]:
-    assert _worker_reader is not None
-    return check_unit(_worker_reader, unit)
 
 
 def check_unit(store: LanceReader, unit: _Unit) -> list[Damage]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from scene_specs.benchmarks.icca.image_sources import AXES, Source
 from scene_specs.benchmarks.icca.referring_expressions import IndistinguishableError, full_brevity, length, single_names
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, count_differences, graph_of, others_of
 from scene_specs.language.errors import spec_error
-from scene_specs.language.rng import pick
+from scene_specs.language.rng import pick, sample, shuffled
 from scene_specs.language.tables import markdown_table
 
 SIZE = 4
@@ -25,8 +25,7 @@ Attributes = dict[str, str]
 _Builder = Callable[[Source, np.random.Generator], list[SceneGraph]]
 
 
-@dataclass(frozen=True)
-class Similarity:
+class Similarity(NamedTuple):
     """differences: attributes and relations that differ, for each of the six pairs (0, 1), (0, 2), ...
 
     shortest: length of each image's shortest description. single: for each image, the single values that identify it.
@@ -40,7 +39,7 @@ class Similarity:
 
 
 def similarity_of(graphs: Sequence[SceneGraph]) -> Similarity | None:
-    """Measure four images; None where two of them show the same."""
+    """Return the similarity of four images; None if two of them show the same."""
     pairs = [(graph, others_of(graphs, k)) for k, graph in enumerate(graphs)]
     try:
         shortest = tuple(length(full_brevity(graph, others)) for graph, others in pairs)
@@ -97,10 +96,6 @@ def _draw_count(source: Source, rng: np.random.Generator) -> int:
     return int(rng.integers(source.object_count[0], source.object_count[1] + 1))
 
 
-def _sample(rng: np.random.Generator, items: Sequence[str], count: int) -> list[str]:
-    return [items[int(k)] for k in rng.permutation(len(items))[:count]]
-
-
 def _rich_attributes(source: Source) -> list[str]:
     """Attributes with at least four values."""
     return [name for name, values in source.values.items() if len(values) >= SIZE]
@@ -115,7 +110,7 @@ def _graphs(images: Sequence[Sequence[Attributes]], rng: np.random.Generator) ->
 def decoys(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
     """One object differs, in one attribute; every value of that attribute occurs on another object in all images."""
     name = pick(rng, _rich_attributes(source))
-    values = _sample(rng, source.values[name], SIZE)
+    values = sample(rng, source.values[name], SIZE)
     odd = _draw_object(source, rng)
     shared = [{**_draw_object(source, rng), name: value} for value in values]
     return _graphs([[{**odd, name: value}, *shared] for value in values], rng)
@@ -125,7 +120,7 @@ def missing(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
     """Four objects that differ in one attribute; each image lacks another of them. At most one shared object."""
     name = pick(rng, _rich_attributes(source))
     base = _draw_object(source, rng)
-    odd = [{**base, name: value} for value in _sample(rng, source.values[name], SIZE)]
+    odd = [{**base, name: value} for value in sample(rng, source.values[name], SIZE)]
     room = source.object_count[1] - (SIZE - 1)
     shared = _draw_objects(source, rng, int(rng.integers(min(room, 1) + 1)))
     return _graphs([[*(item for j, item in enumerate(odd) if j != k), *shared] for k in range(SIZE)], rng)
@@ -133,15 +128,15 @@ def missing(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
 
 def pairs(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
     """One object differs, in two attributes; the others are shared."""
-    first, second = _sample(rng, _rich_attributes(source), 2)
+    first, second = sample(rng, _rich_attributes(source), 2)
     odd = _draw_object(source, rng)
     shared = _draw_objects(source, rng, _draw_count(source, rng) - 1)
-    values = zip(_sample(rng, source.values[first], SIZE), _sample(rng, source.values[second], SIZE), strict=True)
+    values = zip(sample(rng, source.values[first], SIZE), sample(rng, source.values[second], SIZE), strict=True)
     return _graphs([[{**odd, first: a, second: b}, *shared] for a, b in values], rng)
 
 
 def independent(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
-    """All objects are drawn anew for each image."""
+    """All objects are drawn independently for each image."""
     count = _draw_count(source, rng)
     return [graph_of(_draw_objects(source, rng, count)) for _ in range(SIZE)]
 
@@ -155,11 +150,9 @@ def arranged(source: Source, rng: np.random.Generator, near: bool) -> list[Scene
     other = []
     for order in base:
         at = int(rng.integers(2))
-        swapped = list(order)
-        swapped[at], swapped[at + 1] = swapped[at + 1], swapped[at]
-        other.append(swapped)
+        other.append([*order[:at], order[at + 1], order[at], *order[at + 2 :]])
     orders = [(a, b) for a in (base[0], other[0]) for b in (base[1], other[1])]
-    return [_standing(objects, orders[int(k)]) for k in rng.permutation(SIZE)]
+    return [_standing(objects, one) for one in shuffled(rng, orders)]
 
 
 def _standing(objects: Sequence[Attributes], orders: Sequence[Sequence[int]]) -> SceneGraph:
@@ -232,7 +225,7 @@ def summary(contexts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _check_measured(task: Mapping[str, Any]) -> None:
-    """Raises KeyError, TypeError or AttributeError for a task that lacks what `summary` needs."""
+    """Raise KeyError, TypeError or AttributeError for a task that lacks what `summary` needs."""
     counts = [task["similarity"]["values"], *task["similarity"]["differences"].values()]
     counts += [one[name]["length"] for one in task["descriptions"] for name in DESCRIPTIONS]
     texts = [task[key] for key in ("source", "vary", "name")]

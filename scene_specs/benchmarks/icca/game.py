@@ -1,4 +1,4 @@
-"""Games and variants: four images, 24 trials, six repetitions; what speakers are asked and what listeners see.
+"""Games and variants: four images, 24 trials, six repetitions; prompts of speakers and views of listeners.
 
 Each image is the target once per repetition. Orders and targets depend on (seed, game id) only, not on how a file
 system lists its files. The published variants are data (variants.json); a user's own variant is a row of that table in
@@ -15,11 +15,11 @@ from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph
 from scene_specs.benchmarks.user_files import parse_json
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import check_choice, spec_error
 from scene_specs.language.rng import generator
 
 TRIALS = 24
@@ -59,15 +59,13 @@ class ListenerVariant:
     misleading_trials: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        trials = self.misleading_trials
-        if sorted({*trials}) != list(trials) or not all(0 <= trial < TRIALS for trial in trials):
-            raise spec_error(
-                f"misleading_trials: found {list(trials)}; expected numbers from 0 to {TRIALS - 1}, ascending"
-            )
+        trials = [*self.misleading_trials]
+        if sorted({*trials}) != trials or not all(0 <= trial < TRIALS for trial in trials):
+            problem = f"misleading_trials: found {trials}; expected numbers from 0 to {TRIALS - 1}, ascending"
+            raise spec_error(problem)
         if self.shuffle and self.images_once:
-            raise spec_error(
-                "shuffle with images_once: the listener could not know the new order; expected one of them"
-            )
+            problem = "shuffle with images_once: the listener could not know the new order; expected one of them"
+            raise spec_error(problem)
         if self.images_once and not self.history:
             raise spec_error("images_once without history: no prompt after trial 0 would show the images")
 
@@ -87,28 +85,27 @@ class ListenerVariant:
 
 
 def check_images(variant: ListenerVariant, form: str, most: int | None) -> None:
-    """Raises SpecError where a variant's prompts would hold more images than a model takes."""
+    """Raise SpecError if a variant's prompts contain more images than a model takes."""
     needed = variant.most_images(form)
     if most is not None and needed > most:
         problem = f"listener variant {variant.name}: its prompts hold up to {needed} images; allowed: {most}"
         raise spec_error(problem, "use a variant with fewer images, or collages")
 
 
-@lru_cache(maxsize=1)
-def _table() -> dict[str, dict[str, dict[str, Any]]]:
+@lru_cache(maxsize=2)
+def _rows(role: str) -> dict[str, dict[str, Any]]:
     text = (resources.files("scene_specs.benchmarks.icca") / "variants.json").read_text("utf-8")
-    table: dict[str, dict[str, dict[str, Any]]] = json.loads(text)
-    return table
+    return dict(json.loads(text)[role])
 
 
 def speaker_variants() -> tuple[SpeakerVariant, ...]:
     """S1 to S4."""
-    return tuple(SpeakerVariant(name, **row) for name, row in _table()["speaker"].items())
+    return tuple(SpeakerVariant(name, **row) for name, row in _rows("speaker").items())
 
 
 def listener_variants() -> tuple[ListenerVariant, ...]:
     """L1 to L7."""
-    return tuple(_listener(name, row) for name, row in _table()["listener"].items())
+    return tuple(_listener(name, row) for name, row in _rows("listener").items())
 
 
 def speaker_variant(name: str) -> SpeakerVariant:
@@ -123,8 +120,7 @@ def listener_variant(name: str) -> ListenerVariant:
 
 def _named(role: str, name: str, variants: Sequence[_Variant]) -> _Variant:
     found = {variant.name: variant for variant in variants}
-    if name not in found:
-        raise spec_error(f"found {role} variant {name!r}; allowed: {', '.join(found)}")
+    check_choice(f"{role} variant", name, found)
     return found[name]
 
 
@@ -144,8 +140,7 @@ def _listener(name: str, row: Mapping[str, Any]) -> ListenerVariant:
     return ListenerVariant(name, **{**row, "misleading_trials": tuple(row["misleading_trials"])})
 
 
-@dataclass(frozen=True)
-class Recorded:
+class Recorded(NamedTuple):
     """A recorded trial. clicked: target, distr0, distr1, distr2, or "" without an answer."""
 
     message: str
@@ -254,6 +249,5 @@ def new_game(context: int, number: int, images: Sequence[str], pictures: Sequenc
             # Rotating keeps the other three in their drawn order.
             block = block[1:] + block[:1]
         targets += block
-    return Game(
-        name, tuple(images[k] for k in order), tuple(targets), tuple(pictures[k] for k in order) if pictures else ()
-    )
+    graphs = tuple(pictures[k] for k in order) if pictures else ()
+    return Game(name, tuple(images[k] for k in order), tuple(targets), graphs)

@@ -1,8 +1,8 @@
 """Games as folders, in the published layout: `<context>_<id>/` with four images and `trials_for_<folder>.csv`.
 
-Columns: gameid, trialNum, repNum, targetImg, context_id, msg, uttLength, iterationName, time, clickedObj, correct. In a
-game that was not played yet, msg, clickedObj and correct are empty. Diorama adds one file, `game.json`: the scene
-graphs of the images, and the ids of the episode and images that they come from.
+Columns: gameid, trialNum, repNum, targetImg, context_id, msg, uttLength, iterationName, time, clickedObj, correct.
+Before a game is played, msg, clickedObj and correct are empty. Diorama adds one file, `game.json`: the scene graphs of
+the images, and the ids of the episode and images that they come from.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
 from scene_specs.benchmarks.icca.game import GAME_ID, PER_REPETITION, TRIALS, Game, Recorded
+from scene_specs.benchmarks.icca.prompts import open_image
 from scene_specs.benchmarks.icca.referring_expressions import ORDER
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json
 from scene_specs.benchmarks.icca.transcripts import Transcript
-from scene_specs.benchmarks.user_files import parse_json, read_text
+from scene_specs.benchmarks.user_files import parse_json
+from scene_specs.importing.text import read_text
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 
 COLUMNS: tuple[str, ...] = (
@@ -43,8 +43,7 @@ def game_folders(paths: Sequence[Path]) -> list[Path]:
         own = [path] if _table(path).is_file() else []
         below = [child for child in sorted(path.iterdir()) if child.is_dir() and GAME_ID.fullmatch(child.name)]
         if not own and not below:
-            raise spec_error(f"no game here: expected {_table(path).name}, or folders <context>_<id>",
-                                   file=str(path))  # fmt: skip
+            raise spec_error(f"no game here: expected {_table(path).name}, or folders <context>_<id>", file=str(path))
         for folder in own or below:
             other = found.setdefault(folder.name, folder)
             if folder.resolve() != other.resolve():
@@ -91,10 +90,9 @@ def _images(folder: Path, diagnostics: list[Diagnostic]) -> list[str]:
         diagnostics.append(Diagnostic(str(folder), 0, "", "", problem))
     for name in names:
         try:
-            with Image.open(folder / name) as image:
-                image.load()
-        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-            diagnostics.append(Diagnostic(str(folder / name), 0, "", "", f"can't be read as an image: {error}"))
+            open_image(folder / name)
+        except SpecError as error:
+            diagnostics += error.diagnostics
     return names
 
 
@@ -160,8 +158,8 @@ def _graphs(folder: Path, images: Sequence[str]) -> tuple[SceneGraph, ...]:
     except KeyError as error:
         raise spec_error(f"no key {error}", file=str(path)) from None
     except (ValueError, TypeError) as error:
-        raise spec_error(f"expected {{'images': {{file: {{'picture': ...}}}}}}: {error}",
-                               file=str(path)) from None  # fmt: skip
+        problem = f"expected {{'images': {{file: {{'picture': ...}}}}}}: {error}"
+        raise spec_error(problem, file=str(path)) from None
     for file, graph in zip(images, graphs, strict=True):
         for name, value, *_ in (atom for atom in graph.atoms() if atom.other < 0):
             # Listeners convert messages to lower case before they look for values.
@@ -195,15 +193,6 @@ def table_text(game: Game, trials: Sequence[Mapping[str, str]] = ()) -> str:
             }
         )
     return stream.getvalue()
-
-
-def recorded_rows(game: Game) -> list[dict[str, str]]:
-    """The recorded trials of a game, for `table_text`."""
-    return [
-        {"msg": one.message, "clickedObj": one.clicked, "correct": "" if one.correct is None else str(one.correct),
-         "time": one.time}
-        for one in game.recorded
-    ]  # fmt: skip
 
 
 def transcript_rows(game: Game, transcript: Transcript) -> list[dict[str, str]]:

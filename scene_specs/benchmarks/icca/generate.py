@@ -27,11 +27,11 @@ from scene_specs.benchmarks.icca.image_sources import SOURCES, frame_spec
 from scene_specs.benchmarks.icca.referring_expressions import full_brevity, incremental, length, text_of
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of, others_of
 from scene_specs.benchmarks.kilogram.annotations import Annotation
-from scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset
+from scene_specs.benchmarks.kilogram.dataset import own_dataset
 from scene_specs.benchmarks.kilogram.emit import Look, objects_of
 from scene_specs.benchmarks.kilogram.examples import COLORS, Example
-from scene_specs.language.errors import spec_error
-from scene_specs.language.rng import generator, pick
+from scene_specs.language.errors import check_choice, spec_error
+from scene_specs.language.rng import generator, pick, sample, shuffled
 
 IMAGES: tuple[str, ...] = tuple(f"image-{k}" for k in range(SIZE))
 MAX_CONTEXTS = 10**6
@@ -76,11 +76,8 @@ def context_spec(number: int, difficulty: str, source: str, vary: str = "", seed
 
 
 def _check(number: int, difficulty: str, source: str, vary: str, seed: int) -> None:
-    known = (*SOURCES, TANGRAM)
-    if source not in known:
-        raise spec_error(f"found source {source!r}; allowed: {', '.join(known)}")
-    if difficulty not in DIFFICULTIES:
-        raise spec_error(f"found difficulty {difficulty!r}; allowed: {', '.join(DIFFICULTIES)}")
+    check_choice("source", source, (*SOURCES, TANGRAM))
+    check_choice("difficulty", difficulty, DIFFICULTIES)
     if not (0 <= number < MAX_CONTEXTS and 0 <= seed < 2**63):
         raise spec_error(f"found number {number} and seed {seed}; allowed: from 0, below {MAX_CONTEXTS} and 2^63")
     allowed = ("parts",) if source == TANGRAM else SOURCES[source].vary
@@ -102,7 +99,7 @@ def draw_graphs(source: str, difficulty: str, vary: str, identity: str, seed: in
             continue
         found = similarity_of(graphs)
         if found is not None and level.accepts(found):
-            return [graphs[int(k)] for k in rng.permutation(SIZE)]
+            return shuffled(rng, graphs)
     raise RuntimeError(f"context {identity}, seed {seed}: none of {_ATTEMPTS} attempts was {difficulty}")
 
 
@@ -160,15 +157,10 @@ def measured_truth(graphs: Sequence[SceneGraph]) -> dict[str, Any]:
 _Tangrams = list[tuple[Annotation, tuple[str, ...]]]
 
 
-@lru_cache(maxsize=1)
-def _dataset() -> Dataset:
-    return own_dataset()
-
-
 @lru_cache(maxsize=8)
 def _annotations(min_parts: int) -> tuple[Annotation, ...]:
     """Annotations with at least this number of parts."""
-    rows = _dataset().annotations
+    rows = own_dataset().annotations
     return tuple(item for name in sorted(rows) for item in rows[name] if item.parts >= min_parts)
 
 
@@ -177,8 +169,7 @@ def tangram_context(
 ) -> tuple[list[SceneGraph], dict[str, Any], list[dict[str, Any]]]:
     """Scene graphs, stage keys of the spec, and frames of a tangram context."""
     rng = generator(seed, identity, "tangrams")
-    shown = _four_tangrams(rng) if difficulty == "easy" else _one_tangram(difficulty, rng)
-    shown = [shown[int(k)] for k in rng.permutation(SIZE)]
+    shown = shuffled(rng, _four_tangrams(rng) if difficulty == "easy" else _one_tangram(difficulty, rng))
     graphs = [_graph_of_parts(names) for _, names in shown]
     frames = [_tangram_frame(item, names, name) for (item, names), name in zip(shown, IMAGES, strict=True)]
     return graphs, {"stage": "tangram", "canvas": [_LOOK.size, _LOOK.size]}, frames
@@ -191,7 +182,7 @@ def _graph_of_parts(names: Sequence[str]) -> SceneGraph:
 def _one_tangram(difficulty: str, rng: np.random.Generator) -> _Tangrams:
     item = pick(rng, _annotations(_MIN_PARTS[difficulty]))
     parts = list(item.groups())
-    odd = [parts[int(k)] for k in rng.permutation(len(parts))[:SIZE]]
+    odd = sample(rng, parts, SIZE)
     if difficulty == "hard":
         return [(item, tuple(name for name in parts if name != gone)) for gone in odd]
     return [(item, tuple(name for name in parts if name == own or name not in odd)) for own in odd]
@@ -202,7 +193,7 @@ def _four_tangrams(rng: np.random.Generator) -> _Tangrams:
     for _ in range(_TANGRAM_ATTEMPTS):
         first = pick(rng, pool)
         alike = [item for item in pool if item.parts == first.parts and item.tangram != first.tangram]
-        chosen = [first, *(alike[int(k)] for k in rng.permutation(len(alike))[: SIZE - 1])]
+        chosen = [first, *sample(rng, alike, SIZE - 1)]
         if len({item.tangram for item in chosen}) < SIZE:
             continue
         found = similarity_of([_graph_of_parts(tuple(item.groups())) for item in chosen])
@@ -218,7 +209,7 @@ def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> d
     color = {
         piece: COLORS[j] if name in names else _HIDDEN for j, (name, pieces) in enumerate(parts) for piece in pieces
     }
-    objects = objects_of(_dataset(), example, "part+color", _LOOK)
+    objects = objects_of(own_dataset(), example, "part+color", _LOOK)
     for piece, spec in enumerate(objects, start=1):
         spec["color"] = color[piece]
     part_data = [{"name": name, "pieces": list(pieces)} for name, pieces in parts]

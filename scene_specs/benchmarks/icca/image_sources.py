@@ -60,7 +60,7 @@ class Source:
     """values: attribute -> possible values. stage: stage of the spec. object_count: minimum and maximum per image.
 
     vary: what contexts may differ in. frame: further keys of a spec's frame. misread: pairs of values that no object
-    combines, because people would describe its looks differently.
+    combines, because people would describe it differently.
     """
 
     stage: str
@@ -128,7 +128,7 @@ def _free_objects(graph: SceneGraph) -> list[dict[str, Any]]:
 
 
 def _quadrant_objects(graph: SceneGraph, context: str, seed: int, name: str) -> list[dict[str, Any]]:
-    """Each object in a drawn place of its own; equal objects look the same in all images of the context."""
+    """Each object in its own drawn place; equal objects look the same in all images of the context."""
     places = generator(seed, context, f"places {name}").permutation(len(_PLACES)).tolist()
     objects = []
     for k, attributes in enumerate(graph.objects):

@@ -195,7 +195,7 @@ class LiteralListener(RandomListener):
 
 class LearnerListener(LiteralListener):
     """Trusts earlier feedback more than the images: picks a label whose earlier message contained all of this one (of
-    several, the one whose last message had the least besides); otherwise behaves as the literal listener.
+    several, the one whose last message had the fewest other values); otherwise behaves as the literal listener.
     """
 
     def __init__(self, game: Game, setup: Setup) -> None:

@@ -49,7 +49,7 @@ def full_brevity(target: SceneGraph, others: Sequence[SceneGraph]) -> SceneGraph
     """A shortest description that is true of the target and of none of the others.
 
     Among equally short ones, the one with the most preferred attributes. Each attribute and each relation counts one.
-    Falls back on `shortened` beyond six. Raises IndistinguishableError.
+    Falls back to `shortened` beyond six. Raises IndistinguishableError.
     """
     ruled_out = _distractor_readings(target, others)
     order = _search_order(target, others)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,17 +25,14 @@ from scene_specs.language.tables import markdown_table
 CONTENT_WORDS = "diorama-2"
 # Determiners, conjunctions, auxiliaries, particles, interjections. Pronouns, numbers and prepositions count, as in the
 # published metric.
-_FUNCTION = frozenset(
-    " ".join(
-        (
-            "a an the this that these those some any each every either neither no all both another such what which",
-            "whose and or but nor so yet if because while although though since unless until whereas than as",
-            "am is are was were be been being do does did done doing have has had having can could may might must",
-            "shall should will would ought not to there let please ok okay yes yeah yep nope oh um uh hmm hi hello",
-            "well 's 're 've 'll 'd 'm",
-        )
-    ).split()
-)
+_FUNCTION_WORDS = """
+a an the this that these those some any each every either neither no all both another such what which
+whose and or but nor so yet if because while although though since unless until whereas than as
+am is are was were be been being do does did done doing have has had having can could may might must
+shall should will would ought not to there let please ok okay yes yeah yep nope oh um uh hmm hi hello
+well 's 're 've 'll 'd 'm
+"""
+_FUNCTION = frozenset(_FUNCTION_WORDS.split())
 # Removing "n't" from these does not leave a word.
 _IRREGULAR = (("can't", "can not"), ("cannot", "can not"), ("won't", "will not"), ("shan't", "shall not"))
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*|'(?:s|re|ve|ll|d|m)\b", re.UNICODE)
@@ -87,8 +84,7 @@ def rate(distance: int, earlier: Sequence[str], later: Sequence[str], published:
     return 1.0 if published or later else 0.0
 
 
-@dataclass(frozen=True)
-class Played:
+class Played(NamedTuple):
     """The scored data of a game. group: games of a group are averaged. correct: None without an answer."""
 
     group: str

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, unequal_repetition
 from scene_specs.benchmarks.icca.play import Setup, Trial, label_of
-from scene_specs.benchmarks.user_files import parse_json, read_text
+from scene_specs.benchmarks.user_files import parse_json
+from scene_specs.importing.text import read_text
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 
 FORMAT_VERSION = 1
@@ -22,8 +23,7 @@ _PLAYERS: tuple[str, ...] = ("speaker", "listener", "speaker_variant", "listener
 _GAME_KEYS = frozenset({"icca_transcript", "game", "images", "labels"})
 
 
-@dataclass(frozen=True)
-class Transcript:
+class Transcript(NamedTuple):
     """A game as it was played. about: the header's other keys."""
 
     game: str

@@ -20,11 +20,6 @@ from scene_specs.benchmarks.rendered import RenderedEpisode
 from scene_specs.language.errors import spec_error
 
 
-def is_icca(task: Mapping[str, Any] | None) -> bool:
-    """Whether an episode's `task` is that of a context."""
-    return (task or {}).get("benchmark") == "icca"
-
-
 def verify_spec(data: dict[str, Any]) -> str:
     """Why a context's stored descriptions are wrong; "" if they are right. Raises SpecError for unreadable truth."""
     return find_contradiction(data["task"], pictures_of_spec(data))
@@ -65,7 +60,7 @@ def pictures_of_record(episode: RenderedEpisode) -> list[SceneGraph]:
     relations. Raises SpecError for other episodes, and where an object is not visible.
     """
     task = episode.scene.task or {}
-    if not is_icca(task) or len(episode.images) != SIZE:
+    if task.get("benchmark") != "icca" or len(episode.images) != SIZE:
         problem = f"found benchmark {task.get('benchmark')!r}, {len(episode.images)} images; expected 'icca', {SIZE}"
         raise spec_error(problem, path="task", episode=episode.episode_id)
     found = []

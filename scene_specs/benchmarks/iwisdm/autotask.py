@@ -10,7 +10,6 @@ at are numbered 0 ... m - 1 here; delays are inserted between them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import comb, factorial, perm
 from typing import NamedTuple
@@ -140,8 +139,7 @@ class FrameCounts(NamedTuple):
 _Options = Sequence[tuple[float, FrameCounts]]
 
 
-@dataclass(frozen=True)
-class DrawnTask:
+class DrawnTask(NamedTuple):
     """A structure, the frame of every Select in depth-first order, and the number of frames."""
 
     structure: Structure
@@ -192,10 +190,6 @@ class TaskSpace:
     def tasks(self) -> int:
         """Number of tasks: structures with their frames."""
         return sum(cell.count * _ways(options) for _, cell, _, options in self._cells)
-
-    def all_structures(self) -> Iterator[Structure]:
-        """Each structure once. Benchmarks with a Switch have hundreds of thousands."""
-        return (self._trees.tree(child, k) for _, cell, child, _ in self._cells for k in range(cell.count))
 
     def draw(self, rng: KeyedRng) -> DrawnTask:
         """A task by the configuration's weights. Raises ValueError for an empty space."""
@@ -265,15 +259,12 @@ class AutoTasks:
         self.space, self.seed, self.name, self.unique = space, seed, name, unique
         self.size = space.structures if unique == "structure" else space.tasks
         if self.size == 0:
-            raise spec_error(
-                "no task fits the configuration", "joints, depth and delays must leave as many frames as a trial has"
-            )
+            hint = "joints, depth and delays must leave as many frames as a trial has"
+            raise spec_error("no task fits the configuration", hint)
         if unique != "none" and needed > self.size:
             different = "operators" if unique == "structure" else "operators or frames"
-            raise spec_error(
-                f"asked for {needed} tasks that differ in {different}; there are {self.size}",
-                "ask for fewer tasks, more trials per task, longer delays, or tasks that need not differ",
-            )
+            hint = "ask for fewer tasks, more trials per task, longer delays, or tasks that need not differ"
+            raise spec_error(f"asked for {needed} tasks that differ in {different}; there are {self.size}", hint)
         self._seen: set[Structure | DrawnTask] = set()
         self._tasks: list[DrawnTask] = []
         self._order: list[int] | None = None

@@ -93,9 +93,8 @@ def benchmark(level: str, choice: str = "all") -> AutoTaskConfig:
     Raises SpecError for other names, and for identity in single frames, which has no name in words.
     """
     if level not in LEVELS or choice not in CHOICES:
-        raise spec_error(
-            f"found benchmark {level!r} of {choice!r}; allowed: {', '.join(LEVELS)} of {', '.join(CHOICES)}"
-        )
+        allowed = f"{', '.join(LEVELS)} of {', '.join(CHOICES)}"
+        raise spec_error(f"found benchmark {level!r} of {choice!r}; allowed: {allowed}")
     fields = dict(_levels()[level])
     properties: tuple[str, ...] = _ALL if choice == "all" else (choice,)
     if level == "single-frame":

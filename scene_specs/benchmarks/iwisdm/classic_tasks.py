@@ -31,7 +31,7 @@ from scene_specs.benchmarks.iwisdm.task_graph import (
     select,
     switch,
 )
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import check_choice, spec_error
 
 Span = tuple[int, int]
 Build = Callable[..., FramePlan]
@@ -275,8 +275,7 @@ _LIMITS: Mapping[str, Span] = MappingProxyType(
 
 def settings_of(task: str) -> dict[str, Any]:
     """Setting -> default. Raises SpecError for an unknown task."""
-    if task not in TASKS:
-        raise spec_error(f"found task {task!r}; allowed: {', '.join(TASKS)}")
+    check_choice("task", task, TASKS)
     parameters = list(inspect.signature(TASKS[task]).parameters.values())[1:]
     return {one.name: one.default for one in parameters}
 
@@ -296,8 +295,7 @@ def read_settings(task: str, texts: Mapping[str, str]) -> dict[str, Any]:
 
 def _setting(name: str, text: str, default: Any) -> Any:
     if name == "property":
-        if text not in PROPERTIES:
-            raise spec_error(f"found property {text!r}; allowed: {', '.join(PROPERTIES)}")
+        check_choice("property", text, PROPERTIES)
         return text
     least, most = _LIMITS[name]
     fewest, dash, greatest = text.partition("-")

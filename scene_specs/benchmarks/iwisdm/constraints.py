@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import networkx as nx
 
 from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import Value
-from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES, Stimuli
+from scene_specs.benchmarks.iwisdm.stimuli import Stimuli
 from scene_specs.benchmarks.iwisdm.task_graph import TaskGraph
 from scene_specs.language.errors import spec_error
 
@@ -28,8 +29,7 @@ Solution = dict[Variable, Choice]
 MAX_STEPS = 20_000
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     """One property of one variable."""
 
     variable: Variable
@@ -40,8 +40,7 @@ class Term:
         return choice[1] if self.name == "identity" and len(choice) > 1 else choice[0]
 
 
-@dataclass(frozen=True)
-class Constraint:
+class Constraint(NamedTuple):
     """Two terms, or a term and a fixed value, are equal or not."""
 
     left: Term
@@ -92,15 +91,7 @@ def _components(variables: Sequence[Variable], constraints: Sequence[Constraint]
 
 def _domain(variable: Variable, stimuli: Stimuli) -> Sequence[Choice]:
     kind = variable[0].removeprefix("constant ")
-    if kind == "model":
-        return stimuli.identities
-    if kind == "location":
-        return _LOCATION_CHOICES
-    return _SIDE_CHOICES if kind == "view_angle" else [(value,) for value in stimuli.values(kind)]
-
-
-_LOCATION_CHOICES = [(value,) for value in LOCATIONS]
-_SIDE_CHOICES = [(value,) for value in VIEW_ANGLES]
+    return stimuli.identities if kind == "model" else [(value,) for value in stimuli.values(kind)]
 
 
 def _search(
@@ -146,8 +137,7 @@ def _allowed(domain: Sequence[Choice], tests: Sequence[Constraint], chosen: Solu
     return left
 
 
-@dataclass(frozen=True)
-class TargetAnswer:
+class TargetAnswer(NamedTuple):
     """A wanted answer. conditions: truth of the Switches on the way from the root; () leaves them to chance."""
 
     value: Value
@@ -158,7 +148,7 @@ class TargetAnswer:
 class Options:
     """condition_matters: both branches of a Switch give different answers.
 
-    foils: of pairs that must differ in identity, the share that has the same category; None leaves it to chance.
+    foils: among pairs that must differ in identity, the share with the same category; None leaves it to chance.
     """
 
     condition_matters: bool = False
@@ -221,7 +211,7 @@ class ConstraintBuilder:
         """A value for the branch that is not taken."""
         kind = self.task.operator(branch).gives
         if kind == "branch":
-            kind = self.rng.pick(self.task.kinds(branch))
+            _, kind = self.rng.pick(self.task.leaves(branch))
         values = answers_of(kind, self.stimuli)
         if self.options.condition_matters:
             values = [other for other in values if other != value]
@@ -251,9 +241,8 @@ class ConstraintBuilder:
         foils = self.options.foils
         if not equal and foils is not None and left.name == "identity" and isinstance(right, Term):
             alike = self.rng.chance(foils)
-            self.constraints.append(
-                Constraint(Term(left.variable, "category"), Term(right.variable, "category"), alike)
-            )
+            first, second = Term(left.variable, "category"), Term(right.variable, "category")
+            self.constraints.append(Constraint(first, second, alike))
 
     def describe_targets(self) -> None:
         """A described object that a question is about is the first of its frame, and the only one that fits."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from scene_specs.benchmarks.iwisdm.autotask import AutoTask
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
@@ -11,8 +12,7 @@ from scene_specs.benchmarks.iwisdm.task_graph import TaskGraph
 from scene_specs.language.errors import spec_error
 
 
-@dataclass(frozen=True)
-class PlacedTask:
+class PlacedTask(NamedTuple):
     """A task whose frames are those of the trial, and the frame in which its answer is due."""
 
     task: TaskGraph
@@ -64,7 +64,7 @@ class FramePlan:
         return [(frame, slot) for frame in sorted(counts) for slot in range(counts[frame])]
 
     def check(self) -> None:
-        """Raises SpecError for a plan that an instruction can't express, or that breaks what its tasks expect."""
+        """Raise SpecError for a plan that an instruction can't express, or that breaks what its tasks expect."""
         empty = {*self.empty}
         problems = []
         if any(frame >= self.frames for frame in (*self.looked_at, *self.fillers, *self.objects)):
@@ -87,13 +87,8 @@ class FramePlan:
             raise spec_error("; ".join(problems))
 
 
-def single_task(task: AutoTask) -> FramePlan:
-    """A trial of one task, answered in its last frame."""
-    return FramePlan(task.frames, (PlacedTask(task.task, task.frames - 1),))
-
-
 def chained(tasks: Sequence[AutoTask], rng: KeyedRng) -> FramePlan:
-    """Several tasks in one trial, each answered in its own last frame.
+    """One or more tasks in one trial, each answered in its own last frame.
 
     Each task after the first starts at a drawn frame: at or after a frame that is itself drawn from the preceding
     task, and not after the trial's present end. It starts later by as many frames as needed for an answer frame of its
@@ -110,7 +105,7 @@ def chained(tasks: Sequence[AutoTask], rng: KeyedRng) -> FramePlan:
         while start + one.frames - 1 in due:
             start += 1
         due.append(start + one.frames - 1)
-        placed.append(PlacedTask(one.task.moved(start), due[-1]))
+        placed.append(PlacedTask(one.task.moved(start) if start else one.task, due[-1]))
         length, previous = max(length, due[-1] + 1), one.frames
     return FramePlan(length, tuple(placed))
 

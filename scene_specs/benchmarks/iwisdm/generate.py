@@ -15,7 +15,7 @@ from scene_specs.benchmarks.iwisdm.autotask import UNIQUE, AutoTasks, TaskSpace
 from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig
 from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
 from scene_specs.benchmarks.iwisdm.constraints import Options, TargetAnswer, answers_of
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, chained, single_task, with_described, with_fillers
+from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, chained, with_described, with_fillers
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import Value
 from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, Stimuli, object_spec
@@ -74,14 +74,10 @@ def auto_plans(
         raise spec_error(f"found {unique!r}; allowed: {', '.join(UNIQUE)}")
     needed = -(-trials // settings.trials_per_task) * chain
     tasks = AutoTasks(TaskSpace(config), settings.seed, f"{settings.split} {name}", unique, needed)
-
-    def plan(number: int) -> FramePlan:
-        row = [tasks.task(number * chain + k) for k in range(chain)]
-        if chain == 1:
-            return single_task(row[0])
-        return chained(row, KeyedRng(settings.seed, name, f"chain {settings.split} {number}"))
-
-    return plan
+    return lambda number: chained(
+        [tasks.task(number * chain + k) for k in range(chain)],
+        KeyedRng(settings.seed, name, f"chain {settings.split} {number}"),
+    )
 
 
 def classic_plans(task: str, settings: TrialSettings, arguments: dict[str, Any]) -> FramePlans:
@@ -101,7 +97,7 @@ class Chance:
 
 
 class Balance:
-    """For each key, goes through all options in a new order per round, so that counts differ by one at most."""
+    """Goes through all options of a key in a new order per round, so that their counts differ by at most one."""
 
     def __init__(self, seed: int, name: str) -> None:
         self._seed, self._name = seed, name
@@ -193,10 +189,8 @@ def _new_trial(
         if content not in seen:
             seen.add(content)
             return trial
-    raise spec_error(
-        f"trial {key}: {_ATTEMPTS} draws of its task repeated earlier trials only",
-        "ask for fewer trials per task, or give more stimuli",
-    )
+    problem = f"trial {key}: {_ATTEMPTS} draws of its task repeated earlier trials only"
+    raise spec_error(problem, "ask for fewer trials per task, or give more stimuli")
 
 
 def spec_of(trial: Trial, settings: TrialSettings, name: str, number: int) -> dict[str, Any]:

@@ -101,7 +101,7 @@ class Trees:
         return self._slot_trees(_ROOT, Room(self.config.max_depth, self.config.max_switches))
 
     def _slot_operators(self, word: str, room: Room) -> list[tuple[float, str]]:
-        """Operators that are allowed in a slot, with their probabilities. "root" is the slot of a whole question."""
+        """Operators that are allowed in a slot, with their probabilities. "root" is the slot of a complete question."""
         config = self.config
         if word == "boolean":
             return [(1 / len(config.booleans), name) for name in config.booleans]
@@ -140,10 +140,8 @@ class Trees:
             slots = [self._slot_trees(word, self._room_below(name, word, room)) for word in row]
             self._row_count += prod(map(len, slots))
             if self._row_count > MAX_ROWS:
-                raise spec_error(
-                    "the configuration allows more kinds of tasks than can be counted",
-                    "lower max_depth, max_operators, joins or max_switches",
-                )
+                problem = "the configuration allows more kinds of tasks than can be counted"
+                raise spec_error(problem, "lower max_depth, max_operators, joins or max_switches")
             for children in product(*slots):
                 measure = self._measure(name, [child for _, _, child in children])
                 if measure is None:

@@ -13,12 +13,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from types import MappingProxyType
 
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Item
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import check_choice, spec_error
 
 # The value of a node: a truth value, the value of a property, or the object that Select found.
 Value = bool | str | Item | None
@@ -60,8 +59,7 @@ class Grammar:
 
     def operator(self, name: str) -> Operator:
         """An operator by name. Raises SpecError for an unknown one."""
-        if name not in self.operators:
-            raise spec_error(f"found operator {name!r}; allowed: {', '.join(self.operators)}")
+        check_choice("operator", name, self.operators)
         return self.operators[name]
 
     def names(self, word: str) -> tuple[str, ...]:
@@ -85,10 +83,6 @@ class Grammar:
                 if all(child in extra for child in rest):
                     return True
         return False
-
-    def rows(self, name: str) -> tuple[tuple[str, ...], ...]:
-        """All rows of children of an operator, with groups expanded, without further children."""
-        return tuple(row for arm in self.operator(name).arms for row in product(*(self.names(word) for word in arm)))
 
 
 # Probabilities of one false side (each) and of two in a false conjunction: each side is true with probability

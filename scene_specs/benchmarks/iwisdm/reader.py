@@ -1,7 +1,7 @@
 """A second evaluator: reads an instruction as a person would, looks at the frames, and answers.
 
-It depends on the language only: it shares no code with the task graphs, and has no list of categories, no task and no
-stored answers. `verify.py` compares the stored answers with its own.
+It depends on the language only: it shares no code with the task graphs, and does not see the categories, the task or
+the stored answers. `verify.py` compares the stored answers with its own.
 
     trial     := { "observe object" N description* "," | "delay," | question }
     question  := "if" condition ", then" question "else" question | condition "?" | value "?"
@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 # The visible properties of an object: property -> value.
 Seen = Mapping[str, str]
@@ -142,8 +143,7 @@ def _fits(seen: Seen, details: Sequence[tuple[str, str]]) -> bool:
     return all(seen.get(name) == value for name, value in details)
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """answers: one per frame, "null" where none is due. branches: answers of (then, else) of every Switch."""
 
     answers: tuple[str, ...]

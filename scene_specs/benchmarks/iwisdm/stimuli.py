@@ -69,9 +69,8 @@ class Stimuli:
     def __post_init__(self) -> None:
         for category, models in self.models.items():
             if not _CATEGORY.fullmatch(category) or category in _RESERVED:
-                raise spec_error(
-                    f"found category {category!r}; allowed: a-z, 0-9, _, -, except words of the instructions"
-                )
+                allowed = "a-z, 0-9, _, -, except words of the instructions"
+                raise spec_error(f"found category {category!r}; allowed: {allowed}")
             if not models or len({*models}) < len(models) or not all(map(_MODEL.fullmatch, models)):
                 raise spec_error(f"category {category}: expected one or more different model ids, or #1, #2, ...")
         folders = {SYNSETS.get(category, category) for category in self.models}
@@ -99,9 +98,7 @@ class Stimuli:
         return {"location": LOCATIONS, "view_angle": VIEW_ANGLES, "category": self.categories}[name]
 
 
-DEFAULT = Stimuli(
-    MappingProxyType({name: tuple(f"#{k + 1}" for k in range(MODELS)) for name in CATEGORIES}),
-)
+DEFAULT = Stimuli(MappingProxyType({name: tuple(f"#{k + 1}" for k in range(MODELS)) for name in CATEGORIES}))
 
 
 def read_stimuli(text: str, file: str = "") -> Stimuli:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import networkx as nx
 
@@ -33,8 +33,7 @@ class Expression:
     value: str | None = None
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(NamedTuple):
     """An object of a frame. distractor: the task ignores it."""
 
     item: Item
@@ -156,14 +155,6 @@ class TaskGraph:
             for way, kind in self.leaves(branch)
         ]
 
-    def kinds(self, node: int | None = None) -> tuple[str, ...]:
-        """The kind of the answer of each leaf, in the order of `leaves`."""
-        return tuple(kind for _, kind in self.leaves(node))
-
-    def count(self, *names: str) -> int:
-        """Number of nodes that have one of these operators."""
-        return sum(name in names for _, name in self.graph.nodes(data="operator"))
-
     def evaluate(self, frames: Sequence[Sequence[Shown]], constants: Mapping[int, str]) -> dict[int, Value]:
         """The value of every node. frames: objects of each frame. constants: value of each CONST.
 
@@ -196,12 +187,6 @@ class TaskGraph:
             nested |= {"property": data["property"], "value": (constants or {}).get(at, data["value"])}
         nested["child"] = [self.data(constants, child) for child in self.children[at]]
         return nested
-
-
-def expression_of(data: Mapping[str, Any]) -> Expression:
-    """The inverse of TaskGraph.data."""
-    children = tuple(expression_of(child) for child in data["child"])
-    return Expression(data["name"], children, data.get("frame"), data.get("property"), data.get("value"))
 
 
 def _select_object(shown: Sequence[Shown], wanted: Sequence[tuple[str, Value]]) -> Item | None:

@@ -8,7 +8,7 @@ brackets, because their order would be ambiguous otherwise.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from scene_specs.benchmarks.iwisdm.constraints import (
     Constraint,
@@ -32,8 +32,7 @@ from scene_specs.language.errors import spec_error
 TRIES = 40
 
 
-@dataclass(frozen=True)
-class Answered:
+class Answered(NamedTuple):
     """A task of a trial. constants: CONST node -> value. met: whether the answer is the wanted one."""
 
     placed: PlacedTask
@@ -42,8 +41,7 @@ class Answered:
     met: bool
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(NamedTuple):
     """frames: the objects of each. answers: one text per frame, "null" where none is due."""
 
     plan: FramePlan

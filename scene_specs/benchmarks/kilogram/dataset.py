@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -86,6 +87,7 @@ def drawn_validation(
     return tuple(sorted(_order(able, seed, "validation")[: len(train) * VALIDATION[0] // VALIDATION[1]]))
 
 
+@lru_cache(maxsize=8)
 def own_dataset(seed: int = 0) -> Dataset:
     """Return Diorama's own tangrams."""
     annotations = own_annotations()

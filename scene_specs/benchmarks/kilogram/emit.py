@@ -18,7 +18,6 @@ from scene_specs.benchmarks.kilogram.figure import XY, Corners, inset
 from scene_specs.benchmarks.kilogram.games import Game
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 
-WORLDS: tuple[str, ...] = ("2d", "3d")
 # On the table, in Blender units: longer side of the figure, thickness of a piece, gap between pieces, and location of
 # the camera, which is higher than CLEVR's so that the far end is not too small.
 SPAN = 6.0

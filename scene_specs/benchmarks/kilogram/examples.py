@@ -10,7 +10,7 @@ from types import MappingProxyType
 from scene_specs.benchmarks.kilogram.annotations import Annotation
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.benchmarks.kilogram.wording import caption, hash_text
-from scene_specs.language.rng import generator
+from scene_specs.language.rng import generator, shuffled
 
 # Part i of a sentence has color i: the published list of CSS names. The stage's palette has their RGB values.
 COLORS: tuple[str, ...] = (
@@ -86,16 +86,15 @@ class Example:
 def whole_example(annotation: Annotation, seed: int) -> Example:
     """Return the example with all parts, in an order drawn for this annotation."""
     groups = list(annotation.groups().items())
-    order = generator(seed, f"kilogram/{annotation.key}", "parts").permutation(len(groups))
-    parts = tuple(groups[int(k)] for k in order)
+    parts = tuple(shuffled(generator(seed, f"kilogram/{annotation.key}", "parts"), groups))
     return Example(annotation, parts, tuple(range(len(parts))))
 
 
 def with_subset(example: Example, subset: int, seed: int) -> Example:
     """Return the example with only the parts of a bit mask, in an order drawn for this subset."""
     chosen = [k for k in range(len(example.parts)) if subset >> k & 1]
-    order = generator(seed, f"kilogram/{example.annotation.key}", f"subset-{subset}").permutation(len(chosen))
-    return Example(example.annotation, example.parts, tuple(chosen[int(k)] for k in order))
+    rng = generator(seed, f"kilogram/{example.annotation.key}", f"subset-{subset}")
+    return Example(example.annotation, example.parts, tuple(shuffled(rng, chosen)))
 
 
 def subsets(example: Example, seed: int) -> Iterator[Example]:

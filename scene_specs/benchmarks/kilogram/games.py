@@ -7,23 +7,20 @@ if none of its descriptions fits, `distinct` compares the wholes, and all draws 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations
 from scene_specs.benchmarks.kilogram.examples import AUG, Example, whole_example, with_subset
 from scene_specs.benchmarks.kilogram.wording import normalized, same_text
-from scene_specs.language.rng import generator, pick
+from scene_specs.language.rng import generator, pick, shuffled
 
 SIZE = 10
 CONTEXTS = 10
-TARGETS: tuple[str, ...] = ("one", "all")
-DISTINCT: tuple[str, ...] = ("raw", "normalized")
 
 
-@dataclass(frozen=True)
-class Game:
+class Game(NamedTuple):
     """A game. examples[0] is the target. number: of the target's context. order: example shown at each position."""
 
     split: str
@@ -32,8 +29,7 @@ class Game:
     order: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(NamedTuple):
     """Rules of games. contexts: games per target. targets: "one" random annotation of each tangram, or "all".
 
     distinct: wholes must differ as written ("raw"), or also without case, articles and typos ("normalized").
@@ -43,17 +39,6 @@ class Rules:
     contexts: int = CONTEXTS
     targets: str = "one"
     distinct: str = "raw"
-
-
-@dataclass
-class SkippedTargets:
-    """Targets without a game: reason -> their keys."""
-
-    out: dict[str, list[str]] = field(default_factory=dict)
-
-    def add(self, reason: str, key: str) -> None:
-        """Add a target."""
-        self.out.setdefault(reason, []).append(key)
 
 
 def _by_parts(annotations: Annotations) -> dict[int, dict[str, list[Annotation]]]:
@@ -73,15 +58,19 @@ def targets_of(annotations: Annotations, rules: Rules) -> list[Annotation]:
 
 
 def games(
-    annotations: Annotations, split: str, rules: Rules, skipped: SkippedTargets, augmented: bool = False
+    annotations: Annotations, split: str, rules: Rules, skipped: dict[str, list[str]], augmented: bool = False
 ) -> Iterator[Game]:
-    """Yield the games of a split. augmented: a game per number of shown parts, from 0 to all, with random subsets."""
+    """Yield the games of a split.
+
+    skipped: receives the keys of targets without a game, by reason. augmented: a game per number of shown parts, from 0
+    to all, with random subsets.
+    """
     pool = _by_parts(annotations)
     for target in targets_of(annotations, rules):
         tangrams = pool[target.parts]
         if len(tangrams) < SIZE:
             reason = f"fewer than {SIZE} tangrams have a description of {target.parts} parts"
-            skipped.add(reason, target.key)
+            skipped.setdefault(reason, []).append(target.key)
             continue
         levels = range(target.parts + 1) if augmented else (target.parts,)
         for level in levels:
@@ -89,7 +78,7 @@ def games(
                 game = _game(target, tangrams, split, number, rules, level if augmented else None)
                 if game is None:
                     reason = f"no {SIZE - 1} distractors called otherwise among descriptions of {target.parts} parts"
-                    skipped.add(reason, target.key)
+                    skipped.setdefault(reason, []).append(target.key)
                     break
                 yield game
 
@@ -102,11 +91,10 @@ def _game(
     chosen = [target]
     differs = _differs(rules.distinct)
     others = [name for name in tangrams if name != target.tangram]
-    for k in rng.permutation(len(others)):
-        items = tangrams[others[int(k)]]
-        for j in rng.permutation(len(items)):
-            if all(differs(items[int(j)].whole, one.whole) for one in chosen):
-                chosen.append(items[int(j)])
+    for name in shuffled(rng, others):
+        for item in shuffled(rng, tangrams[name]):
+            if all(differs(item.whole, one.whole) for one in chosen):
+                chosen.append(item)
                 break
         if len(chosen) == SIZE:
             break
@@ -116,8 +104,8 @@ def _game(
     if level is not None:
         draw = generator(rules.seed, episode, f"{AUG}-{level}")
         examples = [with_subset(one, _bits(draw, len(one.parts), level), rules.seed) for one in examples]
-    order = tuple(int(k) for k in generator(rules.seed, episode, "order").permutation(SIZE))
-    return Game(split, number, tuple(examples), order)
+    order = shuffled(generator(rules.seed, episode, "order"), range(SIZE))
+    return Game(split, number, tuple(examples), tuple(order))
 
 
 def _bits(rng: np.random.Generator, parts: int, shown: int) -> int:

@@ -16,7 +16,7 @@ from scene_specs.benchmarks.kilogram.root2 import ZERO, Root2
 from scene_specs.benchmarks.kilogram.validity import Span, overlap, spans, tangram_problems, touch
 from scene_specs.language.errors import DioramaError
 from scene_specs.language.outlines import edges
-from scene_specs.language.rng import generator, pick
+from scene_specs.language.rng import generator, pick, shuffled
 
 # Attempts per piece, and per tangram. Two to six attempts per piece are usual.
 PLACES = 600
@@ -57,7 +57,7 @@ def draw_tangram(seed: int, name: str, corners: float = 0.0, symmetric: bool = F
 
 def _freely(rng: np.random.Generator, corners: float) -> _Placed | None:
     placed = _Placed()
-    for piece in (PIECES[int(k)] for k in rng.permutation(len(PIECES))):
+    for piece in shuffled(rng, PIECES):
         if not placed.polygons:
             placed.add(piece, pick(rng, orientations(piece)))
             continue
@@ -120,10 +120,8 @@ def _symmetric(rng: np.random.Generator, corners: float) -> _Placed | None:
     placed = _Placed()
     order = [1, 5] if rng.integers(2) else [5, 1]
     pairs = [(6, 7), (3, 4)] if rng.integers(2) else [(3, 4), (6, 7)]
-    steps: list[int | tuple[int, int]] = [order[0]]
     rest: list[int | tuple[int, int]] = [order[1], *pairs]
-    steps += [rest[int(k)] for k in rng.permutation(3)]
-    for step in steps:
+    for step in (order[0], *shuffled(rng, rest)):
         if not (_on_axis(rng, placed, step) if isinstance(step, int) else _pair(rng, placed, step, corners)):
             return None
     place = _place(rng, placed, 2, corners)

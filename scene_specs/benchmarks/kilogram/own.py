@@ -34,10 +34,7 @@ def tangram_data(tangrams: Sequence[Tangram]) -> dict[str, Any]:
 def tangrams_of(data: Mapping[str, Any]) -> tuple[Tangram, ...]:
     """Return the exact tangrams of such a file."""
     return tuple(
-        Tangram(
-            name,
-            tuple(tuple((Root2(a, b), Root2(c, d)) for a, b, c, d in polygon) for polygon in polygons),
-        )
+        Tangram(name, tuple(tuple((Root2(a, b), Root2(c, d)) for a, b, c, d in polygon) for polygon in polygons))
         for name, polygons in data["tangrams"].items()
     )
 

@@ -31,15 +31,12 @@ PARALLELOGRAM = 2
 _SYMMETRY: Mapping[int, int] = MappingProxyType({1: 2, 2: 4})
 
 # A rotation by 45 degrees divides by sqrt(2); coordinates of the base forms are chosen so that they stay integers.
-_BASE: Mapping[int, tuple[tuple[Root2, Root2], ...]] = MappingProxyType(
+_LEGS = {3: Root2(4), 4: Root2(4), 5: Root2(0, 4), 6: Root2(8), 7: Root2(8)}
+_BASE: Mapping[int, Polygon] = MappingProxyType(
     {
         1: ((ZERO, ZERO), (Root2(4), ZERO), (Root2(4), Root2(4)), (ZERO, Root2(4))),
         2: ((ZERO, ZERO), (Root2(4), ZERO), (Root2(8), Root2(4)), (Root2(4), Root2(4))),
-        3: ((ZERO, ZERO), (Root2(4), ZERO), (ZERO, Root2(4))),
-        4: ((ZERO, ZERO), (Root2(4), ZERO), (ZERO, Root2(4))),
-        5: ((ZERO, ZERO), (Root2(0, 4), ZERO), (ZERO, Root2(0, 4))),
-        6: ((ZERO, ZERO), (Root2(8), ZERO), (ZERO, Root2(8))),
-        7: ((ZERO, ZERO), (Root2(8), ZERO), (ZERO, Root2(8))),
+        **{piece: ((ZERO, ZERO), (leg, ZERO), (ZERO, leg)) for piece, leg in _LEGS.items()},
     }
 )
 

@@ -31,8 +31,8 @@ Matrix = tuple[float, float, float, float, float, float]
 IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 _SPACE = "http://www.w3.org/2000/svg"
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_SEPARATOR = re.compile(r"[\s,]*")
+_NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+_ITEM = re.compile(rf"{_NUMBER}[\s,]*")
 _STEP = re.compile(r"[\s,]*(matrix|translate|scale|rotate|skewX|skewY)\s*\(([^()]*)\)")
 # Elements whose contents are not drawn.
 _NOT_DRAWN = frozenset({
@@ -177,24 +177,19 @@ def numbers(text: str, what: str, most: int, largest: float = LARGEST) -> list[f
     not finite or above `largest`.
     """
     found: list[float] = []
-    at = _after_separator(text, 0)
+    text, at = re.sub(r"^[\s,]+", "", text), 0
     while at < len(text):
-        match = _NUMBER.match(text, at)
+        match = _ITEM.match(text, at)
         if match is None:
             raise SvgError(f"{what}: found {preview_json(text[at : at + 20])}; expected a number")
-        value = float(match[0])
+        value = float(match[1])
         if not math.isfinite(value) or abs(value) > largest:
-            raise SvgError(f"{what}: found {preview_json(match[0])}; expected numbers of at most {largest:g}")
+            raise SvgError(f"{what}: found {preview_json(match[1])}; expected numbers of at most {largest:g}")
         found.append(value)
         if len(found) > most:
             raise SvgError(f"{what}: found more than {most} numbers")
-        at = _after_separator(text, match.end())
+        at = match.end()
     return found
-
-
-def _after_separator(text: str, at: int) -> int:
-    match = _SEPARATOR.match(text, at)
-    return at if match is None else match.end()
 
 
 def _view_box(attributes: dict[str, str]) -> tuple[float, float, float, float]:
@@ -213,7 +208,7 @@ def _view_box(attributes: dict[str, str]) -> tuple[float, float, float, float]:
 
 
 def _length(text: str) -> float | None:
-    match = re.fullmatch(rf"\s*({_NUMBER.pattern})(px)?\s*", text)
+    match = re.fullmatch(rf"\s*{_NUMBER}(px)?\s*", text)
     return float(match[1]) if match else None
 
 

@@ -116,9 +116,7 @@ def frames_of(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _shown(item: RenderedObject, image: RenderedImage) -> str:
-    """Return the most frequent color of a piece's pixels, by name if it is one of KiloGram's."""
-    if not item.visible_pixels:
-        return "not visible"
+    """Return the most frequent color of a visible piece's pixels, by name if it is one of KiloGram's."""
     colors, counts = np.unique(image.color()[mask_of(item)], axis=0, return_counts=True)
     most = tuple(map(int, colors[int(counts.argmax())]))
     return next((name for name, rgb in RGB.items() if rgb == most), f"{most}")
@@ -126,8 +124,6 @@ def _shown(item: RenderedObject, image: RenderedImage) -> str:
 
 def _painted(item: RenderedObject) -> str:
     """Return the color of a piece on the table by its material, as its pixels depend on the light."""
-    if not item.visible_pixels:
-        return "not visible"
     for name, rgb in TABLE_RGB.items():
         if np.allclose(item.color_linear, linear_of_srgb(rgb), atol=1e-5):
             return name
@@ -141,6 +137,9 @@ def verify_record(episode: RenderedEpisode) -> str:
     frames = []
     for frame in episode.scene.frames:
         image = images[frame.name]
-        colors = {item.name: _shown(item, image) if flat else _painted(item) for item in image.annotation.objects}
+        colors = {
+            item.name: "not visible" if not item.visible_pixels else _shown(item, image) if flat else _painted(item)
+            for item in image.annotation.objects
+        }
         frames.append({"name": frame.name, "utterance": frame.utterance, "truth": frame.truth, "colors": colors})
     return find_contradiction(episode.scene.task or {}, frames)

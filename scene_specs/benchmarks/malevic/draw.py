@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scene_specs.benchmarks.malevic.labels import K_MEAN, K_SD, askable, label_of
 from scene_specs.benchmarks.malevic.layout import Canvas
-from scene_specs.benchmarks.malevic.sets import Class, Set
+from scene_specs.benchmarks.malevic.sets import Class, Set, opposite
 from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Areas, Object, anchor, area_of
 from scene_specs.language.rng import generator
 
@@ -45,8 +46,7 @@ class Options:
     gap: float = 5.0
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(NamedTuple):
     """A scene. target: index of the object that the item asks about."""
 
     objects: tuple[Object, ...]
@@ -147,7 +147,7 @@ def _with_k(
     batch: _Batch, targets: Ints, which: Set, wanted: Class, options: Options, rng: np.random.Generator
 ) -> Iterator[tuple[Ints, Floats]]:
     """Yield indices of scenes whose k gives the sentence its truth value, and their k, grouped by number of objects."""
-    adjective = wanted.adjective if wanted.true else _other(wanted.adjective)
+    adjective = wanted.adjective if wanted.true else opposite(which, wanted.adjective)
     by_count: dict[int, list[tuple[int, float]]] = {}
     uniform = rng.random(len(targets)).tolist()
     for number, u in enumerate(uniform):
@@ -159,10 +159,6 @@ def _with_k(
     for count in sorted(by_count):
         pairs = by_count[count]
         yield np.array([number for number, _ in pairs], dtype=np.intp), np.array([k for _, k in pairs])
-
-
-def _other(adjective: str) -> str:
-    return {"big": "small", "small": "big", "biggest": "smallest", "smallest": "biggest"}[adjective]
 
 
 def _unplaced(batch: _Batch, number: int, areas: Areas) -> list[Object]:

@@ -10,7 +10,7 @@ from scene_specs.benchmarks.malevic.labels import Label, askable, label_of
 from scene_specs.benchmarks.malevic.sets import SETS, Class, Set, class_of, opposite, sentence
 from scene_specs.benchmarks.malevic.shapes import Object, placed
 from scene_specs.benchmarks.malevic.table import on_table
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import check_choice, spec_error
 
 World = Literal["flat", "3d"]
 DEFAULT = Options()
@@ -44,8 +44,7 @@ def malevic_spec(
 
 
 def _checked(seed: int, name: str, split: str, number: int) -> Set:
-    if name not in SETS:
-        raise spec_error(f"found set {name!r}; allowed: {', '.join(SETS)}")
+    check_choice("set", name, SETS)
     if split not in SETS[name].splits:
         raise spec_error(f"found split {split!r}; set {name} has: {', '.join(SETS[name].splits)}")
     if not (0 <= seed < 2**63 and 0 <= number < 10**9):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from scene_specs.benchmarks.malevic.sets import Set
 from scene_specs.benchmarks.malevic.shapes import CLASSES, Object
@@ -13,8 +13,7 @@ from scene_specs.benchmarks.malevic.shapes import CLASSES, Object
 K_MEAN, K_SD = 0.29, 0.066
 
 
-@dataclass(frozen=True)
-class Label:
+class Label(NamedTuple):
     """The label of an object. size: the set's word, None for an object that is neither biggest nor smallest.
 
     threshold, distance: None if all compared areas are equal, and for superlatives. distance: |area - threshold| /

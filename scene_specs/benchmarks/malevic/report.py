@@ -65,8 +65,10 @@ class SetReport:
 class Report:
     """Reports of all splits among MALeViC items, in the order of their first items."""
 
-    def __init__(self) -> None:
+    def __init__(self, tasks: Iterable[Mapping[str, Any]] = ()) -> None:
         self._splits: dict[tuple[str, str], SetReport] = {}
+        for task in tasks:
+            self.add(task)
 
     def add(self, task: Mapping[str, Any]) -> None:
         """Count an item, given its `task`."""
@@ -76,14 +78,6 @@ class Report:
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per split; see SetReport.row."""
         return [split.row() for split in self._splits.values()]
-
-
-def report(tasks: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of many items, given each `task`."""
-    found = Report()
-    for task in tasks:
-        found.add(task)
-    return found.rows()
 
 
 def table(rows: list[dict[str, Any]]) -> str:

@@ -101,15 +101,11 @@ def class_of(which: Set, split: str, number: int) -> tuple[Class, Class]:
     """Return the class of an item's image and that of its question, which differs only in generalization sets."""
     found = classes(which, split)
     made = found[number % len(found)]
-    least = which.swapped[split != "train"]
-    if not which.swapped[0]:
-        return made, made
     # Rank of the item among those of its shape and answer.
     rank = number // len(found) * len(COLORS) + list(COLORS).index(made.color)
-    if rank >= least:
+    if rank >= which.swapped[split != "train"]:
         return made, made
-    other = "small" if made.adjective == "big" else "big"
-    return made, Class(made.shape, made.color, other, not made.true)
+    return made, Class(made.shape, made.color, opposite(which, made.adjective), not made.true)
 
 
 def sentence(which: Set, shape: str, color: str, adjective: str) -> str:

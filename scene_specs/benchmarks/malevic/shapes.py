@@ -102,10 +102,4 @@ def placed(item: Object, areas: Areas = "published") -> dict[str, Any]:
         turn = 0.0 if item.turned else 90.0
     elif item.shape == "triangle":
         turn, x, y = (-90.0, x - r, y + _ASIDE) if item.turned else (0.0, x + _ASIDE, y - r)
-    return {
-        "shape": item.shape,
-        "size": round(size, 6),
-        "color": item.color,
-        "location": [x, y],
-        "rotation_deg": turn,
-    }
+    return {"shape": item.shape, "size": round(size, 6), "color": item.color, "location": [x, y], "rotation_deg": turn}

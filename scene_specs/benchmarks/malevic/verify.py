@@ -19,15 +19,10 @@ _NEAR = 1e-3
 LEAST_WIDTH = 224
 
 
-def is_malevic(task: Mapping[str, Any] | None) -> bool:
-    """Return whether an episode's `task` names MALeViC."""
-    return (task or {}).get("benchmark") == "malevic"
-
-
 def task_of(episode: RenderedEpisode) -> Mapping[str, Any]:
     """Return the task of an episode. Raises ValueError if it is not a MALeViC item with exactly one image."""
-    task = episode.scene.task
-    if task is None or not is_malevic(task) or task.get("name") not in SETS:
+    task = episode.scene.task or {}
+    if task.get("benchmark") != "malevic" or task.get("name") not in SETS:
         raise ValueError("not a MALeViC item: its task does not name a set of that benchmark")
     if len(episode.images) != 1:
         raise ValueError(f"a MALeViC item has one image; found {len(episode.images)}")
@@ -105,12 +100,9 @@ def verify_record(episode: RenderedEpisode) -> str:
         task = task_of(episode)
     except ValueError as error:
         raise spec_error(str(error), episode=episode.episode_id, path="task") from error
+    prisms = task.get("world") == "3d"
     shown = [
-        {
-            "shape": {"outline": item.shape} if task.get("world") == "3d" else item.shape,
-            "size": item.scale,
-            "color": item.color,
-        }
+        {"shape": {"outline": item.shape} if prisms else item.shape, "size": item.scale, "color": item.color}
         for item in episode.scene.frames[0].objects
     ]
     if reason := verify_spec({"id": episode.episode_id, "task": task, "frames": [{"objects": shown}]}):

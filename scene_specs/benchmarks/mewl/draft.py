@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ CONTEXTS = 6
 _LETTERS = "abcdef"
 
 
-@dataclass(frozen=True)
-class Image:
+class Image(NamedTuple):
     """One image of an episode.
 
     names: of the objects in the published files, None for an object without a name. pointed: index of the object that

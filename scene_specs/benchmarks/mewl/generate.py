@@ -13,7 +13,7 @@ from scene_specs.benchmarks.mewl.lexicons import lexicons
 from scene_specs.benchmarks.mewl.verify import verify_view
 from scene_specs.benchmarks.mewl.view import learner_view
 from scene_specs.benchmarks.mewl.words import SPLITS, draw_words
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import check_choice, spec_error
 from scene_specs.language.rng import generator
 
 # Episodes per task in the published splits: 27,000 / 5,400 / 5,400 over nine tasks.
@@ -30,10 +30,8 @@ def mewl_spec(seed: int, split: str, task: str, number: int, balanced: bool = Fa
     Id: `mewl/<split>/<task>/<6 digits>`. Raises SpecError for arguments out of range, RuntimeError if no attempt gives
     a valid episode (never observed).
     """
-    if task not in TASKS:
-        raise spec_error(f"found task {task!r}; allowed: {', '.join(TASKS)}")
-    if split not in SPLITS:
-        raise spec_error(f"found split {split!r}; allowed: {', '.join(SPLITS)}")
+    check_choice("task", task, TASKS)
+    check_choice("split", split, SPLITS)
     if not (0 <= seed < 2**63 and 0 <= number < 10**9):
         raise spec_error(f"found seed {seed} and number {number}; allowed: from 0, below 2^63 and 10^9")
     episode = f"mewl/{split}/{task}/{number:06d}"

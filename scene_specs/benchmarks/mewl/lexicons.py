@@ -7,10 +7,10 @@ a list [shape, color, material, size].
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from functools import partial
 from itertools import permutations
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
 from scene_specs.benchmarks.mewl.objects import TYPES, Object
@@ -20,8 +20,7 @@ Meaning = Any
 Images = list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Lexicon:
+class Lexicon(NamedTuple):
     """A lexicon. means: word -> meaning, for the words of the contexts. types: attribute of each position."""
 
     means: dict[str, Meaning]
@@ -107,16 +106,10 @@ def _composite(images: Images) -> Iterator[Lexicon]:
         yield from (Lexicon(means, kinds) for means in _distinct(_narrowed(cases)))
 
 
-def _number(images: Images) -> Iterator[Lexicon]:
-    cases = [(image["utterance"], [len(image["objects"])]) for image in images if " " not in image["utterance"]]
-    if len(cases) == len(images):
-        yield from map(Lexicon, _distinct(_narrowed(cases)))
-
-
-def _pragmatic(images: Images) -> Iterator[Lexicon]:
-    cases = [(image["utterance"], own_attributes(image)) for image in images if " " not in image["utterance"]]
-    if len(cases) == len(images):
-        yield from map(Lexicon, _distinct(_narrowed(cases)))
+def _single_word(images: Images, meanings: Callable[[Mapping[str, Any]], list[Meaning]]) -> Iterator[Lexicon]:
+    """Yield the lexicons of a task in which an utterance is one word. meanings: those that an image allows."""
+    if not any(" " in image["utterance"] for image in images):
+        yield from map(Lexicon, _distinct(_narrowed([(image["utterance"], meanings(image)) for image in images])))
 
 
 def _relation(images: Images) -> Iterator[Lexicon]:
@@ -226,7 +219,7 @@ KNOWN: Mapping[str, Callable[[Images], Iterator[Lexicon]]] = MappingProxyType(
         "composite": _composite,
         "relation": _relation,
         "bootstrap": _bootstrap,
-        "number": _number,
-        "pragmatic": _pragmatic,
+        "number": partial(_single_word, meanings=lambda image: [len(image["objects"])]),
+        "pragmatic": partial(_single_word, meanings=own_attributes),
     }
 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import permutations, product
 from types import MappingProxyType
-from typing import TypeVar
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZE
 # shape, color, material, size: the order of the published files.
 Object = tuple[str, str, str, str]
 Order = tuple[int, ...]
-_Item = TypeVar("_Item")
 
 TYPES: tuple[str, ...] = ("shape", "color", "material", "size")
 VALUES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -29,16 +27,6 @@ ORDERS: tuple[Order, ...] = tuple(permutations(range(3)))
 def index(rng: np.random.Generator, count: int) -> int:
     """Draw an integer from 0 to count - 1."""
     return int(rng.integers(count))
-
-
-def sample(rng: np.random.Generator, items: Sequence[_Item], count: int) -> list[_Item]:
-    """Draw `count` different items, in random order."""
-    return [items[k] for k in rng.permutation(len(items))[:count].tolist()]
-
-
-def shuffled(rng: np.random.Generator, items: Sequence[_Item]) -> list[_Item]:
-    """Return all items in random order."""
-    return sample(rng, items, len(items))
 
 
 def object_with(rng: np.random.Generator, **fixed: str) -> Object:

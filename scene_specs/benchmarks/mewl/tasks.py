@@ -8,10 +8,10 @@ valid one. balanced: leave out options that are wrong whatever the images show; 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import combinations, permutations, product
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,10 +26,8 @@ from scene_specs.benchmarks.mewl.objects import (
     Order,
     index,
     object_with,
-    sample,
-    shuffled,
 )
-from scene_specs.language.rng import pick
+from scene_specs.language.rng import pick, sample, shuffled
 from scene_specs.language.vocabulary import RELATIONS
 
 Build = Callable[[np.random.Generator, list[str], bool], Draft | None]
@@ -226,7 +224,7 @@ def _relation(rng: np.random.Generator, words: list[str], _balanced: bool) -> Dr
 
 
 def _confounds(relation: str) -> tuple[str, str]:
-    """Return the relations that can hold besides `relation`; one context for each tells them apart from it."""
+    """Return the relations that can hold together with `relation`; one context for each tells them apart from it."""
     return ("front", "behind") if relation in ("left", "right") else ("left", "right")
 
 
@@ -275,8 +273,7 @@ def _offer(rng: np.random.Generator, taught: tuple[str, ...]) -> tuple[list[int]
     return None
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """words: number of words with a meaning, number without one, and syllables of each."""
 
     words: tuple[int, int, int]

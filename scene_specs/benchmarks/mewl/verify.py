@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
 from scene_specs.benchmarks.mewl.lexicons import Lexicon, lexicons, objects_of, own_attributes, possible, relation_claim
@@ -18,8 +17,7 @@ MOST_LEXICONS = 20_000
 _ELSE = object()
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The result of verification. reason: why it failed, "" if `ok`. lexicons: up to two examples, word -> meaning."""
 
     ok: bool
@@ -69,7 +67,9 @@ def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] |
         stored = stored or _matches(words, lexicon.means)
         picks, unsure = _picks(view, lexicon, means)
         if unsure:
-            return Verdict(False, _open_question(unsure), (_shown(means),))
+            reason = f"the spec leaves open whether these options are true of the query: {_listed(unsure)}"
+            hint = "require the relations as constraints, or verify the rendered episode"
+            return Verdict(False, f"{reason}; {hint}", (_shown(means),))
         if first is None:
             first = (picks, means)
         elif picks != first[0]:
@@ -89,19 +89,18 @@ def _agreed(
     if not picks:
         return Verdict(False, f"no option is true of the query, if {_in_words(means)}", shown)
     if picks != [answer]:
-        return Verdict(
-            False, f"the stored answer is {answer!r}, but {picks[0]!r} is true, if {_in_words(means)}", shown
-        )
+        reason = f"the stored answer is {answer!r}, but {picks[0]!r} is true, if {_in_words(means)}"
+        return Verdict(False, reason, shown)
     if not stored:
         return Verdict(False, f"the stored words do not fit the contexts, which say that {_in_words(means)}", shown)
     return Verdict(True, "", shown)
 
 
 def _matches(words: Mapping[str, Any] | None, means: Mapping[str, Any]) -> bool:
-    return words is not None and all(
-        (list(words[w]) if isinstance(words[w], tuple) else words[w]) == m if w in words else False
-        for w, m in means.items()
-    )
+    if words is None:
+        return False
+    plain = {word: list(meaning) if isinstance(meaning, tuple) else meaning for word, meaning in words.items()}
+    return all(word in plain and plain[word] == meaning for word, meaning in means.items())
 
 
 def _readings(view: Mapping[str, Any]) -> Iterator[tuple[Lexicon, dict[str, Any]]]:
@@ -206,16 +205,8 @@ def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], d
     for picks, means in (one, two):
         case = _in_words({word: means[word] for word in differs if word in means})
         parts.append(f"if {case}, {'no option' if not picks else _listed(picks)} is true")
-    return Verdict(
-        False, f"two lexicons fit the contexts and disagree: {'; '.join(parts)}", (_shown(one[1]), _shown(two[1]))
-    )
-
-
-def _open_question(options: list[str]) -> str:
-    return (
-        f"the spec leaves open whether these options are true of the query: {_listed(options)}; require the relations "
-        "as constraints, or verify the rendered episode"
-    )
+    reason = f"two lexicons fit the contexts and disagree: {'; '.join(parts)}"
+    return Verdict(False, reason, (_shown(one[1]), _shown(two[1])))
 
 
 def _shown(means: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,9 +22,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import combinations, product
 from typing import Any, TypeVar
 
 from scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS
+from scene_specs.benchmarks.mewl.lexicons import KNOWN
 from scene_specs.benchmarks.mewl.objects import TYPES, VALUES
 from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, RenderedObject, RenderedPointer
 from scene_specs.language.errors import Diagnostic, SpecError
@@ -33,9 +35,7 @@ from scene_specs.language.vocabulary import OPPOSITE
 
 View = dict[str, Any]
 _Object = TypeVar("_Object", bound=RenderedObject)
-NAMES: tuple[str, ...] = (
-    "shape", "color", "material", "object", "composite", "relation", "bootstrap", "number", "pragmatic",
-)  # fmt: skip
+NAMES: tuple[str, ...] = tuple(KNOWN)
 
 
 def learner_view(spec: Any) -> View:
@@ -154,26 +154,23 @@ def _required(constraints: Sequence[Mapping[str, Any]], names: list[str]) -> tup
     unknown: list[list[int]] = []
     number = len(names)
     for axis, (first, second) in enumerate(AXES):
-        before = [[False] * number for _ in names]
+        before = set()
         for constraint in constraints:
             relation = constraint.get("relation")
             if relation in (first, second) and constraint["subject"] in names and constraint["of"] in names:
-                a, b = names.index(constraint["subject"]), names.index(constraint["of"])
-                if relation == second:
-                    a, b = b, a
-                before[a][b] = True
-        for k in range(number):
-            for a in range(number):
-                if before[a][k]:
-                    before[a] = [one or other for one, other in zip(before[a], before[k], strict=True)]
-        for a in range(number):
-            for b in range(a + 1, number):
-                if before[a][b]:
-                    relations += [[first, a, b], [OPPOSITE[first], b, a]]
-                elif before[b][a]:
-                    relations += [[first, b, a], [OPPOSITE[first], a, b]]
-                else:
-                    unknown.append([axis, a, b])
+                pair = (names.index(constraint["subject"]), names.index(constraint["of"]))
+                before.add(pair if relation == first else pair[::-1])
+        # Warshall's algorithm: the intermediate object k is the outermost loop.
+        for k, a, b in product(range(number), repeat=3):
+            if (a, k) in before and (k, b) in before:
+                before.add((a, b))
+        for a, b in combinations(range(number), 2):
+            if (a, b) in before:
+                relations += [[first, a, b], [OPPOSITE[first], b, a]]
+            elif (b, a) in before:
+                relations += [[first, b, a], [OPPOSITE[first], a, b]]
+            else:
+                unknown.append([axis, a, b])
     return relations, unknown
 
 

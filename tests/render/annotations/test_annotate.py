@@ -19,8 +19,8 @@ from render.model.errors import RenderError
 from render.model.passes import Passes
 from render.model.profiles import settings_for
 from render.model.record import FrameAnnotation
-from render.model.scene import Scene
 from render.renderers.fake import FakeRenderer
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.vocabulary import OPPOSITE
 

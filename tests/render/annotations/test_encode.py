@@ -18,7 +18,7 @@ from render.annotations import decode_extra, encode_extra, encode_png
 from render.model.errors import RenderError
 from render.model.passes import Passes
 from render.model.png import decode_png, open_png
-from render.model.scene import MOST_SIDE, Settings
+from scene_specs.language.scene import MOST_SIDE, Settings
 from tests import factories
 
 

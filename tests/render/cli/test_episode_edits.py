@@ -18,9 +18,9 @@ from render.episode.replace import replace_stored
 from render.model.errors import ConflictError
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
-from render.model.scene import Scene
 from render.renderers.fake import FakeRenderer
 from render.store import open_at, open_or_create, open_store
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from tests.render.cli.test_episode import SPEC, call
 

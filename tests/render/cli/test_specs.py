@@ -20,8 +20,8 @@ from render.cli.output import atomic_writer
 from render.cli.specs import main
 from render.model.errors import DeviceError, Diagnostic, SpecError, StoreError, UsageError
 from render.model.profiles import settings_for
-from render.model.scene import Scene
 from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from tests.scene_specs.reading.broken_specs import BROKEN, episode
 from tests.scene_specs.strategies import EXAMPLES

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.geometry.meshes import load_mesh
-from render.model.scene import Scene, SceneFrame, SceneObject
 from render.renderers.fake import FakeRenderer
+from scene_specs.language.scene import Scene, SceneFrame, SceneObject
 from scene_specs.language.spec import EpisodeSpec, FrameSpec, object_name
 from scene_specs.language.stage import Stage, load_stage
 from scene_specs.language.vocabulary import SIZES

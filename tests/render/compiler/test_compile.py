@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from render.compiler import compile_episode, compile_with_report
 from render.model.errors import CompileError
 from render.model.profiles import settings_for
-from render.model.scene import Scene
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.stage import StageError, load_stage
 from tests.render.compiler.checker import diagnostics

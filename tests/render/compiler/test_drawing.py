@@ -14,7 +14,7 @@ from render.compiler import compile_episode
 from render.compiler.rng import Keys
 from render.model.errors import CompileError
 from render.model.profiles import settings_for
-from render.model.scene import SceneFrame
+from scene_specs.language.scene import SceneFrame
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import COGENT, COLORS

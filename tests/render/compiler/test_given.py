@@ -9,7 +9,7 @@ import pytest
 from render.compiler import compile_episode, compile_with_report
 from render.model.errors import CompileError
 from render.model.profiles import settings_for
-from render.model.scene import SceneFrame
+from scene_specs.language.scene import SceneFrame
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.stage import load_stage
 from tests.render.compiler.checker import diagnostics, visible_pixels

@@ -21,7 +21,7 @@ from render.geometry.shapenet import load_model
 from render.geometry.shapenet.repair import convex_hull
 from render.geometry.solid import solid
 from render.model.errors import CompileError, SpecError
-from render.model.scene import Scene, SceneCamera, SceneFrame
+from scene_specs.language.scene import Scene, SceneCamera, SceneFrame
 from scene_specs.reading.source import parse_episode
 
 CHAIR = "shapenet:chairs/#6"

@@ -14,7 +14,7 @@ from render.compiler import compile_episode, layout
 from render.compiler.constraints import Demand, Rules
 from render.compiler.placement import free_strips, placing_order
 from render.model.profiles import settings_for
-from render.model.scene import SceneFrame
+from scene_specs.language.scene import SceneFrame
 from scene_specs.language.spec import EpisodeSpec
 
 STANDARD = settings_for("standard", 320, 240)

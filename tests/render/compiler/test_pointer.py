@@ -15,8 +15,8 @@ from render.compiler import compile_episode
 from render.geometry.meshes import load_mesh
 from render.model.errors import CompileError
 from render.model.profiles import settings_for
-from render.model.scene import Scene, SceneFrame, SceneObject
 from render.renderers.fake import FakeRenderer
+from scene_specs.language.scene import Scene, SceneFrame, SceneObject
 from scene_specs.language.spec import EpisodeSpec
 
 SETTINGS = settings_for("draft", 320, 240)

@@ -13,7 +13,7 @@ import render
 from render.episode.edit import change_scene
 from render.episode.json_edit import REMOVED, parse_assignment
 from render.model.errors import DioramaError, SpecError
-from render.model.scene import Scene
+from scene_specs.language.scene import Scene
 
 SPEC = {
     "version": 1,

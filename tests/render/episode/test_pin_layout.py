@@ -14,7 +14,7 @@ from render.episode.edit import change_scene
 from render.episode.pin_layout import pin_layout
 from render.model.errors import CompileError, SpecError, UsageError
 from render.model.profiles import settings_for
-from render.model.scene import Scene
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import parse_episode
 from tests.render.compiler.strategies import episodes

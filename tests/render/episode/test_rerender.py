@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 from render.cli.batch import main as batch
 from render.cli.episode import main as episode
 from render.model.passes import Passes
-from render.model.scene import Scene, SceneFrame, SceneView
 from render.renderers.fake import FakeRenderer
 from render.store import open_store
+from scene_specs.language.scene import Scene, SceneFrame, SceneView
 
 ROOT = Path(__file__).resolve().parents[3]
 RENDERER = "tests.render.episode.test_rerender:Negative"

@@ -21,7 +21,7 @@ from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.kilogram.dataset import own_dataset
 from scene_specs.benchmarks.kilogram.emit import Look, game_spec, picture_specs
 from scene_specs.benchmarks.kilogram.examples import CONDITIONS
-from scene_specs.benchmarks.kilogram.games import Rules, SkippedTargets, games
+from scene_specs.benchmarks.kilogram.games import Rules, games
 from scene_specs.benchmarks.kilogram.wording import caption
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
@@ -39,7 +39,7 @@ def recorded(spec: dict[str, Any]) -> EpisodeRecord:
 
 @cache
 def records() -> tuple[EpisodeRecord, ...]:
-    found = list(games(DATA.of_split("dev"), "dev", Rules(contexts=1), SkippedTargets()))[:2]
+    found = list(games(DATA.of_split("dev"), "dev", Rules(contexts=1), {}))[:2]
     return tuple(recorded(game_spec(DATA, game, name, LOOK, 0)) for game in found for name in CONDITIONS)
 
 
@@ -153,7 +153,7 @@ def test_another_picture_of_the_same_name_is_not_overwritten(folder: Path) -> No
 
 
 def test_games_on_the_table_keep_their_own_pictures(tmp_path: Path) -> None:
-    game = next(games(DATA.of_split("dev"), "dev", Rules(contexts=1), SkippedTargets()))
+    game = next(games(DATA.of_split("dev"), "dev", Rules(contexts=1), {}))
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     store.put([recorded(game_spec(DATA, game, "part+color", Look(world="3d"), 0))])
     assert run(store, tmp_path / "out").exported == 1
@@ -163,7 +163,7 @@ def test_games_on_the_table_keep_their_own_pictures(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../../etc", "a/b", "", None, ".x"])
 def test_a_name_that_is_no_files_is_refused(tmp_path: Path, name: str | None) -> None:
-    game = next(games(DATA.of_split("dev"), "dev", Rules(contexts=1), SkippedTargets()))
+    game = next(games(DATA.of_split("dev"), "dev", Rules(contexts=1), {}))
     spec = game_spec(DATA, game, "part+color", LOOK, 0)
     spec["frames"][3]["truth"]["image"] = name
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)

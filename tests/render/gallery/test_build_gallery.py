@@ -203,7 +203,7 @@ def _dies(*_: object) -> None:
 def test_a_process_that_dies_is_a_clear_error(
     store: LanceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(episode_pages, "_worker_batch", _dies)
+    monkeypatch.setattr(episode_pages, "_write_batch", _dies)
     with pytest.raises(StoreError, match=r"died, possibly for lack of memory; .* fewer --workers"):
         build(store, tmp_path / "g", GalleryOptions(workers=2))
     monkeypatch.undo()

@@ -16,7 +16,7 @@ from render.gallery.top_view import PANEL, outline, top_view
 from render.gallery.top_view_marks import seen_at, seen_ground
 from render.geometry.camera import Camera
 from render.geometry.shapenet.repair import convex_hull
-from render.model.scene import Scene, SceneCamera
+from scene_specs.language.scene import Scene, SceneCamera
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from render.geometry.camera import Camera
-from render.model.scene import SceneCamera
+from scene_specs.language.scene import SceneCamera
 
 coordinate = st.floats(-20, 20)
 points = st.tuples(coordinate, coordinate, coordinate)

@@ -13,9 +13,9 @@ from render.geometry.glass import SHARES, glass_share, may_show_glass, samples_o
 from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.solid import solid
 from render.model.profiles import settings_for
-from render.model.scene import Scene
 from render.run.worker import Task
 from scene_specs.language import registry
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import parse_episode
 

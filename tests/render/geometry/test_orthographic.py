@@ -11,7 +11,7 @@ from render.geometry.camera import Camera
 from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.rotation import transform
 from render.geometry.solid import Solid, solid
-from render.model.scene import SceneCamera
+from scene_specs.language.scene import SceneCamera
 from tests.render.geometry.caster import mesh_of
 
 FAR = 4000.0

@@ -16,7 +16,7 @@ from render.geometry.meshes import load_mesh
 from render.geometry.raster import Layer, Pose, compose, mask_box, rasterize
 from render.geometry.rotation import transform
 from render.geometry.solid import Solid, solid
-from render.model.scene import SceneCamera
+from scene_specs.language.scene import SceneCamera
 from scene_specs.language.stage import load_stage
 from tests.render.geometry.caster import cast, mesh_of
 

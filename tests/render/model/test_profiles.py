@@ -4,7 +4,7 @@ import pytest
 
 from render.model.errors import UsageError
 from render.model.profiles import DEFAULT_PROFILE, episode_settings, profiles, settings_for
-from render.model.scene import Settings
+from scene_specs.language.scene import Settings
 from scene_specs.language.spec import EpisodeSpec
 from tests.factories import make_scene
 

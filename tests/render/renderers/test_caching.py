@@ -9,9 +9,9 @@ import numpy as np
 
 from render.api import compile_spec
 from render.model.passes import Passes
-from render.model.scene import Scene
 from render.renderers.caching import CachingRenderer
 from render.renderers.fake import FakeRenderer
+from scene_specs.language.scene import Scene
 
 VIEW = {"yaw_deg": 20, "elevation_deg": 30}
 

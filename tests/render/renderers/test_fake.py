@@ -14,8 +14,8 @@ from render.geometry.display import display
 from render.model.errors import RenderError
 from render.model.passes import Passes, Renderer
 from render.model.profiles import settings_for
-from render.model.scene import Scene
 from render.renderers.fake import FakeRenderer
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 
 

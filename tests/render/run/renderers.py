@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 from render.model.passes import Passes
-from render.model.scene import Scene, SceneFrame, SceneView
 from render.renderers.cycles.capture import captured
 from render.renderers.fake import FakeRenderer
+from scene_specs.language.scene import Scene, SceneFrame, SceneView
 
 
 def _first_time(name: str) -> bool:

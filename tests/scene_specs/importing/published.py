@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from render.geometry.camera import Camera
-from render.model.scene import SceneCamera
+from scene_specs.language.scene import SceneCamera
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from render.compiler import compile_episode
 from render.model.profiles import settings_for
-from render.model.scene import Scene
 from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
 from scene_specs.language.errors import SpecError
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import SpecSource, parse_episode
 from tests.scene_specs.reading.broken_specs import episode

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from render.model.errors import AssetError
-from render.model.scene import SceneMaterial
 from render.renderers.cycles.materials import blend, emission, glass, matte, metal, rubber
+from scene_specs.language.scene import SceneMaterial
 
 BUILDERS: dict[str, Callable[[SceneMaterial], Any]] = {
     "rubber": rubber.build,

@@ -17,8 +17,8 @@ from typing import Any
 import bpy
 
 from render.model.errors import AssetError
-from render.model.scene import SceneMaterial
 from render.renderers.cycles.materials.nodes import Tree
+from scene_specs.language.scene import SceneMaterial
 
 
 def build(material: SceneMaterial, path: Path) -> Any:

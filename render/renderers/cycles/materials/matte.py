@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from render.model.scene import SceneMaterial
 from render.renderers.cycles.materials.nodes import Tree
+from scene_specs.language.scene import SceneMaterial
 
 
 def build(material: SceneMaterial) -> Any:

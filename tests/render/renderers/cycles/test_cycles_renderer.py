@@ -13,10 +13,10 @@ from render.compiler.assets import resolve_blend
 from render.model.errors import AssetError, DeviceError
 from render.model.passes import Passes
 from render.model.profiles import settings_for
-from render.model.scene import Scene
 from render.renderers.cycles.capture import captured
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.renderers.fake import FakeRenderer
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 
 

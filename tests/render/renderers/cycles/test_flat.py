@@ -11,12 +11,12 @@ from render.annotations import annotate
 from render.compiler import compile_episode
 from render.model.passes import Passes
 from render.model.profiles import settings_for
-from render.model.scene import Scene
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.renderers.fake import FakeRenderer
 from scene_specs.benchmarks.malevic.draw import Options
 from scene_specs.benchmarks.malevic.generate import malevic_spec
 from scene_specs.benchmarks.malevic.shapes import COLORS
+from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from tools.malevic_pixels import differences
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from render.api import RenderedImage, compile_spec, render_scene
 from render.model.errors import AssetError
 from render.model.profiles import settings_for
-from render.model.scene import Scene
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.renderers.cycles.model_objects import ModelStore
 from render.renderers.fake import FakeRenderer
+from scene_specs.language.scene import Scene
 from tests.render.geometry.shapenet.trees import CASES, Case, Tree, obj
 
 RIGHT = [case for case in CASES if case.expect in ("right", "grey", "green", "half")]

@@ -12,7 +12,6 @@ from render.compiler import compile_episode
 from render.episode.make_record import make_record
 from render.model.passes import Passes
 from render.model.profiles import settings_for
-from render.model.scene import Scene
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.renderers.fake import FakeRenderer
 from scene_specs.benchmarks.kilogram.dataset import own_dataset
@@ -21,6 +20,7 @@ from scene_specs.benchmarks.kilogram.examples import RGB
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.benchmarks.kilogram.verify import verify_record
 from scene_specs.language.outlines import signed_area
+from scene_specs.language.scene import Scene
 from scene_specs.reading.source import parse_episode
 from tests import factories
 

@@ -61,12 +61,12 @@ def test_several_processes_find_the_same(store: LanceStore) -> None:
     assert [damage.episode_id for damage in together.damaged] == ["demo/4"]
 
 
-def _dies(_: object) -> None:
+def _dies(*_: object) -> None:
     os._exit(9)
 
 
 def test_a_process_that_dies_is_a_clear_error(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "_check_in_worker", _dies)
+    monkeypatch.setattr(looking, "check_unit", _dies)
     with pytest.raises(StoreError, match=r"died, possibly out of memory; .* fewer --workers"):
         verify(store, workers=2)
 

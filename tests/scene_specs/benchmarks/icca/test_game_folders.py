@@ -16,7 +16,6 @@ from scene_specs.benchmarks.icca.game_folders import (
     COLUMNS,
     game_folders,
     read_game,
-    recorded_rows,
     table_text,
     write_game,
 )
@@ -58,7 +57,11 @@ def test_a_published_folder_is_read_and_written_again(tmp_path: Path) -> None:
     assert (found.name, found.context, found.iteration, found.pictures) == ("003_YEkcXyz", 3, "full_sample", ())
     assert found.images[found.targets[0]] == "COCO_val2014_000000000042.jpg"
     assert found.recorded[5].message == 'the "red" one, number 5'
-    table = table_text(found, recorded_rows(found))
+    rows = [
+        {"msg": one.message, "clickedObj": one.clicked, "correct": str(one.correct), "time": one.time}
+        for one in found.recorded
+    ]
+    table = table_text(found, rows)
     own, theirs = (list(csv.reader(text.splitlines())) for text in
                    (table, (folder / "trials_for_003_YEkcXyz.csv").read_text()))  # fmt: skip
     assert own == theirs

@@ -13,7 +13,8 @@ from scene_specs.benchmarks.icca.generate import context_spec, context_specs
 from scene_specs.benchmarks.icca.image_sources import SOURCES
 from scene_specs.benchmarks.icca.referring_expressions import Lexicon
 from scene_specs.benchmarks.icca.scene_graph import graph_from_json, is_true_of
-from scene_specs.benchmarks.icca.verify import find_contradiction, is_icca, pictures_of_spec
+from scene_specs.benchmarks.icca.verify import find_contradiction, pictures_of_spec
+from scene_specs.benchmarks.verifiers import benchmark_of
 from scene_specs.language.errors import SpecError
 from scene_specs.language.spec import EpisodeSpec
 
@@ -44,7 +45,7 @@ def alone(spec: dict[str, Any]) -> list[set[tuple[str, str]]]:
 def test_a_context_is_a_right_spec_and_proved(source: str, vary: str, level: str) -> None:
     spec = context_spec(1, level, source, vary)
     EpisodeSpec.model_validate(spec)
-    assert is_icca(spec["task"])
+    assert benchmark_of(spec["task"]) == "icca"
     assert find_contradiction(spec["task"], pictures_of_spec(spec)) == ""
     assert spec["task"]["options"] == ["image-0", "image-1", "image-2", "image-3"]
 

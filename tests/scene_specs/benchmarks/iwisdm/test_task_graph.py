@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -23,7 +25,6 @@ from scene_specs.benchmarks.iwisdm.task_graph import (
     different,
     either,
     exists,
-    expression_of,
     get,
     same,
     select,
@@ -31,6 +32,13 @@ from scene_specs.benchmarks.iwisdm.task_graph import (
 )
 from scene_specs.benchmarks.iwisdm.trial import make_trial
 from scene_specs.language.errors import SpecError
+
+
+def expression_of(data: Mapping[str, Any]) -> Expression:
+    """The inverse of TaskGraph.data."""
+    children = tuple(expression_of(child) for child in data["child"])
+    return Expression(data["name"], children, data.get("frame"), data.get("property"), data.get("value"))
+
 
 CAR = Item("top left", "cars", "cars/#1", "front")
 BOAT = Item("bottom right", "boats", "boats/#2", "left")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from scene_specs.benchmarks.malevic.draw import Options
 from scene_specs.benchmarks.malevic.generate import malevic_spec
-from scene_specs.benchmarks.malevic.report import report
+from scene_specs.benchmarks.malevic.report import Report
 from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Class, class_of, classes
 from scene_specs.benchmarks.malevic.shapes import CLASSES, SHAPES, Areas, area_of, circle_of
 from scene_specs.benchmarks.malevic.verify import verify_spec
@@ -256,8 +256,11 @@ def test_arguments_out_of_range_are_named(name: str, split: str, number: int) ->
 
 
 def test_the_number_of_objects_is_biased_by_rejection_and_uniform_on_request() -> None:
-    published = report(malevic_spec(3, "pos", "train", n, Options(gap=0.0))["task"] for n in range(250))[0]["objects"]
-    uniform = report(malevic_spec(3, "pos", "train", n, Options(uniform_count=True))["task"] for n in range(250))[0]
+    published, uniform = (
+        Report(malevic_spec(3, "pos", "train", n, options)["task"] for n in range(250)).rows()[0]
+        for options in (Options(gap=0.0), Options(uniform_count=True))
+    )
+    published = published["objects"]
     # Of shipped scenes: 34, 28, 20, 12, 6 %; a query about one object makes fewer objects likelier still.
     assert published["5"] > 0.3 > published["7"] > published["9"]
     assert all(share == pytest.approx(0.2, abs=0.08) for share in uniform["objects"].values())
