@@ -18,7 +18,7 @@ from typing import Any
 import ray
 from ray._private import ray_constants
 from ray._private import worker as ray_worker
-from ray._raylet import AuthenticationTokenLoader, Config
+from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]  # missing in its stubs
 from ray.job_config import JobConfig
 
 from render.model.errors import RenderError, UsageError

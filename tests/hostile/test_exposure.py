@@ -113,12 +113,13 @@ def test_modules_in_the_working_directory_are_not_imported(tmp_path: Path) -> No
     script.parent.mkdir()
     script.write_text(
         "import sys\nfrom tests.compatibility.commands import command\n"
-        f"from render.run.doctor import run_probe\nprint(run_probe('cpu'))\n"
+        "from render.run.doctor import run_probe\nprint(run_probe('cpu'))\n"
         "command('render-batch')(sys.argv[1:])\n"
     )
     done = subprocess.run(
         [sys.executable, str(script), "s.json", "--renderer", "fake", "--size", "16x16", "--workers", "1"],
-        cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120, check=False,
+        cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120,
+        check=False,
     )  # fmt: skip
     assert not (tmp_path / "imported").exists(), (tmp_path / "imported").read_text()
     assert done.returncode == 0, done.stderr
