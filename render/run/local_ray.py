@@ -31,10 +31,7 @@ log = logging.getLogger(__name__)
 _OBJECT_STORE_BYTES = 512 * 2**20
 # A Unix socket's path has 107 characters at most, of which those of Ray and of the private folder take up to 79.
 _LONGEST_FOLDER = 28
-
-
-class RayStartError(RenderError):
-    """Ray did not start on this machine."""
+_QUIET: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "logging_level": logging.ERROR}
 
 
 @contextmanager
@@ -47,38 +44,25 @@ def local_ray(gpus: int | None = None) -> Iterator[int]:
         yield _gpus_seen()
         return
     _quieten()
-    with _private_folder() as folder, _loopback_only():
+    folder = _private_folder()
+    with _loopback_only():
+        _start_here(gpus, folder)
         try:
-            _start_here(gpus, folder)
             yield _gpus_seen()
         finally:
             ray.shutdown()
-
-
-@contextmanager
-def _private_folder() -> Iterator[Path]:
-    """Yield a new folder for the sockets, logs and session of Ray that only this user can open; remove it afterwards.
-
-    If Ray does not start, the folder stays, because the message names its logs.
-    """
-    base = tempfile.gettempdir()
-    base = base if len(os.fsencode(base)) <= _LONGEST_FOLDER else "/tmp"
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="ray-", dir=base))
-    except OSError as error:
-        raise RayStartError(
-            f"Ray did not start on this machine: {base}: {error.strerror}. Set TMPDIR to a folder that you can write, "
-            f"with a path of at most {_LONGEST_FOLDER} characters"
-        ) from error
-    keep = False
-    try:
-        yield folder
-    except RayStartError:
-        keep = True
-        raise
-    finally:
-        if not keep:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _private_folder() -> Path:
+    """Make a folder for the sockets, logs and session of Ray that only this user can open. Raises RenderError."""
+    base = tempfile.gettempdir()
+    try:
+        return Path(tempfile.mkdtemp(prefix="ray-", dir=base if len(os.fsencode(base)) <= _LONGEST_FOLDER else "/tmp"))
+    except OSError as error:
+        raise RenderError(
+            f"Ray did not start on this machine: {error}. Set TMPDIR to a folder that you can write"
+        ) from error
 
 
 @contextmanager
@@ -90,7 +74,7 @@ def _loopback_only() -> Iterator[None]:
         # Ray's switch for systems whose firewalls ask the user: it binds nothing to other addresses then.
         ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR: "0",
     }
-    before = {name: os.environ.get(name) for name in settings}
+    before = {name: os.environ[name] for name in settings if name in os.environ}
     cluster = ray_constants.ENABLE_RAY_CLUSTER
     os.environ.update(settings)
     ray_constants.ENABLE_RAY_CLUSTER = False
@@ -99,10 +83,9 @@ def _loopback_only() -> Iterator[None]:
         yield
     finally:
         ray_constants.ENABLE_RAY_CLUSTER = cluster
-        for name, value in before.items():
+        for name in settings:
             os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
+        os.environ.update(before)
         _reread_token()
 
 
@@ -127,17 +110,20 @@ def _start_here(gpus: int | None, folder: Path) -> None:
                 # Without an address, Ray would join any cluster that runs on this machine.
                 address="local",
                 include_dashboard=False,
-                log_to_driver=False,
-                configure_logging=False,
-                logging_level=logging.ERROR,
                 num_gpus=gpus,
                 object_store_memory=_OBJECT_STORE_BYTES,
                 job_config=_job(),
+                **_QUIET,
                 # Ray opens its own folder to everybody, so it is a folder inside the private one.
                 _temp_dir=str(folder / "r"),
             )
-        except Exception as error:  # Ray raises plain Exceptions if its processes do not start
-            raise RayStartError(
+        except BaseException as error:
+            ray.shutdown()
+            if not isinstance(error, Exception):
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            # Ray raises plain Exceptions if its processes do not start. The folder stays, because it has their logs.
+            raise RenderError(
                 f"Ray did not start on this machine: {first_line(error)} Check with render-doctor, and read the logs "
                 f"in {folder}/r/session_latest/logs; then run the same command again"
             ) from error
@@ -156,13 +142,7 @@ def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> It
         return
     _quieten()
     try:
-        ray.init(
-            address=address,
-            log_to_driver=False,
-            configure_logging=False,
-            logging_level=logging.ERROR,
-            job_config=_job(),
-        )
+        ray.init(address=address, job_config=_job(), **_QUIET)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise UsageError(
             f"--address {address}: no Ray cluster answers there: {first_line(error)} "

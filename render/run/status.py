@@ -115,15 +115,13 @@ class StatusFile:
         self._last = time.monotonic()
         self.status.written = time.time()
         try:
-            if "://" in self.status.store:
-                _make_private(self._path.parent)
+            path = _safe_path(self.status.store)
             # A link or a pipe under this name is replaced, and nothing is written through it.
-            with suppress(FileNotFoundError):
-                if not stat.S_ISREG(self._path.lstat().st_mode):
-                    self._path.unlink()
-            write_atomic(self._path, json.dumps(asdict(self.status)), fsync=False)
+            if path.is_symlink() or not path.is_file():
+                path.unlink(missing_ok=True)
+            write_atomic(path, json.dumps(asdict(self.status)), fsync=False)
             if "://" in self.status.store:
-                self._path.chmod(0o600)
+                path.chmod(0o600)
         except OSError as error:
             log.debug("%s: %s", self._path, error)
 
@@ -191,22 +189,22 @@ def path_of(store: str) -> Path:
     return base / f"diorama-{hashlib.sha256(store.encode()).hexdigest()[:16]}.status.json"
 
 
-def _make_private(folder: Path) -> None:
-    """Create a folder for this user unless it exists. Raises OSError if it is a link or others can write to it."""
-    with suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-    state = folder.lstat()
-    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.getuid() or state.st_mode & 0o022:
-        raise OSError(errno.EACCES, "not a folder that only this user can write", str(folder))
+def _safe_path(store: str) -> Path:
+    """Return `path_of(store)`. Raises OSError if others can write to its folder or replace it, for a URL."""
+    path = path_of(store)
+    if "://" in store:
+        with suppress(FileExistsError):
+            path.parent.mkdir(mode=0o700)
+        state = path.parent.lstat()
+        if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.getuid() or state.st_mode & 0o022:
+            raise OSError(errno.EACCES, "not a folder that only this user can write", str(path.parent))
+    return path
 
 
 def read_status(store: str) -> Status | None:
     """Return the last status of a run into a store; None if no valid status file exists."""
     try:
-        path = path_of(store)
-        if "://" in store:
-            _make_private(path.parent)
-        return TypeAdapter(Status).validate_json(read_foreign(path, _MOST_BYTES))
+        return TypeAdapter(Status).validate_json(read_foreign(_safe_path(store), _MOST_BYTES))
     except (OSError, ValueError):
         return None
 
