@@ -45,3 +45,42 @@ def test_commands_in_these_files_are_right() -> None:
         used = {word for line in found for word in re.findall(r"--[a-z][a-z-]+", line.split("spec:")[0])}
         assert name != "kuberay.yaml" or used, "the job gives no options: the test tests nothing"
         assert used <= known | {"--device", "--warm"}, f"{name}: {used - known}"
+
+
+def test_containers_run_without_privileges() -> None:
+    for name, service in _read("compose.yaml")["services"].items():
+        assert service["cap_drop"] == ["ALL"] and service["read_only"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert any(mount.startswith("/tmp") for mount in service["tmpfs"]), name
+    cluster = _read("kuberay.yaml")["spec"]["rayClusterSpec"]
+    for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
+        for container in group["template"]["spec"]["containers"]:
+            security = container["securityContext"]
+            assert security["runAsNonRoot"] and security["runAsUser"] == 1000
+            assert security["readOnlyRootFilesystem"] and not security["allowPrivilegeEscalation"]
+            assert security["capabilities"] == {"drop": ["ALL"]}
+            assert "/tmp" in {mount["mountPath"] for mount in container["volumeMounts"]}
+
+
+def test_every_package_of_the_image_is_checked_against_a_hash() -> None:
+    """And the image says which licenses it is under, in a file that is in the build's context."""
+    text = (DOCKER / "Dockerfile").read_text().replace("\\\n", " ")
+    installs = [line for line in text.splitlines() if "pip install" in line and "--no-deps" not in line]
+    assert len(installs) == 2
+    for line in installs:
+        (lock,) = re.findall(r"--require-hashes +-r (?:/tmp/)?(\S+)", line)
+        assert f"\n!{lock}\n" in (DOCKER / "Dockerfile.dockerignore").read_text()
+    assert (
+        "docker/LICENSES.txt" in text and "\n!docker/LICENSES.txt\n" in (DOCKER / "Dockerfile.dockerignore").read_text()
+    )
+    assert "GPL-3.0" in (DOCKER / "LICENSES.txt").read_text()
+
+
+def test_the_locks_of_the_image_agree() -> None:
+    pins = [
+        dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (DOCKER.parent / name).read_text(), re.MULTILINE))
+        for name in ("requirements.lock", "requirements-cluster.lock")
+    ]
+    shared = set(pins[0]) & set(pins[1])
+    assert "ray" in shared
+    assert {name: pins[0][name] for name in shared} == {name: pins[1][name] for name in shared}

@@ -152,7 +152,8 @@ def test_sdist_is_the_whole_source(built: Path) -> None:
         names = {name.partition("/")[2] for name in archive.getnames()}
     folders = ("diorama.py", "render", "scene_specs", "assets", "tools", "tests", "docker", "Makefile")
     assert not set(tracked(*folders)) - names
-    assert {"pyproject.toml", "README.md", "LICENSE", "requirements.lock", "requirements-dev.lock"} <= names
+    assert {"pyproject.toml", "README.md", "LICENSE"} <= names
+    assert {"requirements.lock", "requirements-dev.lock", "requirements-cluster.lock"} <= names
 
 
 def test_manifest_agrees_with_the_files() -> None:
@@ -190,7 +191,7 @@ def test_meshes_are_what_their_builder_makes(tmp_path: Path) -> None:
                 assert new.read(member) == old.read(member), f"{path.name}: {member}"
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock", "requirements-cluster.lock"])
 def test_lock_is_complete_and_names_no_index(lock: str) -> None:
     text = (ROOT / lock).read_text("utf-8")
     assert "://" not in text

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes the lock files from pyproject.toml: requirements.lock (what a user runs, stores on S3 included, since clusters
-# write there, and the build backend that installs Diorama itself) and requirements-dev.lock (the same and the tools for
-# tests). Run it after every change of the dependencies, and with --upgrade to take newer versions; without, versions
+# write there, and the build backend that installs Diorama itself), requirements-dev.lock (the same and the tools for
+# tests) and requirements-cluster.lock (what Ray's launchers need besides, for docker/Dockerfile). Run it after every change of the dependencies, and with --upgrade to take newer versions; without, versions
 # that still fit stay.
 # The files hold hashes of every file of a release, for all platforms, and no index's address: they work with any mirror.
 set -euo pipefail
@@ -24,7 +24,9 @@ compile() { # compile LOCK [option of uv...]: written beside the old lock's plac
 grep -oE '"hatchling[^"]*"' pyproject.toml | head -n 1 | tr -d '"' >"$work/backend.in"
 compile requirements.lock "$@" --extra s3 pyproject.toml "$work/backend.in"
 compile requirements-dev.lock "$@" --extra s3 --extra dev --constraint "$work/requirements.lock" pyproject.toml "$work/backend.in"
+sed -nE 's/^ray(==[^ ]+).*/ray[default]\1/p' "$work/requirements.lock" >"$work/cluster.in"
+compile requirements-cluster.lock "$@" --constraint "$work/requirements.lock" "$work/cluster.in"
 # Temporary names would change with every run.
-sed -i.bak "s#$work/##g" "$work"/requirements.lock "$work"/requirements-dev.lock
-mv "$work/requirements.lock" "$work/requirements-dev.lock" .
-echo "lock: wrote requirements.lock and requirements-dev.lock"
+sed -i.bak "s#$work/##g" "$work"/requirements*.lock
+mv "$work"/requirements*.lock .
+echo "lock: wrote requirements.lock, requirements-dev.lock and requirements-cluster.lock"

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ LIBRARIES = {
 _PROBE_SECONDS = 60.0
 # The first use of a GPU for which the wheel has no kernels compiles them, which takes minutes without output.
 _WARM_SECONDS = 1800.0
+_PACKAGES = ("diorama", "render", "scene_specs", "assets")
 _LEAST_FREE = 2 * 2**30
 
 
@@ -56,6 +58,16 @@ def check_python() -> Check:
     return Check("python", right, found, "" if right else "bpy 4.5 needs Python 3.11: make a new environment with it")
 
 
+def check_packages() -> Check:
+    """Check that no other distribution installs files into our packages, where they would run as ours."""
+    owners = packages_distributions()
+    foreign = sorted({name for ours in _PACKAGES for name in owners.get(ours, ()) if name != "diorama"})
+    if foreign:
+        found = f"{', '.join(foreign)}: has files in Diorama's packages, which run as if they were ours"
+        return Check("packages", False, found, f"pip uninstall {' '.join(foreign)}, then reinstall Diorama")
+    return Check("packages", True, "no other distribution has files in Diorama's packages")
+
+
 def check_libraries() -> Check:
     """Check that the shared libraries which bpy loads are installed."""
     missing = []
@@ -71,7 +83,8 @@ def check_libraries() -> Check:
 
 def run_probe(device: str, limit: float = _PROBE_SECONDS) -> dict[str, Any]:
     """Run the Blender probe in its own process; return its facts, or {"error": ...} if it crashed, hung or failed."""
-    command = [sys.executable, "-m", "render.renderers.cycles.probe", device]
+    # -P: a module in the working directory, which may hold others' files, must not take the place of a library.
+    command = [sys.executable, "-P", "-m", "render.renderers.cycles.probe", device]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
@@ -110,7 +123,7 @@ def check_ray() -> Check:
         with local_ray() as gpus:
             answer = ray.get(ray.remote(lambda: True).remote(), timeout=_PROBE_SECONDS)
     except Exception as error:
-        return Check("ray", False, f"{ray.__version__}: {error}", "read the logs in /tmp/ray/session_latest/logs")
+        return Check("ray", False, f"{ray.__version__}: {error}", "check the memory and the temporary folder")
     took = time.perf_counter() - start
     return Check("ray", bool(answer), f"{ray.__version__}, sees {gpus} GPUs, a worker answered within {took:.1f} s")
 
@@ -161,7 +174,7 @@ def check_assets() -> Check:
 
 def examine(device: str, store: str) -> Iterator[Check]:
     """Run all checks, the slow ones in parallel."""
-    quick: list[Callable[[], Check]] = [check_python, check_libraries, check_assets]
+    quick: list[Callable[[], Check]] = [check_python, check_packages, check_libraries, check_assets]
     with ThreadPoolExecutor(max_workers=1) as pool:
         blender = pool.submit(check_blender, device)
         for check in quick:

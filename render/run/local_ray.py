@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
+import shutil
 import socket
+import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import ray
+from ray._private import ray_constants
 from ray._private import worker as ray_worker
+from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]  # missing in its stubs
+from ray.job_config import JobConfig
 
 from render.model.errors import RenderError, UsageError
 from render.run.pool import first_line
@@ -21,6 +29,9 @@ log = logging.getLogger(__name__)
 
 # Holds records of a few megabytes between worker and committer; Ray's default is a third of the memory.
 _OBJECT_STORE_BYTES = 512 * 2**20
+# A Unix socket's path has 107 characters at most, of which those of Ray and of the private folder take up to 79.
+_LONGEST_FOLDER = 28
+_QUIET: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "logging_level": logging.ERROR}
 
 
 @contextmanager
@@ -33,14 +44,64 @@ def local_ray(gpus: int | None = None) -> Iterator[int]:
         yield _gpus_seen()
         return
     _quieten()
-    _start_here(gpus)
+    folder = _private_folder()
+    with _loopback_only():
+        _start_here(gpus, folder)
+        try:
+            yield _gpus_seen()
+        finally:
+            ray.shutdown()
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _private_folder() -> Path:
+    """Make a folder for the sockets, logs and session of Ray that only this user can open. Raises RenderError."""
+    base = tempfile.gettempdir()
     try:
-        yield _gpus_seen()
+        return Path(tempfile.mkdtemp(prefix="ray-", dir=base if len(os.fsencode(base)) <= _LONGEST_FOLDER else "/tmp"))
+    except OSError as error:
+        raise RenderError(
+            f"Ray did not start on this machine: {error}. Set TMPDIR to a folder that you can write"
+        ) from error
+
+
+@contextmanager
+def _loopback_only() -> Iterator[None]:
+    """Let Ray listen on 127.0.0.1 only, with a token that is in no file; undo the settings afterwards."""
+    settings = {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        # Ray's switch for systems whose firewalls ask the user: it binds nothing to other addresses then.
+        ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR: "0",
+    }
+    before = {name: os.environ[name] for name in settings if name in os.environ}
+    cluster = ray_constants.ENABLE_RAY_CLUSTER
+    os.environ.update(settings)
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    _reread_token()
+    try:
+        yield
     finally:
-        ray.shutdown()
+        ray_constants.ENABLE_RAY_CLUSTER = cluster
+        for name in settings:
+            os.environ.pop(name, None)
+        os.environ.update(before)
+        _reread_token()
 
 
-def _start_here(gpus: int | None) -> None:
+def _reread_token() -> None:
+    """Make Ray forget the token that it has read, perhaps from the home folder, and follow the environment."""
+    # In this order: Ray aborts if it misses a token that its settings ask for.
+    Config.initialize("")
+    AuthenticationTokenLoader.instance().reset_cache()
+
+
+def _job() -> JobConfig:
+    """Let workers search the working directory for modules only if this process does: it may hold others' files."""
+    return JobConfig(_client_job="" not in sys.path and str(Path.cwd()) not in sys.path)
+
+
+def _start_here(gpus: int | None, folder: Path) -> None:
     with warnings.catch_warnings():
         # Ray forks and calls exec immediately, so the locks of Lance are not inherited.
         warnings.filterwarnings("ignore", message="lance is not fork-safe")
@@ -49,17 +110,22 @@ def _start_here(gpus: int | None) -> None:
                 # Without an address, Ray would join any cluster that runs on this machine.
                 address="local",
                 include_dashboard=False,
-                log_to_driver=False,
-                configure_logging=False,
-                logging_level=logging.ERROR,
                 num_gpus=gpus,
                 object_store_memory=_OBJECT_STORE_BYTES,
+                job_config=_job(),
+                **_QUIET,
+                # Ray opens its own folder to everybody, so it is a folder inside the private one.
+                _temp_dir=str(folder / "r"),
             )
-        except Exception as error:  # Ray raises plain Exceptions if its processes do not start
+        except BaseException as error:
             ray.shutdown()
+            if not isinstance(error, Exception):
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            # Ray raises plain Exceptions if its processes do not start. The folder stays, because it has their logs.
             raise RenderError(
                 f"Ray did not start on this machine: {first_line(error)} Check with render-doctor, and read the logs "
-                "in /tmp/ray/session_latest/logs; then run the same command again"
+                f"in {folder}/r/session_latest/logs; then run the same command again"
             ) from error
 
 
@@ -76,7 +142,7 @@ def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> It
         return
     _quieten()
     try:
-        ray.init(address=address, log_to_driver=False, configure_logging=False, logging_level=logging.ERROR)
+        ray.init(address=address, job_config=_job(), **_QUIET)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise UsageError(
             f"--address {address}: no Ray cluster answers there: {first_line(error)} "

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import logging
 import os
 import socket
+import stat
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, TypeAdapter
 
 from scene_specs.language.atomic import write_atomic
+from scene_specs.language.foreign import printable, read_foreign
 
 if TYPE_CHECKING:
     from render.run.summary import Summary
@@ -24,6 +30,10 @@ log = logging.getLogger(__name__)
 _EVERY_SECONDS = 2.0
 # On another host only the age of the file shows whether its writer is alive.
 _STALE_SECONDS = 30.0
+_MOST_BYTES = 1 << 16
+# A status beside a downloaded store is a stranger's: numbers that arithmetic on floats can take, no NaN.
+_Count = Annotated[int, Field(ge=0, le=2**53)]
+_Amount = Annotated[float, Field(ge=0, le=2**53)]
 
 
 @dataclass
@@ -36,18 +46,18 @@ class Status:
     """
 
     store: str
-    total: int = 0
-    done: int = 0
-    failed: int = 0
-    images: int = 0
-    rate: float = 0.0
-    workers: int = 0
+    total: _Count = 0
+    done: _Count = 0
+    failed: _Count = 0
+    images: _Count = 0
+    rate: _Amount = 0.0
+    workers: _Count = 0
     state: str = "running"
     host: str = ""
-    pid: int = 0
+    pid: _Count = 0
     born: str = ""
-    started: float = 0.0
-    written: float = 0.0
+    started: _Amount = 0.0
+    written: _Amount = 0.0
 
     @property
     def alive(self) -> bool:
@@ -60,6 +70,9 @@ class Status:
 
     def line(self) -> str:
         """Return the status in one line of text."""
+        return printable(self._line())
+
+    def _line(self) -> str:
         left = self.total - self.done - self.failed
         text = f"{self.store}: {self.done} of {self.total} episodes done"
         text += f", {self.failed} failed" if self.failed else ""
@@ -102,7 +115,13 @@ class StatusFile:
         self._last = time.monotonic()
         self.status.written = time.time()
         try:
-            write_atomic(self._path, json.dumps(asdict(self.status)), fsync=False)
+            path = _safe_path(self.status.store)
+            # A link or a pipe under this name is replaced, and nothing is written through it.
+            if path.is_symlink() or not path.is_file():
+                path.unlink(missing_ok=True)
+            write_atomic(path, json.dumps(asdict(self.status)), fsync=False)
+            if "://" in self.status.store:
+                path.chmod(0o600)
         except OSError as error:
             log.debug("%s: %s", self._path, error)
 
@@ -170,11 +189,23 @@ def path_of(store: str) -> Path:
     return base / f"diorama-{hashlib.sha256(store.encode()).hexdigest()[:16]}.status.json"
 
 
+def _safe_path(store: str) -> Path:
+    """Return `path_of(store)`. Raises OSError if others can write to its folder or replace it, for a URL."""
+    path = path_of(store)
+    if "://" in store:
+        with suppress(FileExistsError):
+            path.parent.mkdir(mode=0o700)
+        state = path.parent.lstat()
+        if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.getuid() or state.st_mode & 0o022:
+            raise OSError(errno.EACCES, "not a folder that only this user can write", str(path.parent))
+    return path
+
+
 def read_status(store: str) -> Status | None:
     """Return the last status of a run into a store; None if no valid status file exists."""
     try:
-        return Status(**json.loads(path_of(store).read_text()))
-    except (OSError, ValueError, TypeError):
+        return TypeAdapter(Status).validate_json(read_foreign(_safe_path(store), _MOST_BYTES))
+    except (OSError, ValueError):
         return None
 
 

@@ -8,6 +8,7 @@ import pickle
 import re
 import shutil
 import socket
+import stat
 import tempfile
 import time
 import traceback
@@ -253,8 +254,10 @@ def sweep_scratch(root: Path = Path("/dev/shm")) -> None:
         return
     for folder in root.glob("diorama-*"):
         try:
-            facts = folder.stat()
-            if folder.is_dir() and facts.st_uid == os.getuid() and time.time() - facts.st_mtime > _STALE_SECONDS:
+            # Of the name itself: a link may lead to anything that is this user's.
+            facts = folder.lstat()
+            mine = stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.getuid()
+            if mine and time.time() - facts.st_mtime > _STALE_SECONDS:
                 shutil.rmtree(folder, ignore_errors=True)
         except OSError:
             continue

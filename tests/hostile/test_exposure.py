@@ -99,6 +99,32 @@ def test_everything_listens_on_the_loopback_address_only(run: tuple[int, Path]) 
     assert set(addresses) <= LOOPBACK
 
 
+def test_modules_in_the_working_directory_are_not_imported(tmp_path: Path) -> None:
+    """Specs are rendered in the folder that they came in, which holds files named like libraries."""
+    folder = tmp_path / "downloaded"
+    folder.mkdir()
+    for name in ("trimesh", "pyarrow", "numpy", "bpy", "render", "pycocotools"):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'a').write('{name} ')\n")
+    (folder / "s.json").write_text(
+        json.dumps({"version": 1, "id": "a", "frames": [{"objects": [{"shape": "cube"}]}]}) + "\n"
+    )
+    script = tmp_path / "script" / "command"
+    script.parent.mkdir()
+    script.write_text(
+        "import sys\nfrom tests.compatibility.commands import command\n"
+        "from render.run.doctor import run_probe\nprint(run_probe('cpu'))\n"
+        "command('render-batch')(sys.argv[1:])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script), "s.json", "--renderer", "fake", "--size", "16x16", "--workers", "1"],
+        cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120,
+        check=False,
+    )  # fmt: skip
+    assert not (tmp_path / "imported").exists(), (tmp_path / "imported").read_text()
+    assert done.returncode == 0, done.stderr
+
+
 def open_files(processes: list[int]) -> list[Path]:
     """Regular files and Unix sockets of these processes that lie in shared temporary folders or the home."""
     found = set()

@@ -19,7 +19,8 @@ def test_this_machine_is_well(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["--device", "cpu", "--store", str(tmp_path / "s.lance"), "--json"])
     checks = {check["name"]: check for check in json.loads(done.stdout)}
     assert done.exit_code == 0, done.stdout
-    assert set(checks) == {"python", "libraries", "assets", "disk", "blender", "devices", "render", "ray", "store"}
+    names = {"python", "packages", "libraries", "assets", "disk", "blender", "devices", "render", "ray", "store"}
+    assert set(checks) == names
     assert "CPU" in checks["render"]["found"]
 
 
@@ -39,6 +40,17 @@ def test_missing_libraries_give_the_command(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(ctypes, "CDLL", load)
     check = doctor.check_libraries()
     assert check.ok is False and check.todo == "sudo apt-get install libsm6"
+
+
+def test_another_distribution_in_our_packages_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = tmp_path / "intruder-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: intruder\nVersion: 1.0\n")
+    (info / "RECORD").write_text("render/store/rows.py,,\nintruder-1.0.dist-info/METADATA,,\n")
+    assert doctor.check_packages().ok
+    monkeypatch.syspath_prepend(str(tmp_path))
+    check = doctor.check_packages()
+    assert check.ok is False and "intruder" in check.found and "pip uninstall intruder" in check.todo
 
 
 def test_a_blender_that_crashes_or_hangs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

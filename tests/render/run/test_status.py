@@ -64,6 +64,15 @@ def test_remote_stores_have_theirs_in_the_runtime_folder(tmp_path: Path, monkeyp
 
 def test_a_damaged_file_is_no_status(tmp_path: Path) -> None:
     store = str(tmp_path / "a.lance")
-    for text in ("", "{", json.dumps({"other": 1})):
+    wrong = [{"other": 1}, {"store": 1}, {"store": "a", "total": "x"}, {"store": "a", "done": 10**400}]
+    texts = [json.dumps(one) for one in wrong] + ['{"store": "a", "rate": NaN}', '{"store": "a", "written": 1e999}']
+    for text in ("", "{", *texts, '"' + "x" * 70_000):
         path_of(store).write_text(text)
-        assert read_status(store) is None
+        assert read_status(store) is None, text[:80]
+
+
+def test_what_a_stranger_wrote_into_a_status_does_nothing_to_a_terminal(tmp_path: Path) -> None:
+    store = str(tmp_path / "a.lance")
+    path_of(store).write_text(json.dumps({"store": "a\x1b]0;x\x07", "state": "running", "total": 2**53, "done": 1}))
+    found = read_status(store)
+    assert found is not None and "\x1b" not in found.line() and "\x07" not in found.line()

@@ -50,5 +50,8 @@ def test_only_scratch_that_nobody_uses_is_swept(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "view.exr").touch()
         os.utime(tmp_path / name, (time.time() - age, time.time() - age))
+    (tmp_path / "diorama-link").symlink_to(tmp_path / "other")
+    os.utime(tmp_path / "diorama-link", (0, 0), follow_symlinks=False)
     sweep_scratch(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["diorama-new", "other"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["diorama-link", "diorama-new", "other"]
+    assert (tmp_path / "other" / "view.exr").exists()
