@@ -63,9 +63,11 @@ def test_a_face_of_a_million_corners_is_an_error_of_the_model(tmp_path: Path) ->
     assert done.peak < 1500
 
 
-def test_passwords_in_an_endpoint_are_not_printed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [(), ("-vv",)], ids=["plain", "verbose"])
+@pytest.mark.parametrize("command", ["ls", "create"])
+def test_passwords_in_an_endpoint_are_not_printed(command: str, options: tuple[str, ...]) -> None:
     done = run_bounded(
-        "render-store", "ls", "s3://bucket/x", seconds=120,
+        "render-store", command, "s3://bucket/x", *options, seconds=120,
         env={"AWS_ENDPOINT": "http://user:hunter2@127.0.0.1:9", "AWS_ALLOW_HTTP": "1", "AWS_ACCESS_KEY_ID": "k",
              "AWS_SECRET_ACCESS_KEY": "s3cr3t", "AWS_REGION": "r"},
     )  # fmt: skip

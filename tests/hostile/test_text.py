@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,13 @@ def test_a_command_prints_no_terminal_escapes(store: str, tmp_path: Path, argume
     assert "Traceback" not in done.err, done.err
     for text in (done.out, done.err):
         assert [character for character in text if not character.isprintable() and character not in "\n\t"] == [], text
+
+
+def test_json_stays_json_and_keeps_every_character(store: str) -> None:
+    """C1 control characters and U+202E are raw in the JSON that Python writes without `ensure_ascii`."""
+    listed = run_bounded("render-store", "ls", store, "--json").out
+    assert f"demo/{ESCAPE}" in [json.loads(line)["episode_id"] for line in listed.splitlines()]
+    shown = run_bounded("render-store", "show", store, f"demo/{ESCAPE}", "--json").out
+    assert json.loads(shown)["task"]["answer"] == ESCAPE
+    for text in (listed, shown):
+        assert text.replace("\n", "").isprintable()
