@@ -110,9 +110,14 @@ def test_pages_hold_markup_as_data(tmp_path: Path) -> None:
     record = rendered("demo/a")
     frames = tuple(frame.model_copy(update={"utterance": MARKUP}) for frame in record.scene.frames)
     scene = record.scene.model_copy(update={"frames": frames, "split": MARKUP, "task": {"benchmark": MARKUP}})
-    store = make_store(tmp_path, [changed(record, episode_id=f"demo/{MARKUP}", scene=scene)])
+    free = scene.model_copy(update={"split": "train"})
+    store = make_store(
+        tmp_path, [changed(record, episode_id=f"demo/{MARKUP}", scene=scene), changed(record, scene=free)]
+    )
     folder = Path(store).rename(tmp_path / "<img src=x onerror=alert(1)>")
-    assert run_bounded("render-gallery", str(folder), "--out", tmp_path / "out").code == 0
+    done = run_bounded("render-gallery", str(folder), "--out", tmp_path / "out")
+    # The id can't be read; the page of the other episode holds the markup.
+    assert (done.code, len(list((tmp_path / "out/episodes").glob("*/*")))) == (4, 1), done.err
     for path in (tmp_path / "out").rglob("*"):
         if path.suffix == ".html" or (path.suffix == ".js" and path.parent.name != "static"):
             assert b"<img" not in path.read_bytes(), path
