@@ -88,6 +88,13 @@ def test_a_gallery_does_not_publish_where_its_store_is(tmp_path: Path) -> None:
         assert not path.is_file() or b"home-of-somebody" not in path.read_bytes(), path
     # Made again in place, it is still known as the gallery of that store.
     assert "becomes the gallery" not in run_bounded("render-gallery", store, "--out", out).err
+    # So is the gallery of an older version, which has the path instead of its hash.
+    marker = json.loads((out / "gallery.json").read_text())
+    del marker["location_hash"]
+    for path, expected in ((store, False), ("/other/s.lance", True)):
+        (out / "gallery.json").write_text(json.dumps({**marker, "store": path}))
+        done = run_bounded("render-gallery", store, "--out", out)
+        assert (done.code, "becomes the gallery" in done.err) == (0, expected), done.err
 
 
 @pytest.mark.parametrize("format_name", ["folder", "coco", "clevr", "webdataset", "huggingface"])
