@@ -91,8 +91,8 @@ def test_a_gallery_does_not_publish_where_its_store_is(tmp_path: Path) -> None:
     # So is the gallery of an older version, which has the path instead of its hash.
     marker = json.loads((out / "gallery.json").read_text())
     del marker["location_hash"]
-    for path, expected in ((store, False), ("/other/s.lance", True)):
-        (out / "gallery.json").write_text(json.dumps({**marker, "store": path}))
+    for stored, expected in ((store, False), ("/other/s.lance", True)):
+        (out / "gallery.json").write_text(json.dumps({**marker, "store": stored}))
         done = run_bounded("render-gallery", store, "--out", out)
         assert (done.code, "becomes the gallery" in done.err) == (0, expected), done.err
 
