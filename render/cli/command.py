@@ -10,13 +10,14 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import click
 
 from render.model.errors import DioramaError, SpecError, UsageError
+from scene_specs.language.foreign import printable, without_passwords
 
 MAX_DIAGNOSTICS = 50
 INTERRUPTED = 130
@@ -35,9 +36,24 @@ class _EchoHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         prefix = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
         try:
-            click.echo(prefix + self.format(record), err=True)
+            click.echo(prefix + printable(without_passwords(self.format(record))), err=True)
         except Exception:
             self.handleError(record)
+
+
+class _PrintableOutput:
+    """Stdout on which texts of a stranger's files can't control the terminal. Everything else is the stream's."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write the text with control characters escaped."""
+        self._stream.write(printable(text))
+        return len(text)
 
 
 def set_up_logging(verbose: int = 0) -> None:
@@ -131,7 +147,7 @@ class DioramaCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Invoke the command; exit with the code of the error that it raises."""
-        with _exit_on_error(ctx):
+        with _exit_on_error(ctx), redirect_stdout(cast(IO[str], _PrintableOutput(sys.stdout))):
             return super().invoke(ctx)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from render.export._image_files import ID
-from render.export.atomic_output import FileConflictError, output_lock, put_folder
+from render.export.atomic_output import FileConflictError, below, output_lock, put_folder
 from render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport, chosen_ids, write_records
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
@@ -40,7 +40,7 @@ def export_folders(
     owners: dict[Path, str] = {}
 
     def is_missing(episode_id: str) -> bool:
-        folder = out / folder_of(episode_id)
+        folder = below(out, folder_of(episode_id))
         owner = owners.setdefault(folder, episode_id)
         if owner != episode_id:
             # Folder names have no leading zeros.
@@ -53,12 +53,12 @@ def export_folders(
         return found != identities[episode_id]
 
     def write(record: EpisodeRecord) -> bool:
-        target = out / folder_of(record.episode_id)
+        name = folder_of(record.episode_id)
         files = files_of(record, identities[record.episode_id])
-        for path in (target, *target.parents):
+        for path in (out / name, *(out / name).parents):
             if path.exists() and not path.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
-        put_folder(target, files, merge)
+        put_folder(out, name, files, merge)
         return True
 
     with output_lock(out):

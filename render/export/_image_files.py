@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from render.export.atomic_output import compact_json, output_lock, put_file, remove_leftovers
+from render.export.atomic_output import below, compact_json, output_lock, put_file, remove_leftovers
 from render.export.protocol import ExportOptions, ExportReport, chosen_ids, write_records
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord
@@ -126,13 +126,11 @@ class ImageExport:
         """Write all images of an episode to these paths below `out`; return whether any is new."""
         overwrite = self.options.overwrite
         # All are written, also after a new one.
-        new = [
-            put_file(self.out / path, image.png, overwrite) for path, image in zip(paths, record.images, strict=True)
-        ]
+        new = [put_file(self.out, path, image.png, overwrite) for path, image in zip(paths, record.images, strict=True)]
         return any(new)
 
     def stream(self, name: str, lists: Sequence[str], kind: Callable[..., StreamedJson] = StreamedJson) -> StreamedJson:
         """The JSON file `name` below `out`, opened on first use."""
         if name not in self.streams:
-            self.streams[name] = kind(self.out / name, lists, self._stack)
+            self.streams[name] = kind(below(self.out, name), lists, self._stack)
         return self.streams[name]

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from render.export._image_files import split_of
-from render.export.atomic_output import output_lock, remove_leftovers
+from render.export.atomic_output import below, output_lock, remove_leftovers
 from render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport, chosen_ids, iter_valid_records
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord
@@ -80,7 +80,7 @@ class _Manifest:
 
     def save(self) -> None:
         data = {"version": self.version, "files": {name: asdict(self.files[name]) for name in sorted(self.files)}}
-        write_atomic(self.out / MANIFEST, json.dumps(data, indent=1) + "\n", fsync=False)
+        write_atomic(below(self.out, MANIFEST), json.dumps(data, indent=1) + "\n", fsync=False)
 
     def has(self, shard: Shard) -> bool:
         written = self.files.get(shard.name)
@@ -106,7 +106,8 @@ def export_shards(
     with output_lock(out):
         remove_leftovers(out)
         manifest = _Manifest.load(out, format_.version)
-        planned = _plan(store, options, format_)
+        planned = _plan(store, options, format_, report)
+        progress(len(report.failed))
         _drop_others(manifest, planned, options, report)
         for shard in planned:
             if manifest.has(shard):
@@ -122,7 +123,7 @@ def export_shards(
     return report
 
 
-def _plan(store: EpisodeReader, options: ExportOptions, format_: ShardFormat) -> list[Shard]:
+def _plan(store: EpisodeReader, options: ExportOptions, format_: ShardFormat, report: ExportReport) -> list[Shard]:
     rows = store.scan(["episode_id", "split", *IDENTITY_COLUMNS], options.where, 8192)
     facts = {row["episode_id"]: (row["split"], [row[name] for name in IDENTITY_COLUMNS]) for row in rows}
     splits: dict[str, list[str]] = {}
@@ -130,7 +131,7 @@ def _plan(store: EpisodeReader, options: ExportOptions, format_: ShardFormat) ->
         try:
             splits.setdefault(split_of(facts[key][0]), []).append(key)
         except ValueError as error:
-            raise StoreError(f"episode {key}: {error}") from error
+            report.failed.append(f"episode {key}: {error}")
     planned = []
     size = options.shard_size or format_.episodes
     for split in sorted(splits):
@@ -168,7 +169,7 @@ def _write(
     report: ExportReport,
     progress: Callable[[int], None],
 ) -> None:
-    path = manifest.out / shard.name
+    path = below(manifest.out, shard.name)
 
     def counted() -> Iterator[EpisodeRecord]:
         for record in iter_valid_records(store, shard.ids, report, progress):

@@ -13,14 +13,32 @@ from typing import Any
 
 from render.model.errors import UsageError
 from scene_specs.language.atomic import write_atomic
+from scene_specs.language.foreign import refuse_links
 
 
 class FileConflictError(Exception):
     """A file exists with other contents, and --overwrite was not passed."""
 
 
-def put_file(path: Path, content: bytes, overwrite: bool) -> bool:
-    """Write a file atomically; return False if it already has this content. Raises FileConflictError, OSError."""
+def below(out: Path, name: str | Path) -> Path:
+    """The path of a file or folder to write or delete below `out`. Raises UsageError if a symbolic link is on the way.
+
+    Call it right before each use: a store, an export or a gallery may come from somebody else, with links in it.
+    """
+    path = out / name
+    try:
+        refuse_links(out, path)
+    except OSError as error:
+        raise UsageError(f"--out {out}: {error.filename} {error.strerror}; remove the link") from error
+    return path
+
+
+def put_file(out: Path, name: str | Path, content: bytes, overwrite: bool) -> bool:
+    """Write a file below `out` atomically; return False if it already has this content.
+
+    Raises FileConflictError, UsageError for a link, OSError.
+    """
+    path = below(out, name)
     try:
         if path.stat().st_size == len(content) and path.read_bytes() == content:
             return False
@@ -34,26 +52,39 @@ def put_file(path: Path, content: bytes, overwrite: bool) -> bool:
     return True
 
 
-def put_folder(target: Path, files: Mapping[str, bytes], merge: Callable[[Path, Path], None] | None = None) -> None:
-    """Write a folder of files (relative path -> content) that gets its name once it is complete. Raises OSError.
+def put_folder(
+    out: Path, name: Path, files: Mapping[str, bytes], merge: Callable[[Path, Path], None] | None = None
+) -> None:
+    """Write a folder of files (relative path -> content) below `out` that gets its name once it is complete.
 
-    merge: called with the complete temporary folder and `target` if `target` exists; by default `target` is deleted
-    and replaced.
+    merge: called with the complete temporary folder and the existing folder, if there is one; by default the existing
+    folder is deleted and replaced. Raises UsageError for a link, OSError.
     """
-    partial = target.with_name(f".{target.name}.partial")
+    target = below(out, name)
+    partial = below(out, name.with_name(f".{name.name}.partial"))
     # Left by a process that was killed.
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    for name, content in files.items():
-        path = partial / name
+    for file, content in files.items():
+        path = partial / file
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
     if merge is not None and target.exists():
         merge(partial, target)
         return
     if target.exists():
-        shutil.rmtree(target)
+        remove_folder(out, name)
     partial.rename(target)
+
+
+def remove_folder(out: Path, name: Path) -> None:
+    """Delete a folder below `out`. Raises UsageError for a link, OSError."""
+    handle = os.open(below(out, name).parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        # Relative to the open folder, and rmtree itself refuses a link: nothing can be put in place of either.
+        shutil.rmtree(name.name, dir_fd=handle)
+    finally:
+        os.close(handle)
 
 
 def compact_json(value: Any) -> str:

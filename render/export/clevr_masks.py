@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from render.annotations.annotate import encode_mask
-from render.export.atomic_output import FileConflictError, compact_json, output_lock, put_file
+from render.export.atomic_output import FileConflictError, below, compact_json, output_lock, put_file
 from render.export.protocol import ExportOptions, ExportReport
 from render.geometry.camera import Camera
 from render.geometry.raster import Pose, compose, mask_box, rasterize
@@ -53,7 +53,7 @@ def export(file: Path, out: Path, options: ExportOptions, progress: Callable[[in
     digest = _digest(file)
     name = file.stem.removesuffix("_scenes") + "_masks"
     with output_lock(out):
-        journal = out / f".{name}.jsonl"
+        journal = below(out, f".{name}.jsonl")
         done = _done(journal, digest)
         lines: list[str] = []
         try:
@@ -64,7 +64,7 @@ def export(file: Path, out: Path, options: ExportOptions, progress: Callable[[in
                         _append(journal, digest, lines)
                     progress(1)
             _append(journal, digest, lines)
-            _write_result(journal, out / f"{name}.json", file, digest, options, report)
+            _write_result(journal, below(out, f"{name}.json"), file, digest, options, report)
             journal.unlink()
         except FileConflictError as error:
             report.differing.append(str(error))
@@ -120,7 +120,7 @@ def _write_result(
             report.failed.append(problem)
     info = {"source": file.name, "source_sha256": digest, "format_version": FORMAT_VERSION}
     text = f'{{"info": {compact_json(info)},\n"scenes": [\n' + ",\n".join(scenes) + "]}\n"
-    if put_file(target, text.encode(), options.overwrite):
+    if put_file(target.parent, target.name, text.encode(), options.overwrite):
         report.exported += len(scenes)
     else:
         report.skipped += len(scenes)

@@ -19,6 +19,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards
+from render.export.atomic_output import below
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord
 from render.store.columns import episode_schema
@@ -78,7 +79,7 @@ def _write(path: Path, _shard: Shard, records: Iterator[EpisodeRecord]) -> int:
 
 
 def _finish(store: EpisodeReader, out: Path, options: ExportOptions, files: dict[str, WrittenShard]) -> None:
-    write_atomic(out / "README.md", _card(store, options, files), fsync=False)
+    write_atomic(below(out, "README.md"), _card(store, options, files), fsync=False)
 
 
 def _card(store: EpisodeReader, options: ExportOptions, files: dict[str, WrittenShard]) -> str:

@@ -70,7 +70,7 @@ class _KilogramExport(ImageExport):
         for image in record.images:
             truth = truths[image.frame]
             name, path = _name_and_path(record, condition, image.name, truth)
-            if put_file(self.out / "images" / path, image.png, self.options.overwrite):
+            if put_file(self.out, f"images/{path}", image.png, self.options.overwrite):
                 self._written.add(path)
             paths.append(path)
             shown[image.frame] = (name, truth)
@@ -124,7 +124,7 @@ class _KilogramExport(ImageExport):
             csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *rows])
             files[path] = text.getvalue()
         for path, content in files.items():
-            put_file(self.out / path, content.encode(), overwrite=True)
+            put_file(self.out, path, content.encode(), overwrite=True)
 
 
 def _name_and_path(record: EpisodeRecord, condition: str, image: str, truth: Mapping[str, Any]) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards
+from render.export.atomic_output import below
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
@@ -75,4 +76,4 @@ def _finish(_store: EpisodeReader, out: Path, _options: ExportOptions, files: di
         for name, shard in files.items()
     ]
     index = json.dumps({"wids_version": 1, "shardlist": shards}, indent=1) + "\n"
-    write_atomic(out / "shardindex.json", index, fsync=False)
+    write_atomic(below(out, "shardindex.json"), index, fsync=False)

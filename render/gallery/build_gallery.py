@@ -6,16 +6,16 @@ a kilobyte) is kept until the end.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
-import shutil
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from render.export.atomic_output import indented_json, output_lock, put_file
+from render.export.atomic_output import indented_json, output_lock, put_file, remove_folder
 from render.export.protocol import listed
 from render.gallery.episode_pages import write_episodes
 from render.gallery.gallery_files import FORMAT_VERSION, MARKER, ROWS, check_target, key_of, read_rows, stale_folders
@@ -99,11 +99,11 @@ def _build(
 ) -> None:
     wanted = _wanted(store, options)
     facts = _facts(store, options)
-    before = _previous_store(out)
-    if before is not None and _location(before) != _location(store.url):
-        log.warning("%s was the gallery of %s; it becomes the gallery of %s", out, before, store.url)
+    location = _location_hash(store.url)
+    if _previous_location(out) not in (None, location):
+        log.warning("%s was the gallery of another store; it becomes the gallery of %s", out, store.url)
     if not (out / MARKER).exists():
-        _write_marker(out, {**facts, "whole": False})
+        _write_marker(out, {**facts, "location_hash": location, "whole": False})
     rows = read_rows(out)
     todo = [(episode, key) for episode, key in wanted.items() if key not in rows]
     report.kept = len(wanted) - len(todo)
@@ -121,35 +121,38 @@ def _build(
     report.episodes = len(listed)
     report.failed = sum('"checks":[]' not in row for row in listed)
     write_index(out, listed, facts)
-    _write_marker(out, {**facts, "whole": True, "episodes": len(listed)})
+    _write_marker(out, {**facts, "location_hash": location, "whole": True, "episodes": len(listed)})
     kept = {key: rows[key] for key in wanted.values() if key in rows}
     _write_rows(out, kept)
     for path in stale_folders(out, kept):
         report.removed += not path.name.startswith(".")
-        shutil.rmtree(path)
+        remove_folder(out, path)
 
 
 def _facts(store: EpisodeReader, options: GalleryOptions) -> dict[str, Any]:
-    """What the pages show about the gallery."""
-    facts = {"title": Path(store.url.rstrip("/")).name, "store": store.url, "version": store.version}
+    """What the pages show about the gallery: they are published, so only the name of the store's folder."""
+    name = Path(store.url.rstrip("/")).name
+    facts = {"title": name, "store": name, "version": store.version}
     return {**facts, "at": options.at, "where": options.where, "limit": options.limit}
 
 
-def _previous_store(out: Path) -> str | None:
-    """The store of the gallery in a folder."""
+def _previous_location(out: Path) -> str | None:
+    """The hashed location of the store whose gallery is in a folder."""
     try:
-        return str(json.loads((out / MARKER).read_bytes())["store"])
+        marker = json.loads((out / MARKER).read_bytes())
+        # Galleries of older versions have the store's path instead.
+        return str(marker["location_hash"]) if "location_hash" in marker else _location_hash(str(marker["store"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _location(url: str) -> str:
-    """The same text for a relative and an absolute path."""
-    return url if is_remote(url) else str(Path(url).resolve())
+def _location_hash(url: str) -> str:
+    """A hash of where a store is, the same for a relative and an absolute path."""
+    return hashlib.sha256((url if is_remote(url) else str(Path(url).resolve())).encode()).hexdigest()
 
 
 def _write_marker(out: Path, facts: dict[str, Any]) -> None:
-    put_file(out / MARKER, indented_json({"gallery": FORMAT_VERSION, **facts}), overwrite=True)
+    put_file(out, MARKER, indented_json({"gallery": FORMAT_VERSION, **facts}), overwrite=True)
 
 
 def _add_row(row: str, rows: dict[str, str], damaged: dict[str, str], report: GalleryReport) -> None:
@@ -173,4 +176,4 @@ def _wanted(store: EpisodeReader, options: GalleryOptions) -> dict[str, str]:
 
 def _write_rows(out: Path, rows: dict[str, str]) -> None:
     """Write the journal without incomplete lines and removed episodes."""
-    put_file(out / ROWS, "".join(f"{row}\n" for row in rows.values()).encode(), overwrite=True)
+    put_file(out, ROWS, "".join(f"{row}\n" for row in rows.values()).encode(), overwrite=True)

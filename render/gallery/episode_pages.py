@@ -56,6 +56,9 @@ def _write_batch(out: Path, store: EpisodeReader, batch: Sequence[tuple[str, str
     except StoreError as error:
         if len(batch) == 1:
             problem = str(error).removeprefix(f"{store.url}: ")
+            # Pages are published, so they don't name the store's path. Lance omits the leading "/" of paths.
+            for path in (Path(store.url).absolute(), Path(store.url).resolve()):
+                problem = problem.replace(f"{path.parent}/".lstrip("/"), "")
             return [finite_json(damaged_search_row(batch[0][0], {}, [f"can't be read: {problem}"]))]
         log.debug("reading %d episodes at once failed (%s); reading them one by one", len(batch), error)
         for episode, key in batch:
@@ -80,5 +83,5 @@ def _write_episode(out: Path, row: dict[str, Any], keys: dict[str, str], rows: d
     files = {name: image.png for name, image in zip(names, record.images, strict=True)}
     page = script_call("Gallery.data.episode", key, page_data(record, names, problems))
     thumb = thumbnail([image.png for image in record.images])
-    put_folder(folder_of(out, key), {**files, "thumbnail.webp": thumb, "page.js": page.encode()})
+    put_folder(out, folder_of(key), {**files, "thumbnail.webp": thumb, "page.js": page.encode()})
     rows[episode] = finite_json(search_row(key, record, problems))

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from render.export.atomic_output import below
 from render.model.errors import UsageError
 from render.store.rows import finite_json
 
@@ -39,13 +40,13 @@ def key_of(episode_id: str, sha256: str | None, text_sha256: str | None) -> str:
     return hashlib.sha256(parts.encode()).hexdigest()[:20]
 
 
-def folder_of(out: Path, key: str) -> Path:
-    """The folder of an episode."""
-    return out / EPISODES / key[:_PREFIX] / key
+def folder_of(key: str) -> Path:
+    """The folder of an episode, below the gallery's."""
+    return Path(EPISODES, key[:_PREFIX], key)
 
 
 def check_target(out: Path) -> None:
-    """Raise UsageError for a folder that is not empty and not a gallery."""
+    """Raise UsageError for a folder that is not empty and not a gallery, or that has links in place of its own."""
     try:
         names = sorted(path.name for path in out.iterdir()) if out.exists() else []
     except OSError as error:
@@ -53,6 +54,9 @@ def check_target(out: Path) -> None:
     if names and MARKER not in names:
         shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
         raise UsageError(f"--out {out}: holds something else than a gallery ({shown}); pass another folder")
+    for folder in (EPISODES, "data", "static"):
+        for path in below(out, folder).glob("*"):
+            below(out, path.relative_to(out))
 
 
 def read_rows(out: Path) -> dict[str, str]:
@@ -63,13 +67,22 @@ def read_rows(out: Path) -> dict[str, str]:
         return {}
     # Anything after the last line break is an incomplete line.
     found = {line[8:28]: line for line in lines[:-1] if line.startswith('{"key":"') and line.endswith("}")}
-    return {key: line for key, line in found.items() if folder_of(out, key).is_dir()}
+    folders = {key: out / folder_of(key) for key in found}
+    return {key: found[key] for key, folder in folders.items() if folder.is_dir() and not folder.is_symlink()}
 
 
 def stale_folders(out: Path, keys: Mapping[str, Any]) -> Iterator[Path]:
     """Folders of episodes that are not among the keys, and partial folders of an interrupted run."""
-    for prefix in sorted((out / EPISODES).glob("*")):
-        yield from (path for path in sorted(prefix.iterdir()) if path.name not in keys)
+    for prefix in own_folders(out, EPISODES, f"[0-9a-f]{{{_PREFIX}}}"):
+        for path in own_folders(out, str(prefix), r"[0-9a-f]{20}|\.[0-9a-f]{20}\.partial"):
+            if path.name not in keys:
+                yield path
+
+
+def own_folders(out: Path, folder: str, form: str) -> list[Path]:
+    """Folders in a folder below `out`, relative to `out`, whose names have a form; others are not the gallery's."""
+    found = below(out, folder).glob("*")
+    return sorted(Path(folder, path.name) for path in found if path.is_dir() and re.fullmatch(form, path.name))
 
 
 def script_call(function: str, *values: Any) -> str:

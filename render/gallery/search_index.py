@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from importlib import resources
@@ -18,8 +17,8 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from render import __version__
-from render.export.atomic_output import put_file
-from render.gallery.gallery_files import script_call
+from render.export.atomic_output import put_file, remove_folder
+from render.gallery.gallery_files import own_folders, script_call
 from scene_specs.language.vocabulary import COLORS
 
 _ROWS_PER_FILE = 4096
@@ -48,15 +47,15 @@ def write_index(out: Path, rows: Sequence[str], facts: dict[str, Any]) -> None:
         digest.update(f"{name}\0{files[name]}\0".encode())
     folder = f"data/{digest.hexdigest()[:12]}"
     for name, text in files.items():
-        put_file(out / folder / name, text.encode(), overwrite=True)
+        put_file(out, f"{folder}/{name}", text.encode(), overwrite=True)
     static = {item.name: item.read_bytes() for item in _SITE.iterdir() if item.name.endswith((".js", ".css", ".svg"))}
     for name, content in static.items():
-        put_file(out / "static" / name, content, overwrite=True)
+        put_file(out, f"static/{name}", content, overwrite=True)
     listed = [f"{folder}/{name}" for name in files if not name.startswith("text-")]
-    put_file(out / "index.html", _page(static, listed, facts).encode(), overwrite=True)
-    for old in (out / "data").iterdir():
-        if old.is_dir() and old.name != folder.removeprefix("data/"):
-            shutil.rmtree(old)
+    put_file(out, "index.html", _page(static, listed, facts).encode(), overwrite=True)
+    for old in own_folders(out, "data", "[0-9a-f]{12}"):
+        if str(old) != folder:
+            remove_folder(out, old)
 
 
 def _page(static: dict[str, bytes], data: Sequence[str], facts: dict[str, Any]) -> str:

@@ -20,10 +20,15 @@ class _Handler(SimpleHTTPRequestHandler):
     """Serves files below the gallery's folder to this machine only."""
 
     def send_head(self) -> Any:
-        """Refuse other host names, through which a page of another site could read the gallery (DNS rebinding)."""
+        """Refuse links, and other host names, through which a page of another site could read it (DNS rebinding)."""
         name = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
         if name not in ("localhost", HOST):
             self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
+            return None
+        path = Path(self.translate_path(self.path))
+        # Of a folder, the index is served.
+        if any((path / name).resolve() != path / name for name in ("", "index.html", "index.htm")):
+            self.send_error(HTTPStatus.NOT_FOUND)
             return None
         return super().send_head()
 
@@ -45,7 +50,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 def server_of(folder: Path, port: int = 0) -> ThreadingHTTPServer:
     """Create a server for a gallery's folder; `serve_forever` runs it. port: 0 for any free port. Raises UsageError."""
-    handler = functools.partial(_Handler, directory=str(folder))
+    handler = functools.partial(_Handler, directory=str(folder.resolve()))
     try:
         return ThreadingHTTPServer((HOST, port), handler)
     except OSError as error:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -31,10 +33,18 @@ def read_foreign(path: Path, most: int = MOST_BYTES) -> bytes:
 
 
 def printable(text: str) -> str:
-    """The text with every character that a terminal may obey written as an escape; line breaks and tabs stay."""
-    if text.isprintable():
+    """The text with every character that a terminal may obey as a JSON escape, so JSON stays the same JSON.
+
+    Line breaks and tabs stay.
+    """
+    if text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+    return "".join(c if c.isprintable() or c in "\n\t" else json.dumps(c)[1:-1] for c in text)
+
+
+def without_passwords(text: str) -> str:
+    """The text without the user names and passwords in its URLs."""
+    return re.sub(r"://[^/\s]*@", "://***@", text)
 
 
 def refuse_links(root: Path, path: Path) -> None:

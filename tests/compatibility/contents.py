@@ -89,11 +89,15 @@ def gallery_files(folder: Path, store: Path) -> dict[str, bytes]:
     """The data files and images of a gallery, without what depends on where the store is.
 
     Left out: pages, programs and styles, which later versions may change. The name of the data folder is a hash over
-    data that names the store's path, so both are replaced by a word.
+    data that names the store, by its path in version 0.1.0, so both are replaced by a word. The hash of the store's
+    location, which later versions have, is left out.
     """
     kept = {}
     for name, content in files_of(folder).items():
         if name.startswith(("data/", "episodes/")) or name == "gallery.json":
+            if name.endswith(("gallery.json", "gallery.js")):
+                content = re.sub(b'("store": ?)"%b"' % re.escape(store.name.encode()), rb'\1"STORE"', content)
+                content = re.sub(rb' "location_hash": "[0-9a-f]{64}",\n', b"", content)
             kept[re.sub(r"^data/[0-9a-f]{12}/", "data/HASH/", name)] = content.replace(str(store).encode(), b"STORE")
     return kept
 

@@ -59,7 +59,10 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_no_export_writes_through_linked_folders(archive: Path, tmp_path: Path, victim: Victim) -> None:
-    """Each folder that an export makes is a link in turn; at most four of each format."""
+    """Each folder that an export makes is a link in turn; at most four of each format.
+
+    A link below an episode's own folder makes that folder one of something else.
+    """
     before = victim.files()
     for name, arguments in export_arguments(json.loads((archive / ABOUT).read_text()), archive):
         run("render-export", *arguments, "--out", tmp_path / name)
@@ -67,7 +70,7 @@ def test_no_export_writes_through_linked_folders(archive: Path, tmp_path: Path, 
         for number, folder in enumerate(made[:: max(1, len(made) // 4)]):
             out = tmp_path / f"{name}-{number}"
             replace_by_link(out / folder.relative_to(tmp_path / name), victim.folder)
-            with pytest.raises(AssertionError, match="link"):
+            with pytest.raises(AssertionError, match=r"link|holds something else"):
                 run("render-export", *arguments, "--out", out)
             assert victim.files() == before, folder
 
@@ -121,12 +124,46 @@ def test_the_page_server_stays_inside_its_folder(tmp_path: Path, victim: Victim)
     folder.mkdir()
     (folder / "index.html").write_text("page")
     (folder / "outside").symlink_to(victim.folder)
+    (folder / "file").symlink_to(victim.folder / "precious.txt")
+    (folder / "data").mkdir()
+    (folder / "data" / "index.html").symlink_to(victim.folder / "precious.txt")
+    tried = {"/": 200, "/index.html": 200}
+    tried |= dict.fromkeys(("/outside/precious.txt", "/file", "/data/", "/../victim/precious.txt", "/%2e%2e/x"), 404)
     with server_of(folder) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            for path, expected in (("/index.html", 200), ("/outside/precious.txt", 404)):
+            for path, expected in tried.items():
                 asking = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=10)
                 asking.request("GET", path, headers={"Host": "localhost"})
                 assert asking.getresponse().status == expected, path
         finally:
             server.shutdown()
+
+
+@pytest.mark.parametrize("name", ["index.html", "gallery.json", "data/rows.jsonl", "static/main.js"])
+def test_a_gallery_does_not_write_through_linked_files(tmp_path: Path, victim: Victim, name: str) -> None:
+    store, out, before = make_store(tmp_path), tmp_path / "gallery", victim.files()
+    assert run_bounded("render-gallery", store, "--out", out).code == 0
+    (victim.folder / "precious.txt").write_bytes((out / name).read_bytes())
+    before = victim.files()
+    replace_by_link(out / name, victim.folder / "precious.txt")
+    done = run_bounded("render-gallery", store, "--out", out)
+    assert victim.files() == before
+    assert done.code == 2, done.err
+    assert f"{name} is a symbolic link" in done.err
+
+
+def test_a_gallery_deletes_only_what_it_has_made(tmp_path: Path) -> None:
+    """Its own folder may be a link, and files that others put into it stay."""
+    store, out = make_store(tmp_path), tmp_path / "gallery"
+    (tmp_path / "real").mkdir()
+    out.symlink_to(tmp_path / "real")
+    assert run_bounded("render-gallery", store, "--out", out).code == 0
+    mine = [out / "episodes/notes/a.txt", out / "episodes/abc/notes/a.txt", out / "data/notes/a.txt", out / "b/a.txt"]
+    for path in mine:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine")
+    done = run_bounded("render-gallery", store, "--out", out, "--where", "episode_id = 'demo/b'")
+    assert done.code == 0, done.err
+    assert "2 removed" in done.out
+    assert all(path.read_text() == "mine" for path in mine)

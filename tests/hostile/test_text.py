@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,15 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
         provenance=record.provenance.model_copy(update={"device": f"CPU{ESCAPE}", "cpu": ESCAPE}),
         images=[image.model_copy(update={"name": f"f{ESCAPE}{number}"}) for number, image in enumerate(record.images)],
     )
-    return make_store(tmp_path_factory.mktemp("escapes"), [rendered("demo/fine"), hostile])
+    # Ids and names are checked when a record is read; the rest of a hostile store is free text.
+    free = rendered("demo/free")
+    utterances = tuple(frame.model_copy(update={"utterance": f"word{ESCAPE}"}) for frame in free.scene.frames)
+    free = changed(
+        free,
+        scene=free.scene.model_copy(update={"frames": utterances, "task": task}),
+        provenance=free.provenance.model_copy(update={"device": f"CPU{ESCAPE}", "cpu": ESCAPE}),
+    )
+    return make_store(tmp_path_factory.mktemp("escapes"), [rendered("demo/fine"), hostile, free])
 
 
 @pytest.mark.parametrize(
@@ -41,6 +50,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("render-store", "ls", "STORE"),
         ("render-store", "ls", "STORE", "--sort", "smallest-box"),
         ("render-store", "show", "STORE", f"demo/{ESCAPE}"),
+        ("render-store", "show", "STORE", "demo/free"),
         ("render-store", "verify", "STORE"),
         ("render-store", "stats", "STORE"),
         ("render-store", "history", "STORE"),
@@ -61,4 +71,16 @@ def test_a_command_prints_no_terminal_escapes(store: str, tmp_path: Path, argume
     done = run_bounded(*words)
     assert "Traceback" not in done.err, done.err
     for text in (done.out, done.err):
-        assert [character for character in text if not character.isprintable() and character != "\n"] == [], text
+        assert [character for character in text if not character.isprintable() and character not in "\n\t"] == [], text
+
+
+def test_json_stays_json_and_keeps_every_character(store: str) -> None:
+    """C1 control characters and U+202E are raw in the JSON that Python writes without `ensure_ascii`."""
+    listed = run_bounded("render-store", "ls", store, "--json").out
+    assert f"demo/{ESCAPE}" in [json.loads(line)["episode_id"] for line in listed.splitlines()]
+    shown = run_bounded("render-store", "verify", store, "--json").out
+    assert f"demo/{ESCAPE}" in [item["episode"] for item in json.loads(shown)["damaged"]]
+    free = run_bounded("render-store", "show", store, "demo/free", "--json").out
+    assert json.loads(free)["task"]["answer"] == ESCAPE
+    for text in (listed, shown, free):
+        assert text.replace("\n", "").isprintable()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from render.model.errors import StoreError, UsageError
+from scene_specs.language.foreign import without_passwords
 
 # OverflowError: a requested number, such as a version's, has more than 64 bits.
 LANCE_ERRORS = (OSError, ValueError, RuntimeError, OverflowError)
@@ -61,7 +62,7 @@ def is_conflict(error: Exception) -> bool:
 
 def reason(error: BaseException) -> str:
     """Return the meaning of an S3 error, else Lance's message without the trailing locations in Lance's source."""
-    text = str(error)
+    text = without_passwords(str(error))
     return explain_s3_error(text) or text.split(", /")[0].strip() or type(error).__name__
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 from pathlib import Path
 from typing import Literal
@@ -37,6 +38,7 @@ def probe_location(url: str) -> Found:
         names = sorted(item.name for item in path.iterdir())
         versions = path / "_versions"
         if versions.is_dir() and any(item.suffix == ".manifest" for item in versions.iterdir()):
+            _refuse_linked_folders(path)
             return "dataset"
     except OSError as error:
         raise StoreError(f"{url}: can't be read: {error.strerror or error}") from error
@@ -46,6 +48,17 @@ def probe_location(url: str) -> Found:
         shown = ", ".join(names[:_SHOWN_NAMES]) + (", ..." if len(names) > _SHOWN_NAMES else "")
         raise StoreError(f"{url}: is a folder without a store, with {shown} in it; use another path")
     return "nothing"
+
+
+def _refuse_linked_folders(root: Path) -> None:
+    """Raise StoreError for a link to a folder: Lance would write there, and delete what no version names.
+
+    Links to files are fine; the cache of the Hugging Face Hub consists of them. Lance replaces a link, not its target.
+    """
+    for folder, names, _ in os.walk(root):
+        for path in (Path(folder, name) for name in names):
+            if path.is_symlink():
+                raise StoreError(f"{root}: {path} is a symbolic link to a folder; move the folder itself there")
 
 
 def nothing_there(url: str) -> StoreError:

@@ -50,6 +50,7 @@ def find_dataset(url: str) -> Any | None:
             advice = f"; version {back} is complete: `render-store repair {url}` goes back to it" if back else ""
             raise StoreError(f"{url}: opening failed: {reason(error)}{advice}") from error
     check_schema(url, dataset.schema)
+    _refuse_foreign_files(url, dataset)
     if found == "dataset":
         _check_complete(url, dataset)
     return dataset
@@ -61,6 +62,15 @@ def open_dataset(url: str) -> Any:
     if dataset is None:
         raise nothing_there(url)
     return dataset
+
+
+def _refuse_foreign_files(url: str, dataset: Any) -> None:
+    """Raise StoreError for a version with data files in other folders, which Lance would read."""
+    for base in dataset.base_paths().values():
+        raise StoreError(
+            f"{url}: version {dataset.version} has files in another folder, {base.path}; get a copy that has all its "
+            "files, made with lance's deep_clone"
+        )
 
 
 def _check_complete(url: str, dataset: Any) -> None:
@@ -93,7 +103,9 @@ class LanceReader:
 
     def _at(self, number: int, hint: str = "") -> LanceReader:
         with translate_errors(self._url, f"opening version {number}{hint}"):
-            return LanceReader(self._url, self._dataset.checkout_version(number))
+            dataset = self._dataset.checkout_version(number)
+        _refuse_foreign_files(self._url, dataset)
+        return LanceReader(self._url, dataset)
 
     def _version_number(self, version: int | str) -> int:
         tags = self.tags()

@@ -62,7 +62,7 @@ def test_pictures_are_the_stored_bytes_and_pages_the_stored_truth(store: LanceSt
     assert listed(tmp_path / "g") == ["demo/0", "demo/1", "demo/2"]
     keys = {json.loads(row)["id"]: key for key, row in read_rows(tmp_path / "g").items()}
     record = store.get("demo/1")
-    folder = folder_of(tmp_path / "g", keys["demo/1"])
+    folder = tmp_path / "g" / folder_of(keys["demo/1"])
     for number, image in enumerate(record.images):
         assert (folder / f"{number}.png").read_bytes() == image.png
     key, page = script_data((folder / "page.js").read_text())
@@ -117,7 +117,7 @@ def test_stopped_half_way_it_goes_on(store: LanceStore, tmp_path: Path, monkeypa
     with (out / "data/rows.jsonl").open("a") as journal:
         journal.write('{"key":"0123')
     (out / "episodes/abc").mkdir(exist_ok=True)
-    (out / "episodes/abc/.abc0.partial").mkdir()
+    (out / "episodes/abc/.abc00000000000000000.partial").mkdir()
     report = build(store, out, ONE)
     assert (report.built, report.kept) == (1, 2)
     assert listed(out) == ["demo/0", "demo/1", "demo/2"]
