@@ -47,7 +47,7 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
 
 class _Sender(QueueHandler):
     def enqueue(self, record: logging.LogRecord) -> None:
-        self.queue.send(record)  # type: ignore[union-attr]
+        self.queue.send(record)  # type: ignore[attr-defined]
 
 
 def _send_result(

@@ -25,8 +25,8 @@ _FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")
 # Pixels of a texture, 8192 x 8192, and of all textures of a model: a PNG of 200 kB may have 200 MB of pixels.
 _MOST_PIXELS, _ALL_PIXELS = 1 << 26, 1 << 30
 _MOST_CORNERS = 10_000
-# Vertices and indices of a .glb file, each counted as often as it is shown, and its nodes.
-_MOST_SHOWN, _MOST_NODES = 50_000_000, 20_000
+# Vertices and indices of a .glb file, each counted as often as it is shown, its nodes, and nodes inside each other.
+_MOST_SHOWN, _MOST_NODES, _MOST_LEVELS = 50_000_000, 20_000, 500
 _MTLLIB = re.compile(r"^[^\S\n]*mtllib[ \t]+(.*)$", re.MULTILINE)
 _OPTION = re.compile(
     r"^\s*-(?:(?:blendu|blendv|cc|clamp|imfchan|texres|bm|type|boost)\s+\S+|mm\s+\S+\s+\S+"
@@ -281,9 +281,13 @@ def _check_glb(data: bytes, path: Path) -> None:
     ]
     nodes = head.get("nodes", ())
     shown = sum(meshes) + sum(meshes[node["mesh"]] for node in nodes if "mesh" in node)
+    levels, level = 0, set(range(min(len(nodes), _MOST_NODES)))
+    while level and levels <= _MOST_LEVELS:  # a circle, which glTF forbids, has no end
+        levels, level = levels + 1, {child for k in level for child in nodes[k].get("children", ())}
     viewed = sum(view["byteLength"] for view in head.get("bufferViews", ()))
     for what, found, most in (
         ("nodes", len(nodes), _MOST_NODES),
+        ("levels of nodes", levels, _MOST_LEVELS),
         ("vertices and indices", shown, _MOST_SHOWN),
         ("elements in accessors", sum(counts), len(data)),
         ("bytes in buffer views", viewed, 4 * len(data)),
