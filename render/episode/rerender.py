@@ -20,7 +20,6 @@ from render.gallery.top_view import top_view
 from render.model.record import EpisodeRecord, RenderKey
 from render.model.scene import Scene
 from render.renderers.factory import make_renderer
-from render.run.gpus import find_cards
 from render.run.limits import KERNEL_SECONDS, timeout_of
 from render.run.options import RunOptions
 
@@ -148,8 +147,7 @@ def _limit(request: EpisodeRequest, scene: Scene) -> float:
     settings, images = scene.settings, sum(len(frame.views) for frame in scene.frames)
     samples = max(settings.samples, settings.glass_samples)
     limit = timeout_of(RunOptions(timeout=request.timeout), samples, settings.width, settings.height, images)
-    compiles = request.timeout is None and request.device != "cpu" and find_cards().count
-    return limit + (KERNEL_SECONDS if compiles else 0.0)
+    return limit + (KERNEL_SECONDS if request.timeout is None and request.device != "cpu" else 0.0)
 
 
 def _render_here(

@@ -23,9 +23,8 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
     """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    level = logging.getLogger("diorama").getEffectiveLevel()
-    arguments = (sender, seconds, level, function, arguments)
-    child = context.Process(target=_send_result, args=arguments, daemon=True)
+    sent = (sender, seconds, logging.root.level, function, arguments)
+    child = context.Process(target=_send_result, args=sent, daemon=True)
     child.start()
     sender.close()
     try:

@@ -89,15 +89,12 @@ class Sources:
 
         try:
             with Image.open(stream, formats=_FORMATS) as image:
-                pixels = image.width * image.height
-                self.pixels += pixels
-                if pixels <= _MOST_PIXELS and self.pixels <= _ALL_PIXELS:
-                    return image.convert("RGB")
+                self.pixels += image.width * image.height
+                if image.width * image.height > _MOST_PIXELS or self.pixels > _ALL_PIXELS:
+                    raise ValueError(f"more than {_MOST_PIXELS:,} pixels, or {_ALL_PIXELS:,} in all textures")
+                return image.convert("RGB")
         except Exception as error:  # readers of image formats raise many types
             raise AssetError(f"model {self.main}: a texture can't be read as {', '.join(_FORMATS)}: {error}") from error
-        size = f"{pixels / 1e6:,.0f} megapixels, {self.pixels / 1e6:,.0f} with those before it"
-        allowed = f"{_MOST_PIXELS / 1e6:.0f} for a texture, {_ALL_PIXELS / 1e6:,.0f} for a model"
-        raise AssetError(f"model {self.main}: a texture has {size}; allowed: at most {allowed}")
 
     def note(self, text: str) -> None:
         """Add a note, once."""
@@ -219,8 +216,7 @@ def _plain_faces(text: str, path: Path) -> str:
     numbers = [number for number, line in enumerate(lines) if line.lstrip()[:2] in ("f ", "f\t")]
     for number in numbers:
         if len(lines[number]) > _MOST_CORNERS and (corners := len(lines[number].split()) - 1) > _MOST_CORNERS:
-            problem = f"a face has {corners:,} corners; allowed: at most {_MOST_CORNERS:,}"
-            raise AssetError(f"{path}:{number + 1}: {problem}")
+            raise AssetError(f"{path}:{number + 1}: found {corners:,} corners of a face; allowed: {_MOST_CORNERS:,}")
     faces = _without_normals("\n".join(lines[number] for number in numbers))
     for number, line in zip(numbers, faces.split("\n"), strict=False):
         lines[number] = line

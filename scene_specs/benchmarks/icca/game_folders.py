@@ -91,7 +91,7 @@ def _images(folder: Path, diagnostics: list[Diagnostic]) -> list[str]:
         diagnostics.append(Diagnostic(str(folder), 0, "", "", problem))
     for name in names:
         try:
-            with Image.open(folder / name) as image:
+            with Image.open(folder / name, formats=("PNG", "JPEG")) as image:
                 image.load()
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             diagnostics.append(Diagnostic(str(folder / name), 0, "", "", f"can't be read as an image: {error}"))

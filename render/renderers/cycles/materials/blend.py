@@ -12,7 +12,6 @@ and other animation are removed. Light may pass through the material, but it get
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from render.model.scene import SceneMaterial
 from render.renderers.cycles.materials.nodes import Tree
 
 _ALLOWED = (bpy.types.ShaderNodeTree, bpy.types.Image, bpy.types.Text, bpy.types.Action)
-_ADVICE = "pack images into the .blend file, or keep them as files below an asset root"
 
 
 def build(material: SceneMaterial, path: Path, roots: Sequence[Path]) -> Any:
@@ -65,24 +63,25 @@ def _disarm(loaded: Iterable[Any], path: Path, roots: Sequence[Path]) -> None:
         if isinstance(block, bpy.types.Library):
             continue
         if not isinstance(block, _ALLOWED):
-            allowed = "a material may bring node groups, images and texts"
-            raise AssetError(f"{path}: it brings the {block.id_type.lower()} {block.name!r}; {allowed} only")
+            kind = block.id_type.lower()
+            raise AssetError(f"{path}: found the {kind} {block.name!r}; allowed: node groups, images and texts")
         block.animation_data_clear()
         if isinstance(block, bpy.types.Image):
             _check_image(block, path, roots)
         for node in getattr(block, "nodes", ()):
             if getattr(node, "mode", "") == "EXTERNAL":
-                problem = f"node {node.name!r} reads the file {node.filepath!r}; use an internal text instead"
-                raise AssetError(f"{path}: {problem}")
+                raise AssetError(f"{path}: node {node.name!r} reads {node.filepath!r}; use an internal text instead")
 
 
 def _check_image(image: Any, path: Path, roots: Sequence[Path]) -> None:
-    if image.source != "GENERATED" and image.packed_files and image.source in ("FILE", "TILED"):
+    if image.source in ("FILE", "TILED") and image.packed_files:
         # Blender would read the file of this name if it found the packed data incomplete.
         image.filepath_raw = ""
     elif image.source != "GENERATED":
         real = Path(bpy.path.abspath(image.filepath)).resolve()
         inside = image.source == "FILE" and any(real.is_relative_to(root) for root in roots)
-        if not inside or not real.exists() or not stat.S_ISREG(real.lstat().st_mode):
-            problem = f"image {image.name!r} ({image.source.lower()}) reads {image.filepath!r}, which is not allowed"
-            raise AssetError(f"{path}: {problem}; {_ADVICE}")
+        if not inside or not real.is_file():  # resolved: a pipe or device is not a file
+            problem = f"image {image.name!r} ({image.source.lower()}) reads {image.filepath!r}"
+            raise AssetError(
+                f"{path}: {problem}; pack it into the .blend file, or keep it as a file below an asset root"
+            )
