@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import signal
+import sys
 from collections.abc import Callable
 from logging.handlers import QueueHandler
 from multiprocessing.connection import Connection
@@ -21,6 +22,9 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
     what: begins the message. Blender may hang in C code that holds the interpreter's lock, where no thread and no
     signal handler of Python runs, or when it exits.
     """
+    if "bpy" in sys.modules:
+        # Blender changes sys.path, which a new process would take over and then not find Blender. Commands start without.
+        return function(*arguments)
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     sent = (sender, seconds, logging.root.level, function, arguments)
