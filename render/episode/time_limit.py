@@ -23,7 +23,7 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
     signal handler of Python runs, or when it exits.
     """
     if "bpy" in sys.modules:
-        # Blender changes sys.path, which a new process would take over and then not find Blender. Commands start without.
+        # Blender changes sys.path, and a new process that took it over would not find Blender. Commands have none yet.
         return function(*arguments)
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
