@@ -32,6 +32,10 @@ from render.cli.output import print_json
 @click.option("--compare", is_flag=True, help="Write stored and new images side by side, with their difference.")
 @click.option("--replace", is_flag=True, help="Commit the re-rendered episode; the old one stays in the history.")
 @click.option("--save-blend", is_flag=True, help="Also save the scene of each image as a .blend file.")
+@click.option(
+    "--timeout", type=opt.Number(0.01, kind=float), metavar="SECONDS",
+    help="Maximum seconds per image [default: from samples and size].",
+)  # fmt: skip
 @opt.device
 @opt.asset_root
 @opt.shapenet

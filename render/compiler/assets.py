@@ -24,13 +24,18 @@ def package_assets() -> Path:
     return Path(str(resources.files("assets"))).resolve()
 
 
+def all_roots(asset_roots: Sequence[Path] = ()) -> list[Path]:
+    """The resolved folders that .blend files and their images may come from."""
+    return [root.resolve() for root in asset_roots] + [package_assets()]
+
+
 def resolve_blend(name: str, asset_roots: Sequence[Path] = ()) -> Path:
     """The .blend file `name` in the first root that has it: `asset_roots`, then the built-in assets.
 
     An absolute path is accepted inside a root. Raises AssetError for a missing file, and for one outside of all roots,
     also by `..` or a symlink.
     """
-    roots = [root.resolve() for root in asset_roots] + [package_assets()]
+    roots = all_roots(asset_roots)
     listed = ", ".join(str(root) for root in roots)
     if "\0" in name or not name.endswith(".blend"):
         raise AssetError(f"asset {name!r}: not the name of a .blend file")

@@ -34,6 +34,7 @@ class EpisodeRequest:
     replace: bool = False
     asset_roots: tuple[Path, ...] = ()
     renderer: str = "cycles"
+    timeout: float | None = None
 
     @property
     def edits(self) -> bool:

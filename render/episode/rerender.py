@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,13 @@ from render.episode.make_record import make_record
 from render.episode.output_files import BlendSaver, Files, check_writable, default_folder
 from render.episode.replace import Replaced, replace_stored
 from render.episode.request import EpisodeRequest
+from render.episode.time_limit import run_within
 from render.gallery.sheet import sheet
 from render.gallery.top_view import top_view
-from render.model.record import EpisodeRecord
+from render.model.record import EpisodeRecord, RenderKey
 from render.renderers.factory import make_renderer
+from render.run.limits import KERNEL_SECONDS, timeout_of
+from render.run.options import RunOptions
 from scene_specs.language.scene import Scene
 
 __all__ = ["EpisodeRequest", "EpisodeResult", "render_again"]
@@ -130,6 +134,26 @@ def _render(request: EpisodeRequest, resolved: ResolvedRequest, folder: Path) ->
     """The new record, and the .blend files written to `folder`."""
     scene = only_frames(resolved.scene, request.frames)
     key = render_key_of(resolved.source, scene.settings, request.renderer, request.asset_roots)
+    try:
+        return run_within(_limit(request, scene), f"episode {scene.id}", _render_here, request, scene, key, folder)
+    finally:
+        # Left by BlendSaver where the time limit ended it.
+        for part in folder.glob(".*.part") if request.save_blend else ():
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def _limit(request: EpisodeRequest, scene: Scene) -> float:
+    """Seconds that rendering the episode may take."""
+    settings, images = scene.settings, sum(len(frame.views) for frame in scene.frames)
+    samples = max(settings.samples, settings.glass_samples)
+    limit = timeout_of(RunOptions(timeout=request.timeout), samples, settings.width, settings.height, images)
+    return limit + (KERNEL_SECONDS if request.timeout is None and request.device != "cpu" else 0.0)
+
+
+def _render_here(
+    request: EpisodeRequest, scene: Scene, key: RenderKey, folder: Path
+) -> tuple[EpisodeRecord, list[Path]]:
+    """`_render` in this process."""
     renderer = make_renderer(request.renderer, request.device, asset_roots=request.asset_roots)
     if request.save_blend:
         renderer = BlendSaver(renderer, folder)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
-from render.compiler.assets import resolve_blend
 from render.model.errors import UsageError
 from render.model.passes import Renderer
 from scene_specs.language.diagnostics import did_you_mean
@@ -25,7 +23,7 @@ def make_renderer(name: str, device: str = "auto", threads: int = 0, asset_roots
     if name == "cycles":
         from render.renderers.cycles.cycles_renderer import CyclesRenderer
 
-        return CyclesRenderer(device, threads, partial(resolve_blend, asset_roots=tuple(asset_roots)))
+        return CyclesRenderer(device, threads, asset_roots)
     if name == "fake":
         from render.renderers.fake import FakeRenderer
 

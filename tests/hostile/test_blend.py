@@ -30,10 +30,10 @@ if kind != "plain":
     group.links.new(texture.outputs[0], emission.inputs[0])
 if kind == "packed":
     texture.image.pack()
-if kind == "driver":
+if kind in ("driver", "loop"):
     driver = emission.inputs[1].driver_add("default_value").driver
     driver.type = "SCRIPTED"
-    driver.expression = "10 ** 9"
+    driver.expression = "10 ** 9" if kind == "driver" else "9 ** 9 ** 9 ** 9"
 if kind == "script":
     script = group.nodes.new("ShaderNodeScript")
     script.mode, script.filepath = "EXTERNAL", image
@@ -41,6 +41,20 @@ if kind == "ies":
     lamp = group.nodes.new("ShaderNodeTexIES")
     lamp.mode, lamp.filepath = "EXTERNAL", image
     group.links.new(lamp.outputs[0], emission.inputs[1])
+if kind == "object":
+    place = group.nodes.new("ShaderNodeTexCoord")
+    place.object = bpy.data.objects.new("Secret", None)
+if kind in ("nested", "linked"):
+    inner = bpy.data.node_groups.new("Inner", "ShaderNodeTree")
+    inner.nodes.new("ShaderNodeTexImage").image = texture.image
+    group.nodes.remove(texture)
+    if kind == "linked":
+        other = path[:-7] + "other.blend"
+        bpy.data.libraries.write(other, {inner}, fake_user=True)
+        with bpy.data.libraries.load(other, link=True) as (_, loaded):
+            loaded.node_groups = ["Inner"]
+        inner = loaded.node_groups[0]
+    group.nodes.new("ShaderNodeGroup").node_tree = inner
 bpy.data.libraries.write(path, {group}, fake_user=True)
 """
 
@@ -66,7 +80,7 @@ def render(tmp_path: Path, seconds: float = 120, *options: str) -> tuple[int, st
     return done.code, done.err, out
 
 
-@pytest.mark.parametrize("kind", ["file", "sequence", "script", "ies"])
+@pytest.mark.parametrize("kind", ["file", "sequence", "script", "ies", "nested"])
 def test_a_file_outside_the_asset_root_is_refused(tmp_path: Path, kind: str) -> None:
     secret = tmp_path / "private" / "secret.png"
     secret.parent.mkdir()
@@ -77,6 +91,28 @@ def test_a_file_outside_the_asset_root_is_refused(tmp_path: Path, kind: str) -> 
     assert "Traceback" not in said
     assert "secret.png" in said
     assert not list(out.glob("*.png"))
+
+
+@pytest.mark.parametrize(("kind", "name"), [("object", "Secret"), ("linked", "other.blend")])
+def test_data_that_no_material_needs_is_refused(tmp_path: Path, kind: str, name: str) -> None:
+    image = tmp_path / "assets" / "ours.png"
+    image.parent.mkdir()
+    Image.new("RGB", (4, 4), (255, 0, 255)).save(image)
+    make_blend(tmp_path / "assets" / "x.blend", str(image), kind)
+    code, said, _ = render(tmp_path)
+    assert code == 2, said
+    assert name in said
+
+
+def test_a_library_that_is_a_pipe_ends_at_the_time_limit(tmp_path: Path) -> None:
+    """Blender opens linked files while it loads, before anything can be checked."""
+    make_blend(tmp_path / "assets" / "x.blend", "/secret.png", "linked")
+    (tmp_path / "assets" / "other.blend").unlink()
+    os.mkfifo(tmp_path / "assets" / "other.blend")
+    code, said, out = render(tmp_path, 60, "--timeout", "5", "--save-blend")
+    assert code in (1, 2), said
+    assert "longer than 5 s" in said or "other.blend" in said
+    assert not list(out.glob("*")) if out.exists() else True
 
 
 def test_a_link_out_of_the_asset_root_is_refused(tmp_path: Path) -> None:
@@ -96,7 +132,7 @@ def test_a_pipe_is_refused_and_does_not_hang(tmp_path: Path) -> None:
     assert render(tmp_path, 60)[0] == 2
 
 
-@pytest.mark.parametrize("kind", ["packed", "file", "plain", "driver"])
+@pytest.mark.parametrize("kind", ["packed", "file", "plain", "driver", "loop"])
 def test_what_a_blend_may_hold_is_rendered(tmp_path: Path, kind: str) -> None:
     """Packed images, images below the root, and a group without its drivers."""
     image = tmp_path / "assets" / "ours.png"

@@ -130,7 +130,8 @@ class ModelCache:
             path = sources.locate(named, "texture")
             if path is not None and path.suffix.lower() in _READABLE:
                 return str(path.resolve())
-        data = image.convert("RGB")
+        # Opened again, so that at most one texture is held decoded.
+        data = sources.decode_texture(image.fp)
         target = self._folder / f"{self._key}-{index}.png"
         if not self._write(target, lambda stream: data.save(stream, format="PNG", compress_level=1)):
             sources.note("a texture had to be converted, and the cache can't be written; set DIORAMA_CACHE")

@@ -7,27 +7,35 @@ file, is noted and replaced.
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from render.model.errors import AssetError
+from scene_specs.language.foreign import read_foreign
 
-MOST_BYTES = 1 << 30
-_MTLLIB = re.compile(r"^\s*mtllib[ \t]+(.*?)\s*$", re.MULTILINE)
+# glTF has PNG and JPEG; .obj models also use the others. Pillow reads dozens, PostScript by starting Ghostscript.
+_FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")
+# Pixels of a texture, 8192 x 8192, and of all textures of a model: a PNG of 200 kB may have 200 MB of pixels.
+_MOST_PIXELS, _ALL_PIXELS = 1 << 26, 1 << 30
+_MOST_CORNERS = 10_000
+# Vertices and indices of a .glb file, each counted as often as it is shown, its nodes, and nodes inside each other.
+_MOST_SHOWN, _MOST_NODES, _MOST_LEVELS = 50_000_000, 20_000, 500
+_MTLLIB = re.compile(r"^[^\S\n]*mtllib[ \t]+(.*)$", re.MULTILINE)
 _OPTION = re.compile(
     r"^\s*-(?:(?:blendu|blendv|cc|clamp|imfchan|texres|bm|type|boost)\s+\S+|mm\s+\S+\s+\S+"
     r"|[ost](?:\s+-?[\d.eE+-]+){1,3})\s+"
 )
 _TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
 # Faces with an index that counts from the end, or is 0, are rewritten one by one.
-_ODD_FACE = re.compile(r"^\s*f\b.*(?:[\s/]-|\s0+[/\s])", re.MULTILINE)
-_NORMAL = re.compile(r"(-?\d+)/(-?\d*)/-?\d*")
+_ODD_FACE = re.compile(r"^[^\S\n]*f\b.*(?:[\s/]-|\s0+[/\s])", re.MULTILINE)
+_NORMAL = re.compile(r"(?<!\d)(-?\d+)/(-?\d*)/-?\d*")
 # Where no corner has exactly one slash, a normal follows the last slash of each. Found without a group, because
 # substituting groups takes seconds in a large model.
 _ONE_SLASH = re.compile(r"(?:^|\s)[^\s/]+/[^\s/]+(?=\s|$)", re.MULTILINE)
@@ -54,7 +62,8 @@ class Part:
 class Sources:
     """The files below the root of a library that a model is read from, its notes and its missing files.
 
-    main: the model's own file. libraries: names of its material files. Implements trimesh's resolver interface.
+    main: the model's own file. libraries: names of its material files. pixels: of the textures decoded so far.
+    Implements trimesh's resolver interface.
     """
 
     root: Path
@@ -63,6 +72,7 @@ class Sources:
     notes: dict[str, None] = field(default_factory=dict)
     missing: list[Path] = field(default_factory=list)
     libraries: tuple[str, ...] = ()
+    pixels: int = 0
 
     def read(self, path: Path) -> bytes:
         """The bytes of a file below the root. Raises OSError, AssetError."""
@@ -70,10 +80,21 @@ class Sources:
         if not real.is_relative_to(self.root):
             raise AssetError(f"{path} lies outside the model library {self.root}")
         if real not in self.files:
-            if real.stat().st_size > MOST_BYTES:
-                raise AssetError(f"{path} is larger than the limit of {MOST_BYTES >> 30} GiB")
-            self.files[real] = real.read_bytes()
+            self.files[real] = read_foreign(real)
         return self.files[real]
+
+    def decode_texture(self, stream: IO[bytes]) -> Any:
+        """The texture as an RGB image. Raises AssetError if it is damaged, too large or of another format."""
+        from PIL import Image
+
+        try:
+            with Image.open(stream, formats=_FORMATS) as image:
+                self.pixels += image.width * image.height
+                if image.width * image.height > _MOST_PIXELS or self.pixels > _ALL_PIXELS:
+                    raise ValueError(f"more than {_MOST_PIXELS:,} pixels, or {_ALL_PIXELS:,} in all textures")
+                return image.convert("RGB")
+        except Exception as error:  # readers of image formats raise many types
+            raise AssetError(f"model {self.main}: a texture can't be read as {', '.join(_FORMATS)}: {error}") from error
 
     def note(self, text: str) -> None:
         """Add a note, once."""
@@ -110,9 +131,11 @@ class Sources:
         if path is None:
             raise FileNotFoundError(name)
         data = self.read(path)
-        if not _is_image(data):
+        try:
+            self.decode_texture(io.BytesIO(data))
+        except AssetError:
             self.note(f"texture {name!r} can't be read as a picture")
-            raise FileNotFoundError(name)
+            raise FileNotFoundError(name) from None
         return data
 
     def __getitem__(self, name: str) -> bytes:
@@ -139,17 +162,6 @@ def _without_options(name: str) -> str:
             break
         name = shorter
     return name.strip()
-
-
-def _is_image(data: bytes) -> bool:
-    from PIL import Image
-
-    try:
-        with Image.open(io.BytesIO(data)) as image:
-            image.load()
-    except Exception:  # readers of image formats raise many types
-        return False
-    return True
 
 
 def _decode(data: bytes, sources: Sources, name: str) -> str:
@@ -184,7 +196,7 @@ def _obj_parts(data: bytes, sources: Sources) -> Iterator[Part]:
     from trimesh.exchange.obj import load_obj
 
     text = _decode(data, sources, sources.main.name).replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ")
-    sources.libraries = tuple(dict.fromkeys(name for name in _MTLLIB.findall(text) if name))
+    sources.libraries = tuple(dict.fromkeys(name.rstrip() for name in _MTLLIB.findall(text) if name.strip()))
     text = "mtllib materials\n" + _MTLLIB.sub("", _plain_faces(text, sources.main))
     loaded = load_obj(io.BytesIO(text.encode()), resolver=sources, group_material=True)  # type: ignore[arg-type]
     if "geometry" not in loaded:
@@ -198,10 +210,13 @@ def _obj_parts(data: bytes, sources: Sources) -> Iterator[Part]:
 def _plain_faces(text: str, path: Path) -> str:
     """OBJ text whose faces have no normals, which are wrong most often, and indices counted from 1.
 
-    Raises AssetError for an index without a vertex.
+    Raises AssetError for an index without a vertex, or a face of too many corners.
     """
     lines = text.split("\n")
     numbers = [number for number, line in enumerate(lines) if line.lstrip()[:2] in ("f ", "f\t")]
+    for number in numbers:
+        if len(lines[number]) > _MOST_CORNERS and (corners := len(lines[number].split()) - 1) > _MOST_CORNERS:
+            raise AssetError(f"{path}:{number + 1}: found {corners:,} corners of a face; allowed: {_MOST_CORNERS:,}")
     faces = _without_normals("\n".join(lines[number] for number in numbers))
     for number, line in zip(numbers, faces.split("\n"), strict=False):
         lines[number] = line
@@ -246,9 +261,60 @@ def _reference(word: str, counts: dict[str, int], path: Path, line: int) -> str:
     return "/".join(parts)
 
 
+def _check_glb(data: bytes, path: Path) -> None:
+    """Refuse a few bytes that name more than fits into memory: the same data again and again, or data without bytes.
+
+    Raises AssetError; for a damaged header anything.
+    """
+    head = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")].decode())
+    counts = [accessor["count"] for accessor in head.get("accessors", ())]
+    meshes = [
+        sum(
+            counts[p["attributes"]["POSITION"]] + (counts[p["indices"]] if "indices" in p else 0)
+            for p in m["primitives"]
+        )
+        for m in head.get("meshes", ())
+    ]
+    nodes = head.get("nodes", ())
+    shown = sum(meshes) + sum(meshes[node["mesh"]] for node in nodes if "mesh" in node)
+    levels, level = 0, set(range(min(len(nodes), _MOST_NODES)))
+    while level and levels <= _MOST_LEVELS:  # a circle, which glTF forbids, has no end
+        levels, level = levels + 1, {child for k in level for child in nodes[k].get("children", ())}
+    viewed = sum(view["byteLength"] for view in head.get("bufferViews", ()))
+    for what, found, most in (
+        ("nodes", len(nodes), _MOST_NODES),
+        ("levels of nodes", levels, _MOST_LEVELS),
+        ("vertices and indices", shown, _MOST_SHOWN),
+        ("elements in accessors", sum(counts), len(data)),
+        ("bytes in buffer views", viewed, 4 * len(data)),
+    ):
+        if found > most:
+            raise AssetError(f"model {path}: found {found:,} {what}; allowed: at most {most:,}")
+
+
+def _lazy_textures(header: Any, views: Any, resolver: Any = None) -> list[Any]:
+    """The images of a .glb file, not decoded; None for those of other formats."""
+    from PIL import Image
+    from trimesh.exchange import gltf
+
+    images: list[Any] = []
+    for facts in header.get("images", ()):
+        try:
+            data = views[facts["bufferView"]] if "bufferView" in facts else gltf._uri_to_bytes(facts["uri"], resolver)
+            images.append(Image.open(io.BytesIO(data), formats=_FORMATS))
+        except Exception:  # readers of image formats raise many types
+            images.append(None)
+    return images
+
+
 def _glb_parts(data: bytes, sources: Sources) -> Iterator[Part]:
+    from trimesh.exchange import gltf
     from trimesh.exchange.load import load_scene
 
+    _check_glb(data, sources.main)
+    # trimesh offers no choice of image formats. The function stays replaced, so that threads need no lock; a version of
+    # trimesh without it fails in tests/hostile.
+    gltf._parse_textures = _lazy_textures
     scene = load_scene(io.BytesIO(data), file_type="glb", resolver=None, process=False)
     for node in sorted(scene.graph.nodes_geometry):
         matrix, name = scene.graph[node]

@@ -10,8 +10,8 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from render.compiler.assets import check_assets, resolve_blend
+from render.compiler.assets import all_roots, check_assets, resolve_blend
 from render.geometry.marks import with_fixation
 from render.geometry.outlines import outline_of
 from render.model.errors import RenderError
@@ -73,12 +73,13 @@ def _blender() -> _Blender:
 class CyclesRenderer:
     """Renders views of Scenes; see render.model.passes.Renderer.
 
-    device: auto, gpu, cpu, cuda or optix. threads: CPU threads, 0 for all. find: .blend path in a spec -> file. Raises
-    DeviceError for a missing device.
+    device: auto, gpu, cpu, cuda or optix. threads: CPU threads, 0 for all. asset_roots: folders of .blend materials.
+    Raises DeviceError for a missing device.
     """
 
-    def __init__(self, device: str = "cpu", threads: int = 0, find: Callable[[str], Path] = resolve_blend) -> None:
-        self._find = find
+    def __init__(self, device: str = "cpu", threads: int = 0, asset_roots: Sequence[Path] = ()) -> None:
+        self._find = partial(resolve_blend, asset_roots=asset_roots)
+        self._roots = all_roots(asset_roots)
         self._blender = _blender()
         self._scene = self._blender.scene
         self._models = self._blender.models
@@ -148,7 +149,7 @@ class CyclesRenderer:
         path = self._find(material.blend) if material.blend is not None else None
         key = (material, path)
         if key not in self._blender.materials:
-            self._blender.materials[key] = materials.build(material, path)
+            self._blender.materials[key] = materials.build(material, path, self._roots)
         return self._blender.materials[key]
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:

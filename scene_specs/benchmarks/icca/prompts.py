@@ -197,7 +197,7 @@ def last_shown(prompt: Sequence[Part], labels: Sequence[str]) -> dict[str, str]:
 def open_image(path: Path) -> Image.Image:
     """An image in RGB. Raises SpecError."""
     try:
-        with Image.open(path) as image:
+        with Image.open(path, formats=("PNG", "JPEG")) as image:
             return image.convert("RGB")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise spec_error(f"can't be read as an image: {error}", file=str(path)) from error

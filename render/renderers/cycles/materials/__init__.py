@@ -7,7 +7,7 @@ its images the samples of glass.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,13 @@ BUILDERS: dict[str, Callable[[SceneMaterial], Any]] = {
 }
 
 
-def build(material: SceneMaterial, path: Path | None) -> Any:
-    """A new Blender material. path: the .blend file, None for other materials. Raises AssetError if it is unknown."""
+def build(material: SceneMaterial, path: Path | None, roots: Sequence[Path] = ()) -> Any:
+    """A new Blender material. Raises AssetError if it is unknown.
+
+    path: the .blend file, None for other materials. roots: resolved folders that its images may lie in.
+    """
     if path is not None:
-        return blend.build(material, path)
+        return blend.build(material, path, roots)
     if material.name in BUILDERS:
         return BUILDERS[material.name](material)
     for point in metadata.entry_points(group="diorama.materials", name=material.name):

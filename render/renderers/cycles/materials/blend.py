@@ -5,12 +5,14 @@
     group       name          (required)        shader node group of the file with at least one shader output
     color       linear RGB    (from the object) connected to the group's input `Color`, if it has one
 
-Only the node group is read from the file, its first shader output becomes the surface, and scripts stay disabled. The
-compiler has checked that the path lies below an asset root. Light may pass through it, but it gets no extra samples.
+Only the node group is read from the file, its first shader output becomes the surface, and scripts stay disabled. Its
+images are packed into the file or lie below an asset root, as the compiler has checked for the file itself. Drivers
+and other animation are removed. Light may pass through the material, but it gets no extra samples.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +22,26 @@ from render.model.errors import AssetError
 from render.renderers.cycles.materials.nodes import Tree
 from scene_specs.language.scene import SceneMaterial
 
+_ALLOWED = (bpy.types.ShaderNodeTree, bpy.types.Image, bpy.types.Text, bpy.types.Action)
 
-def build(material: SceneMaterial, path: Path) -> Any:
-    """The Blender material. Raises AssetError for a missing file or group, or a group without shader output."""
+
+def build(material: SceneMaterial, path: Path, roots: Sequence[Path]) -> Any:
+    """The Blender material. roots: resolved folders that its images may lie in.
+
+    Raises AssetError for a missing file or group, a group without shader output, or one that reads other files.
+    """
     assert material.group is not None
     if not path.is_file():
         raise AssetError(f"{path}: no such .blend file")
+    before = set(bpy.data.user_map())
     try:
         with bpy.data.libraries.load(str(path), link=False) as (available, imported):
             groups = list(available.node_groups)
             imported.node_groups = [name for name in groups if name == material.group]
     except OSError as error:
         raise AssetError(f"{path}: Blender cannot read it: {error}") from error
+    # Before anything is evaluated: a driver would run then.
+    _disarm(set(bpy.data.user_map()) - before, path, roots)
     if not imported.node_groups:
         raise AssetError(f"{path}: no node group {material.group!r}; there are: {', '.join(sorted(groups)) or 'none'}")
     tree = Tree(f"{material.blend}:{material.group}")
@@ -43,3 +53,35 @@ def build(material: SceneMaterial, path: Path) -> Any:
     if "Color" in node.inputs:
         tree.link(tree.color, node.inputs["Color"])
     return tree.finish(shaders[0])
+
+
+def _disarm(loaded: Iterable[Any], path: Path, roots: Sequence[Path]) -> None:
+    """Remove all animation from what was loaded. Raises AssetError if it reads files that it may not read."""
+    for block in sorted(loaded, key=lambda block: str(block.name)):
+        if block.library is not None:
+            raise AssetError(f"{path}: {block.name!r} is linked from {block.library.filepath}; make it local")
+        if isinstance(block, bpy.types.Library):
+            continue
+        if not isinstance(block, _ALLOWED):
+            kind = block.id_type.lower()
+            raise AssetError(f"{path}: found the {kind} {block.name!r}; allowed: node groups, images and texts")
+        block.animation_data_clear()
+        if isinstance(block, bpy.types.Image):
+            _check_image(block, path, roots)
+        for node in getattr(block, "nodes", ()):
+            if getattr(node, "mode", "") == "EXTERNAL":
+                raise AssetError(f"{path}: node {node.name!r} reads {node.filepath!r}; use an internal text instead")
+
+
+def _check_image(image: Any, path: Path, roots: Sequence[Path]) -> None:
+    if image.source in ("FILE", "TILED") and image.packed_files:
+        # Blender would read the file of this name if it found the packed data incomplete.
+        image.filepath_raw = ""
+    elif image.source != "GENERATED":
+        real = Path(bpy.path.abspath(image.filepath)).resolve()
+        inside = image.source == "FILE" and any(real.is_relative_to(root) for root in roots)
+        if not inside or not real.is_file():  # resolved: a pipe or device is not a file
+            problem = f"image {image.name!r} ({image.source.lower()}) reads {image.filepath!r}"
+            raise AssetError(
+                f"{path}: {problem}; pack it into the .blend file, or keep it as a file below an asset root"
+            )

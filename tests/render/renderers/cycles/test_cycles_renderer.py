@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from render.compiler import compile_episode
-from render.compiler.assets import resolve_blend
 from render.model.errors import AssetError, DeviceError
 from render.model.passes import Passes
 from render.model.profiles import settings_for
@@ -22,7 +21,7 @@ from scene_specs.language.spec import EpisodeSpec
 
 @pytest.fixture(scope="module")
 def renderer() -> CyclesRenderer:
-    return CyclesRenderer("cpu", threads=1, find=lambda path: resolve_blend(path, ()))
+    return CyclesRenderer("cpu", threads=1)
 
 
 def scene_of(objects: list[dict[str, Any]], width: int = 64, height: int = 48, **frame: Any) -> Scene:

@@ -1,0 +1,69 @@
+"""Run a function in a process of its own, which the system ends at a time limit."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import signal
+import sys
+from collections.abc import Callable
+from logging.handlers import QueueHandler
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
+
+from render.model.errors import RenderError
+
+_Result = TypeVar("_Result")
+
+
+def run_within(seconds: float, what: str, function: Callable[..., _Result], *arguments: Any) -> _Result:
+    """Return `function(*arguments)`, computed in a new process. Raises what it raises; at the limit, RenderError.
+
+    what: begins the message. Blender may hang in C code that holds the interpreter's lock, where no thread and no
+    signal handler of Python runs, or when it exits.
+    """
+    if "bpy" in sys.modules:
+        # Blender changes sys.path, and a new process that took it over would not find Blender. Commands have none yet.
+        return function(*arguments)
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    sent = (sender, seconds, logging.root.level, function, arguments)
+    child = context.Process(target=_send_result, args=sent, daemon=True)
+    child.start()
+    sender.close()
+    try:
+        while isinstance(answer := receiver.recv(), logging.LogRecord):
+            logging.getLogger(answer.name).handle(answer)
+    except (EOFError, OSError):
+        child.join()
+        late = child.exitcode == -signal.SIGALRM
+        reason = f"took longer than {seconds:g} s" if late else f"ended its process with exit code {child.exitcode}"
+        raise RenderError(f"{what}: rendering {reason}") from None
+    finally:
+        child.kill()
+        child.join()
+    if isinstance(answer, Exception):
+        raise answer
+    result: _Result = answer
+    return result
+
+
+class _Sender(QueueHandler):
+    def enqueue(self, record: logging.LogRecord) -> None:
+        self.queue.send(record)  # type: ignore[attr-defined]
+
+
+def _send_result(
+    sender: Connection, seconds: float, level: int, function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> None:
+    """Call the function; send its log records, and its result or error."""
+    # The parent ends this process when it is interrupted. SIGALRM has no handler: the system ends the process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    logging.basicConfig(level=level, handlers=[_Sender(sender)])  # type: ignore[arg-type]
+    try:
+        sender.send(function(*arguments))
+    except Exception as error:  # raised again by the parent
+        sender.send(error)
+    # The parent ends this process once it has the result: Blender may hang when it exits.
+    signal.pause()

@@ -1,0 +1,124 @@
+"""Models of strangers whose few bytes ask for much: each ends in an error that names the file."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from tests.hostile.test_images import glb, png_of_zeros
+from tests.hostile.traps import Finished, run_bounded
+from tests.render.geometry.shapenet.trees import MTL, Tree, obj
+
+
+def check(tree: Tree, tmp_path: Path) -> Finished:
+    """Compile a spec that shows the model, and render nothing."""
+    spec = {"version": 1, "id": "a", "frames": [{"objects": [{"shape": tree.shape}]}]}
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    return run_bounded(
+        "render-batch", tmp_path / "spec.json", "--dry-run", "--shapenet", tree.root, "--out", tmp_path / "x.lance",
+        env={"DIORAMA_CACHE": str(tmp_path / "cache")},
+    )  # fmt: skip
+
+
+def glb_tree(tmp_path: Path, data: bytes) -> Tree:
+    tree = Tree(tmp_path / "lib", "", None, layout="glb")
+    tree.folder.mkdir(parents=True)
+    (tree.folder / "model.glb").write_bytes(data)
+    return tree
+
+
+def edited(change: Callable[[dict[str, Any]], object]) -> bytes:
+    """A .glb file of 300 kB whose header was changed."""
+    data = io.BytesIO()
+    Image.effect_noise((500, 500), 90).save(data, "PNG")
+    whole = glb(data.getvalue())
+    size = int.from_bytes(whole[12:16], "little")
+    head = json.loads(whole[20 : 20 + size])
+    change(head)
+    text = json.dumps(head).encode()
+    text += b" " * (-len(text) % 4)
+    chunks = struct.pack("<I4s", len(text), b"JSON") + text + whole[20 + size :]
+    return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
+
+
+def _chain(head: dict[str, Any], count: int) -> None:
+    head["nodes"] = [{"mesh": 0, "children": [k + 1]} for k in range(count)] + [{"mesh": 0}]
+
+
+def _without_bytes(head: dict[str, Any]) -> None:
+    head["accessors"][0] = {"componentType": 5126, "count": 2_000_000_000, "type": "VEC3"}
+
+
+def _overlapping(head: dict[str, Any]) -> None:
+    whole = {"buffer": 0, "byteLength": head["buffers"][0]["byteLength"]}
+    head["bufferViews"] += [whole] * 20_000
+
+
+def _shared(head: dict[str, Any]) -> None:
+    """100,000 primitives of a mesh of three vertices, shown 10,000 times."""
+    head["meshes"][0]["primitives"] *= 100_000
+    head["nodes"] *= 10_000
+    head["scenes"][0]["nodes"] = list(range(10_000))
+
+
+HEADERS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "a count without bytes": _without_bytes,
+    "a count beyond the file": lambda head: head["accessors"][0].update(count=2_000_000_000),
+    "a negative count": lambda head: head["accessors"][0].update(count=-1),
+    "a view beyond the file": lambda head: head["bufferViews"][0].update(byteLength=1 << 40),
+    "a negative offset": lambda head: head["bufferViews"][0].update(byteOffset=-8),
+    "views that overlap": _overlapping,
+    "instances of instances": _shared,
+    "a circle of nodes": lambda head: head.update(nodes=[{"mesh": 0, "children": [1]}, {"children": [0]}]),
+    "a chain of 15,000 nodes": lambda head: _chain(head, 15_000),
+    "a chain of 100,000 nodes": lambda head: _chain(head, 100_000),
+    "an index that is a text": lambda head: head["meshes"][0]["primitives"][0].update(indices="0"),
+    "nodes that are no list": lambda head: head.update(nodes={"a": 1}),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_header_that_lies_is_an_error_of_the_model(tmp_path: Path, name: str) -> None:
+    done = check(glb_tree(tmp_path, edited(HEADERS[name])), tmp_path)
+    assert done.code == 2, (done.out, done.err)
+    assert "model.glb" in done.err
+    assert "Traceback" not in done.err, done.err
+    assert done.peak < 1000
+
+
+def test_a_header_of_nested_lists_is_an_error_of_the_model(tmp_path: Path) -> None:
+    text = b"[" * 400_000
+    chunks = struct.pack("<I4s", len(text), b"JSON") + text
+    data = struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
+    done = check(glb_tree(tmp_path, data), tmp_path)
+    assert done.code == 2, done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("kind", ["obj", "glb"])
+def test_a_texture_that_unpacks_to_much_is_not_decoded(tmp_path: Path, kind: str) -> None:
+    bomb = png_of_zeros(12_000, 12_000)
+    if kind == "glb":
+        tree = glb_tree(tmp_path, glb(bomb))
+    else:
+        tree = Tree(tmp_path / "lib", "vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n" + obj(form="{0}/1"), MTL + "map_Kd t.png\n")
+        (tree.write().folder / "t.png").write_bytes(bomb)
+    done = check(tree, tmp_path)
+    # A model without a texture that can't be read is gray in an .obj file, as before.
+    assert done.code == (2 if kind == "glb" else 0), done.err
+    assert "Traceback" not in done.err
+    assert done.peak < 450
+
+
+def test_a_damaged_png_inside_a_glb_is_an_error_of_the_model(tmp_path: Path) -> None:
+    done = check(glb_tree(tmp_path, glb(png_of_zeros(64, 64)[:60])), tmp_path)
+    assert done.code == 2, done.err
+    assert "model.glb" in done.err
+    assert "Traceback" not in done.err
