@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
-from scene_specs.importing.text import parse_json, read_text
+from scene_specs.importing.text import parse_json
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from scene_specs.language.foreign import read_text
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.strict_json import NotStrictJson, decode, skip_space
 from scene_specs.language.strict_json import Path as JsonPath

@@ -17,6 +17,7 @@ from scene_specs.benchmarks.kilogram.figure import XY, Figure
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.language.diagnostics import preview_json
 from scene_specs.language.errors import DioramaError
+from scene_specs.language.foreign import read_foreign
 
 MOST_BYTES = 1 << 20
 MOST_ELEMENTS = 2000
@@ -31,9 +32,9 @@ Matrix = tuple[float, float, float, float, float, float]
 IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 _SPACE = "http://www.w3.org/2000/svg"
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _SEPARATOR = re.compile(r"[\s,]*")
-_STEP = re.compile(r"[\s,]*(matrix|translate|scale|rotate|skewX|skewY)\s*\(([^()]*)\)")
+_STEP = re.compile(r"(matrix|translate|scale|rotate|skewX|skewY)\s*\(([^()]*)\)")
 # Elements whose contents are not drawn.
 _NOT_DRAWN = frozenset({
     "defs", "symbol", "clipPath", "mask", "marker", "pattern", "linearGradient", "radialGradient", "filter",
@@ -55,8 +56,7 @@ def read_svg(path: Path) -> Figure:
     """Read the drawing in a file; its name is that of the file without suffix. Raises SvgError."""
     name = path.name.removesuffix(path.suffix)
     try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+        data = read_foreign(path, MOST_BYTES)
     except OSError as error:
         raise SvgError(f"{path}: {error.strerror or error}") from error
     if not TANGRAM.fullmatch(name):
@@ -234,7 +234,7 @@ def parse_transform(text: str) -> Matrix:
     """Return the product of all steps of a `transform` attribute. Raises SvgError."""
     matrix, at, steps = IDENTITY, 0, 0
     while text[at:].strip(" \t\r\n,"):
-        match = _STEP.match(text, at)
+        match = _STEP.match(text, _after_separator(text, at))
         steps += 1
         if match is None or steps > MOST_STEPS:
             found = preview_json(text[at : at + 40])
