@@ -41,7 +41,7 @@ _ODD: tuple[Any, ...] = (
     "/etc/passwd", "\x1b[2J\n", "\ud800", "a" * 70_000, "1" * 5000, [], {}, [[]], {"a": 1}, [0] * 3000,
 )  # fmt: skip
 _BYTES = (
-    b"\0", b"\xff", b"\n", b"\r", b'"', b"'", b"<", b">", b"&x;", b",", b"{", b"[", b"[" * 50_000, b"-", b"1e999", b"NaN",
+    b"\0", b"\xff", b"\n", b'"', b"'", b"<", b">", b"&x;", b",", b"{", b"[", b"[" * 50_000, b"-", b"1e999", b"NaN",
     b"9" * 5000, b" " * 20_000, b"/" * 20_000, b"1/" * 9000, b"../", b"\xef\xbb\xbf", b"<!DOCTYPE a [<!ENTITY x 'y'>]>",
 )  # fmt: skip
 # What changes something, with its path as the first argument.

@@ -38,8 +38,9 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
         text = read_foreign(path, most).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise spec_error(f"byte {error.start}: not UTF-8", "save the file as UTF-8", file=str(path)) from None
-    except OSError as error:
-        raise spec_error(f"can't be read: {error.strerror or error}", file=str(path)) from error
+    except (OSError, ValueError) as error:
+        # ValueError: a name with a NUL or a surrogate.
+        raise spec_error(f"can't be read: {getattr(error, 'strerror', '') or error}", file=str(path)) from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -12,6 +12,7 @@ import io
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ COLUMNS: tuple[str, ...] = (
 TRUTH = "game.json"
 # A table of 24 messages of the longest kind that csv reads is 3 MB.
 _MAX_TABLE_BYTES = 16 << 20
+_MAX_ROWS = 1000
 CLICKED: tuple[str, ...] = ("target", "distr0", "distr1", "distr2")
 _IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png")
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
@@ -104,7 +106,7 @@ def _rows(path: Path, diagnostics: list[Diagnostic]) -> list[dict[str, str]]:
         text = read_text(path, _MAX_TABLE_BYTES)
         # read_text removes one byte order mark; some editors write two.
         reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
-        rows = list(reader)
+        rows = list(islice(reader, _MAX_ROWS))
     except SpecError as error:
         diagnostics += error.diagnostics
         return []
@@ -117,7 +119,7 @@ def _rows(path: Path, diagnostics: list[Diagnostic]) -> list[dict[str, str]]:
         return rows
     problems = []
     if len(rows) != TRIALS:
-        problems.append(f"found {len(rows)} trials; expected {TRIALS}")
+        problems.append(f"found {'at least ' if len(rows) == _MAX_ROWS else ''}{len(rows)} trials; expected {TRIALS}")
     elif any(None in row or None in row.values() for row in rows):
         problems.append("some rows have more or fewer cells than the first")
     else:
