@@ -80,14 +80,6 @@ def report(error: DioramaError, limit: int = MAX_DIAGNOSTICS) -> None:
     log.debug("raised at:", exc_info=error)
 
 
-def read_text(file: Path) -> str:
-    """The text of a UTF-8 file, without a byte order mark. Raises UsageError."""
-    try:
-        return file.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file}: can't be read as text: {error}") from error
-
-
 @contextmanager
 def report_write_errors(where: str) -> Iterator[None]:
     """Raise UsageError for an error of the system in the block, except a reader that closed its pipe."""

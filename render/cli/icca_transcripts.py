@@ -17,7 +17,7 @@ from render.model.errors import Diagnostic, SpecError, UsageError
 from scene_specs.benchmarks.icca.game import TRIALS, Game
 from scene_specs.benchmarks.icca.game_folders import TRUTH, table_text, transcript_rows, write_game
 from scene_specs.benchmarks.icca.transcripts import header_of, transcripts_of
-from scene_specs.importing.text import read_text
+from scene_specs.language.foreign import read_foreign, read_text
 
 if TYPE_CHECKING:
     from scene_specs.benchmarks.icca.play import Setup
@@ -177,7 +177,7 @@ def write_played(games: Sequence[Game], lines: Mapping[str, Sequence[str]], out:
     for game in games:
         assert game.folder is not None
         (transcript,) = transcripts_of("\n".join(lines[game.name]))
-        files = {name: (game.folder / name).read_bytes() for name in game.images}
+        files = {name: read_foreign(game.folder / name) for name in game.images}
         path = game.folder / TRUTH
         truth: dict[str, Any] | None = json.loads(read_text(path)) if path.exists() else None
         write_game(out, game, files, table_text(game, transcript_rows(game, transcript)), truth)

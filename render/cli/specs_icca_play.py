@@ -85,7 +85,7 @@ def _read_setup(options: dict[str, Any]) -> Setup:
     from scene_specs.benchmarks.icca.game import check_images, listener_variant, read_listener, speaker_variant
     from scene_specs.benchmarks.icca.play import Setup
     from scene_specs.benchmarks.icca.prompts import Presentation
-    from scene_specs.importing.text import read_text
+    from scene_specs.language.foreign import read_text
 
     file: Path | None = options["variant_file"]
     source = click.get_current_context().get_parameter_source("variant")

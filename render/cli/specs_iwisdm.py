@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from render.cli import options as opt
-from render.cli.command import read_text
 from render.cli.output import json_text, write_specs, write_text
 from render.cli.verification import read_benchmark
 from render.model.errors import UsageError
+from scene_specs.language.foreign import read_text
 
 if TYPE_CHECKING:
     from scene_specs.benchmarks.iwisdm.generate import FramePlans, TrialSettings

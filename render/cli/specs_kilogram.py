@@ -192,7 +192,7 @@ def naming(files: tuple[Path, ...], as_json: bool, out: Path | None) -> None:
     from scene_specs.benchmarks.kilogram.dataset import MOST_BYTES
     from scene_specs.benchmarks.kilogram.measures import measures
     from scene_specs.benchmarks.kilogram.own import own_annotations
-    from scene_specs.importing.text import read_text
+    from scene_specs.language.foreign import read_text
 
     found: Annotations = {} if files else own_annotations()
     for path in files:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from render.cli import options as opt
-from render.cli.command import log, read_text
+from render.cli.command import log
 from render.cli.output import progress, write_lines
 from render.model.errors import AssetError, UsageError
+from scene_specs.language.foreign import read_text
 
 if TYPE_CHECKING:
     from render.geometry.shapenet import Library

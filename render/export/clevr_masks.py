@@ -33,6 +33,7 @@ from render.model.errors import StoreError, UsageError
 from scene_specs.importing.camera import Recovery, recover
 from scene_specs.importing.clevr import published_scenes
 from scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, SourceFile, frame_of
+from scene_specs.language.foreign import read_foreign
 from scene_specs.language.scene import SceneCamera
 from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import load_stage
@@ -75,8 +76,7 @@ def export(file: Path, out: Path, options: ExportOptions, progress: Callable[[in
 
 def _digest(file: Path) -> str:
     try:
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return hashlib.sha256(read_foreign(file)).hexdigest()
     except OSError as error:
         raise UsageError(f"{file}: can't be read: {error.strerror or error}; name a CLEVR scene file") from error
 

@@ -1,4 +1,4 @@
-"""JSON that users hand to a benchmark: transcripts, tables, configurations."""
+"""JSON files that users hand to a benchmark: transcripts, tables, configurations."""
 
 from __future__ import annotations
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
-from scene_specs.importing.text import parse_json, read_text
+from scene_specs.importing.text import parse_json
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from scene_specs.language.foreign import read_text
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.strict_json import NotStrictJson, decode, skip_space
 from scene_specs.language.strict_json import Path as JsonPath
@@ -24,7 +25,7 @@ def import_clevr(path: Path, camera: CameraMode = "recover", strict: bool = Fals
     Raises SpecError, after the last valid scene, with all diagnostics of the file.
     """
     diagnostics: list[Diagnostic] = []
-    for scene, at in _scenes(read_text(path, None), str(path)):
+    for scene, at in _scenes(read_text(path), str(path)):
         source = SourceFile(str(path), camera, strict, at)
         frame = frame_of(scene, source)
         if frame is None:
@@ -37,7 +38,7 @@ def import_clevr(path: Path, camera: CameraMode = "recover", strict: bool = Fals
 
 def published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
     """Yield each scene of a file, unchanged, with its path in the file. Raises SpecError."""
-    yield from _scenes(read_text(path, None), str(path))
+    yield from _scenes(read_text(path), str(path))
 
 
 def _scenes(text: str, file: str) -> Iterator[tuple[Any, JsonPath]]:

@@ -13,8 +13,9 @@ from typing import Any
 
 from scene_specs.importing.clevr import segment
 from scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
-from scene_specs.importing.text import parse_json, read_text
+from scene_specs.importing.text import parse_json
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from scene_specs.language.foreign import read_text
 from scene_specs.language.spec import EpisodeSpec, FrameSpec
 
 INFO = "info.json"

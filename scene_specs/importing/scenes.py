@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import ValidationError
 
 from scene_specs.importing.camera import recover
 from scene_specs.language.diagnostics import did_you_mean, path_text, preview_json
@@ -120,16 +121,20 @@ def _object(entry: Any, source: SourceFile, at: JsonPath) -> ObjectSpec | None:
     name = entry.get("name")
     if place is None or turn is None or any(entry.get(key) not in known for key, known in words.items()):
         return None
-    return ObjectSpec(
-        name=name if isinstance(name, str) else None,
-        shape=entry["shape"],
-        color=entry["color"],
-        material=entry["material"],
-        size=entry["size"],
-        location=(place[0], place[1], place[2]),
-        # Both generators pass the number to Blender as radians, whatever unit they drew it in.
-        rotation_deg=math.degrees(turn[0]) % 360.0,
-    )
+    try:
+        return ObjectSpec(
+            name=name if isinstance(name, str) else None,
+            shape=entry["shape"],
+            color=entry["color"],
+            material=entry["material"],
+            size=entry["size"],
+            location=(place[0], place[1], place[2]),
+            # Both generators pass the number to Blender as radians, whatever unit they drew it in.
+            rotation_deg=math.degrees(turn[0]) % 360.0,
+        )
+    except ValidationError as error:
+        source.unexpected((*at, "name"), name, error.errors()[0]["msg"])
+        return None
 
 
 def _pointer(

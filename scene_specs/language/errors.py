@@ -50,7 +50,11 @@ class Diagnostic:
             location += f": episode {self.episode}"
         if self.path:
             location += f": {self.path}"
-        return f"{location}: {self.problem}" + (f" ({self.hint})" if self.hint else "")
+        text = f"{location}: {self.problem}" + (f" ({self.hint})" if self.hint else "")
+        # One line that a terminal obeys in no part: file names, ids and values come from strangers.
+        if text.isprintable():
+            return text
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class SpecError(DioramaError):

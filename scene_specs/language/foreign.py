@@ -9,6 +9,8 @@ import re
 import stat
 from pathlib import Path
 
+from scene_specs.language.errors import spec_error
+
 # Larger than any file that Diorama reads in one piece; a store's images are not read through here.
 MOST_BYTES = 1 << 30
 
@@ -30,6 +32,18 @@ def read_foreign(path: Path, most: int = MOST_BYTES) -> bytes:
     if len(content) > most:
         raise OSError(errno.EFBIG, f"larger than {most / 2**20:,.0f} MiB", str(path))
     return content
+
+
+def read_text(path: Path, most: int = MOST_BYTES) -> str:
+    """The text of a UTF-8 file, with line breaks as \n and without a byte order mark. Raises SpecError."""
+    try:
+        text = read_foreign(path, most).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise spec_error(f"byte {error.start}: not UTF-8", "save the file as UTF-8", file=str(path)) from None
+    except (OSError, ValueError) as error:
+        # ValueError: a name with a NUL or a surrogate.
+        raise spec_error(f"can't be read: {getattr(error, 'strerror', '') or error}", file=str(path)) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def printable(text: str) -> str:

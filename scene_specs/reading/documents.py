@@ -17,6 +17,7 @@ from typing import IO, Any, BinaryIO, NamedTuple
 
 from scene_specs.language.diagnostics import did_you_mean, preview_json
 from scene_specs.language.errors import Diagnostic
+from scene_specs.language.foreign import read_foreign
 from scene_specs.language.strict_json import NotStrictJson, decode, skip_space
 from scene_specs.reading.located_json import LocatedJson, scan
 
@@ -24,6 +25,8 @@ SUFFIXES = (".json", ".jsonl")
 STDIN = "-"
 # One episode of a thousand frames with a hundred objects each is about 20 MB.
 MAX_EPISODE_BYTES = 64 * 2**20
+# After a longer line than this many episodes, the rest of the file is not read.
+_MAX_SKIPS = 16
 
 # UTF-32 comes first, because its little-endian mark begins with that of UTF-16.
 _BOMS = {
@@ -194,8 +197,12 @@ def _lines(file: SpecFile) -> Iterator[Document | Diagnostic]:
             number += 1
             if len(raw) > MAX_EPISODE_BYTES:
                 yield Diagnostic(file.name, number, "", "", f"a line of more than {MAX_EPISODE_BYTES >> 20} MiB")
-                while raw and not raw.endswith(b"\n"):
+                for _ in range(_MAX_SKIPS):
+                    if not raw or raw.endswith(b"\n"):
+                        break
                     raw = stream.readline(MAX_EPISODE_BYTES)
+                else:
+                    return
                 continue
             text = _text(file, raw, number)
             if isinstance(text, Diagnostic):
@@ -219,7 +226,7 @@ def document_of(text: str, file: str = "", line: int = 1) -> Document:
 
 
 def _values(file: SpecFile) -> Iterator[Document | Diagnostic]:
-    text = _text(file, file.path.read_bytes(), 1)
+    text = _text(file, read_foreign(file.path), 1)
     if isinstance(text, Diagnostic):
         yield text
         return

@@ -279,5 +279,6 @@ def _mean_color(vertices: NDArray[np.float64], faces: _Faces, materials: Sequenc
     normal = np.cross(b - a, c - a)
     area = np.bincount(faces.slots, np.sqrt((normal * normal).sum(axis=1)), minlength=len(materials))
     colors = np.array([_GRAY if m.texture else m.color for m in materials])
-    total = float(area.sum())
+    # Faces thinner than a model's coordinates are precise have no area.
+    total = float(area.sum()) or 1.0
     return rounded3([float((colors[:, k] * area).sum()) / total for k in range(3)], 7)

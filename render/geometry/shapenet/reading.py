@@ -338,7 +338,10 @@ def _part(vertices: Any, faces: Any, visual: Any) -> Part:
     material = getattr(visual, "material", None)
     look, image = _look(material)
     name = str(getattr(material, "name", "") or "")
-    return Part(np.asarray(vertices, dtype=np.float64), corners, flat, name, look, image)
+    points = np.asarray(vertices, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] < 3:
+        raise ValueError("its vertices have fewer than three coordinates")
+    return Part(points, corners, flat, name, look, image)
 
 
 def _look(material: Any) -> tuple[dict[str, Any], Any]:

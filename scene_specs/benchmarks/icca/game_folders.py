@@ -12,6 +12,7 @@ import io
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,17 @@ from scene_specs.benchmarks.icca.referring_expressions import ORDER
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json
 from scene_specs.benchmarks.icca.transcripts import Transcript
 from scene_specs.benchmarks.user_files import parse_json
-from scene_specs.importing.text import read_text
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from scene_specs.language.foreign import read_text
 
 COLUMNS: tuple[str, ...] = (
     "gameid", "trialNum", "repNum", "targetImg", "context_id", "msg", "uttLength", "iterationName", "time",
     "clickedObj", "correct",
 )  # fmt: skip
 TRUTH = "game.json"
+# A table of 24 messages of the longest kind that csv reads is 3 MB.
+_MAX_TABLE_BYTES = 16 << 20
+_MAX_ROWS = 1000
 CLICKED: tuple[str, ...] = ("target", "distr0", "distr1", "distr2")
 _IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png")
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
@@ -86,7 +90,7 @@ def _images(folder: Path, diagnostics: list[Diagnostic]) -> list[str]:
     names = [one.name for one in sorted(folder.iterdir()) if one.suffix.lower() in _IMAGE_SUFFIXES]
     names = [name for name in names if name[0] != "."]
     if len(names) != PER_REPETITION:
-        problem = f"found {len(names)} images ({', '.join(names) or 'none'}); expected {PER_REPETITION}"
+        problem = f"found {len(names)} images ({', '.join(names[:8]) or 'none'}); expected {PER_REPETITION}"
         diagnostics.append(Diagnostic(str(folder), 0, "", "", problem))
     for name in names:
         try:
@@ -98,10 +102,10 @@ def _images(folder: Path, diagnostics: list[Diagnostic]) -> list[str]:
 
 def _rows(path: Path, diagnostics: list[Diagnostic]) -> list[dict[str, str]]:
     try:
-        text = read_text(path)
+        text = read_text(path, _MAX_TABLE_BYTES)
         # read_text removes one byte order mark; some editors write two.
         reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
-        rows = list(reader)
+        rows = list(islice(reader, _MAX_ROWS))
     except SpecError as error:
         diagnostics += error.diagnostics
         return []
@@ -114,7 +118,7 @@ def _rows(path: Path, diagnostics: list[Diagnostic]) -> list[dict[str, str]]:
         return rows
     problems = []
     if len(rows) != TRIALS:
-        problems.append(f"found {len(rows)} trials; expected {TRIALS}")
+        problems.append(f"found {'at least ' if len(rows) == _MAX_ROWS else ''}{len(rows)} trials; expected {TRIALS}")
     elif any(None in row or None in row.values() for row in rows):
         problems.append("some rows have more or fewer cells than the first")
     else:

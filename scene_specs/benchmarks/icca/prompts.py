@@ -12,6 +12,7 @@ from PIL import Image
 
 from scene_specs.benchmarks.icca.game import LABELS, Game, ListenerVariant, Order, SpeakerVariant
 from scene_specs.language.errors import spec_error
+from scene_specs.language.foreign import read_foreign
 
 MASK = "mask"
 COLLAGE = "collage"
@@ -197,7 +198,7 @@ def last_shown(prompt: Sequence[Part], labels: Sequence[str]) -> dict[str, str]:
 def open_image(path: Path) -> Image.Image:
     """An image in RGB. Raises SpecError."""
     try:
-        with Image.open(path, formats=("PNG", "JPEG")) as image:
+        with Image.open(io.BytesIO(read_foreign(path)), formats=("PNG", "JPEG")) as image:
             return image.convert("RGB")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise spec_error(f"can't be read as an image: {error}", file=str(path)) from error

@@ -9,16 +9,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, unequal_repetition
 from scene_specs.benchmarks.icca.play import Setup, Trial, label_of
 from scene_specs.benchmarks.user_files import parse_json
-from scene_specs.importing.text import read_text
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from scene_specs.language.foreign import read_text
 
 FORMAT_VERSION = 1
+# A file of something else is not read to its end, whatever its size.
+_MAX_DIAGNOSTICS = 1000
+_MAX_ROWS = 1000
+_END = '{"icca_transcript": 0}'
 _PLAYERS: tuple[str, ...] = ("speaker", "listener", "speaker_variant", "listener_variant")
 _GAME_KEYS = frozenset({"icca_transcript", "game", "images", "labels"})
 
@@ -81,28 +86,28 @@ def read_transcripts(path: Path) -> list[Transcript]:
 
 
 def transcripts_of(text: str, file: str = "") -> list[Transcript]:
-    """All games of a text. file: its name in diagnostics. Raises SpecError with all diagnostics of the text."""
+    """All games of a text. file: its name in diagnostics. Raises SpecError with the first diagnostics of the text."""
     diagnostics: list[Diagnostic] = []
-    # For each game the number of its header's line, the header, and its trials.
-    games: list[tuple[int, dict[str, Any], list[dict[str, Any]]]] = []
-    # Not splitlines(): JSON strings may contain other line separators, such as U+2028.
-    for number, line in enumerate(text.split("\n"), start=1):
+    found: list[Transcript] = []
+    # The number of a header's line, the header, and its trials; the last element ends the last game.
+    game: tuple[int, dict[str, Any], list[dict[str, Any]]] | None = None
+    for number, line in chain(_lines(text), [(0, _END)]):
+        if len(diagnostics) >= _MAX_DIAGNOSTICS:
+            break
         if not line.strip():
             continue
         try:
             value = parse_json(line, file, number)
             if isinstance(value, dict) and "icca_transcript" in value:
-                games.append((number, value, []))
-            elif not games or not isinstance(value, dict):
+                game, complete = (number, value, []), game
+                if complete is not None:
+                    found.append(_transcript(complete[1], complete[2], file, complete[0]))
+            elif game is None or not isinstance(value, dict):
                 raise spec_error("expected the header of a game, with icca_transcript", file=file, line=number)
+            elif len(game[2]) >= _MAX_ROWS:
+                raise spec_error(f"more than {_MAX_ROWS} trials of a game", file=file, line=number)
             else:
-                games[-1][2].append(value)
-        except SpecError as error:
-            diagnostics += error.diagnostics
-    found: list[Transcript] = []
-    for number, header, trials in games:
-        try:
-            found.append(_transcript(header, trials, file, number))
+                game[2].append(value)
         except SpecError as error:
             diagnostics += error.diagnostics
     if not diagnostics and not found:
@@ -110,6 +115,17 @@ def transcripts_of(text: str, file: str = "") -> list[Transcript]:
     if diagnostics:
         raise SpecError(sorted(diagnostics, key=lambda diagnostic: diagnostic.line))
     return found
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Number and text of each line. Not splitlines(): JSON strings may contain other separators, such as U+2028."""
+    start = 0
+    for number in count(1):
+        end = text.find("\n", start)
+        yield number, text[start:] if end < 0 else text[start:end]
+        if end < 0:
+            return
+        start = end + 1
 
 
 def _is_set_of_texts(value: object, count: int) -> bool:

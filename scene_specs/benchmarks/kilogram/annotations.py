@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -70,8 +71,7 @@ def read_annotations(text: str, file: str) -> tuple[Annotations, list[Diagnostic
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(items)
         if len(made) != len(items):
-            names = [name for name, _ in items]
-            twice = next(name for name in names if names.count(name) > 1)
+            twice = Counter(name for name, _ in items).most_common(1)[0][0]
             diagnostic("", "", f"key {preview_json(twice)} is given twice in one object; the last one is taken")
         return made
 

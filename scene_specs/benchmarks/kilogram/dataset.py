@@ -14,9 +14,9 @@ from scene_specs.benchmarks.kilogram.figure import Figure, figure_of
 from scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
 from scene_specs.benchmarks.kilogram.report import Measured, measure
 from scene_specs.benchmarks.kilogram.svg import SvgError, read_svg
-from scene_specs.importing.text import read_text
 from scene_specs.language.diagnostics import preview_json
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from scene_specs.language.foreign import read_text
 from scene_specs.language.rng import generator
 
 SPLITS: tuple[str, ...] = ("train", "val", "dev", "heldout", "dense")

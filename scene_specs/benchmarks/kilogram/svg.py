@@ -17,6 +17,7 @@ from scene_specs.benchmarks.kilogram.figure import XY, Figure
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.language.diagnostics import preview_json
 from scene_specs.language.errors import DioramaError
+from scene_specs.language.foreign import read_foreign
 
 MOST_BYTES = 1 << 20
 MOST_ELEMENTS = 2000
@@ -31,9 +32,9 @@ Matrix = tuple[float, float, float, float, float, float]
 IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 _SPACE = "http://www.w3.org/2000/svg"
-_NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
-_ITEM = re.compile(rf"{_NUMBER}[\s,]*")
-_STEP = re.compile(r"[\s,]*(matrix|translate|scale|rotate|skewX|skewY)\s*\(([^()]*)\)")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_SEPARATOR = re.compile(r"[\s,]*")
+_STEP = re.compile(r"(matrix|translate|scale|rotate|skewX|skewY)\s*\(([^()]*)\)")
 # Elements whose contents are not drawn.
 _NOT_DRAWN = frozenset({
     "defs", "symbol", "clipPath", "mask", "marker", "pattern", "linearGradient", "radialGradient", "filter",
@@ -55,8 +56,7 @@ def read_svg(path: Path) -> Figure:
     """Read the drawing in a file; its name is that of the file without suffix. Raises SvgError."""
     name = path.name.removesuffix(path.suffix)
     try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+        data = read_foreign(path, MOST_BYTES)
     except OSError as error:
         raise SvgError(f"{path}: {error.strerror or error}") from error
     if not TANGRAM.fullmatch(name):
@@ -177,19 +177,24 @@ def numbers(text: str, what: str, most: int, largest: float = LARGEST) -> list[f
     not finite or above `largest`.
     """
     found: list[float] = []
-    text, at = re.sub(r"^[\s,]+", "", text), 0
+    at = _after_separator(text, 0)
     while at < len(text):
-        match = _ITEM.match(text, at)
+        match = _NUMBER.match(text, at)
         if match is None:
             raise SvgError(f"{what}: found {preview_json(text[at : at + 20])}; expected a number")
-        value = float(match[1])
+        value = float(match[0])
         if not math.isfinite(value) or abs(value) > largest:
-            raise SvgError(f"{what}: found {preview_json(match[1])}; expected numbers of at most {largest:g}")
+            raise SvgError(f"{what}: found {preview_json(match[0])}; expected numbers of at most {largest:g}")
         found.append(value)
         if len(found) > most:
             raise SvgError(f"{what}: found more than {most} numbers")
-        at = match.end()
+        at = _after_separator(text, match.end())
     return found
+
+
+def _after_separator(text: str, at: int) -> int:
+    match = _SEPARATOR.match(text, at)
+    return at if match is None else match.end()
 
 
 def _view_box(attributes: dict[str, str]) -> tuple[float, float, float, float]:
@@ -208,7 +213,7 @@ def _view_box(attributes: dict[str, str]) -> tuple[float, float, float, float]:
 
 
 def _length(text: str) -> float | None:
-    match = re.fullmatch(rf"\s*{_NUMBER}(px)?\s*", text)
+    match = re.fullmatch(rf"\s*({_NUMBER.pattern})(px)?\s*", text)
     return float(match[1]) if match else None
 
 
@@ -229,7 +234,7 @@ def parse_transform(text: str) -> Matrix:
     """Return the product of all steps of a `transform` attribute. Raises SvgError."""
     matrix, at, steps = IDENTITY, 0, 0
     while text[at:].strip(" \t\r\n,"):
-        match = _STEP.match(text, at)
+        match = _STEP.match(text, _after_separator(text, at))
         steps += 1
         if match is None or steps > MOST_STEPS:
             found = preview_json(text[at : at + 40])

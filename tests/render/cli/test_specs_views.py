@@ -124,6 +124,6 @@ def test_a_list_that_is_no_text_is_an_error(tmp_path: Path) -> None:
     listed.write_bytes(b"\xff\xfechairs")
     result = run("--list", listed)
     assert result.exit_code == 2
-    assert "names.txt: can't be read as text" in result.stderr
+    assert "names.txt: byte 0: not UTF-8" in result.stderr
     listed.write_text("\ufeffchairs/#1\n\ntables/#2\n", encoding="utf-8")
     assert len(run("--list", listed, "--views", 1).stdout.splitlines()) == 2

@@ -106,7 +106,7 @@ def test_an_unreadable_file_is_a_fault(tmp_path: Path, monkeypatch: pytest.Monke
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", refuse)
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr("scene_specs.reading.documents.read_foreign", refuse)
     found = faults_of(tmp_path / "a.jsonl", tmp_path / "b.json")
     assert [("can't be read: Permission denied" in diagnostic) for diagnostic in found] == [True, True]
 

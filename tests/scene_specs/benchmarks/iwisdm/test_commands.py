@@ -103,7 +103,7 @@ def test_files_of_options_that_cannot_be_read(tmp_path: Path) -> None:
     file.write_bytes(b'{"m\xfcgs": ["#1"]}')
     for option in (("--benchmark", "low", "--stimuli", file), ("--config", file)):
         refused = run("iwisdm", "--count", 1, *option)
-        assert (refused.exit_code, "can't be read as text" in refused.output) == (2, True)
+        assert (refused.exit_code, "byte 3: not UTF-8" in refused.output) == (2, True)
 
 
 def test_far_numbers_are_as_quick_as_near_ones_where_tasks_may_be_alike() -> None:
