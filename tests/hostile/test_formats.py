@@ -20,10 +20,10 @@ from scene_specs.importing.clevr import import_clevr
 from scene_specs.importing.mewl import import_mewl
 from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.errors import SpecError, spec_error
+from tests.hostile.mangling import Watch
 from tests.hostile.traps import run_bounded
 from tests.scene_specs.benchmarks.icca.pieces import game, write
 from tests.scene_specs.benchmarks.kilogram.drawings import seven, svg
-from tools.mangle import Watch
 
 LAUGHS = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 10))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -85,10 +86,8 @@ class Sources:
 
     def decode_texture(self, stream: IO[bytes]) -> Any:
         """The texture as an RGB image. Raises AssetError if it is damaged, too large or of another format."""
-        from PIL import Image
-
         try:
-            with Image.open(stream, formats=_FORMATS) as image:
+            with _open(stream) as image:
                 self.pixels += image.width * image.height
                 if image.width * image.height > _MOST_PIXELS or self.pixels > _ALL_PIXELS:
                     raise ValueError(f"more than {_MOST_PIXELS:,} pixels, or {_ALL_PIXELS:,} in all textures")
@@ -292,16 +291,24 @@ def _check_glb(data: bytes, path: Path) -> None:
             raise AssetError(f"model {path}: found {found:,} {what}; allowed: at most {most:,}")
 
 
+def _open(stream: IO[bytes]) -> Any:
+    """A Pillow image that is not decoded yet; `decode_texture` has our own limit on its size."""
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        return Image.open(stream, formats=_FORMATS)
+
+
 def _lazy_textures(header: Any, views: Any, resolver: Any = None) -> list[Any]:
     """The images of a .glb file, not decoded; None for those of other formats."""
-    from PIL import Image
     from trimesh.exchange import gltf
 
     images: list[Any] = []
     for facts in header.get("images", ()):
         try:
             data = views[facts["bufferView"]] if "bufferView" in facts else gltf._uri_to_bytes(facts["uri"], resolver)
-            images.append(Image.open(io.BytesIO(data), formats=_FORMATS))
+            images.append(_open(io.BytesIO(data)))
         except Exception:  # readers of image formats raise many types
             images.append(None)
     return images

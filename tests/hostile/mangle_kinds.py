@@ -37,7 +37,7 @@ from tests.render.store.rendered import rendered
 from tests.scene_specs.benchmarks.icca import pieces
 from tests.scene_specs.importing import published
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "scene_specs" / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "scene_specs" / "examples"
 _TEXTS = ("annotations", "job", "provenance", "scene")
 GAME = pieces.game()
 

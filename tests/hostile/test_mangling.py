@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from tools import mangle
-from tools.mangle_kinds import KINDS
+from tests.hostile import mangling
+from tests.hostile.mangle_kinds import KINDS
 
 
 def test_a_few_of_every_kind_are_read_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parser = argparse.ArgumentParser()
-    mangle.add_options(parser)
+    mangling.add_options(parser)
     few = ["svg", "transcript", "mewl"]
-    assert mangle.main(parser.parse_args([*few, "--count", "20", "--folder", str(tmp_path)])) == 0
+    assert mangling.main(parser.parse_args([*few, "--count", "20", "--folder", str(tmp_path)])) == 0
     rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
     assert [(row[0], row[1], row[4]) for row in rows] == [(f"| {kind}", "20", "0") for kind in few]
 
@@ -25,12 +25,12 @@ def test_a_few_of_every_kind_are_read_or_refused(tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_input_depends_on_its_number_only(kind: str) -> None:
     seed = b'{"a": [1, 2]}\nv 1 2 3\n'
-    assert mangle.mangled(seed, random.Random(f"1/{kind}/7")) == mangle.mangled(seed, random.Random(f"1/{kind}/7"))
+    assert mangling.mangled(seed, random.Random(f"1/{kind}/7")) == mangling.mangled(seed, random.Random(f"1/{kind}/7"))
 
 
 def test_the_watch_sees_foreign_paths_and_processes(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
-    watch = mangle.Watch(tmp_path / "in")
+    watch = mangling.Watch(tmp_path / "in")
     watch.on = True
     (tmp_path / "in" / "a").write_text("a")
     (tmp_path / "b").write_text("b")
