@@ -1,4 +1,4 @@
-"""Feed mangled files to every reader of foreign files, and count what happens.
+"""Feed mangled files to every reader of foreign files.
 
     python -m tools mangle [KIND...] --count 100000 --seed 1
 
