@@ -137,9 +137,10 @@ def _render(request: EpisodeRequest, resolved: ResolvedRequest, folder: Path) ->
     try:
         return run_within(_limit(request, scene), f"episode {scene.id}", _render_here, request, scene, key, folder)
     finally:
-        # Left by BlendSaver where the time limit ended it.
+        # Left by BlendSaver where the time limit ended it. The name has the process; another one may still be writing.
         for part in folder.glob(".*.part") if request.save_blend else ():
-            shutil.rmtree(part, ignore_errors=True)
+            if not Path("/proc", part.name.split(".")[1]).exists():
+                shutil.rmtree(part, ignore_errors=True)
 
 
 def _limit(request: EpisodeRequest, scene: Scene) -> float:

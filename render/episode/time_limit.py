@@ -6,12 +6,13 @@ import logging
 import multiprocessing
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from logging.handlers import QueueHandler
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
-from render.model.errors import RenderError
+from render.model.errors import DioramaError, RenderError
 
 _Result = TypeVar("_Result")
 
@@ -27,7 +28,8 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
         return function(*arguments)
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    sent = (sender, seconds, logging.root.level, function, arguments)
+    levels = {name: logging.getLogger(name).level for name in ("", "diorama", "render", "scene_specs")}
+    sent = (sender, seconds, levels, function, arguments)
     child = context.Process(target=_send_result, args=sent, daemon=True)
     child.start()
     sender.close()
@@ -54,16 +56,21 @@ class _Sender(QueueHandler):
 
 
 def _send_result(
-    sender: Connection, seconds: float, level: int, function: Callable[..., Any], arguments: tuple[Any, ...]
+    sender: Connection, seconds: float, levels: dict[str, int], function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:
     """Call the function; send its log records, and its result or error."""
     # The parent ends this process when it is interrupted. SIGALRM has no handler: the system ends the process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.setitimer(signal.ITIMER_REAL, seconds)
-    logging.basicConfig(level=level, handlers=[_Sender(sender)])  # type: ignore[arg-type]
+    logging.basicConfig(handlers=[_Sender(sender)])  # type: ignore[arg-type]
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
     try:
         sender.send(function(*arguments))
-    except Exception as error:  # raised again by the parent
+    except DioramaError as error:
         sender.send(error)
+    except Exception as error:
+        # It may not survive pickling, and only here is the traceback known.
+        sender.send(RenderError(f"{type(error).__name__}: {error}\n{traceback.format_exc()}"))
     # The parent ends this process once it has the result: Blender may hang when it exits.
     signal.pause()

@@ -79,7 +79,9 @@ def put_folder(
 
 def remove_folder(out: Path, name: Path) -> None:
     """Delete a folder below `out`. Raises UsageError for a link, OSError."""
-    handle = os.open(below(out, name).parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    parent = below(out, name).parent
+    # The folder that the user named may be a link; none below it.
+    handle = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | (0 if parent == out else os.O_NOFOLLOW))
     try:
         # Relative to the open folder, and rmtree itself refuses a link: nothing can be put in place of either.
         shutil.rmtree(name.name, dir_fd=handle)

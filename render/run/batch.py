@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 # If Ray dies more often in one run, somebody has to look at the machine.
 _RAY_RESTARTS = 3
 _SHOWN = 3
+# More are counted, not kept: their message names no more than this.
+_MAX_CONFLICTS = 5
 # The kind of an episode that the render loop has received: the run itself may have stored it since.
 _STARTED = "started"
 
@@ -102,7 +104,7 @@ class Batch:
                 # Wrong specs come first: the rest of the files may have diagnostics.
                 error = caught
                 continue
-            if decision is not None and decision.differences:
+            if decision is not None and decision.kind == "conflict" and len(conflicts) < _MAX_CONFLICTS:
                 conflicts.append(decision)
         if diagnostics:
             raise SpecError(diagnostics)

@@ -173,11 +173,12 @@ def record_of(row: Mapping[str, Any]) -> EpisodeRecord:
         if text_digest(row) != row["text_sha256"]:
             raise DamagedError(f"episode {episode}: its texts don't match their SHA-256; {_ADVICE}")
         record = _rebuilt(row)
-    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        problem = _too_large(record)
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError, struct.error) as error:
         raise DamagedError(f"episode {episode}: its row can't be read: {error}; {_ADVICE}") from error
     if record.digest() != row["sha256"]:
         raise DamagedError(f"episode {episode}: its images don't match their SHA-256; {_ADVICE}")
-    if problem := _too_large(record):
+    if problem:
         raise DamagedError(f"episode {episode}: {problem}; {_ADVICE}")
     return record
 

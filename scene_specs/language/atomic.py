@@ -10,6 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+def _umask() -> int:
+    """The umask of this process. Setting it, the portable way to read it, would affect files of other threads."""
+    for line in Path("/proc/self/status").read_text("ascii", "replace").splitlines():
+        if line.startswith("Umask:"):
+            return int(line.split()[1], 8)
+    return 0o077
+
+
 @contextmanager
 def atomic_path(path: Path, fsync: bool = True) -> Iterator[Path]:
     """Yield a temporary path in the folder of `path`; rename it to `path` if the block ends without an error.
@@ -35,9 +43,7 @@ def atomic_path(path: Path, fsync: bool = True) -> Iterator[Path]:
         if fsync:
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
+        temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

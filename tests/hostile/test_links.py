@@ -17,6 +17,7 @@ from tests.compatibility.commands import run
 from tests.compatibility.contents import ABOUT, export_arguments, unpack
 from tests.compatibility.test_archive import ARCHIVES
 from tests.hostile.traps import Victim, make_store, make_victim, run_bounded
+from tests.render.store.rendered import rendered
 
 
 @pytest.fixture
@@ -167,3 +168,19 @@ def test_a_gallery_deletes_only_what_it_has_made(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert "2 removed" in done.out
     assert all(path.read_text() == "mine" for path in mine)
+
+
+def test_a_folder_that_is_itself_a_link_is_exported_into_again(tmp_path: Path) -> None:
+    """The user named the link; what lies behind it is replaced when asked."""
+    store, real = make_store(tmp_path), tmp_path / "real"
+    real.mkdir()
+    (tmp_path / "out").symlink_to(real)
+    run("render-export", store, "--format", "folder", "--out", tmp_path / "out")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "again").mkdir()
+    other = make_store(tmp_path / "other", [rendered("a", 1), rendered("demo/b", 9)])
+    run("render-export", other, "--format", "folder", "--out", tmp_path / "out", "--overwrite")
+    again = make_store(tmp_path / "again", [rendered("a", 5), rendered("demo/b", 9)])
+    run("render-export", again, "--format", "folder", "--out", tmp_path / "out", "--overwrite")
+    assert (tmp_path / "out").is_symlink()
+    assert not list(real.rglob("*.partial"))

@@ -100,3 +100,12 @@ def test_the_features_for_hugging_face_name_every_column() -> None:
     assert list(features) == schema.names
     assert features["images"] == {"_type": "List", "feature": {"_type": "Image"}}
     assert features["objects"]["feature"]["bbox"] == {"_type": "List", "feature": {"_type": "Value", "dtype": "int32"}}
+
+
+def test_a_png_that_ends_in_its_header_is_damage_of_one_episode() -> None:
+    """Its maker also wrote the digest, so nothing else would name it."""
+    record = make_record(images=1, objects=1)
+    cut = record.images[0].model_copy(update={"png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0"})
+    (row,) = table_of([record.model_copy(update={"images": [cut]})]).to_pylist()
+    with pytest.raises(DamagedError):
+        record_of(row)
