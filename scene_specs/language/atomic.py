@@ -12,10 +12,8 @@ from pathlib import Path
 
 def _umask() -> int:
     """The umask of this process. Setting it, the portable way to read it, would affect files of other threads."""
-    for line in Path("/proc/self/status").read_text("ascii", "replace").splitlines():
-        if line.startswith("Umask:"):
-            return int(line.split()[1], 8)
-    return 0o077
+    lines = Path("/proc/self/status").read_text("ascii", "replace").splitlines()
+    return int(next((line for line in lines if line.startswith("Umask:")), "Umask: 0077").split()[1], 8)
 
 
 @contextmanager
