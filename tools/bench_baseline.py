@@ -43,7 +43,7 @@ log = logging.getLogger("bench_baseline")
 FOLDER = Path("build/baseline")
 
 
-# A candidate of ours, or a number of samples of the published renderer.
+# One of our candidates, or a number of samples of the published renderer.
 Contender = Candidate | int
 
 

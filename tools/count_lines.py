@@ -17,6 +17,8 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator
 
+from render.model.errors import UsageError
+
 _LEFT_OUT = ("tests/", "assets/build/")
 _DATA = (".json", ".toml", ".txt", ".js", ".css", ".html", ".csv")
 _DATA_FOLDERS = ("render/", "scene_specs/", "tools/")
@@ -45,7 +47,10 @@ def code_lines(source: str) -> int:
 
 
 def _git(*arguments: str) -> bytes:
-    return subprocess.run(["git", *arguments], check=True, capture_output=True).stdout
+    done = subprocess.run(["git", *arguments], check=False, capture_output=True)
+    if done.returncode:
+        raise UsageError(f"git {' '.join(arguments)}: {done.stderr.decode('utf-8', 'replace').strip()}")
+    return done.stdout
 
 
 def sources(commit: str) -> Iterator[tuple[str, str]]:

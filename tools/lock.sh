@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Writes the lock files from pyproject.toml: requirements.lock (what a user runs, stores on S3 included, since clusters
 # write there, and the build backend that installs Diorama itself), requirements-dev.lock (the same and the tools for
-# tests) and requirements-cluster.lock (what Ray's launchers need besides, for docker/Dockerfile). Run it after every change of the dependencies, and with --upgrade to take newer versions; without, versions
-# that still fit stay.
+# tests) and requirements-cluster.lock (what Ray's launchers also need, for docker/Dockerfile). Run it after every change
+# of the dependencies, and with --upgrade to take newer versions; without, versions that still fit stay.
 # The files hold hashes of every file of a release, for all platforms, and no index's address: they work with any mirror.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -236,7 +236,7 @@ class RenderLoop:
                 self._lost(slot, "hung", f"it took longer than {limit:.0f} s")
 
     def _limit(self, slot: Slot) -> float:
-        """Return the seconds that the episode a worker is rendering may take."""
+        """Return how many seconds a worker may take for its current episode."""
         task = slot.in_flight[0]
         settings = task.rendered_with
         limit = timeout_of(self._options, task.samples, settings.width, settings.height, task.images)

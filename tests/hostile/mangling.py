@@ -23,7 +23,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from render.model.errors import DioramaError
+from render.model.errors import DioramaError, UsageError
+from scene_specs.language.diagnostics import did_you_mean
 from tests.hostile.mangle_kinds import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -226,6 +227,10 @@ def run_kind(kind: str, options: Namespace, folder: Path) -> Counter[str]:
 
 def main(options: Namespace) -> int:
     """Mangle all kinds. Returns 1 if anything failed."""
+    for kind in options.kinds:
+        if kind not in KINDS:
+            hint = did_you_mean(kind, KINDS)
+            raise UsageError(f"unknown kind {kind!r}; allowed: {', '.join(KINDS)}" + (f"; {hint}" if hint else ""))
     folder = (options.folder or Path(tempfile.mkdtemp(prefix="diorama-mangle-"))).resolve()
     (folder / "canary" / "deep").mkdir(parents=True, exist_ok=True)
     for name in ("precious.txt", "deep/thesis.tex"):
