@@ -51,7 +51,8 @@ def project(location: Array, points: Array, focal: float, size: tuple[int, int])
     forward = -location / math.sqrt(float((location * location).sum()))
     right = np.array([forward[1], -forward[0], 0.0])
     right /= math.sqrt(float((right * right).sum()))
-    down = np.cross(forward, right)
+    # Written out: the search for a camera projects thousands of times, and np.cross takes longer than all the rest.
+    down = np.array([-forward[2] * right[1], forward[2] * right[0], forward[0] * right[1] - forward[1] * right[0]])
     delta = points - location
     x, y, z = ((delta * axis).sum(axis=1) for axis in (right, down, forward))
     scale = focal * max(size)
