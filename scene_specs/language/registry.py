@@ -95,7 +95,8 @@ def plugin(noun: str, name: str) -> Plugin:
     if name not in found:
         hint = did_you_mean(name, found)
         raise PluginError(
-            f"unknown {noun[:-1]} {name!r}; there are: {', '.join(found)}" + (f"; {hint}" if hint else "")
+            f"unknown {'pass' if noun == 'passes' else noun[:-1]} {name!r}; there are: {', '.join(found)}"
+            + (f"; {hint}" if hint else "")
         )
     return found[name]
 
