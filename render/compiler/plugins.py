@@ -10,6 +10,7 @@ from pathlib import Path
 
 from render.compiler.assets import package_assets
 from render.model.errors import UsageError
+from scene_specs.language.registry import plugin
 from scene_specs.language.vocabulary import MATERIALS
 
 # Our own code counts through IDENTITY_VERSION.
@@ -32,6 +33,16 @@ def plugin_assets(assets: Iterable[str], materials: Iterable[str], renderer: str
     if colon and module.split(".")[0] not in _OWN_PACKAGES:
         found[f"plugin:renderer:{renderer}"] = _renderer_identity(module)
     return found
+
+
+def pass_plugins(passes: Iterable[str]) -> dict[str, str]:
+    """Return `plugin:pass:NAME` -> identity, as above, of the passes that packages provide. Raises PluginError."""
+    found = {name: plugin("passes", name) for name in sorted({*passes})}
+    return {
+        f"plugin:pass:{name}": _identity(one.module, f"{one.owner} {one.version}")
+        for name, one in found.items()
+        if not one.own
+    }
 
 
 @lru_cache(maxsize=1)
