@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from render.passes._rows import CyclesImage, Floats, PassRow, SoftwareView
+from render.passes import CyclesImage, Floats, PassRow, SoftwareView
 from scene_specs.language.scene import SceneFrame
 
 _NOT_DIFFUSE = ("glass", "metal", "emission")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from render.passes._rows import PassRow
+from render.passes import PassRow
 
 PASS = PassRow(
     shape=("N", "H", "W"),

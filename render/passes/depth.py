@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from render.passes._rows import CyclesImage, Floats, PassRow
+from render.passes import CyclesImage, Floats, PassRow
 from scene_specs.language.scene import SceneFrame
 
 # Larger depths mean that the ray meets nothing; others end at the camera's clip distance.

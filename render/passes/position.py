@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from render.passes import depth
-from render.passes._rows import CyclesImage, Floats, PassRow, SoftwareView
+from render.passes import CyclesImage, Floats, PassRow, SoftwareView, depth
 from scene_specs.language.scene import SceneFrame
 
 

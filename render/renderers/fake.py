@@ -19,7 +19,7 @@ from render.geometry.marks import with_fixation
 from render.geometry.raster import compose, object_layer
 from render.model.errors import RenderError
 from render.model.passes import Passes
-from render.passes._rows import SoftwareView, rendered_rows
+from render.passes import SoftwareView, rendered_rows
 from scene_specs.language.scene import Scene, SceneFrame, SceneView
 from scene_specs.language.stage import load_stage
 

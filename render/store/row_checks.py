@@ -10,7 +10,7 @@ import numpy as np
 
 from render.model.png import open_png
 from render.model.record import RLE, Box, EpisodeRecord, ImageRecord, ObjectAnnotation
-from render.passes._rows import array_passes
+from render.passes import array_passes
 from render.store.columns import RECORD_COLUMNS
 from render.store.episode_store import DamagedError
 from render.store.rows import record_of, row_of

@@ -24,7 +24,7 @@ from render.geometry.marks import with_fixation
 from render.geometry.outlines import outline_of
 from render.model.errors import RenderError
 from render.model.passes import Passes
-from render.passes._rows import rendered_rows
+from render.passes import rendered_rows
 from render.renderers.cycles import devices, materials
 from render.renderers.cycles import stage_setup as stages
 from render.renderers.cycles.blender_meshes import OutlineMeshes, mesh_data

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from render.geometry.glass import samples_of
-from render.passes._rows import rendered_rows
+from render.passes import rendered_rows
 from render.renderers.cycles.exr_passes import CRYPTOMATTE_LEVELS
 from scene_specs.language.scene import SceneFrame, SceneView, Settings
 
