@@ -24,6 +24,8 @@ from scene_specs.language.outlines import FLAT_SHAPES
 
 # Noun -> how files of its packages end. Stages and shapes are data; everything else is code.
 _SUFFIXES = {"stages": ".json", "shapes": ".npz"}
+# The nouns that anything can be registered for, except benchmarks and their players.
+NOUNS = ("exports", "materials", "renderers", "shapes", "stages")
 _OWN = "diorama"
 _OWN_PACKAGES = ("assets", "diorama", "render", "scene_specs")
 
