@@ -66,7 +66,7 @@ def render_picture(path: Path) -> None:
     tiles = []
     for changed in (False, True):
         for name in own_materials():
-            parameters = CHANGED[name] if changed else {}
+            parameters = CHANGED.get(name, {}) if changed else {}
             caption = " ".join([name, *(f"{key} {value:g}" for key, value in parameters.items())])
             tiles.append(Tile(_render({"name": name, **parameters}), caption))
     path.parent.mkdir(exist_ok=True)

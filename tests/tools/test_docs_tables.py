@@ -30,7 +30,3 @@ def test_an_old_page_is_noticed_and_updated(
     assert "+| | `ior` | 1 to 4 | 1.1 |" in capsys.readouterr().out
     assert run(write=True) == 0
     assert old.read_text("utf-8") == page
-
-
-def test_the_picture_changes_a_parameter_of_each_material() -> None:
-    assert sorted(docs_tables.CHANGED) == docs_tables.own_materials()

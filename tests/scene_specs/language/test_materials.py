@@ -124,16 +124,16 @@ def test_each_built_in_is_its_own_manual() -> None:
 def test_materials_are_checked_without_blender() -> None:
     code = "import sys; sys.modules['bpy'] = None; from scene_specs.language.materials import transmits, plugins; "
     done = subprocess.run(
-        [sys.executable, "-c", code + "print([transmits(name) for name in plugins('materials')])"],
+        [sys.executable, "-c", code + "print([name for name in plugins('materials') if transmits(name)])"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert ast.literal_eval(done.stdout) == [False, True, False, False, False]
+    assert ast.literal_eval(done.stdout) == ["glass"]
 
 
 def test_the_schema_has_the_parameters_of_each_material() -> None:
     all_of = spec_schema()["$defs"]["MaterialSpec"]["allOf"]
     rules = {rule["if"]["properties"]["name"]["const"]: rule for rule in all_of}
-    assert list(rules) == ["emission", "glass", "matte", "metal", "rubber"]
+    assert {"emission", "glass", "matte", "metal", "rubber"} <= set(rules)
     then = rules["glass"]["then"]
     assert then["additionalProperties"] is False
     assert then["properties"]["ior"]["default"] == 1.1 and "name" in then["properties"]
