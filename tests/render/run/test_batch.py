@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[3]
 def one_ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """One Ray for all runs of this file: its start costs more than they do."""
     os.environ["DIORAMA_TEST_FOLDER"] = str(tmp_path_factory.mktemp("marks"))
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    os.environ["PYTHONPATH"] = str(ROOT)
     with local_ray():
         yield
 

@@ -32,7 +32,7 @@ CPU = ("--device", "cpu", "--workers", "1")
 @pytest.fixture(scope="module", autouse=True)
 def one_ray() -> Iterator[None]:
     """One Ray for all runs of this file."""
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    os.environ["PYTHONPATH"] = str(ROOT)
     with local_ray():
         yield
 

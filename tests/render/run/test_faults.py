@@ -32,7 +32,7 @@ def eight_gpus() -> Iterator[None]:
     """One Ray that believes in eight GPUs, for all runs of this file."""
     before = dict(os.environ)
     os.environ["DIORAMA_LOGICAL_GPUS"] = "8"
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    os.environ["PYTHONPATH"] = str(ROOT)
     with local_ray(gpus=8):
         yield
     os.environ.clear()

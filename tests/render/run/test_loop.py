@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.fixture(scope="module", autouse=True)
 def one_ray() -> Iterator[None]:
     """A Ray of this file."""
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    os.environ["PYTHONPATH"] = str(ROOT)
     with local_ray():
         yield
 

@@ -84,7 +84,7 @@ def test_a_scene_with_a_wrong_parameter_is_refused() -> None:
     for wrong, problem in (("0.5", "at least 1"), ('"x"', "a number")):
         with pytest.raises(SpecError, match=rf"objects\[0\]\.material\.ior: .*{problem}"):
             compile_spec(text.replace('"ior":1.5', f'"ior":{wrong}'))
-    with pytest.raises(SpecError, match="unknown key"):
+    with pytest.raises(SpecError, match="allowed: name, blend, group"):
         compile_spec(text.replace('"name":"glass"', '"name":"blend"'))
 
 
