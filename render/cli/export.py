@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,23 +50,23 @@ def main(
     Exit codes: 0 all exported; 2 wrong options, or exported episodes that differ from the stored ones; 4 the store
     can't be read, or episodes in it are damaged (listed at the end; the others are exported).
     """
-    from render.export import FROM_FILES, SHARDED, exporter, format_names, takes_shard_size
+    from render.export import exporter, reads_files, takes_shard_size
 
     if list_formats:
-        click.echo("\n".join(format_names()))
+        click.echo(_list_formats())
         return
     export = exporter(name)
     if out is None:
         raise click.UsageError("--out DIR is missing; name the output folder")
     if shard_size is not None and not takes_shard_size(name):
-        raise click.UsageError(f"--shard-size is for {' and '.join(sorted(SHARDED))}; omit it with --format {name}")
+        raise click.UsageError(f"--format {name} writes no shards; omit --shard-size")
     from render.export.protocol import ExportOptions
 
     options = ExportOptions(overwrite, limit, shard_size=shard_size)
-    if name in FROM_FILES:
+    if reads_files(name):
         if source is None or splits or where or at:
             raise click.UsageError(f"--format {name} reads a file: name it, and omit --split, --where and --at")
-        report = _export_file(Path(source), out, options)
+        report = _export_file(export, Path(source), out, options)
     else:
         from render.store.episode_store import condition
 
@@ -77,6 +78,14 @@ def main(
         raise error
 
 
+def _list_formats() -> str:
+    """Return a line per format: its name and what it writes. Imports no format."""
+    from scene_specs.language.registry import plugins
+
+    lines = {name: registered.summary() for name, registered in plugins("exports").items()}
+    return "\n".join(f"{name:13} {line.removeprefix(f'`--format {name}`: ')}".rstrip() for name, line in lines.items())
+
+
 def _export_store(export: Exporter, url: str, at: str | None, out: Path, options: ExportOptions) -> ExportReport:
     store = opt.open_reader(url, at)
     count = store.count(options.where)
@@ -86,8 +95,6 @@ def _export_store(export: Exporter, url: str, at: str | None, out: Path, options
     return report
 
 
-def _export_file(file: Path, out: Path, options: ExportOptions) -> ExportReport:
-    from render.export.clevr_masks import export
-
+def _export_file(export: Callable[..., ExportReport], file: Path, out: Path, options: ExportOptions) -> ExportReport:
     with progress_bar(None, "scenes") as progress:
         return export(file, out, options, progress)
