@@ -224,7 +224,7 @@ OBJECTS = [
         ],
     ),
     frame("pointer without a target", "pointer.target", "required", pointer={"kind": "arrow"}),
-    frame("unknown kind of pointer", "pointer.kind", "did you mean 'hand'?", pointer={"target": "a", "kind": "hnad"}),
+    two("unknown kind of pointer", "pointer.kind", "did you mean 'hand'?", pointer={"target": "a", "kind": "hnad"}),
     frame(
         "unknown colour of the pointer",
         "pointer.color",
