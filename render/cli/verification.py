@@ -94,14 +94,13 @@ class MissingAssets:
         from scene_specs.language.diagnostics import PathDiagnostic
         from scene_specs.language.spec import EpisodeSpec
 
-        if isinstance(episode, EpisodeSpec):
-            for path, name in _assets_of(episode):
-                if name not in self._problems:
-                    self._problems[name] = self._problem_of(name)
-                if self._problems[name]:
-                    folder = "--asset-root" if name.endswith(".blend") else "--shapenet"
-                    hint = f"name one that is there, or the folder that has it with {folder}"
-                    yield PathDiagnostic(path, self._problems[name], hint)
+        for path, name in _assets_of(episode) if isinstance(episode, EpisodeSpec) else ():
+            option = "--asset-root" if name.endswith(".blend") else "--shapenet"
+            if name not in self._problems:
+                self._problems[name] = self._problem_of(name)
+            if self._problems[name]:
+                hint = f"name one that is there, or the folder that has it with {option}"
+                yield PathDiagnostic(path, self._problems[name], hint)
 
     def _problem_of(self, name: str) -> str:
         from render.compiler.assets import resolve_blend
@@ -119,21 +118,19 @@ def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[Path, str]]:
     from scene_specs.language.model_names import is_model, parse_model
 
     for number, frame in enumerate(spec.frames):
-        at: Path = ("frames", number)
-        shapes: list[tuple[Path, Any]] = [((*at, "objects", k, "shape"), o.shape) for k, o in enumerate(frame.objects)]
-        made_of: list[tuple[Path, Any]] = [((*at, "objects", k), o.material) for k, o in enumerate(frame.objects)]
-        if frame.pointer is not None:
-            made_of.append(((*at, "pointer"), frame.pointer.material))
+        made: list[tuple[Path, Any]] = [(("objects", k), item) for k, item in enumerate(frame.objects)]
+        shapes: list[tuple[Path, Any]] = [((*path, "shape"), item.shape) for path, item in made]
+        made += [(("pointer",), frame.pointer)] if frame.pointer is not None else []
         if frame.random_objects is not None:
-            drawn = (*at, "random_objects")
-            shapes += [((*drawn, "shapes", k), shape) for k, shape in enumerate(frame.random_objects.shapes or ())]
-            pairs = frame.random_objects.combinations or ()
-            shapes += [((*drawn, "combinations", k, 0), shape) for k, (shape, _) in enumerate(pairs)]
-        yield from ((path, shape) for path, shape in shapes if is_model(shape) and parse_model(shape))
-        for path, material in made_of:
-            blend = None if isinstance(material, str) else getattr(material, "blend", None)
-            if blend is not None and blend.endswith(".blend"):
-                yield (*path, "material", "blend"), blend
+            pairs = enumerate(frame.random_objects.combinations or ())
+            shapes += [(("random_objects", "combinations", k, 0), shape) for k, (shape, _) in pairs]
+            listed = enumerate(frame.random_objects.shapes or ())
+            shapes += [(("random_objects", "shapes", k), shape) for k, shape in listed]
+        found = [(path, shape) for path, shape in shapes if is_model(shape) and parse_model(shape)]
+        for path, item in made:
+            blend = None if isinstance(item.material, str) else getattr(item.material, "blend", None)
+            found += [((*path, "material", "blend"), blend)] if str(blend).endswith(".blend") else []
+        yield from ((("frames", number, *path), name) for path, name in found)
 
 
 @contextmanager

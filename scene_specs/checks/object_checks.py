@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from scene_specs.language.diagnostics import FORMS, PathDiagnostic, did_you_mean, preview_json, unexpected, with_forms
+from scene_specs.language.diagnostics import (
+    FORMS,
+    PathDiagnostic,
+    did_you_mean,
+    preview_json,
+    unexpected,
+    value_hint,
+    with_forms,
+)
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model, parse_model
 from scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
 from scene_specs.language.registry import materials, shapes
@@ -23,17 +30,7 @@ def unknown(word: object, known: Sequence[str], path: Path) -> Iterator[PathDiag
     """Report a word that is not known. None stands for a key that is left out."""
     if word is not None and word not in known:
         allowed = with_forms(path[-1], known) if path[-1] in FORMS else ", ".join(known)
-        yield unexpected(path, word, allowed, did_you_mean(word, known) or _hint(path[-1], word))
-
-
-def _hint(key: int | str, word: object) -> str:
-    """Return how to write a color or a number that is given as text, "" for other words."""
-    text = str(word)
-    if key == "color" and re.fullmatch("#[0-9a-fA-F]{6}", text):
-        return f"write {list(bytes.fromhex(text[1:]))}"
-    if key == "size" and re.fullmatch(r"\d*\.?\d+", text, re.ASCII):
-        return f"write {float(text):g} without quotes"
-    return ""
+        yield unexpected(path, word, allowed, did_you_mean(word, known) or value_hint(path, "float_type", word))
 
 
 def beside(path: Path, other: str, allowed: str, hint: str = "leave one out") -> PathDiagnostic:
@@ -201,9 +198,10 @@ def random_diagnostics(
     if more.distinct and stage is not None:
         yield from _too_many_distinct(frame.objects, more, fewest, stage, at)
     if stage is not None and stage.ground is not None:
-        words = [((*at, "shapes", k), word) for k, word in enumerate(more.shapes or ())]
-        words += [((*at, "combinations", k, 0), word) for k, (word, _) in enumerate(more.combinations or ())]
-        yield from (_flat_on_ground(stage, path) for path, word in words if word in FLAT_SHAPES)
+        pairs = enumerate(more.combinations or ())
+        drawn_shapes = [((*at, "combinations", k, 0), shape) for k, (shape, _) in pairs]
+        drawn_shapes += [((*at, "shapes", k), shape) for k, shape in enumerate(more.shapes or ())]
+        yield from (_flat_on_ground(stage, path) for path, shape in drawn_shapes if shape in FLAT_SHAPES)
 
 
 def _too_many_distinct(
@@ -211,14 +209,10 @@ def _too_many_distinct(
 ) -> Iterator[PathDiagnostic]:
     base = stage.defaults
     pairs = more.combinations or product(more.shapes or base.shapes, more.colors or base.colors)
-    looks = {
-        (*pair, *rest) for pair, *rest in product(pairs, more.materials or base.materials, more.sizes or base.sizes)
-    }
-    # Colors, materials and sizes of the listed objects may have other forms, which are no look that is drawn.
-    looks -= {(item.shape, item.color, item.material, item.size) for item in listed}  # type: ignore[arg-type]
+    others = product(more.materials or base.materials, more.sizes or base.sizes)
+    looks: set[tuple[object, ...]] = {(*look, *other) for look, other in product(pairs, others)}
+    looks -= {(item.shape, item.color, item.material, item.size) for item in listed}
     if fewest > len(looks):
         besides = " besides those of the listed objects" if listed else ""
-        problem = (
-            f"found {fewest} distinct objects; allowed: at most {len(looks)}, as many looks as the lists have{besides}"
-        )
+        problem = f"found {fewest} distinct objects; allowed: at most {len(looks)}, what the lists combine to{besides}"
         yield PathDiagnostic((*at, "count"), problem, "widen the lists, or leave out distinct")

@@ -1,4 +1,4 @@
-"""Checks that a layout can exist at all: pixels and distances against the space, locations against constraints.
+"""Checks that a layout can exist: distances and pixels against the space, specified locations against constraints.
 
 Bounds hold for every camera and every draw, so whatever is reported here fails in the compiler, too.
 """
@@ -11,90 +11,65 @@ from itertools import combinations
 
 from scene_specs.checks.layout_checks import in_words, least_scale
 from scene_specs.language.diagnostics import PathDiagnostic
-from scene_specs.language.spec import AreaSpec, CameraSpec, ConstraintSpec, FrameSpec, ObjectSpec, object_name
+from scene_specs.language.spec import AreaSpec, CameraSpec, FrameSpec, ObjectSpec, object_name
 from scene_specs.language.stage import Stage
 from scene_specs.language.strict_json import Path
 
 _ROUNDED = 1e-6
-_WIDER = "widen the area, or lower the number"
 
 
 def room_diagnostics(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -> Iterator[PathDiagnostic]:
-    """Report constraints that no layout of the frame can satisfy."""
-    count = frame.random_objects.count if frame.random_objects is not None else 0
-    total = len(frame.objects) + (count[0] if isinstance(count, tuple) else count)
+    """Report what no layout of the frame can satisfy."""
+    base = stage.placement
+    drawn = frame.random_objects.count if frame.random_objects is not None else 0
+    total = len(frame.objects) + (drawn[0] if isinstance(drawn, tuple) else drawn)
     free = total - sum(item.location is not None for item in frame.objects) if stage.places is None else 0
     diagonal = math.dist((area.x[0], area.y[0]), (area.x[1], area.y[1]))
-    fit = f"the diagonal of the area, {diagonal:.4g}"
-    stated_margin = False
+    gap = max((c.min_distance for c in frame.constraints if c.min_distance is not None), default=base.min_distance)
+    sizes = sorted(least_scale(item, stage) for item in frame.objects)[-2:] if gap and free == total > 1 else [-gap]
+    needs: list[tuple[float, Path]] = [(gap + sum(sizes), ("objects",))]
+    margins: list[tuple[float, Path]] = [((free - 1) * base.axis_margin, ("objects",))]
+    pixels: list[Path] = []
     for index, constraint in enumerate(frame.constraints):
-        path = (*at, "constraints", index)
-        distance, margin = constraint.min_distance or 0.0, constraint.axis_margin
-        stated_margin = stated_margin or margin is not None
-        if total > 1 and distance > diagonal:
-            yield PathDiagnostic((*path, "min_distance"), f"found {distance:g}; allowed: at most {fit}", _WIDER)
-        if (total - 1) * (margin or 0.0) > diagonal:
-            problem = f"found {margin:g} for {total} objects, {(total - 1) * (margin or 0.0):.4g} in a row"
-            yield PathDiagnostic((*path, "axis_margin"), f"{problem}; allowed: at most {fit}", _WIDER)
-    margin = stage.placement.axis_margin
-    if not stated_margin and (free - 1) * margin > diagonal:
-        problem = (
-            f"no room for {free} objects without a location: {margin:g} apart, they need {(free - 1) * margin:.4g}"
-        )
-        hint = 'widen the area, use fewer objects, or add the constraint {"axis_margin": 0}'
-        yield PathDiagnostic((*at, "objects" if frame.objects else "random_objects"), f"{problem} of {fit}", hint)
-    if free > 0:
-        yield from _sizes(frame, stage, fit, diagonal, at)
-    if any(constraint.min_visible_pixels for constraint in frame.constraints):
-        yield from _pixels(frame, stage, total, free, at)
+        path = ("constraints", index)
+        if constraint.min_distance is not None:
+            needs.append((min(total - 1, 1) * constraint.min_distance, (*path, "min_distance")))
+        if constraint.axis_margin is not None:
+            margins.append(((total - 1) * constraint.axis_margin, (*path, "axis_margin")))
+        if constraint.min_visible_pixels:
+            pixels.append((*at, *path, "min_visible_pixels"))
+    # What the frame states replaces the margin of the stage.
+    for need, place in (max(needs), max(margins[1:] or margins)):
+        if need > diagonal:
+            problem = f"no room: {total} objects need {need:.4g}; the area's diagonal is {diagonal:.4g}"
+            yield PathDiagnostic((*at, *place), problem, "widen the area, lower the numbers, or use fewer objects")
+    shown, most = _pixels(frame, total) if pixels else [0], math.prod(stage.size)
+    if max(shown, default=0) <= most < sum(shown):
+        problem = f"the visible pixels of all objects add up to {sum(shown)}; the image has {most}"
+        yield PathDiagnostic(pixels[-1], problem, "lower one of the numbers")
     if frame.constraints and free < total > 1:
         yield from _locations(frame, stage, at)
 
 
-def _sizes(frame: FrameSpec, stage: Stage, fit: str, diagonal: float, at: Path) -> Iterator[PathDiagnostic]:
-    """Report the largest object if another one has no room beside it."""
-    stated = [c.min_distance for c in frame.constraints if c.min_distance is not None]
-    gap = max(stated) if stated else stage.placement.min_distance
-    ranked = sorted(((least_scale(item, stage), k) for k, item in enumerate(frame.objects)), reverse=True)[:2]
-    if len(ranked) < 2 or not gap or all(frame.objects[k].location is not None for _, k in ranked):
-        return
-    need = ranked[0][0] + ranked[1][0] + gap
-    if need > diagonal >= gap:
-        problem = f"no room: objects[{ranked[0][1]}] and objects[{ranked[1][1]}] need {need:.4g} of {fit}"
-        yield PathDiagnostic((*at, "objects", ranked[0][1], "size"), problem, "lower the size, or widen the area")
-
-
-def _pixels(frame: FrameSpec, stage: Stage, total: int, free: int, at: Path) -> Iterator[PathDiagnostic]:
-    """Report visible pixels that are more than the image has: each pixel shows one object."""
-    names = [object_name(item, k) for k, item in enumerate(frame.objects)]
-    floors = [0] * len(names)
-    rest, last = stage.placement.min_visible_pixels if free else 0, None
-    for index, constraint in enumerate(frame.constraints):
-        pixels = constraint.min_visible_pixels or 0
-        floors = [
-            max(f, pixels) if n in (constraint.objects or names) else f for n, f in zip(names, floors, strict=True)
-        ]
-        rest = max(rest, pixels) if constraint.objects is None else rest
-        last = index if pixels else last
-    need, most = sum(floors) + (total - len(names)) * rest, math.prod(stage.size)
-    if last is not None and max(*floors, rest, 0) <= most < need:
-        problem = (
-            f"the visible pixels of all objects add up to {need}; allowed: at most {most}, the pixels of the image"
-        )
-        yield PathDiagnostic((*at, "constraints", last, "min_visible_pixels"), problem, "lower it")
+def _pixels(frame: FrameSpec, total: int) -> list[int]:
+    """Return the least visible pixels of each object; no pixel shows two."""
+    floors = dict.fromkeys((object_name(item, k) for k, item in enumerate(frame.objects)), 0)
+    floors |= {f"object-{k}": 0 for k in range(len(floors), total)}
+    for constraint in frame.constraints:
+        for name in constraint.objects or floors:
+            floors[name] = max(floors.get(name, 0), constraint.min_visible_pixels or 0)
+    return list(floors.values())
 
 
 def _locations(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
     """Report constraints that contradict the specified locations."""
     fixed = {object_name(item, k): item for k, item in enumerate(frame.objects) if item.location is not None}
-    stated = max((c.axis_margin or 0.0 for c in frame.constraints), default=0.0)
-    margin = max(stage.placement.relation_threshold, stated)
+    margin = max(stage.placement.relation_threshold, *(c.axis_margin or 0.0 for c in frame.constraints))
     for index, constraint in enumerate(frame.constraints):
         path = (*at, "constraints", index)
         if constraint.relation is not None and constraint.subject in fixed and constraint.of in fixed:
             need = margin if constraint.margin is None else constraint.margin
-            x, y = _apart(fixed[constraint.of], fixed[constraint.subject])
-            most = _most(constraint, x, y, _backwards(frame, stage))
+            most = _most(constraint.relation, fixed[constraint.of], fixed[constraint.subject], _behind(frame, stage))
             if constraint.subject != constraint.of and most < need - _ROUNDED:
                 problem = f"the locations contradict it: {in_words(constraint)} by {most:.3g}; allowed: above {need:g}"
                 yield PathDiagnostic(path, problem, "move one of the two, or leave the constraint out")
@@ -114,26 +89,23 @@ def _apart(a: ObjectSpec, b: ObjectSpec) -> tuple[float, float]:
     return b.location[0] - a.location[0], b.location[1] - a.location[1]
 
 
-def _backwards(frame: FrameSpec, stage: Stage) -> tuple[float, float]:
-    """Return the angle of `behind` on the ground, and by how much jitter may change it, radians."""
+def _behind(frame: FrameSpec, stage: Stage) -> tuple[float, float]:
+    """Return the angle of `behind` on the ground, and by how much it may differ, radians: jitter turns the camera."""
     spec, base = (frame.views[0] if frame.views else frame.camera or CameraSpec()), stage.camera
-    orbit = (spec.yaw_deg, spec.elevation_deg, spec.distance, spec.framing)
-    if spec.location is None and (base.framing is not None or any(value is not None for value in orbit)):
-        x, y, z = (b - a for a, b in zip(base.location, base.look_at, strict=True))
-        steep = math.degrees(math.atan2(abs(z), math.hypot(x, y))) if spec.elevation_deg is None else spec.elevation_deg
-        yaw = math.atan2(y, x) if spec.yaw_deg is None else math.radians(spec.yaw_deg) + math.pi / 2
-        return yaw, math.pi if abs(steep) > 89 else 0.0
+    orbit = (spec.yaw_deg, spec.elevation_deg, spec.distance, spec.framing, base.framing)
+    if spec.location is None and any(value is not None for value in orbit):
+        known = spec.yaw_deg is not None and abs(spec.elevation_deg or 0.0) < 89
+        return math.radians((spec.yaw_deg or 0.0) + 90), 0.0 if known else math.pi
     location, aim = spec.location or base.location, spec.look_at or base.look_at
-    flat = math.hypot(aim[0] - location[0], aim[1] - location[1])
+    x, y = aim[0] - location[0], aim[1] - location[1]
     default = base.jitter if spec.location is None else 0.0
     jitter = math.sqrt(2) * (default if spec.jitter is None else spec.jitter)
-    turn = math.asin(jitter / flat) if jitter < flat and flat > 1e-3 else math.pi
-    return math.atan2(aim[1] - location[1], aim[0] - location[0]), turn
+    return math.atan2(y, x), math.asin(jitter / math.hypot(x, y)) if jitter + 1e-3 < math.hypot(x, y) else math.pi
 
 
-def _most(constraint: ConstraintSpec, x: float, y: float, backwards: tuple[float, float]) -> float:
-    """Return by how much a relation can hold at most, for the location of the subject relative to the other object."""
-    angle, turn = backwards
-    quarters = {"behind": 0, "left": 1, "front": 2, "right": 3}[constraint.relation or "left"]
-    off = abs(math.remainder(math.atan2(y, x) - angle - quarters * math.pi / 2, math.tau))
-    return math.hypot(x, y) * math.cos(max(0.0, off - turn))
+def _most(relation: str, of: ObjectSpec, subject: ObjectSpec, behind: tuple[float, float]) -> float:
+    """Return by how much a relation of two objects with locations can hold at most."""
+    x, y = _apart(of, subject)
+    quarters = ("behind", "left", "front", "right").index(relation)
+    off = abs(math.remainder(math.atan2(y, x) - behind[0] - quarters * math.pi / 2, math.tau))
+    return math.hypot(x, y) * math.cos(max(0.0, off - behind[1]))

@@ -71,8 +71,7 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
 
 def key_meant(key: int | str, known: Sequence[str]) -> str:
     """Return the key that an unknown one probably stands for: what other programs call it, or a misspelling."""
-    words = _SYNONYMS.get(str(key).lower(), "").split()
-    return next((word for word in words if word in known), "") or nearest(key, known)
+    return next((word for word in _SYNONYMS.get(str(key).lower(), ()) if word in known), "") or nearest(key, known)
 
 
 def unexpected(path: Path, found: Any, allowed: str, hint: str = "") -> PathDiagnostic:
@@ -85,27 +84,20 @@ _NAME = "letters, digits, spaces and _ + # -, at most 100, beginning with a lett
 
 # What other programs call a key -> keys of ours.
 _SYNONYMS = {
-    "object": "of target",
-    "target": "of",
-    "reference": "of",
-    "position": "location",
-    "pos": "location",
-    "rotation": "rotation_deg",
-    "angle": "rotation_deg",
-    "yaw": "yaw_deg rotation_deg",
-    "scale": "size",
-    "type": "shape name relation kind",
-    "kind": "name relation",
-    "id": "name",
-    "label": "name",
-    "text": "utterance",
-    "azimuth": "yaw_deg",
-    "elevation": "elevation_deg",
-    "focal_length": "lens",
-    "fov": "lens",
-    "intensity": "energy",
-    "power": "energy",
-    "frame": "frames",
+    word: keys.split("/")
+    for keys, words in {
+        "of/target": "object",
+        "of": "target reference",
+        "location": "position pos",
+        "rotation_deg": "rotation angle",
+        "yaw_deg/rotation_deg": "yaw azimuth",
+        "size": "scale",
+        "shape/name/relation/kind": "type kind",
+        "name": "id label",
+        "lens": "fov focal_length",
+        "energy": "intensity power",
+    }.items()
+    for word in words.split()
 }
 # The forms of a value beside a name.
 FORMS = {
@@ -149,41 +141,30 @@ _ALLOWED = {
     "polygon": "three to 256 corners, [x, y] each, in order, such as [[0, 0], [1, 0], [0, 1]]",
     "canvas": "[width, height], integers from 1 to 10000, such as [640, 480]",
     "place": "the name of a place of the stage",
-    "view": 'the direction it is seen from, {"yaw_deg": 30, "elevation_deg": 20}',
     "background": "an sRGB triple of integers from 0 to 255, such as [255, 255, 255]",
     "material.name": f"a name ({', '.join(MATERIALS)})",
     "camera.location": _CORNER,
     "views.location": _CORNER,
     "lights.location": _CORNER,
     "lights.color": "linear [red, green, blue], numbers from 0, such as [1, 0.9, 0.8]",
-    "pointer": 'an object that names its target, {"target": "a"}',
     "pointer.size": "a scale, above 0 and at most 10, such as 0.6",
-    "random_objects": 'an object with a count, {"count": 3} or {"count": [3, 10]}',
-    "camera": 'an object, such as {"location": [7, -6, 5]} or {"yaw_deg": 30, "elevation_deg": 20}',
-    "area": 'an object, {"x": [-3, 3], "y": [-3, 3]}',
     "x": "[least, greatest], such as [-3, 3]",
     "y": "[least, greatest], such as [-3, 3]",
 }
-# What an item of a list allows.
-_ITEMS = {
-    "objects": 'an object, such as {"shape": "cube"}',
-    "constraints": 'an object, such as {"relation": "left", "subject": "a", "of": "b"}',
-    "constraints.objects": "the name of an object of this frame",
-    "views": 'an object, such as {"name": "front"}',
-    "lights": 'an object, such as {"name": "key", "energy": 200}',
-    "polygon": "a corner, [x, y]",
-    "combinations": 'a pair, such as ["cube", "red"]',
-}
 _VECTORS = ("color", "background", "canvas", "x", "y", "location", "look_at")
-# Key of an object -> the type of a value that probably belongs to that key, given instead of the object.
-_SHORT = {
-    "pointer": ("target", str),
-    "random_objects": ("count", (int, list)),
-    "camera": ("location", list),
-    "view": ("yaw_deg", (int, float)),
-    "objects": ("shape", str),
-    "views": ("name", str),
-    "lights": ("name", str),
+_RANGES = {"color": " from 0 to 255", "background": " from 0 to 255", "canvas": " from 1 to 10000"}
+# Fields that hold objects, or lists of them -> an example. A value of the same type as that of its first key probably
+# belongs to that key.
+_EXAMPLES: dict[str, dict[str, Any]] = {
+    "pointer": {"target": "a"},
+    "random_objects": {"count": [3, 10]},
+    "camera": {"location": [7, -6, 5]},
+    "view": {"yaw_deg": 30, "elevation_deg": 20},
+    "area": {"x": [-3, 3], "y": [-3, 3]},
+    "objects": {"shape": "cube"},
+    "constraints": {"relation": "left", "subject": "a", "of": "b"},
+    "views": {"name": "front"},
+    "lights": {"name": "key", "energy": 200},
 }
 # Error types of pydantic for a JSON value of another kind than this branch of a union takes.
 _KINDS = {
@@ -212,7 +193,6 @@ _BOUNDS = {
     "too_short": "at least {min_length} item(s)",
     "too_long": "at most {max_length} items",
 }
-_RANGES = {"color": " from 0 to 255", "background": " from 0 to 255", "canvas": " from 1 to 10000"}
 _LENGTHS = ("too_long", "too_short", "missing")
 
 
@@ -277,7 +257,7 @@ def _at_location(
     kinds = dict.fromkeys(_KINDS.get(d["type"], "") for details in branches.values() for _, d in details)
     allowed = _by_field(location, " or ".join(kind for kind in kinds if kind))
     found = _value(data, location)
-    return [unexpected(location, found, allowed, _hint(location, "float_type", found, []))]
+    return [unexpected(location, found, allowed, value_hint(location, "float_type", found))]
 
 
 def _value(data: Any, path: Path) -> Any:
@@ -317,7 +297,7 @@ def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Pat
         words = _words(context.get("expected", ""))
         hint = did_you_mean(found, [word for word in words if isinstance(word, str)])
         return unexpected(path, found, ", ".join(map(preview_json, words)), hint)
-    return unexpected(path, found, _allowed(path, kind, context), _hint(path, kind, found, keys_at(model, path)))
+    return unexpected(path, found, _allowed(path, kind, context), value_hint(path, kind, found, keys_at(model, path)))
 
 
 def _words(expected: str) -> list[str | int]:
@@ -329,13 +309,12 @@ def _words(expected: str) -> list[str | int]:
 def _allowed(path: Path, kind: str, context: dict[str, Any]) -> str:
     """Return what a location allows, in words."""
     inside = bool(path) and isinstance(path[-1], int)
+    field = _field(path)
+    if kind.startswith("model") and field in _EXAMPLES:
+        return f"an object, such as {preview_json(_EXAMPLES[field])}"
     if kind in _KINDS and inside:
-        keys = [step for step in path if isinstance(step, str)][-2:]
-        return (
-            _ITEMS.get(".".join(keys))
-            or _ITEMS.get(keys[-1])
-            or _KINDS[kind] + (_RANGES.get(keys[-1], "") if kind.startswith("int") else "")
-        )
+        pair = {"polygon": "a corner, [x, y]", "combinations": 'a pair, such as ["cube", "red"]'}
+        return pair.get(field) or _KINDS[kind] + (_RANGES.get(field, "") if kind.startswith("int") else "")
     if kind in _KINDS:
         return _KINDS[kind] if kind == "int_type" else _by_field(path, _KINDS[kind])
     if kind == "string_pattern_mismatch" or (kind in ("too_long", "too_short") and not inside):
@@ -346,7 +325,7 @@ def _allowed(path: Path, kind: str, context: dict[str, Any]) -> str:
     return _BOUNDS[kind].format(**plain) if kind in _BOUNDS else f"see the schema ({kind.replace('_', ' ')})"
 
 
-def _hint(path: Path, kind: str, found: Any, keys: Sequence[str]) -> str:
+def value_hint(path: Path, kind: str, found: Any, keys: Sequence[str] = ()) -> str:
     """Return what to do about a wrong value, "" if that cannot be guessed. keys: of the objects that belong there."""
     if _field(path) == "id" and isinstance(found, str) and kind == "string_pattern_mismatch":
         if ".." in found or found.startswith(("/", "~")) or "\\" in found:
@@ -354,9 +333,10 @@ def _hint(path: Path, kind: str, found: Any, keys: Sequence[str]) -> str:
         near = re.sub(r"[^A-Za-z0-9_.+/-]+", "-", found).strip("-./")
         return f"such as {near[:80]}" if near else ""
     field, inside = _field(path), bool(path) and isinstance(path[-1], int)
-    short, types = _SHORT.get(field, ("", ()))
-    if kind.startswith("model") and short and isinstance(found, types) and not isinstance(found, bool):
-        return f"write {preview_json({short: found})}"
+    key, example = next(iter(_EXAMPLES.get(field, {"": None}).items()))
+    fits = type(found) is type(example) or (key == "count" and type(found) is int)
+    if kind.startswith("model") and fits and key not in ("relation", "x"):
+        return f"write {preview_json({key: found})}"
     if kind in ("tuple_type", "list_type") and not inside and field not in _VECTORS:
         one = isinstance(found, str) or (isinstance(found, dict) and not found.keys().isdisjoint(keys))
         return f"write {preview_json([found])}" if one else ""
@@ -364,6 +344,8 @@ def _hint(path: Path, kind: str, found: Any, keys: Sequence[str]) -> str:
         return f"write {preview_json(list(found.values()))}"
     if field in ("color", "background") and isinstance(found, float) and 0 <= found <= 1:
         return f"8-bit colors: write {round(found * 255)}"
+    if field == "color" and isinstance(found, str) and re.fullmatch("#[0-9a-fA-F]{6}", found):
+        return f"write {list(bytes.fromhex(found[1:]))}"
     if kind in ("float_type", "int_type") and isinstance(found, str):
         try:
             return f"write {float(found):g} without quotes"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from typing import Any
 
 from pydantic import ValidationError
@@ -60,17 +61,15 @@ def _mend(rest: Any, path: Path, broken: list[Path]) -> None:
     at = max((k for k, step in enumerate(path) if isinstance(step, str)), default=0)
     if at + 2 == len(path) and path[at] in _ITEMS and "constraints" not in path[:at]:
         at += 1
-    holder = rest
-    for step in path[:at]:
-        if step not in holder if isinstance(holder, dict) else not isinstance(holder, list):
-            return
-        holder = holder[step]
-    key, known = path[at], keys_at(EpisodeSpec, path[:at])
+    holder, key, known = _at(rest, path[:at]), path[at], keys_at(EpisodeSpec, path[:at])
     broken.append(path[: at + 1])
-    if isinstance(holder, list) and isinstance(key, int):
+    if isinstance(holder, list) and isinstance(key, int) and key < len(holder):
         holder[key] = {"name": f"x{key}"} if path[at - 1] in _NAMED else {}
+    elif not isinstance(holder, dict):
+        # It stood in something invalid, which is replaced already.
+        return
     elif key in _STAND_INS and key in known:
-        holder[key] = _STAND_INS[key]
+        holder[key] = deepcopy(_STAND_INS[key])
     elif key == "name" and path[at - 2 : at - 1] and path[at - 2] in _NAMED:
         holder[key] = f"x{path[at - 1]}"
     else:
@@ -83,24 +82,27 @@ def _mend(rest: Any, path: Path, broken: list[Path]) -> None:
 def _follows(found: PathDiagnostic, broken: Path, value: dict[str, Any]) -> bool:
     """Return whether a diagnostic may follow from what replaces the invalid part `broken` of the episode `value`."""
     path, holder, key = found.path, broken[:-1], broken[-1]
-    names = [step for step in holder if isinstance(step, str)]
+    inside = [step for step in holder if isinstance(step, str)][-1:]
     if path[: len(broken)] == broken or path == holder:
         return True
-    if names and (names[-1] in _DEPENDENT) and path[: len(holder)] == holder:
+    if inside and inside[0] in _DEPENDENT and path[: len(holder)] == holder:
         return True
     if key in ("shape", "material") and path[:-1] == holder and path[-1] in ("normalize", "footprint", "color"):
         return True
-    if names[-1:] == ["random_objects"] and path == (*holder, "count"):
-        return True
-    if len(broken) < 3 or broken[2] != "objects" or path[:2] != broken[:2]:
+    if len(broken) < 3 or path[:2] != broken[:2]:
         return False
-    if path == broken[:3]:
+    if broken[2] in ("camera", "views"):
+        return path[2:3] == ("constraints",)
+    if path == (*broken[:2], "objects"):
         # An object whose location can't be read counts as one without a location.
         return len(broken) < 5 or key in ("location", "place")
+    if inside == ["random_objects"]:
+        return path == (*holder, "count")
     # A reference may mean an object whose name can't be read.
     found_name, named = _at(value, path), _at(value, broken)
     refers = path[-1] in ("target", "subject", "of") or path[-2:-1] == ("objects",)
-    return refers and (len(broken) == 3 or found_name in (named if isinstance(named, list) else [named]))
+    unclear = len(broken) == 3 or found_name in (named if isinstance(named, list) else [named])
+    return broken[2] == "objects" and refers and unclear
 
 
 def _at(value: Any, path: Path) -> Any:
