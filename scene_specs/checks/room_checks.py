@@ -26,7 +26,8 @@ def room_diagnostics(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -
     free = total - sum(item.location is not None for item in frame.objects) if stage.places is None else 0
     diagonal = math.dist((area.x[0], area.y[0]), (area.x[1], area.y[1]))
     gap = max((c.min_distance for c in frame.constraints if c.min_distance is not None), default=base.min_distance)
-    sizes = sorted(least_scale(item, stage) for item in frame.objects)[-2:] if gap and free == total > 1 else [-gap]
+    beside = 0 < gap <= diagonal and free == total > 1
+    sizes = sorted(least_scale(item, stage) for item in frame.objects)[-2:] if beside else [-gap]
     needs: list[tuple[float, Path]] = [(gap + sum(sizes), ("objects",))]
     margins: list[tuple[float, Path]] = [((free - 1) * base.axis_margin, ("objects",))]
     pixels: list[Path] = []
@@ -39,10 +40,10 @@ def room_diagnostics(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -
         if constraint.min_visible_pixels:
             pixels.append((*at, *path, "min_visible_pixels"))
     # What the frame states replaces the margin of the stage.
-    for need, place in (max(needs), max(margins[1:] or margins)):
-        if need > diagonal:
-            problem = f"no room: {total} objects need {need:.4g}; the area's diagonal is {diagonal:.4g}"
-            yield PathDiagnostic((*at, *place), problem, "widen the area, lower the numbers, or use fewer objects")
+    short = {place: need for need, place in (max(margins[1:] or margins), max(needs)) if need > diagonal}
+    for place, need in short.items():
+        problem = f"no room: {total} objects need {need:.4g}; the area's diagonal is {diagonal:.4g}"
+        yield PathDiagnostic((*at, *place), problem, "widen the area, lower the numbers, or use fewer objects")
     shown, most = _pixels(frame, total) if pixels else [0], math.prod(stage.size)
     if max(shown, default=0) <= most < sum(shown):
         problem = f"the visible pixels of all objects add up to {sum(shown)}; the image has {most}"

@@ -37,6 +37,7 @@ def spec_schema() -> dict[str, Any]:
 def _examples(definitions: dict[str, Any]) -> None:
     episode, item = definitions["EpisodeSpec"]["properties"], definitions["ObjectSpec"]["properties"]
     drawn = definitions["RandomObjectsSpec"]["properties"]
+    episode["$schema"] = {"type": "string", "description": "Path or address of this schema, for editors; ignored."}
     episode["id"]["examples"] = ["demo/first/0001"]
     episode["stage"]["examples"] = sorted(stage_paths())
     item["shape"]["examples"] = [*shapes(), "shapenet:chairs/#3", {"polygon": [[0, 0], [4, 0], [0, 3]]}]
