@@ -56,7 +56,9 @@ def schema(out: Path | None) -> None:
 @opt.asset_root
 @opt.shapenet
 def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None, asset_roots: tuple[Path, ...]) -> None:
-    """Check specs and report every error in every file, missing models and .blend files included.
+    """Check specs and report every error in every file.
+
+    Errors include models and .blend files that are missing, and constraints that no layout can satisfy.
 
     --prove verifies the episodes of each benchmark by its rules, such as that exactly one answer is right. It counts
     episodes without a benchmark as unverified. Exit code 2: there are errors.
