@@ -53,8 +53,12 @@ def schema(out: Path | None) -> None:
 @opt.as_json
 @click.option("--prove", is_flag=True, help="Also verify that the stored truth of each episode follows from it.")
 @click.option("--store", metavar="STORE", help="With --prove: verify the rendered episodes of a store, not files.")
-def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None) -> None:
+@opt.asset_root
+@opt.shapenet
+def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None, asset_roots: tuple[Path, ...]) -> None:
     """Check specs and report every error in every file.
+
+    Errors include models and .blend files that are missing, and constraints that no layout can satisfy.
 
     --prove verifies the episodes of each benchmark by its rules, such as that exactly one answer is right. It counts
     episodes without a benchmark as unverified. Exit code 2: there are errors.
@@ -66,7 +70,7 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None)
     if store is not None:
         result = verification.verify_store(store)
     else:
-        with SpecSource(files) as source:
+        with SpecSource(files, more=verification.MissingAssets(asset_roots)) as source:
             result = verification.Verification(*source.check())
             if prove and not result.diagnostics:
                 result = verification.verify_files(source)

@@ -12,7 +12,7 @@ from render.cli import options as opt
 from render.cli import store_maintenance, store_stats
 from render.cli.command import DioramaGroup, log
 from render.cli.output import atomic_writer, counted, print_json, progress_bar
-from render.model.errors import StoreError, UsageError
+from render.model.errors import Diagnostic, SpecError, StoreError, UsageError
 from scene_specs.language.tables import text_table
 
 if TYPE_CHECKING:
@@ -204,8 +204,9 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
 def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at: str | None, as_json: bool) -> None:
     """Verify every episode of a store.
 
-    Checks digests, images, boxes, masks, frames, columns, answers, and duplicate ids. With --specs-out and --repair, it
-    prints the render-batch command that renders the damaged episodes again.
+    Checks digests, images, boxes, masks, frames, columns, and duplicate ids. With --specs-out and --repair, it prints
+    the render-batch command that renders the damaged episodes again. An answer that is not among the options is
+    invalid, not damaged: its spec is wrong. It is reported with exit code 2, and --repair keeps it.
     """
     from render.episode.output_files import check_writable
     from render.store.lance.verify import verify as verify_store
@@ -237,21 +238,30 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
         rows = len(verdict.damaged) + len(verdict.unreadable)
         now = "were damaged and are deleted" if mend and not verdict.unreadable else "are damaged"
         raise StoreError(f"{url}: {rows} of {verdict.episodes} rows {now}")
+    if verdict.invalid:
+        hint = "correct its spec and render it again with --replace"
+        problems = [(one.episode_id or "", problem) for one in verdict.invalid for problem in one.problems]
+        raise SpecError([Diagnostic(url, 0, key, "task", problem, hint) for key, problem in problems])
 
 
 def _print_verdict(url: str, verdict: Verdict, as_json: bool) -> None:
     if as_json:
         damaged = [{"episode": one.episode_id, "problems": one.problems} for one in verdict.damaged]
         facts = {"store": url, "version": verdict.version, "episodes": verdict.episodes}
-        print_json({**facts, "damaged": damaged, "unreadable": verdict.unreadable}, ascii_only=False)
+        kept = [{"episode": one.episode_id, "problems": one.problems} for one in verdict.invalid]
+        lists = {"damaged": damaged, "invalid": kept, "unreadable": verdict.unreadable}
+        print_json({**facts, **lists}, ascii_only=False)
         return
-    for line in [*verdict.unreadable, *map(str, verdict.damaged)][:_MAX_DAMAGED]:
+    # Invalid ones alone are the error of the command.
+    invalid = [] if verdict.intact else [f"{one} (invalid, not damaged; kept)" for one in verdict.invalid]
+    for line in [*verdict.unreadable, *map(str, verdict.damaged), *invalid][:_MAX_DAMAGED]:
         log.error("%s", line)
-    more = len(verdict.unreadable) + len(verdict.damaged) - _MAX_DAMAGED
+    more = len(verdict.unreadable) + len(verdict.damaged) + len(invalid) - _MAX_DAMAGED
     if more > 0:
         log.error("and %d more (--json lists all)", more)
     if verdict.intact:
-        click.echo(f"{url}: {counted(verdict.episodes, 'episode')}, none damaged")
+        besides = f", {len(verdict.invalid)} invalid" if verdict.invalid else ""
+        click.echo(f"{url}: {counted(verdict.episodes, 'episode')}, none damaged{besides}")
 
 
 def _warn_of_lost_specs(names: list[str], specs_out: Path) -> None:

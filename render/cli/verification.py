@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
-from render.model.errors import Diagnostic, SpecError
+from render.model.errors import AssetError, Diagnostic, SpecError
 from scene_specs.benchmarks.verifiers import verifier_of
 
 if TYPE_CHECKING:
+    import pathlib
+
     from scene_specs.benchmarks.verifiers import Verifier
+    from scene_specs.language.diagnostics import PathDiagnostic
+    from scene_specs.language.scene import Scene
+    from scene_specs.language.spec import EpisodeSpec
+    from scene_specs.language.strict_json import Path
     from scene_specs.reading.source import Item, SpecSource
 
 
@@ -74,6 +80,57 @@ def verify_store(path: str) -> Verification:
         store.close()
     result.diagnostics += [Diagnostic(path, 0, "", "", line) for line in report.damaged]
     return result
+
+
+class MissingAssets:
+    """Finds models and .blend files that a spec names and that are not there. Each name is looked up once."""
+
+    def __init__(self, asset_roots: Sequence[pathlib.Path]) -> None:
+        self._roots = asset_roots
+        self._problems: dict[str, str] = {}
+
+    def __call__(self, episode: EpisodeSpec | Scene) -> Iterator[PathDiagnostic]:
+        """Yield a diagnostic for each location that names a missing asset. Raises UsageError for wrong settings."""
+        from scene_specs.language.diagnostics import PathDiagnostic
+        from scene_specs.language.spec import EpisodeSpec
+
+        for path, name in _assets_of(episode) if isinstance(episode, EpisodeSpec) else ():
+            option = "--asset-root" if name.endswith(".blend") else "--shapenet"
+            if name not in self._problems:
+                self._problems[name] = self._problem_of(name)
+            if self._problems[name]:
+                hint = f"name one that is there, or the folder that has it with {option}"
+                yield PathDiagnostic(path, self._problems[name], hint)
+
+    def _problem_of(self, name: str) -> str:
+        from render.compiler.assets import resolve_blend
+        from render.geometry.shapenet import library
+
+        try:
+            _ = resolve_blend(name, self._roots) if name.endswith(".blend") else library().find(name)
+        except AssetError as error:
+            return str(error)
+        return ""
+
+
+def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[Path, str]]:
+    """Yield the location and name of every model and .blend file in a spec whose name has the right form."""
+    from scene_specs.language.model_names import is_model, parse_model
+
+    for number, frame in enumerate(spec.frames):
+        made: list[tuple[Path, Any]] = [(("objects", k), item) for k, item in enumerate(frame.objects)]
+        shapes: list[tuple[Path, Any]] = [((*path, "shape"), item.shape) for path, item in made]
+        made += [(("pointer",), frame.pointer)] if frame.pointer is not None else []
+        if frame.random_objects is not None:
+            pairs = enumerate(frame.random_objects.combinations or ())
+            shapes += [(("random_objects", "combinations", k, 0), shape) for k, (shape, _) in pairs]
+            listed = enumerate(frame.random_objects.shapes or ())
+            shapes += [(("random_objects", "shapes", k), shape) for k, shape in listed]
+        found = [(path, shape) for path, shape in shapes if is_model(shape) and parse_model(shape)]
+        for path, item in made:
+            blend = None if isinstance(item.material, str) else getattr(item.material, "blend", None)
+            found += [((*path, "material", "blend"), blend)] if str(blend).endswith(".blend") else []
+        yield from ((("frames", number, *path), name) for path, name in found)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from render.model.errors import StoreError
 from render.store.columns import episode_schema
 from render.store.episode_store import KEY, DamagedError, EpisodeReader, ids_filter
 from render.store.processes import map_in_processes
-from render.store.row_checks import problems_in, problems_of
+from render.store.row_checks import invalid_answer, problems_in, problems_of
 from render.store.rows import finite_json, record_of
 
 log = logging.getLogger(__name__)
@@ -78,7 +78,7 @@ def _write_episode(out: Path, row: dict[str, Any], keys: dict[str, str], rows: d
     except DamagedError:
         rows[episode] = finite_json(damaged_search_row(episode, row, problems_of(row)))
         return
-    problems = problems_in(row, record)
+    problems = [*problems_in(row, record), *invalid_answer(record.scene.task)]
     names = [f"{number}.png" for number in range(len(record.images))]
     files = {name: image.png for name, image in zip(names, record.images, strict=True)}
     page = script_call("Gallery.data.episode", key, page_data(record, names, problems))

@@ -1,4 +1,7 @@
-"""Checks of one stored episode from its row alone. Pure."""
+"""Checks of one stored episode from its row alone. Pure.
+
+A damaged row is not what was rendered. An invalid one is, but its spec was wrong: rendering it again changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,14 @@ from render.passes import array_passes
 from render.store.columns import RECORD_COLUMNS
 from render.store.episode_store import DamagedError
 from render.store.rows import record_of, row_of
+from scene_specs.checks.semantics import task_diagnostics
 from scene_specs.language.scene import SceneFrame
 
 _ROUNDED = 1e-6
 
 
 def problems_of(row: Mapping[str, Any]) -> list[str]:
-    """Return everything that is wrong with an episode, one line each; empty for a valid one. row: all columns."""
+    """Return the damage of an episode, one line each; empty for an intact one. row: all columns."""
     try:
         record = record_of(row)
     except DamagedError as error:
@@ -30,7 +34,16 @@ def problems_of(row: Mapping[str, Any]) -> list[str]:
 
 def problems_in(row: Mapping[str, Any], record: EpisodeRecord) -> list[str]:
     """Return the problems of a row whose record was read already; see `problems_of`."""
-    return [*_columns(row, record), *_frames(record), *_images(record), *_answer(record.scene.task)]
+    return [*_columns(row, record), *_frames(record), *_images(record)]
+
+
+def invalid_answer(task: Mapping[str, Any] | None) -> list[str]:
+    """Return why the answer of a task is invalid, in one line; empty if it is among the options."""
+    return [
+        f"answer {task['answer']!r} is not among the {len(task['options'])} options"
+        for _ in task_diagnostics(task)
+        if task is not None
+    ]
 
 
 def _columns(row: Mapping[str, Any], record: EpisodeRecord) -> Iterator[str]:
@@ -138,12 +151,6 @@ def _mask(kind: str, rle: RLE, size: tuple[int, int], pixels: tuple[str, int], w
 def _inside(box: Box, width: int, height: int) -> bool:
     x, y, w, h = box
     return x >= 0 and y >= 0 and w >= 1 and h >= 1 and x + w <= width and y + h <= height
-
-
-def _answer(task: Mapping[str, Any] | None) -> Iterator[str]:
-    options, answer = (task or {}).get("options"), (task or {}).get("answer")
-    if isinstance(options, list) and options and answer is not None and answer not in options:
-        yield f"answer {answer!r} is not among the {len(options)} options"
 
 
 def runs(counts: str) -> list[int]:

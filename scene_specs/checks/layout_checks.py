@@ -10,13 +10,17 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from scene_specs.language.diagnostics import PathDiagnostic, preview_json, unexpected
-from scene_specs.language.spec import AreaSpec, ConstraintSpec, FrameSpec, ObjectSpec, object_name
+from scene_specs.language.model_names import is_model
+from scene_specs.language.registry import shapes
+from scene_specs.language.spec import AreaSpec, ConstraintSpec, FrameSpec, ObjectSpec, OutlineSpec, object_name
 from scene_specs.language.stage import Stage
 from scene_specs.language.strict_json import Path
 from scene_specs.language.vocabulary import OPPOSITE, SHAPES
 
 # Meshes have rounded edges, so objects that touch do not overlap yet.
 _TOUCH = 1e-3
+# The scale of an object whose size has an unknown name: it overlaps only what is at the same location.
+_UNKNOWN = 2e-3
 
 
 def layout_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
@@ -58,16 +62,23 @@ class _Body(NamedTuple):
     guessed: bool
 
 
-def _body(item: ObjectSpec, index: int, stage: Stage) -> _Body | None:
-    if item.location is None or (item.shape is not None and item.shape not in SHAPES) or stage.pixels == "center":
-        # Flat objects may cover each other.
-        return None
+def least_scale(item: ObjectSpec, stage: Stage) -> float:
+    """Return the least scale of an object: the radius of a sphere that every shape contains. 0 if it is unknown."""
+    if stage.pixels == "center" or isinstance(item.shape, OutlineSpec):
+        return 0.0
+    if item.shape is not None and item.shape not in SHAPES and (is_model(item.shape) or item.shape in shapes()):
+        return 0.0
+    if isinstance(item.size, float):
+        return item.size
     sizes = stage.size_names()
     if isinstance(item.size, str):
-        scale = sizes.get(item.size, 0.0)
-    else:
-        scale = item.size or min((sizes[name] for name in stage.defaults.sizes if name in sizes), default=0.0)
-    if not scale:
+        return sizes.get(item.size, _UNKNOWN)
+    return min((sizes[name] for name in stage.defaults.sizes if name in sizes), default=0.0)
+
+
+def _body(item: ObjectSpec, index: int, stage: Stage) -> _Body | None:
+    if item.location is None or not (scale := least_scale(item, stage)):
+        # Flat objects may cover each other.
         return None
     x, y = item.location[:2]
     z = item.location[2] if len(item.location) == 3 else scale
@@ -82,7 +93,8 @@ def _overlaps(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnost
     bodies = [body for k, item in enumerate(frame.objects) if (body := _body(item, k, stage)) is not None]
     for number, second in enumerate(bodies):
         for first in bodies[:number]:
-            if _overlap(first, second):
+            near = abs(first.location[0] - second.location[0]) < first.scale + second.scale
+            if near and _overlap(first, second):
                 path = (*at, "objects", second.number, "location")
                 other = f"object {preview_json(first.name)} (objects[{first.number}])"
                 problem = f"found {preview_json(frame.objects[second.number].location)}, where {other} stands already"
@@ -94,7 +106,7 @@ def _overlap(a: _Body, b: _Body) -> bool:
     """Return whether two bodies certainly overlap: every shape contains the sphere of radius `scale`, upright ones the
     cylinder.
     """
-    if any(one.guessed and one.grounded and not other.grounded for one, other in ((a, b), (b, a))):
+    if a.grounded != b.grounded and (a if a.grounded else b).guessed:
         return False
     reach = a.scale + b.scale - _TOUCH
     if math.dist(a.location, b.location) < reach:
@@ -138,14 +150,14 @@ def _relation_diagnostics(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Pa
                 kept.setdefault(edge.low, []).append(edge)
                 continue
             cyclic = True
-            chain = ", ".join(_in_words(frame.constraints[e.constraint]) for e in (*path, edge))
+            chain = ", ".join(in_words(frame.constraints[e.constraint]) for e in (*path, edge))
             location = (*at, "constraints", edge.constraint)
             yield PathDiagnostic(location, f"contradictory relations: {chain}", "leave one of them out")
         if not cyclic:
             yield from _too_long(kept, names, room, axis, at)
 
 
-def _in_words(constraint: ConstraintSpec) -> str:
+def in_words(constraint: ConstraintSpec) -> str:
     """Return a relation in words."""
     words = {"left": "left of", "right": "right of", "front": "in front of", "behind": "behind"}
     return f"{constraint.subject} {words[constraint.relation or 'left']} {constraint.of}"

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import prod
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from pydantic import ValidationError
 
-from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, form_diagnostics, preview_json, unexpected
+from scene_specs.language.diagnostics import (
+    FORMS,
+    PathDiagnostic,
+    did_you_mean,
+    form_diagnostics,
+    preview_json,
+    unexpected,
+    value_hint,
+    with_forms,
+)
 from scene_specs.language.materials import changed_parameters, load_material
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model, parse_model
 from scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
@@ -16,7 +25,7 @@ from scene_specs.language.registry import PluginError, plugins, shapes
 from scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, RandomObjectsSpec
 from scene_specs.language.stage import Stage
 from scene_specs.language.strict_json import Path
-from scene_specs.language.vocabulary import COLORS, SIZES
+from scene_specs.language.vocabulary import COLORS, SHAPES, SIZES
 
 # Blender units; sizes on flat stages are pixels and have no maximum.
 _LARGEST = 100
@@ -25,7 +34,8 @@ _LARGEST = 100
 def unknown(word: object, known: Sequence[str], path: Path) -> Iterator[PathDiagnostic]:
     """Report a word that is not known. None stands for a key that is left out."""
     if word is not None and word not in known:
-        yield unexpected(path, word, ", ".join(known), did_you_mean(word, known))
+        allowed = with_forms(path[-1], known) if path[-1] in FORMS else ", ".join(known)
+        yield unexpected(path, word, allowed, did_you_mean(word, known) or value_hint(path, "float_type", word))
 
 
 def beside(path: Path, other: str, allowed: str, hint: str = "leave one out") -> PathDiagnostic:
@@ -83,8 +93,12 @@ def _shape_given(item: ObjectSpec, stage: Stage | None, path: Path) -> Iterator[
         yield from shape_word(item.shape, path)
     flat = isinstance(item.shape, OutlineSpec) and not item.shape.height
     if stage is not None and stage.ground is not None and (flat or item.shape in FLAT_SHAPES):
-        problem = f"found a flat shape; stage {stage.name!r} has a ground, in which it would lie"
-        yield PathDiagnostic(path, problem, 'make it a prism: {"outline": ..., "height": ...}')
+        yield _flat_on_ground(stage, path)
+
+
+def _flat_on_ground(stage: Stage, path: Path) -> PathDiagnostic:
+    problem = f"found a flat shape; stage {stage.name!r} has a ground, in which it would lie"
+    return PathDiagnostic(path, problem, 'make it a prism: {"outline": ..., "height": ...}')
 
 
 def outline_diagnostics(outline: OutlineSpec, at: Path) -> Iterator[PathDiagnostic]:
@@ -115,7 +129,9 @@ def footprint_diagnostics(item: ObjectSpec, at: Path) -> Iterator[PathDiagnostic
 
 def shape_word(shape: str | None, path: Path) -> Iterator[PathDiagnostic]:
     """Report an unknown shape, or a malformed model name."""
-    if shape is None or not is_model(shape):
+    if shape is None or shape in SHAPES:
+        return
+    if not is_model(shape):
         yield from unknown(shape, shapes(), path)
     elif parse_model(shape) is None:
         allowed = "shapenet:<category>/<model id> or shapenet:<category>/#<number from 1>"
@@ -199,14 +215,23 @@ def random_diagnostics(
             problem = f"found {preview_json(item.name)}, the name of an object that random_objects draws"
             yield PathDiagnostic((*at[:-1], "objects", index, "name"), problem, "names are unique")
     if more.distinct and stage is not None:
-        yield from _too_many_distinct(more, fewest, stage, at)
+        yield from _too_many_distinct(frame.objects, more, fewest, stage, at)
+    if stage is not None and stage.ground is not None:
+        pairs = enumerate(more.combinations or ())
+        drawn_shapes = [((*at, "combinations", k, 0), shape) for k, (shape, _) in pairs]
+        drawn_shapes += [((*at, "shapes", k), shape) for k, shape in enumerate(more.shapes or ())]
+        yield from (_flat_on_ground(stage, path) for path, shape in drawn_shapes if shape in FLAT_SHAPES)
 
 
-def _too_many_distinct(more: RandomObjectsSpec, fewest: int, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
+def _too_many_distinct(
+    listed: Sequence[ObjectSpec], more: RandomObjectsSpec, fewest: int, stage: Stage, at: Path
+) -> Iterator[PathDiagnostic]:
     base = stage.defaults
-    lists: list[Iterable[object]] = [more.materials or base.materials, more.sizes or base.sizes]
-    lists += [more.combinations] if more.combinations else [more.shapes or base.shapes, more.colors or base.colors]
-    looks = prod(len({*words}) for words in lists)
-    if fewest > looks:
-        problem = f"found {fewest} distinct objects; allowed: at most {looks}, as many as the lists combine to"
+    pairs = more.combinations or product(more.shapes or base.shapes, more.colors or base.colors)
+    others = product(more.materials or base.materials, more.sizes or base.sizes)
+    looks: set[tuple[object, ...]] = {(*look, *other) for look, other in product(pairs, others)}
+    looks -= {(item.shape, item.color, item.material, item.size) for item in listed}
+    if fewest > len(looks):
+        besides = " besides those of the listed objects" if listed else ""
+        problem = f"found {fewest} distinct objects; allowed: at most {len(looks)}, what the lists combine to{besides}"
         yield PathDiagnostic((*at, "count"), problem, "widen the lists, or leave out distinct")

@@ -5,8 +5,9 @@ They report only what is certain without a layout search.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
+from typing import Any
 
 from scene_specs.checks.layout_checks import layout_diagnostics
 from scene_specs.checks.object_checks import (
@@ -23,7 +24,8 @@ from scene_specs.checks.object_checks import (
     unknown,
 )
 from scene_specs.checks.place_checks import place_diagnostics, sight_diagnostics
-from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, preview_json, unexpected
+from scene_specs.checks.room_checks import room_diagnostics
+from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json, unexpected
 from scene_specs.language.errors import SpecError
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
 from scene_specs.language.registry import plugins
@@ -66,14 +68,30 @@ def spec_diagnostics(spec: EpisodeSpec) -> list[PathDiagnostic]:
         known = sorted(plugins("stages"))
         found = unexpected(("stage",), spec.stage, ", ".join(known), did_you_mean(spec.stage, known))
         diagnostics.append(found._replace(problem=str(error)) if spec.stage in known else found)
+        meant = nearest(spec.stage, known)
+        if meant not in ("", spec.stage):
+            spec, stage = spec.model_copy(update={"stage": meant}), load_stage(meant)
     if spec.canvas is not None and stage is not None and stage.pixels != "center":
         diagnostics.append(PathDiagnostic(("canvas",), f"found a canvas; stage {stage.name!r} is not flat"))
     stage = stage if stage is None else stage_of(spec)
+    diagnostics += task_diagnostics(spec.task)
     names = [spec.frame_name(index) for index in range(len(spec.frames))]
     diagnostics += duplicates(names, ("frames",), "a frame", fold=True)
     for index, frame in enumerate(spec.frames):
         diagnostics += frame_diagnostics(frame, stage, ("frames", index))
     return diagnostics
+
+
+def task_diagnostics(task: Mapping[str, Any] | None) -> Iterator[PathDiagnostic]:
+    """Report an answer that is not among the options of a task."""
+    options, answer = (task or {}).get("options"), (task or {}).get("answer")
+    if isinstance(options, list) and options and answer is not None and answer not in options:
+        among = f"one of the {len(options)} options, {', '.join(preview_json(option) for option in options[:8])}"
+        yield unexpected(("task", "answer"), answer, among, did_you_mean(answer, filter(_is_text, options)))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def frame_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
@@ -94,6 +112,7 @@ def frame_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterat
     yield from duplicates(list(frame.passes), (*at, "passes"), "a pass")
     if stage is not None:
         yield from layout_diagnostics(frame, stage, at)
+        yield from room_diagnostics(frame, stage, frame.area or stage.placement.area, at)
         yield from place_diagnostics(frame, stage, at)
         yield from sight_diagnostics(frame, stage, at)
 
@@ -187,7 +206,7 @@ def _light_diagnostics(lights: Sequence[LightSpec], stage: Stage | None, at: Pat
     kinds = {light.name: light.kind for light in stage.lights}
     for index, light in enumerate(lights):
         if light.name not in kinds:
-            allowed = f"a light of stage {stage.name}: {', '.join(kinds)}"
+            allowed = f"a light of stage {stage.name}: {', '.join(kinds) or 'none'}"
             yield unexpected((*at, index, "name"), light.name, allowed, did_you_mean(light.name, kinds))
         elif kinds[light.name] == "sun":
             for key in ("location", "jitter"):
@@ -197,6 +216,7 @@ def _light_diagnostics(lights: Sequence[LightSpec], stage: Stage | None, at: Pat
 
 def _scene_diagnostics(scene: Scene) -> Iterator[PathDiagnostic]:
     """Report problems of a Scene given as input: names, instance ids and unknown words."""
+    yield from task_diagnostics(scene.task)
     yield from duplicates([frame.name for frame in scene.frames], ("frames",), "a frame", fold=True)
     for number, frame in enumerate(scene.frames):
         at: Path = ("frames", number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from types import NoneType
 from typing import Any, NamedTuple, get_args
@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 from scene_specs.language.errors import Diagnostic
 from scene_specs.language.outlines import FLAT_SHAPES
 from scene_specs.language.strict_json import Path
-from scene_specs.language.vocabulary import COLORS, SHAPES, SIZES
+from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
 
 # Comparing a word with 100,000 others takes 17 s.
 _MAX_KNOWN = 5000
@@ -54,13 +54,24 @@ def preview_json(value: Any, longest: int = 60) -> str:
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
-def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """Return `did you mean ...?` with the known word nearest to `word`, "" if none is near."""
+def nearest(word: object, known: Iterable[str]) -> str:
+    """Return the known word nearest to `word`, "" if none is near."""
     if not isinstance(word, str):
         return ""
     by_lower = {name.lower(): name for name in islice(known, _MAX_KNOWN)}
     near = difflib.get_close_matches(word.lower().strip(), by_lower, n=1, cutoff=0.6)
-    return f"did you mean {by_lower[near[0]]!r}?" if near else ""
+    return by_lower[near[0]] if near else ""
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """Return `did you mean ...?` with the known word nearest to `word`, "" if none is near."""
+    near = nearest(word, known)
+    return f"did you mean {near!r}?" if near else ""
+
+
+def key_meant(key: int | str, known: Sequence[str]) -> str:
+    """Return the key that an unknown one probably stands for: what other programs call it, or a misspelling."""
+    return next((word for word in _SYNONYMS.get(str(key).lower(), ()) if word in known), "") or nearest(key, known)
 
 
 def unexpected(path: Path, found: Any, allowed: str, hint: str = "") -> PathDiagnostic:
@@ -71,35 +82,89 @@ def unexpected(path: Path, found: Any, allowed: str, hint: str = "") -> PathDiag
 _ID = "segments of letters, digits and _ . + -, joined by '/', none beginning with a dot; such as demo/first/0001"
 _NAME = "letters, digits, spaces and _ + # -, at most 100, beginning with a letter or digit"
 
+# What other programs call a key -> keys of ours.
+_SYNONYMS = {
+    word: keys.split("/")
+    for keys, words in {
+        "of/target": "object",
+        "of": "target reference",
+        "location": "position pos",
+        "rotation_deg": "rotation angle",
+        "yaw_deg/rotation_deg": "yaw azimuth",
+        "size": "scale",
+        "shape/name/relation/kind": "type kind",
+        "name": "id label",
+        "lens": "fov focal_length",
+        "energy": "intensity power",
+    }.items()
+    for word in words.split()
+}
+# The forms of a value beside a name.
+FORMS = {
+    "color": "an sRGB triple of integers from 0 to 255, such as [240, 191, 29]",
+    "material": '{"name": "emission", "strength": 5}, or {"blend": "materials/checker.blend", "group": "Checker"}',
+    "size": "a scale in Blender units, above 0 and at most 100, such as 0.5",
+    "shape": "a model, such as shapenet:chairs/#3, or an outline, such as "
+    '{"polygon": [[0, 0], [1, 0], [0, 1]], "height": 1} or {"outline": "circle", "height": 1}',
+}
+
+
+def with_forms(key: str, names: Iterable[str]) -> str:
+    """Return what a field allows that takes one of these names, or a value of another form."""
+    return f"a name ({', '.join(names)}), or {FORMS[key]}"
+
+
+_CORNER = "[x, y, z], such as [7, -6, 5]"
 # What a field allows, if it has several types or its pattern needs words.
 _ALLOWED = {
     "id": _ID,
     "name": _NAME,
     "subject": _NAME,
     "of": _NAME,
+    "target": "the name of an object of this frame",
     "split": "letters, digits and _ . + -, at most 50",
-    "color": f"a name ({', '.join(COLORS)}) or an sRGB triple of integers from 0 to 255, such as [240, 191, 29]",
-    "material": 'a name, {"name": ..., <parameters>}, or {"blend": "<file>", "group": "<node group>"}',
-    "size": f"a name ({', '.join(SIZES)}) or a scale in Blender units, above 0 and at most 100",
-    "location": "[x, y] on the ground or [x, y, z] of the center, numbers from -10000 to 10000",
-    "rotation_deg": "degrees about Z, or three Euler angles XYZ in degrees",
-    "count": "an integer from 0 to 100, or [fewest, most]",
-    "look_at": "[x, y, z]",
-    "combinations": "a list of [shape, color] pairs",
-    "shape": f"a name, such as {', '.join((*SHAPES, *FLAT_SHAPES))}, a model, such as shapenet:chairs/#3, "
-    'or corners, {"polygon": [[x, y], ...]}',
-    "polygon": "three to 256 corners, [x, y] each, in order",
-    "canvas": "[width, height], integers from 1 to 10000",
+    **{
+        key: with_forms(key, names)
+        for key, names in {
+            "color": COLORS,
+            "material": (*MEWL_MATERIALS, "..."),
+            "size": SIZES,
+            "shape": (*SHAPES, *FLAT_SHAPES),
+        }.items()
+    },
+    "location": "[x, y] on the ground, such as [1, -0.5], or [x, y, z] of the center, such as [1, -0.5, 0.7], numbers "
+    "from -10000 to 10000",
+    "rotation_deg": "degrees about Z, such as 30, or three Euler angles XYZ in degrees, such as [90, 0, 45]",
+    "count": "an integer from 0 to 100, such as 3, or [fewest, most], such as [3, 10]",
+    "look_at": _CORNER,
+    "combinations": 'a list of [shape, color] pairs, such as [["cube", "red"]]',
+    "polygon": "three to 256 corners, [x, y] each, in order, such as [[0, 0], [1, 0], [0, 1]]",
+    "canvas": "[width, height], integers from 1 to 10000, such as [640, 480]",
     "place": "the name of a place of the stage",
-    "view": '{"yaw_deg": ..., "elevation_deg": ...}',
-    "background": "an sRGB triple of integers from 0 to 255",
+    "background": "an sRGB triple of integers from 0 to 255, such as [255, 255, 255]",
     "material.name": "a name, such as glass",
-    "camera.location": "[x, y, z]",
-    "views.location": "[x, y, z]",
-    "lights.location": "[x, y, z]",
-    "lights.color": "linear [red, green, blue], numbers from 0",
-    "x": "[least, greatest]",
-    "y": "[least, greatest]",
+    "camera.location": _CORNER,
+    "views.location": _CORNER,
+    "lights.location": _CORNER,
+    "lights.color": "linear [red, green, blue], numbers from 0, such as [1, 0.9, 0.8]",
+    "pointer.size": "a scale, above 0 and at most 10, such as 0.6",
+    "x": "[least, greatest], such as [-3, 3]",
+    "y": "[least, greatest], such as [-3, 3]",
+}
+_VECTORS = ("color", "background", "canvas", "x", "y", "location", "look_at")
+_RANGES = {"color": " from 0 to 255", "background": " from 0 to 255", "canvas": " from 1 to 10000"}
+# Fields that hold objects, or lists of them -> an example. A value of the same type as that of its first key probably
+# belongs to that key.
+_EXAMPLES: dict[str, dict[str, Any]] = {
+    "pointer": {"target": "a"},
+    "random_objects": {"count": [3, 10]},
+    "camera": {"location": [7, -6, 5]},
+    "view": {"yaw_deg": 30, "elevation_deg": 20},
+    "area": {"x": [-3, 3], "y": [-3, 3]},
+    "objects": {"shape": "cube"},
+    "constraints": {"relation": "left", "subject": "a", "of": "b"},
+    "views": {"name": "front"},
+    "lights": {"name": "key", "energy": 200},
 }
 # Error types of pydantic for a JSON value of another kind than this branch of a union takes.
 _KINDS = {
@@ -191,7 +256,8 @@ def _at_location(
         return [_diagnostic(path, detail, model) for path, detail in best]
     kinds = dict.fromkeys(_KINDS.get(d["type"], "") for details in branches.values() for _, d in details)
     allowed = _by_field(location, " or ".join(kind for kind in kinds if kind))
-    return [unexpected(location, _value(data, location), allowed)]
+    found = _value(data, location)
+    return [unexpected(location, found, allowed, value_hint(location, "float_type", found))]
 
 
 def _value(data: Any, path: Path) -> Any:
@@ -215,9 +281,10 @@ def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Pat
     kind, context, found = detail["type"], detail.get("ctx", {}), detail["input"]
     key = path[-1] if path else ""
     if kind == "extra_forbidden":
-        known = _keys_at(model, path[:-1])
+        known = keys_at(model, path[:-1])
         problem = f"unknown key {preview_json(key)}; allowed: {', '.join(known) or 'none'}"
-        return PathDiagnostic(path, problem, did_you_mean(key, known))
+        meant = key_meant(key, known)
+        return PathDiagnostic(path, problem, f"did you mean {meant!r}?" if meant else _owner(model, path))
     if kind == "missing":
         if isinstance(key, int):
             return unexpected(path[:-1], found, _by_field(path, "a longer list"))
@@ -230,7 +297,7 @@ def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Pat
         words = _words(context.get("expected", ""))
         hint = did_you_mean(found, [word for word in words if isinstance(word, str)])
         return unexpected(path, found, ", ".join(map(preview_json, words)), hint)
-    return unexpected(path, found, _allowed(path, kind, context), _hint(path, kind, found))
+    return unexpected(path, found, _allowed(path, kind, context), value_hint(path, kind, found, keys_at(model, path)))
 
 
 def _words(expected: str) -> list[str | int]:
@@ -242,8 +309,14 @@ def _words(expected: str) -> list[str | int]:
 def _allowed(path: Path, kind: str, context: dict[str, Any]) -> str:
     """Return what a location allows, in words."""
     inside = bool(path) and isinstance(path[-1], int)
+    field = _field(path)
+    if kind.startswith("model") and field in _EXAMPLES:
+        return f"an object, such as {preview_json(_EXAMPLES[field])}"
+    if kind in _KINDS and inside:
+        pair = {"polygon": "a corner, [x, y]", "combinations": 'a pair, such as ["cube", "red"]'}
+        return pair.get(field) or _KINDS[kind] + (_RANGES.get(field, "") if kind.startswith("int") else "")
     if kind in _KINDS:
-        return _KINDS[kind] if inside or kind == "int_type" else _by_field(path, _KINDS[kind])
+        return _KINDS[kind] if kind == "int_type" else _by_field(path, _KINDS[kind])
     if kind == "string_pattern_mismatch" or (kind in ("too_long", "too_short") and not inside):
         known = _by_field(path, "")
         if known:
@@ -252,13 +325,27 @@ def _allowed(path: Path, kind: str, context: dict[str, Any]) -> str:
     return _BOUNDS[kind].format(**plain) if kind in _BOUNDS else f"see the schema ({kind.replace('_', ' ')})"
 
 
-def _hint(path: Path, kind: str, found: Any) -> str:
-    """Return what to do about a wrong value, "" if that cannot be guessed."""
+def value_hint(path: Path, kind: str, found: Any, keys: Sequence[str] = ()) -> str:
+    """Return what to do about a wrong value, "" if that cannot be guessed. keys: of the objects that belong there."""
     if _field(path) == "id" and isinstance(found, str) and kind == "string_pattern_mismatch":
         if ".." in found or found.startswith(("/", "~")) or "\\" in found:
             return "an id is not a path: no '..', no leading '/', no backslash"
         near = re.sub(r"[^A-Za-z0-9_.+/-]+", "-", found).strip("-./")
         return f"such as {near[:80]}" if near else ""
+    field, inside = _field(path), bool(path) and isinstance(path[-1], int)
+    key, example = next(iter(_EXAMPLES.get(field, {"": None}).items()))
+    fits = type(found) is type(example) or (key == "count" and type(found) is int)
+    if kind.startswith("model") and fits and key not in ("relation", "x"):
+        return f"write {preview_json({key: found})}"
+    if kind in ("tuple_type", "list_type") and not inside and field not in _VECTORS:
+        one = isinstance(found, str) or (isinstance(found, dict) and not found.keys().isdisjoint(keys))
+        return f"write {preview_json([found])}" if one else ""
+    if isinstance(found, dict) and list(found) in (["x", "y"], ["x", "y", "z"], ["r", "g", "b"]):
+        return f"write {preview_json(list(found.values()))}"
+    if field in ("color", "background") and isinstance(found, float) and 0 <= found <= 1:
+        return f"8-bit colors: write {round(found * 255)}"
+    if field == "color" and isinstance(found, str) and re.fullmatch("#[0-9a-fA-F]{6}", found):
+        return f"write {list(bytes.fromhex(found[1:]))}"
     if kind in ("float_type", "int_type") and isinstance(found, str):
         try:
             return f"write {float(found):g} without quotes"
@@ -267,7 +354,7 @@ def _hint(path: Path, kind: str, found: Any) -> str:
     return ""
 
 
-def _keys_at(model: type[BaseModel], path: Path) -> list[str]:
+def keys_at(model: type[BaseModel], path: Path) -> list[str]:
     """Return the keys of the model at a path."""
     found: type[BaseModel] = model
     for step in path:
@@ -275,6 +362,15 @@ def _keys_at(model: type[BaseModel], path: Path) -> list[str]:
             inner = models_in(found.model_fields[step].annotation)
             found = inner[0] if inner else found
     return list(found.model_fields)
+
+
+def _owner(model: type[BaseModel], path: Path) -> str:
+    """Return where an unknown key belongs if it is known in one other place, "" otherwise."""
+    levels = [("the episode", model)]
+    for _, level in levels:
+        levels += [(name, inner) for name, field in level.model_fields.items() for inner in models_in(field.annotation)]
+    labels = [label for label, level in levels if path[-1] in level.model_fields]
+    return f"a key of {labels[0]}" if len(labels) == 1 or (len(path) == 1 and "frames" in labels) else ""
 
 
 def models_in(annotation: Any) -> list[type[BaseModel]]:

@@ -38,6 +38,7 @@ def _examples(definitions: dict[str, Any]) -> None:
     materials = list(plugins("materials"))
     episode, item = definitions["EpisodeSpec"]["properties"], definitions["ObjectSpec"]["properties"]
     drawn = definitions["RandomObjectsSpec"]["properties"]
+    episode["$schema"] = {"type": "string", "description": "Path or address of this schema, for editors; ignored."}
     episode["id"]["examples"] = ["demo/first/0001"]
     episode["stage"]["examples"] = sorted(plugins("stages"))
     item["shape"]["examples"] = [*shapes(), "shapenet:chairs/#3", {"polygon": [[0, 0], [4, 0], [0, 3]]}]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from scene_specs.language.errors import DioramaError
@@ -67,7 +66,8 @@ def decode(text: str, start: int = 0) -> tuple[Any, int]:
         value, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError) as error:
         raise NotStrictJson(str(error)) from error
-    if _deeper(value, MAX_DEPTH):
+    brackets = text.count("{", start, end) + text.count("[", start, end)
+    if brackets > MAX_DEPTH and _deeper(value, MAX_DEPTH):
         raise NotStrictJson("too deep")
     # JSON can escape a lone surrogate, which cannot be encoded as UTF-8 later.
     if text.find("\\u", start, end) >= 0 and _has_surrogate(value):
@@ -81,14 +81,11 @@ def skip_space(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _children(value: Any) -> Iterator[Any]:
-    return iter(value.values() if isinstance(value, dict) else value)
-
-
 def _deeper(value: Any, limit: int) -> bool:
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(limit):
-        level = [child for item in level for child in _children(item) if isinstance(child, dict | list)]
+        children = (child for item in level for child in (item.values() if type(item) is dict else item))
+        level = [child for child in children if type(child) is dict or type(child) is list]
         if not level:
             return False
     return True

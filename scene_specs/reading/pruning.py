@@ -1,59 +1,114 @@
-"""All diagnostics in one run: invalid fields are removed, so that the semantics of the rest can be checked too."""
+"""All diagnostics in one run: stand-ins replace invalid parts, so that the semantics of the rest is checked too."""
 
 from __future__ import annotations
 
 import json
-from functools import cache
+from collections.abc import Callable, Iterable
+from copy import deepcopy
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from scene_specs.checks.semantics import spec_diagnostics
-from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, models_in
+from scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, key_meant, keys_at
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.strict_json import Path
 
-# Without these keys, valid references to them would look wrong.
-_NEEDED = ("version", "id", "stage", "frames", "objects", "views", "constraints", "lights", "name", "area", "x", "y")
+_ROUNDS = 4
+_WIDE = [-1e4, 1e4]
+# What takes the place of an invalid value that is required, or whose default would bring diagnostics of its own.
+_STAND_INS: dict[str, Any] = {
+    "version": 1,
+    "id": "x",
+    "stage": "?",
+    "frames": [{}],
+    "canvas": [10_000, 10_000],
+    "area": {"x": _WIDE, "y": _WIDE},
+    "x": _WIDE,
+    "y": _WIDE,
+    # Only objects at the same location overlap.
+    "size": 1e-3,
+    "target": "x",
+    "count": 0,
+}
+_NAMED = ("views", "lights")
+_ITEMS = ("frames", "objects", "constraints", *_NAMED)
+# Objects whose diagnostics may all follow from one invalid key. Fields of the others are independent.
+_DEPENDENT = ("constraints", "camera", "views", "material", "shape", "area")
 
 
-@cache
-def _fields() -> frozenset[str]:
-    """Return the keys of all models that an episode can hold."""
-    models: list[type[BaseModel]] = [EpisodeSpec]
-    for model in models:
-        inner = [other for field in model.model_fields.values() for other in models_in(field.annotation)]
-        models += [other for other in dict.fromkeys(inner) if other not in models]
-    return frozenset(field for model in models for field in model.model_fields)
-
-
-def diagnostics_of_rest(value: dict[str, Any], form: list[PathDiagnostic]) -> list[PathDiagnostic]:
-    """Return the semantic diagnostics of an episode with the form diagnostics `form`; none if too little is left."""
+def diagnostics_of_rest(
+    value: dict[str, Any], form: list[PathDiagnostic], check: Callable[[EpisodeSpec], Iterable[PathDiagnostic]]
+) -> list[PathDiagnostic]:
+    """Return what `check` reports about an episode, except what follows from its diagnostics of form, `form`."""
     rest = json.loads(json.dumps(value))
-    holders: list[Path] = []
-    for diagnostic in form:
-        key = max((k for k, step in enumerate(diagnostic.path) if isinstance(step, str)), default=-1)
-        if key < 0 or _needed(diagnostic.path[key]):
-            return []
-        holder: Any = rest
-        for step in diagnostic.path[:key]:
-            holder = holder[step]
-        holder.pop(diagnostic.path[key], None)
-        holders.append(diagnostic.path[:key])
-    try:
-        spec = EpisodeSpec.model_validate_json(json.dumps(rest), strict=True)
-    except ValidationError:
-        return []
-    return [found for found in spec_diagnostics(spec) if not any(_follows(found.path, holder) for holder in holders)]
+    broken: list[Path] = []
+    for _ in range(_ROUNDS):
+        for diagnostic in form:
+            if not diagnostic.path:
+                return []
+            _mend(rest, diagnostic.path, broken)
+        try:
+            spec = EpisodeSpec.model_validate_json(json.dumps(rest), strict=True)
+        except ValidationError as error:
+            form = form_diagnostics(error, EpisodeSpec, rest)
+            continue
+        return [found for found in check(spec) if not any(_follows(found, b, value) for b in broken)]
+    return []
 
 
-def _needed(key: int | str) -> bool:
-    """Return whether a key, or the key that a misspelled one probably stands for, is needed to check the rest."""
-    return key in _NEEDED or (key not in _fields() and bool(did_you_mean(key, _NEEDED)))
+def _mend(rest: Any, path: Path, broken: list[Path]) -> None:
+    """Replace what is invalid at a path by a stand-in, or remove it."""
+    at = max((k for k, step in enumerate(path) if isinstance(step, str)), default=0)
+    if at + 2 == len(path) and path[at] in _ITEMS and "constraints" not in path[:at]:
+        at += 1
+    holder, key, known = _at(rest, path[:at]), path[at], keys_at(EpisodeSpec, path[:at])
+    broken.append(path[: at + 1])
+    if isinstance(holder, list) and isinstance(key, int) and key < len(holder):
+        holder[key] = {"name": f"x{key}"} if path[at - 1] in _NAMED else {}
+    elif not isinstance(holder, dict):
+        # It stood in something invalid, which is replaced already.
+        return
+    elif key in _STAND_INS and key in known:
+        holder[key] = deepcopy(_STAND_INS[key])
+    elif key == "name" and path[at - 2 : at - 1] and path[at - 2] in _NAMED:
+        holder[key] = f"x{path[at - 1]}"
+    else:
+        found = holder.pop(key, None)
+        meant = key_meant(key, known) if key not in known else ""
+        if meant and found is not None and holder.setdefault(meant, found) is found:
+            broken.append((*path[:at], meant))
 
 
-def _follows(path: Path, holder: Path) -> bool:
-    """Return whether a diagnostic can follow from a field removed from `holder`; fields of objects are independent."""
-    if len(holder) > 1 and holder[-2] in ("objects", "frames"):
-        return path == holder
-    return bool(holder) and path[: len(holder)] == holder
+def _follows(found: PathDiagnostic, broken: Path, value: dict[str, Any]) -> bool:
+    """Return whether a diagnostic may follow from what replaces the invalid part `broken` of the episode `value`."""
+    path, holder, key = found.path, broken[:-1], broken[-1]
+    inside = [step for step in holder if isinstance(step, str)][-1:]
+    if path[: len(broken)] == broken or path == holder:
+        return True
+    if inside and inside[0] in _DEPENDENT and path[: len(holder)] == holder:
+        return True
+    if key in ("shape", "material") and path[:-1] == holder and path[-1] in ("normalize", "footprint", "color"):
+        return True
+    if len(broken) < 3 or path[:2] != broken[:2]:
+        return False
+    if broken[2] in ("camera", "views"):
+        return path[2:3] == ("constraints",)
+    if path == (*broken[:2], "objects"):
+        # An object whose location can't be read counts as one without a location.
+        return len(broken) < 5 or key in ("location", "place")
+    if inside == ["random_objects"]:
+        return path == (*holder, "count")
+    # A reference may mean an object whose name can't be read.
+    found_name, named = _at(value, path), _at(value, broken)
+    refers = path[-1] in ("target", "subject", "of") or path[-2:-1] == ("objects",)
+    unclear = len(broken) == 3 or found_name in (named if isinstance(named, list) else [named])
+    return broken[2] == "objects" and refers and unclear
+
+
+def _at(value: Any, path: Path) -> Any:
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
 from typing import Any, BinaryIO, NamedTuple
 
@@ -23,6 +23,7 @@ from scene_specs.reading.documents import Document, SpecFile, StdinSpool, docume
 from scene_specs.reading.located_json import scan
 from scene_specs.reading.pruning import diagnostics_of_rest
 
+Check = Callable[[EpisodeSpec | Scene], Iterable[PathDiagnostic]]
 _READABLE_ID = re.compile(r"[A-Za-z0-9_.+/-]{1,200}")
 
 
@@ -39,10 +40,14 @@ class SpecSource:
 
     names: `.json` and `.jsonl` files, folders (all such files below, sorted), globs, and `-` for standard input.
     stdin: by default that of the process. A temporary file holds its contents until `close`.
+    more: a further check of each episode whose form is valid, such as for missing assets.
     """
 
-    def __init__(self, names: Sequence[str | PathLike[str]], stdin: BinaryIO | None = None) -> None:
+    def __init__(
+        self, names: Sequence[str | PathLike[str]], stdin: BinaryIO | None = None, more: Check = lambda episode: ()
+    ) -> None:
         self._names = [str(name) for name in names]
+        self._more = more
         self._stdin = StdinSpool(stdin)
         self._states: dict[str, tuple[int, int]] = {}
         self._checked = False
@@ -58,7 +63,7 @@ class SpecSource:
         for number, file in enumerate(files):
             state = file.state()
             for document in documents(file):
-                episode, found = _read(document, semantics=True)
+                episode, found = _read(document, self._all)
                 # An invalid episode can still repeat an id.
                 if isinstance(document, Document) and (name := _id_of(document.value)):
                     found += ids.add(name, number, document)
@@ -88,10 +93,13 @@ class SpecSource:
             if self._states.get(file.name, file.state()) != file.state():
                 raise spec_error("the file was changed after it was checked", "start again", file=file.name)
             for document in documents(file):
-                episode, found = _read(document, semantics=not self._checked)
+                episode, found = _read(document, _nothing if self._checked else self._all)
                 if found or not isinstance(document, Document):
                     raise SpecError(found)
                 yield Item(document.file, document.line, episode)
+
+    def _all(self, episode: EpisodeSpec | Scene) -> list[PathDiagnostic]:
+        return [*diagnostics_of(episode), *self._more(episode)]
 
     def close(self) -> None:
         """Delete the copy of standard input."""
@@ -104,9 +112,13 @@ class SpecSource:
         self.close()
 
 
+def _nothing(_: EpisodeSpec | Scene) -> tuple[PathDiagnostic, ...]:
+    return ()
+
+
 def parse_episode(text: str, file: str = "") -> Any:
     """Read a JSON text as an EpisodeSpec or a Scene. Raises SpecError with all diagnostics."""
-    episode, diagnostics = _read(document_of(text, file), semantics=True)
+    episode, diagnostics = _read(document_of(text, file), diagnostics_of)
     if diagnostics:
         raise SpecError(diagnostics)
     return episode
@@ -133,20 +145,20 @@ class _Ids:
         return [Diagnostic(document.file, document.line, episode, "id", problem, hint)]
 
 
-def _read(document: Document | Diagnostic, semantics: bool) -> tuple[Any, list[Diagnostic]]:
-    """Return the episode, or None and its diagnostics. semantics: also run the checks that need more than one field."""
+def _read(document: Document | Diagnostic, check: Check) -> tuple[Any, list[Diagnostic]]:
+    """Return the episode, or None and its diagnostics. check: what needs more than one field."""
     if isinstance(document, Diagnostic):
         return None, [document]
     slow = document.scan
     if slow is None:
-        episode, diagnostics = _validate(document.value, document.text, semantics)
+        episode, diagnostics = _validate(document.value, document.text, check)
         if not diagnostics:
             return episode, []
         slow = scan(document.text, 0, document.line, to_end=False)
     else:
         # The value that replaces NaN needs no second diagnostic.
         bad = [diagnostic.path for diagnostic in slow.diagnostics]
-        diagnostics = [] if slow.stopped else _validate(slow.value, json.dumps(slow.value), semantics)[1]
+        diagnostics = [] if slow.stopped else _validate(slow.value, json.dumps(slow.value), check)[1]
         diagnostics = [diagnostic for diagnostic in diagnostics if diagnostic.path not in bad]
     name = _id_of(document.value)
     located = [diagnostic._replace(line=slow.line(diagnostic.path)) for diagnostic in diagnostics]
@@ -154,11 +166,20 @@ def _read(document: Document | Diagnostic, semantics: bool) -> tuple[Any, list[D
     return None, sorted(found, key=lambda diagnostic: diagnostic.line)
 
 
-def _validate(value: Any, text: str, semantics: bool) -> tuple[Any, list[PathDiagnostic]]:
+def _validate(value: Any, text: str, check: Check) -> tuple[Any, list[PathDiagnostic]]:
     """Validate a parsed value and its text as a model; return the model, or None and the diagnostics."""
     if not isinstance(value, dict) or ("version" not in value and _foreign(value)):
         return None, [_no_episode(value)]
     model: type[EpisodeSpec | Scene]
+    if "$schema" in value and "scene_version" not in value:
+        # For editors; no part of the episode.
+        address = value["$schema"]
+        value = {key: item for key, item in value.items() if key != "$schema"}
+        episode, diagnostics = _validate(value, json.dumps(value), check)
+        if not isinstance(address, str):
+            allowed = "the path or address of a JSON Schema"
+            diagnostics.append(unexpected(("$schema",), address, allowed, "`render-specs schema` writes it"))
+        return episode, diagnostics
     model, key = (Scene, "scene_version") if "scene_version" in value else (EpisodeSpec, "version")
     # Pydantic takes true and 1.0 for the literal 1.
     odd = [unexpected((key,), value[key], "1")] if type(value.get(key, 1)) is not int else []
@@ -168,9 +189,9 @@ def _validate(value: Any, text: str, semantics: bool) -> tuple[Any, list[PathDia
     except ValidationError as error:
         diagnostics = form_diagnostics(error, model, value)
         diagnostics += [found for found in odd if all(found.path != other.path for other in diagnostics)]
-        rest = diagnostics_of_rest(value, diagnostics) if semantics and model is EpisodeSpec else []
+        rest = diagnostics_of_rest(value, diagnostics, check) if model is EpisodeSpec else []
         return None, diagnostics + rest
-    return episode, odd or (diagnostics_of(episode) if semantics else [])
+    return episode, [*odd, *check(episode)]
 
 
 def _foreign(value: dict[str, Any]) -> bool:

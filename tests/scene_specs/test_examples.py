@@ -86,6 +86,12 @@ def test_schema_refuses_wrong_forms() -> None:
     assert not VALIDATOR.is_valid([])
 
 
+def test_the_schema_allows_its_own_address() -> None:
+    spec = {"$schema": "./diorama.schema.json", "version": 1, "id": "a", "frames": [{}]}
+    assert VALIDATOR.is_valid(spec)
+    assert not VALIDATOR.is_valid(spec | {"$schema": 3})
+
+
 def test_schema_text_is_the_same_each_time() -> None:
     assert schema_text() == schema_text()
     assert json.loads(schema_text()) == spec_schema()

@@ -79,7 +79,9 @@ class Library:
         ids = self.models(name.category)
         if name.number:
             if name.number > len(ids):
-                raise AssetError(f"model {shape!r}: the category has {len(ids)} models in {self.root}")
+                raise AssetError(
+                    f"model {shape!r}: the category has {len(ids)} models in {self.root}, #1 to #{len(ids)}"
+                )
             return ids[name.number - 1]
         if name.model not in ids:
             hint = did_you_mean(name.model, ids) or f"there are {len(ids)}, such as {', '.join(ids[:2])}"

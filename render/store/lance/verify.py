@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -16,7 +16,7 @@ from render.store.lance.errors import reason, translate_errors
 from render.store.lance.lance_store import LanceStore
 from render.store.lance.reader import LanceReader
 from render.store.processes import map_in_processes
-from render.store.row_checks import problems_of
+from render.store.row_checks import invalid_answer, problems_of
 
 # Rows per task: a second of work, so that the progress bar moves and one damaged file is not a worker's only task.
 _UNIT_ROWS = 128
@@ -34,7 +34,8 @@ _T = TypeVar("_T")
 class Damage:
     """One damaged row. row: its Lance row id (None if unreadable). spec: as requested, if readable.
 
-    duplicate: the row is valid, but its id has another row with a later attempt.
+    duplicate: the row is intact, but its id has another row with a later attempt. invalid: the row is intact, but its
+    spec is wrong; it is reported and never deleted.
     """
 
     episode_id: str | None
@@ -44,6 +45,7 @@ class Damage:
     profile: str | None = None
     size: tuple[int, int] | None = None
     duplicate: bool = False
+    invalid: bool = False
 
     def __str__(self) -> str:
         return f"episode {self.episode_id}: {'; '.join(self.problems)}"
@@ -51,11 +53,14 @@ class Damage:
 
 @dataclass
 class Verdict:
-    """episodes: checked rows. damaged: sorted by id. unreadable: files whose rows can't be listed, one line each."""
+    """episodes: checked rows. damaged, invalid: sorted by id. unreadable: files whose rows can't be listed, one line
+    each.
+    """
 
     version: int
     episodes: int = 0
     damaged: list[Damage] = field(default_factory=list)
+    invalid: list[Damage] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
 
     @property
@@ -77,19 +82,21 @@ def verify(
     """Check every row of the version that `store` reads.
 
     Finds damaged bytes, images that don't decode to their size, boxes outside the image, masks that disagree with boxes
-    or pixel counts, missing frames, search columns that contradict the episode, answers that are not an option, and
-    duplicate ids. workers: processes, None for one per core; progress gets the number of rows checked since its last
-    call. Raises StoreError if the store can't be read at all.
+    or pixel counts, missing frames, search columns that contradict the episode, and duplicate ids. Answers that are not
+    an option make a row invalid, not damaged. workers: processes, None for one per core; progress gets the number of
+    rows checked since its last call. Raises StoreError if the store can't be read at all.
     """
     verdict = Verdict(store.version)
     units = list(_units(store, verdict))
     few = sum(unit.rows for unit in units) < _MIN_PARALLEL_ROWS
     for unit, damaged in zip(units, map_in_processes(store, check_unit, units, workers, few, _DIED), strict=True):
         verdict.episodes += unit.rows
-        verdict.damaged += damaged
+        verdict.damaged += [one for one in damaged if not one.invalid]
+        verdict.invalid += [one for one in damaged if one.invalid]
         progress(unit.rows)
     verdict.damaged += _duplicates(store)
-    verdict.damaged.sort(key=lambda damage: (damage.episode_id or "", damage.row or 0))
+    for found in (verdict.damaged, verdict.invalid):
+        found.sort(key=lambda damage: (damage.episode_id or "", damage.row or 0))
     return verdict
 
 
@@ -106,7 +113,7 @@ def _units(store: LanceReader, verdict: Verdict) -> Iterator[_Unit]:
 
 
 def check_unit(store: LanceReader, unit: _Unit) -> list[Damage]:
-    """Return the damaged rows of a unit. Rows that can't be read together are read one by one."""
+    """Return the damaged and invalid rows of a unit. Rows that can't be read together are read one by one."""
     (fragment,) = (fragment for fragment in store.fragments() if fragment.fragment_id == unit.fragment)
     columns = episode_schema().names
     found: list[Damage] = []
@@ -150,7 +157,10 @@ def _check_single(store: LanceReader, fragment: Any, columns: list[str], offset:
 
 def _check_row(row: Mapping[str, Any]) -> list[Damage]:
     problems = problems_of(row)
-    return [_damage(row, problems)] if problems else []
+    if problems:
+        return [_damage(row, problems)]
+    reasons = invalid_answer(json.loads(row["scene"]).get("task"))
+    return [replace(_damage(row, reasons), invalid=True)] if reasons else []
 
 
 def _damage(row: Mapping[str, Any], problems: list[str]) -> Damage:

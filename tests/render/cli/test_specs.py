@@ -82,6 +82,50 @@ def test_check_reports_all_faults_up_to_what_a_terminal_bears(broken: Path) -> N
     assert lines[-1].startswith("error: and 10 more errors")
 
 
+@pytest.mark.parametrize(
+    ("fields", "path", "parts"),
+    [
+        ({"shape": "shapenet:lamps/#99"}, "shape", ["the category has 8 models", "#1 to #8"]),
+        ({"shape": "shapenet:chiars/#1"}, "shape", ["no category 'chiars'", "did you mean 'chairs'?", "--shapenet"]),
+        ({"shape": "shapenet:chairs/abc"}, "shape", ["no model 'shapenet:chairs/abc'", "there are 8, such as"]),
+        ({"material": {"blend": "no.blend", "group": "G"}}, "material.blend", ["file not found", "--asset-root"]),
+    ],
+)
+def test_check_finds_missing_assets(tmp_path: Path, fields: dict[str, Any], path: str, parts: list[str]) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps(episode(frames=[{"objects": [{}, fields]}]), indent=1))
+    result = run("check", file)
+    assert result.exit_code == 2
+    line = 9 if path == "shape" else 10
+    assert f"a.json:{line}: episode examples/of/an-id: frames[0].objects[1].{path}: " in result.stderr
+    assert not [part for part in parts if part not in result.stderr]
+
+
+def test_check_looks_for_assets_where_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("", "_UP", "_FRONT"):
+        # What --shapenet sets is undone after the test.
+        monkeypatch.setenv(f"DIORAMA_SHAPENET{name}", "")
+    file = tmp_path / "a.json"
+    material = {"blend": "no.blend", "group": "G"}
+    drawn = {"count": 1, "shapes": ["shapenet:chairs/one"], "combinations": None}
+    frames = [{"objects": [{"name": "a", "material": material}], "pointer": {"target": "a", "material": material}}]
+    frames.append({"random_objects": {key: value for key, value in drawn.items() if value}})
+    frames.append({"random_objects": {"count": 1, "combinations": [["shapenet:chairs/one", "red"]]}})
+    file.write_text(json.dumps(episode(frames=frames)))
+    report = json.loads(run("check", "--json", file).stdout)
+    assert [fault["path"] for fault in report["faults"]] == [
+        "frames[0].objects[0].material.blend",
+        "frames[0].pointer.material.blend",
+        "frames[1].random_objects.shapes[0]",
+        "frames[2].random_objects.combinations[0][0]",
+    ]
+    (tmp_path / "no.blend").touch()
+    (tmp_path / "library/03001627/one").mkdir(parents=True)
+    (tmp_path / "library/03001627/one/model.obj").touch()
+    with_folders = ["--asset-root", tmp_path, "--shapenet", tmp_path / "library"]
+    assert run("check", file, *with_folders).exit_code == 0
+
+
 def test_check_as_json_reports_all(broken: Path) -> None:
     result = run("check", "--json", broken, *EXAMPLES)
     assert result.exit_code == 2

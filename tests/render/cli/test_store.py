@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from render.cli.store import main
+from render.model.record import EpisodeRecord
 from render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 
@@ -84,6 +85,29 @@ def test_verify_and_repair(store: str, tmp_path: Path) -> None:
     assert json.loads(specs.read_text())["id"] == "demo/1"
     assert "1 episode, none damaged" in call("verify", store).output
     call("verify", store, "--repair", "--at", "2", code=2)
+
+
+def with_answer(episode: str, answer: str) -> EpisodeRecord:
+    record = rendered(episode)
+    task = {**(record.scene.task or {}), "answer": answer}
+    return record.model_copy(update={"scene": record.scene.model_copy(update={"task": task})})
+
+
+def test_a_wrong_answer_is_invalid_and_never_repaired_away(store: str, tmp_path: Path) -> None:
+    LanceStore.open(store).replace([with_answer("demo/0", "toma")])
+    reason = "answer 'toma' is not among the 2 options"
+    result = call("verify", store, code=2)
+    assert "2 episodes, none damaged, 1 invalid" in result.output
+    assert f"episode demo/0: task: {reason} (correct its spec" in result.output
+    report = json.loads(call("verify", store, "--json", code=2).stdout)
+    assert (report["damaged"], report["invalid"]) == ([], [{"episode": "demo/0", "problems": [reason]}])
+    specs = str(tmp_path / "again.jsonl")
+    assert "deleted" not in call("verify", store, "--repair", "--specs-out", specs, code=2).output
+    lance.dataset(store).update({"sha256": "'00'"}, where="episode_id = 'demo/1'")
+    result = call("verify", store, "--repair", "--specs-out", specs, code=4)
+    assert "deleted 1 row" in result.output
+    assert f"{reason} (invalid, not damaged; kept)" in result.output
+    assert [key for key, _ in LanceStore.open(store).ids()] == ["demo/0"]
 
 
 @pytest.mark.parametrize(("name", "said"), [("", "is a folder; name a file"), ("file/x.jsonl", "can't be written")])

@@ -13,7 +13,7 @@ from pycocotools import mask as coco
 from render.model import png as png_module
 from render.model.record import RLE, EpisodeRecord
 from render.store.columns import RECORD_COLUMNS
-from render.store.row_checks import measure, problems_of, runs
+from render.store.row_checks import invalid_answer, measure, problems_of, runs
 from render.store.rows import row_of, table_of, text_digest
 from tests.factories import png
 from tests.render.store.rendered import rendered
@@ -111,11 +111,13 @@ def test_a_missing_frame_and_a_frame_twice() -> None:
         assert any("images: missing" in p for p in problems_of(row(record.model_copy(update={"images": images}))))
 
 
-def test_an_answer_that_is_no_option() -> None:
+def test_an_answer_that_is_no_option_is_invalid_and_no_damage() -> None:
     record = rendered()
     task = {**(record.scene.task or {}), "answer": "toma"}
     wrong = record.model_copy(update={"scene": record.scene.model_copy(update={"task": task})})
-    assert problems_of(row(wrong)) == ["answer 'toma' is not among the 2 options"]
+    assert problems_of(row(wrong)) == []
+    assert invalid_answer(task) == ["answer 'toma' is not among the 2 options"]
+    assert invalid_answer(record.scene.task) == invalid_answer(None) == invalid_answer({"answer": "toma"}) == []
 
 
 def test_texts_of_an_older_diorama_are_no_damage() -> None:

@@ -241,7 +241,7 @@ OBJECTS = [
         ],
     ),
     frame("pointer without a target", "pointer.target", "required", pointer={"kind": "arrow"}),
-    frame("unknown kind of pointer", "pointer.kind", "did you mean 'hand'?", pointer={"target": "a", "kind": "hnad"}),
+    two("unknown kind of pointer", "pointer.kind", "did you mean 'hand'?", pointer={"target": "a", "kind": "hnad"}),
     frame(
         "unknown colour of the pointer",
         "pointer.color",
@@ -407,4 +407,102 @@ FOREIGN = [
         path="x",
     ),
 ]
-BROKEN = [*SYNTAX, *ENCODINGS, *TOP, *OBJECTS, *CONSTRAINTS, *FRAMES, *RANDOM, *FOREIGN]
+LOCATED = [{"name": "a", "location": [1, 0]}, {"name": "b", "location": [-1, 0]}]
+FORMS = [
+    whole("schema a number", "$schema", "the path or address of a JSON Schema", **{"$schema": 3}),
+    whole(
+        "no option", "task.answer", 'found "c"', '2 options, "a", "bb"', task={"options": ["a", "bb"], "answer": "c"}
+    ),
+    whole(
+        "answer misspelled", "task.answer", "did you mean 'cube'?", task={"options": ["cube", "x"], "answer": "cubes"}
+    ),
+    whole("number for text", "task.answer", 'options, "1"', task={"options": ["1"], "answer": 1}),
+    whole("canvas of three", "canvas", "such as [640, 480]", stage="tangram", canvas=[1, 2, 3]),
+    whole("objects beside frames", "objects", "a key of frames", objects=[]),
+    two("pointer a name", "pointer", 'found "a"', 'write {"target": "a"}', pointer="a"),
+    two("size of the pointer", "pointer.size", "at most 10, such as 0.6", pointer={"target": "a", "size": "large"}),
+    two("target a number", "pointer.target", "the name of an object of this frame", pointer={"target": 0}),
+    two(
+        "object of a relation",
+        "constraints[0].object",
+        "did you mean 'of'?",
+        constraints=[{"relation": "left", "subject": "a", "object": "b"}],
+    ),
+    two("relation in words", "constraints[0]", '"relation": "left"', constraints=["a left of b"]),
+    two("one constraint", "constraints", 'write [{"relation"', constraints=RELATION),
+    item("color in hex", "color", "a name (gray", "or an sRGB triple", "write [255, 0, 16]", color="#ff0010"),
+    item("size in quotes", "size", "a scale in Blender units", "write 0.5 without quotes", size="0.5"),
+    item("rotation in quotes", "rotation_deg", "such as [90, 0, 45]", "write 90 without quotes", rotation_deg="90"),
+    item("shape unlike any", "shape", "a name (cube", "shapenet:chairs/#3", '{"polygon": [[0, 0]', shape="hexagon"),
+    item("material a list", "material", '{"name": "emission", "strength": 5}', '{"blend":', material=["metal"]),
+    item("location an object", "location", "write [0, 1]", location={"x": 0, "y": 1}),
+    item("scale", "scale", "did you mean 'size'?", scale=1),
+    item("position", "position", "did you mean 'location'?", position=[0, 0]),
+    item("a fraction of white", "color[0]", "from 0 to 255", "write 128", color=[0.5, 0, 0]),
+    item(
+        "corners in a row", "shape.polygon[2]", "a corner, [x, y]", shape={"polygon": [[0, 0], [1, 0], 3], "height": 1}
+    ),
+    frame("object a name", "objects[0]", 'write {"shape": "cube"}', objects=["cube"]),
+    frame("passes a name", "passes", 'write ["depth"]', passes="depth"),
+    frame("camera a point", "camera", 'write {"location": [7, -7, 5]}', camera=[7, -7, 5]),
+    frame("view a name", "views[0]", 'write {"name": "top"}', views=["top"]),
+    frame("area a list", "area", '{"x": [-3, 3], "y": [-3, 3]}', area=[-1, 1]),
+    frame("fov", "camera.fov", "did you mean 'lens'?", camera={"fov": 50}),
+    frame("background by name", "background", "such as [255, 255, 255]", background="white"),
+    frame("number of random objects", "random_objects", 'write {"count": 3}', random_objects=3),
+    frame("range of random objects", "random_objects", 'write {"count": [3, 5]}', random_objects=[3, 5]),
+    frame(
+        "flat on the ground", "random_objects.shapes[0]", "a prism", random_objects={"count": 1, "shapes": ["circle"]}
+    ),
+    frame(
+        "flat pair",
+        "random_objects.combinations[0][0]",
+        "a prism",
+        random_objects={"count": 1, "combinations": [["circle", "red"]]},
+    ),
+    frame(
+        "look that is taken",
+        "random_objects.count",
+        "at most 0",
+        "listed",
+        objects=[{"shape": "cube", "color": "red", "material": "metal", "size": "large"}],
+        random_objects={
+            "count": 1,
+            "shapes": ["cube"],
+            "colors": ["red"],
+            "materials": ["metal"],
+            "sizes": ["large"],
+            "distinct": True,
+        },
+    ),
+    frame("crowd", "objects", "40 objects need 15.6", "8.485", objects=[{}] * 40),
+    frame("giants", "objects", "2 objects need 100.2", objects=[{"size": 50}, {"size": 50}]),
+    two("far apart", "constraints[0].min_distance", "2 objects need 9", constraints=[{"min_distance": 9}]),
+    two("wide rows", "constraints[0].axis_margin", "2 objects need 9", constraints=[{"axis_margin": 9}]),
+    two(
+        "all pixels twice",
+        "constraints[0].min_visible_pixels",
+        "add up to 100000",
+        constraints=[{"min_visible_pixels": 50000}],
+    ),
+    frame(
+        "the other way around",
+        "constraints[0]",
+        "a left of b by -1",
+        "above 0.2",
+        objects=LOCATED,
+        constraints=[RELATION],
+    ),
+    frame(
+        "too near",
+        "constraints[0].min_distance",
+        "found 3",
+        "of a and b",
+        objects=LOCATED,
+        constraints=[{"min_distance": 3}],
+    ),
+    frame(
+        "in a line", "constraints[0].axis_margin", "found 2", "1.41", objects=LOCATED, constraints=[{"axis_margin": 2}]
+    ),
+]
+BROKEN = [*FORMS, *SYNTAX, *ENCODINGS, *TOP, *OBJECTS, *CONSTRAINTS, *FRAMES, *RANDOM, *FOREIGN]

@@ -16,8 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render.compiler import compile_episode
+from render.compiler.render_key import render_key_of
 from render.model.profiles import settings_for
 from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
+from scene_specs.language.diagnostics import PathDiagnostic
 from scene_specs.language.errors import SpecError
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
@@ -227,3 +229,30 @@ def test_a_scene_is_read_without_the_renderer() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_the_schema_of_an_editor_is_no_part_of_an_episode(tmp_path: Path) -> None:
+    plain = episode(frames=[{"objects": [{"shape": "cube"}]}])
+    named = {"$schema": "./diorama.schema.json", **plain}
+    assert parse_episode(json.dumps(named)).model_dump_json() == parse_episode(json.dumps(plain)).model_dump_json()
+    keys = [
+        render_key_of(parse_episode(json.dumps(one)), settings_for("draft", 64, 48), "fake") for one in (named, plain)
+    ]
+    assert keys[0].hash() == keys[1].hash()
+    (tmp_path / "list.json").write_text(json.dumps([named, named | {"id": "e/2"}]))
+    (tmp_path / "lines.jsonl").write_text(json.dumps(named | {"id": "e/3"}) + "\n")
+    source = SpecSource([tmp_path])
+    assert source.check() == ([], 3)
+    assert len(ids(source)) == 3
+
+
+def test_a_further_check_sees_what_is_left_of_an_invalid_episode(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps(episode(seeds=3, frames=[{"objects": [{"shape": "shapenet:chairs/#99"}]}]), indent=1))
+
+    def more(spec: EpisodeSpec | Scene) -> list[PathDiagnostic]:
+        return [PathDiagnostic(("frames", 0, "objects", 0, "shape"), f"missing {spec.frames[0].objects[0].shape}")]
+
+    diagnostics, _ = SpecSource([file], more=more).check()
+    shape, seeds = sorted(diagnostics, key=lambda diagnostic: diagnostic.path)
+    assert (seeds.path, shape.path, shape.line) == ("seeds", "frames[0].objects[0].shape", 8)
