@@ -8,7 +8,7 @@ from functools import lru_cache
 from importlib import metadata, util
 from pathlib import Path
 
-from render.compiler.assets import package_assets
+from render.geometry.asset_roots import package_assets
 from render.model.errors import UsageError
 from scene_specs.language.vocabulary import MATERIALS
 

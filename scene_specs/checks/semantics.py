@@ -10,8 +10,8 @@ from math import prod
 
 from scene_specs.checks.layout_checks import layout_diagnostics
 from scene_specs.checks.object_checks import (
+    asset_diagnostics,
     beside,
-    blend_diagnostics,
     color_word,
     duplicates,
     material_given,
@@ -213,4 +213,4 @@ def _scene_diagnostics(scene: Scene) -> Iterator[PathDiagnostic]:
             words = (*materials(), "blend", *((ORIGINAL, PAINTED) if is_model(item.shape) else ()))
             yield from unknown(item.material.name, words, (*here, "material", "name"))
             if item.material.blend is not None:
-                yield from blend_diagnostics(item.material.blend, (*here, "material", "blend"))
+                yield from asset_diagnostics(item.material.blend, (".blend",), (*here, "material", "blend"))

@@ -87,7 +87,7 @@ _ALLOWED = {
     "look_at": "[x, y, z]",
     "combinations": "a list of [shape, color] pairs",
     "shape": f"a name ({', '.join((*SHAPES, *FLAT_SHAPES))}), a model, such as shapenet:chairs/#3, "
-    'or corners, {"polygon": [[x, y], ...]}',
+    'a file of your own, {"mesh": "mugs/red.glb"}, or corners, {"polygon": [[x, y], ...]}',
     "polygon": "three to 256 corners, [x, y] each, in order",
     "canvas": "[width, height], integers from 1 to 10000",
     "place": "the name of a place of the stage",
@@ -177,14 +177,15 @@ def _at_location(
     if list(branches) == [""]:
         return [_diagnostic(path, detail, model) for path, detail in branches[""]]
 
-    def distance(details: list[tuple[Path, ErrorDetails]]) -> tuple[int, int]:
-        """Rank how far a branch is from fitting: another kind of value, another length, or only details."""
+    def distance(details: list[tuple[Path, ErrorDetails]]) -> tuple[int, int, int]:
+        """Rank how far a branch is from fitting: another kind of value, another length, other keys, or only details."""
         types = [(path, detail["type"]) for path, detail in details]
         if any(path == location and kind in _KINDS for path, kind in types):
-            return (2, len(details))
+            return (2, 0, len(details))
         lengths = any((path == location or path[:-1] == location) and kind in _LENGTHS for path, kind in types)
         model_keys = isinstance(_value(data, location), dict)
-        return (1 if lengths and not model_keys else 0, len(details))
+        other_keys = sum(kind == "extra_forbidden" for _, kind in types)
+        return (1 if lengths and not model_keys else 0, other_keys, len(details))
 
     best = min(branches.values(), key=distance)
     if distance(best)[0] == 0:
@@ -215,7 +216,7 @@ def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Pat
     kind, context, found = detail["type"], detail.get("ctx", {}), detail["input"]
     key = path[-1] if path else ""
     if kind == "extra_forbidden":
-        known = _keys_at(model, path[:-1])
+        known = _keys_at(model, path[:-1], str(detail["loc"]))
         problem = f"unknown key {preview_json(key)}; allowed: {', '.join(known)}"
         return PathDiagnostic(path, problem, did_you_mean(key, known))
     if kind == "missing":
@@ -267,13 +268,13 @@ def _hint(path: Path, kind: str, found: Any) -> str:
     return ""
 
 
-def _keys_at(model: type[BaseModel], path: Path) -> list[str]:
-    """Return the keys of the model at a path."""
+def _keys_at(model: type[BaseModel], path: Path, loc: str) -> list[str]:
+    """Return the keys of the model at a path. loc: pydantic's location, which names the branches of unions."""
     found: type[BaseModel] = model
     for step in path:
         if isinstance(step, str) and step in found.model_fields:
             inner = models_in(found.model_fields[step].annotation)
-            found = inner[0] if inner else found
+            found = next((one for one in inner if one.__name__ in loc), inner[0] if inner else found)
     return list(found.model_fields)
 
 

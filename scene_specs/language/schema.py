@@ -39,7 +39,9 @@ def _examples(definitions: dict[str, Any]) -> None:
     drawn = definitions["RandomObjectsSpec"]["properties"]
     episode["id"]["examples"] = ["demo/first/0001"]
     episode["stage"]["examples"] = sorted(stage_paths())
-    item["shape"]["examples"] = [*shapes(), "shapenet:chairs/#3", {"polygon": [[0, 0], [4, 0], [0, 3]]}]
+    corners = {"polygon": [[0, 0], [4, 0], [0, 3]]}
+    item["shape"]["examples"] = [*shapes(), "shapenet:chairs/#3", {"mesh": "mugs/red.glb"}, corners]
+    definitions["MeshSpec"]["properties"]["mesh"]["examples"] = ["mugs/red.glb"]
     item["place"]["examples"] = ["center", "top_left"]
     item["color"]["examples"] = [*COLORS, [240, 191, 29]]
     item["material"]["examples"] = list(materials())

@@ -12,6 +12,7 @@ import pytest
 import render
 from render.compiler import assets, plugins
 from render.compiler.render_key import IDENTITY_VERSION, render_key_of
+from render.geometry.asset_roots import package_assets
 from render.geometry.meshes import load_mesh
 from render.model.errors import UsageError
 from render.model.profiles import episode_settings
@@ -46,7 +47,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: diorama-lab\nVersion: 0.1.0\n")
     (info / "entry_points.txt").write_text(ENTRY_POINTS)
     package.mkdir()
-    ours = assets.package_assets()
+    ours = package_assets()
     files = {"octahedron": ours / "meshes/cube.npz", "evening": ours / "stages/clevr.json"}
     (package / "__init__.py").write_text("".join(f"def {name}(): return {str(p)!r}\n" for name, p in files.items()))
     (package / "velvet.py").write_text("raise AssertionError('imported')\n")
