@@ -30,8 +30,8 @@ _FOLDERS = 1000
 
 @contextmanager
 def searching(asset_roots: Sequence[Path]) -> Iterator[None]:
-    """Find meshes in these roots."""
-    token = _current.set(asset_roots)
+    """Find meshes in these roots; without any, in those of the caller."""
+    token = _current.set(asset_roots or _current.get())
     try:
         yield
     finally:
@@ -82,6 +82,7 @@ def find_asset(name: str, asset_roots: Sequence[Path] | None = None) -> tuple[Pa
     if outside:
         raise AssetError(f"asset {name!r} lies outside the asset roots; name its folder as a root (roots: {listed})")
     hint = did_you_mean(name, [similar for root in roots for similar in _files(root, Path(name).suffix)])
+    hint = hint or ("" if roots[1:] else "name the folder it is in with --asset-root")
     raise AssetError(f"asset {name!r}: file not found; looked in: {listed}" + (f"; {hint}" if hint else ""))
 
 

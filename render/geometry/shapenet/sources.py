@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -28,7 +29,6 @@ _OPTION = re.compile(
     r"|[ost](?:\s+-?[\d.eE+-]+){1,3})\s+"
 )
 _TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
-VERTEX_COLORS = "its vertex colors are not used"
 
 
 @dataclass
@@ -153,8 +153,10 @@ def _without_options(name: str) -> str:
 
 
 def decode_text(data: bytes, sources: Sources, name: str) -> str:
-    """The text of a file; what is not UTF-8 is read as Latin-1 and noted."""
+    """The text of a file; what is not UTF-8, or UTF-16 with its mark, is read as Latin-1 and noted."""
     try:
+        if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            return data.decode("utf-16")
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         sources.note(f"{name} is not UTF-8; read as Latin-1")
@@ -196,4 +198,6 @@ def _look(material: Any) -> tuple[dict[str, Any], Any]:
     if hasattr(material, "baseColorFactor"):
         fields = ("baseColorFactor", "roughnessFactor", "metallicFactor")
         return {"gltf": True, **{key: getattr(material, key) for key in fields}}, material.baseColorTexture
-    return dict(getattr(material, "kwargs", {})), getattr(material, "image", None)
+    # For texture coordinates without a material, trimesh makes up an image without a file.
+    image = getattr(material, "image", None)
+    return dict(getattr(material, "kwargs", {})), image if hasattr(image, "fp") else None
