@@ -1,8 +1,8 @@
-"""Draw one mug from twelve mesh files, each written as another program or habit would write it.
+"""Draw a mug from twelve mesh files of different habits.
 
-    python -m tools mesh-sheet --out sheet.png [--files FOLDER] [--size 224] [--profile draft]
+    python -m tools mesh-sheet --out sheet.png [--files FOLDER] [--size 224]
 
-Every mug that is drawn should look alike: red, the handle on its right, and a readable F on its front where it has a
+Each file is written as another program would write it. Every mug that is drawn should look alike: red, the handle on its right, and a readable F on its front where it has a
 texture. A file that can't be used shows the reason instead. --files keeps the files in a folder, which is then an asset
 root to try specs with.
 """
@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-import render
 from render.gallery.tile_grid import Tile, tile_grid
 from render.gallery.typography import font
 from render.geometry.asset_roots import searching
@@ -27,7 +26,7 @@ from render.geometry.shapenet import load_model
 from render.model.errors import AssetError
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from scene_specs.language.model_names import MESH_SUFFIXES, mesh_name
-from tools.shapenet_sheet import spec
+from tools.shapenet_sheet import pictures, spec
 from tools.sheets import FONT_SIZE, text_tile
 
 Floats = NDArray[np.float64]
@@ -90,20 +89,13 @@ def glb(columns: int = FINE, texture: Path | None = None, mirrored: bool = False
     scene = trimesh.Scene()
     for part, (points, uv) in enumerate(mug(columns)):
         flip = np.diag([-1.0 if mirrored and part else 1.0, 1.0, 1.0, 1.0])
-        rows = quads(points)
-        mesh = trimesh.Trimesh(
-            points.reshape(-1, 3) @ flip[:3, :3], np.concatenate([rows[:, :3], rows[:, [0, 2, 3]]]), process=False
-        )
-        color = (*(RED, WHITE)[part], 1.0)
+        mesh = trimesh.Trimesh(points.reshape(-1, 3) @ flip[:3, :3], quads(points), process=False)
+        look = trimesh.visual.material.PBRMaterial(baseColorFactor=(RED, WHITE)[part], metallicFactor=0.0)
+        if texture is not None and not part:
+            look.baseColorTexture, look.baseColorFactor = Image.open(texture), None
+        mesh.visual = trimesh.visual.TextureVisuals(uv.reshape(-1, 2), look)
         if colors:
-            mesh.visual.vertex_colors = np.tile(color, (len(mesh.vertices), 1))
-        else:
-            image = Image.open(texture) if texture is not None and not part else None
-            factor = None if image is not None else [round(255 * c) for c in color]
-            look = trimesh.visual.material.PBRMaterial(
-                baseColorTexture=image, baseColorFactor=factor, metallicFactor=0.0, roughnessFactor=0.6
-            )
-            mesh.visual = trimesh.visual.TextureVisuals(uv.reshape(-1, 2), look)
+            mesh.visual = trimesh.visual.ColorVisuals(mesh, vertex_colors=np.tile(RED, (len(mesh.vertices), 1)))
         scene.add_geometry(mesh, transform=flip)
     data: bytes = scene.export(file_type="glb")
     return data
@@ -133,14 +125,14 @@ def write_files(folder: Path) -> None:
 
 def tile(name: str, root: Path, options: Namespace, renderer: CyclesRenderer) -> Tile:
     """Return the image of a file, or the reason that there is none, with its notes."""
-    shape, size = mesh_name(name, name == Z_UP), (options.size, options.size)
+    shape = mesh_name(name, name == Z_UP)
     try:
         with searching([root]):
-            scene = render.compile_spec(spec(shape, [25.0], 25.0), options.profile, size)
-            picture = Image.fromarray(render.render_scene(scene, renderer=renderer)[0].passes.color)
+            (picture,) = pictures(spec(shape, [25.0], 25.0), "draft", options.size, renderer)
             notes = load_model(shape).notes
     except AssetError as error:
-        picture, notes = Image.new("RGB", size, "lightgray"), (f"refused: {error}".replace(f"{root}/", ""),)
+        picture = Image.new("RGB", (options.size, options.size), "lightgray")
+        notes = (f"refused: {error}".replace(f"{root}/", ""),)
     return text_tile(picture, [name, *notes], options.size)
 
 
@@ -148,7 +140,6 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--files", type=Path)
     parser.add_argument("--size", type=int, default=224)
-    parser.add_argument("--profile", default="draft")
 
 
 def main(options: Namespace) -> None:

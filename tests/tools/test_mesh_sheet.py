@@ -46,5 +46,5 @@ def test_a_refused_file_is_a_tile_with_the_reason(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(mesh_sheet, "text_tile", lambda _picture, lines, _width: texts.extend(lines))
     (tmp_path / "empty.obj").touch()
     renderer = cast(Any, FakeRenderer())
-    mesh_sheet.tile("empty.obj", tmp_path.resolve(), Namespace(size=32, profile="draft"), renderer)
+    mesh_sheet.tile("empty.obj", tmp_path.resolve(), Namespace(size=32), renderer)
     assert texts == ["empty.obj", "refused: model empty.obj: it has no faces"]

@@ -29,15 +29,8 @@ _LAST_OF_TWO = re.compile(r"/-?\d*(?=\s|$)", re.MULTILINE)
 _LAST_SLASH = re.compile(r"/(?=\s|$)", re.MULTILINE)
 # Vertices and indices of a .glb file, each counted as often as it is shown, its nodes, and nodes inside each other.
 _MOST_SHOWN, _MOST_NODES, _MOST_LEVELS = 50_000_000, 20_000, 500
-# Required extensions that only change how surfaces look; others, which would be read as another geometry.
+# Required extensions that only change how surfaces look; others would be read as another geometry.
 _LOOKS = ("KHR_materials_", "KHR_lights_", "KHR_texture_transform")
-_UNREAD = {
-    "KHR_draco_mesh_compression": "geometry compressed with Draco",
-    "EXT_meshopt_compression": "geometry compressed with meshopt",
-    "KHR_mesh_quantization": "quantized geometry",
-    "KHR_texture_basisu": "KTX2 textures",
-    "EXT_texture_webp": "WebP textures",
-}
 # Characters of a file's text in a message.
 _SHOWN = 100
 _VERTEX_COLORS = "its vertex colors are not used"
@@ -149,8 +142,8 @@ def _check_extensions(head: Any, sources: Sources) -> None:
 
     for name in head.get("extensionsRequired", ()):
         if not name.startswith(_LOOKS):
-            found = f"found {_UNREAD.get(name, 'an unknown extension')} ({name[:_SHOWN]})"
-            raise AssetError(f"model {sources.main}: {found}; export the file without it")
+            problem = f"it requires {name[:_SHOWN]}, which is not supported"
+            raise AssetError(f"model {sources.main}: {problem}; export the file without it")
         sources.note(f"its extension {name[:_SHOWN]} is not used")
     advice = "is in another file; export everything into one .glb"
     for uri in others("buffers"):

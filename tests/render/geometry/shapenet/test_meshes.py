@@ -139,9 +139,12 @@ def _uri(key: str) -> Callable[[dict[str, Any]], object]:
 
 
 REFUSED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
-    "Draco": (lambda head: head.update(extensionsRequired=["KHR_draco_mesh_compression"]), "compressed with Draco"),
-    "KTX2": (lambda head: head.update(extensionsRequired=["KHR_texture_basisu"]), "KTX2 textures"),
-    "unknown": (lambda head: head.update(extensionsRequired=["ACME_x"]), r"an unknown extension \(ACME_x\)"),
+    "Draco": (
+        lambda head: head.update(extensionsRequired=["KHR_draco_mesh_compression"]),
+        "requires KHR_draco_mesh_compression, which",
+    ),
+    "KTX2": (lambda head: head.update(extensionsRequired=["KHR_texture_basisu"]), "requires KHR_texture_basisu"),
+    "unknown": (lambda head: head.update(extensionsRequired=["ACME_x"]), "requires ACME_x, which is not supported"),
     "an external buffer": (_uri("buffers"), "its buffer 'other.bin' is in another file"),
     "no meshes": (lambda head: [head.pop(key) for key in ("meshes", "nodes", "scenes")], "mug.glb"),
 }
