@@ -2,9 +2,9 @@
 
     python -m tools mesh-sheet --out sheet.png [--files FOLDER] [--size 224]
 
-Each file is written as another program would write it. Every mug that is drawn should look alike: red, the handle on its right, and a readable F on its front where it has a
-texture. A file that can't be used shows the reason instead. --files keeps the files in a folder, which is then an asset
-root to try specs with.
+Each file is written as another program would write it. Every mug that is drawn should look alike: red, the handle on its
+right, and a readable F on its front where it has a texture. A file that can't be used shows the reason instead. --files
+keeps the files in a folder, which is then an asset root to try specs with.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def glb(columns: int = FINE, texture: Path | None = None, mirrored: bool = False
     scene = trimesh.Scene()
     for part, (points, uv) in enumerate(mug(columns)):
         flip = np.diag([-1.0 if mirrored and part else 1.0, 1.0, 1.0, 1.0])
-        mesh = trimesh.Trimesh(points.reshape(-1, 3) @ flip[:3, :3], quads(points), process=False)
+        faces = quads(points)[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
+        mesh = trimesh.Trimesh(points.reshape(-1, 3) @ flip[:3, :3], faces, process=False)
         look = trimesh.visual.material.PBRMaterial(baseColorFactor=(RED, WHITE)[part], metallicFactor=0.0)
         if texture is not None and not part:
             look.baseColorTexture, look.baseColorFactor = Image.open(texture), None

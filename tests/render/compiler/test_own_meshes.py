@@ -76,7 +76,7 @@ def test_it_stands_on_the_ground_at_the_requested_size(root: Path) -> None:
     ).frames[0].objects  # fmt: skip
     with searching([root]):
         model = load_model("model:mugs/red.obj")
-    assert (named.scale, number.scale, units.scale) == (0.7, 1.5, pytest.approx(4 * 0.1))
+    assert [named.scale, number.scale, units.scale] == pytest.approx([0.7, 1.5, 4 * 0.1])
     assert number.material.name == "painted"
     for item in (named, number, units):
         lowest = transform(model.vertices, item.rotation_deg, item.scale, item.location)[:, 2].min()
