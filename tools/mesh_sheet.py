@@ -2,9 +2,9 @@
 
     python -m tools mesh-sheet --out sheet.png [--files FOLDER] [--size 224]
 
-Each file is written as another program would write it. Every mug that is drawn should look alike: red, the handle on its
-right, and a readable F on its front where it has a texture. A file that can't be used shows the reason instead. --files
-keeps the files in a folder, which is then an asset root to try specs with.
+Each file is written as another program would write it. Every mug that is drawn should look alike: red, the handle on
+its right, and a readable F on its front where it has a texture. A file that can't be used shows the reason instead.
+--files keeps the files in a folder, which is then an asset root to try specs with.
 """
 
 from __future__ import annotations
