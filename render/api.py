@@ -15,6 +15,7 @@ from typing import Any
 
 from render.annotations import annotate
 from render.compiler import compile_episode
+from render.geometry.asset_roots import in_asset_roots
 from render.model.errors import UsageError
 from render.model.passes import Passes, Renderer
 from render.model.profiles import episode_settings
@@ -66,7 +67,7 @@ def compile_spec(
 
     spec: an EpisodeSpec, plain JSON data, or the JSON text of one episode. It may be a Scene: only its settings change.
     profile: the default is `standard`, or a Scene's own settings. size: (width, height) in pixels; the default is the
-    stage's size, or a Scene's own. asset_roots: folders that .blend materials may come from.
+    stage's size, or a Scene's own. asset_roots: folders of .blend materials and meshes.
 
     Raises SpecError with every diagnostic, CompileError if no layout is found, AssetError, UsageError.
     """
@@ -83,6 +84,7 @@ def compile_spec(
     return compile_episode(episode, settings, asset_roots)
 
 
+@in_asset_roots
 def render_scene(
     scene: Scene,
     device: str = "auto",

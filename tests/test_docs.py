@@ -27,6 +27,7 @@ from scene_specs.language.spec import SpecModel
 from scene_specs.language.tables import markdown_table
 from scene_specs.language.vocabulary import COLORS, RELATIONS, SHAPES, SIZES
 from scene_specs.reading.source import parse_episode
+from tools.mesh_sheet import glb, write_files
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -89,8 +90,22 @@ def test_an_episode_marked_fails_gives_the_message_shown_below_it(block: Block) 
     assert uncounted(str(caught.value)) == uncounted(block.below)
 
 
+@pytest.mark.parametrize("block", marked("needs", "mugs"))
+def test_an_episode_that_needs_mugs_compiles_with_them(block: Block, tmp_path: Path) -> None:
+    write_files(tmp_path / "mugs")
+    (tmp_path / "mugs/red.glb").write_bytes(glb())
+    scene = compile_episode(parse_episode(block.text), settings_for("draft", 320, 240), [tmp_path])
+    assert {"model:mugs/red.glb", "model:mugs/z-up.obj?up=z"} <= set(scene.assets)
+
+
 def test_the_marks_are_those_known_here() -> None:
-    assert {block.words[1:] for block in episodes()} == {(), ("wrong",), ("fails",), ("needs", "diorama-lab")}
+    assert {block.words[1:] for block in episodes()} == {
+        (),
+        ("wrong",),
+        ("fails",),
+        ("needs", "diorama-lab"),
+        ("needs", "mugs"),
+    }
 
 
 def test_pages_have_python_that_parses() -> None:

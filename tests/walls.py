@@ -27,7 +27,7 @@ LAZY_IMPORTS = {
     ("render/renderers/cycles/probe.py", ""): "times the import of bpy and reports what goes wrong in it",
     ("render/run/doctor.py", ""): "each check reports its own missing or broken library instead of ending the command",
     ("render/run/status.py", "tqdm"): "`--status` only reads a file",
-    ("render/geometry/shapenet/reading.py", ""): "models that are in the cache need neither trimesh nor Pillow",
+    ("render/geometry/shapenet/", ""): "models that are in the cache need neither trimesh nor Pillow",
     ("render/store/__init__.py", "render.store.lance"): "nothing heavy is imported before a store is opened",
     ("render/store/lance/", "lance"): "must not be imported before a process forks or spawns others",
     ("render/store/lance/location.py", "obstore"): "an extra that only stores on S3 need",

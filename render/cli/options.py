@@ -147,7 +147,11 @@ renderer = click.option(
     "--renderer", default="cycles", help="Renderer: cycles, fake (no Blender), a plug-in, or module:Class."
 )
 asset_root = click.option(
-    "--asset-root", "asset_roots", multiple=True, type=FOLDER, help="Folder of .blend assets for specs; repeatable."
+    "--asset-root",
+    "asset_roots",
+    multiple=True,
+    type=FOLDER,
+    help="Folder of meshes and .blend files for specs; repeatable.",
 )
 store = click.argument("url", metavar="STORE", default=default_store)
 at = click.option("--at", metavar="VERSION", help="Version number or tag [default: newest].")

@@ -95,7 +95,7 @@ class MissingAssets:
         from scene_specs.language.spec import EpisodeSpec
 
         for path, name in _assets_of(episode) if isinstance(episode, EpisodeSpec) else ():
-            option = "--asset-root" if name.endswith(".blend") else "--shapenet"
+            option = "--shapenet" if name.startswith("shapenet:") else "--asset-root"
             if name not in self._problems:
                 self._problems[name] = self._problem_of(name)
             if self._problems[name]:
@@ -103,11 +103,16 @@ class MissingAssets:
                 yield PathDiagnostic(path, self._problems[name], hint)
 
     def _problem_of(self, name: str) -> str:
-        from render.compiler.assets import resolve_blend
+        from render.geometry.asset_roots import find_asset
         from render.geometry.shapenet import library
+        from scene_specs.language.model_names import parse_mesh
 
         try:
-            _ = resolve_blend(name, self._roots) if name.endswith(".blend") else library().find(name)
+            if name.startswith("shapenet:"):
+                library().find(name)
+            else:
+                mesh = parse_mesh(name)
+                find_asset(mesh.path if mesh else name, self._roots)
         except AssetError as error:
             return str(error)
         return ""
@@ -115,7 +120,7 @@ class MissingAssets:
 
 def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[Path, str]]:
     """Yield the location and name of every model and .blend file in a spec whose name has the right form."""
-    from scene_specs.language.model_names import is_model, parse_model
+    from scene_specs.language.model_names import parse_mesh, parse_model
 
     for number, frame in enumerate(spec.frames):
         made: list[tuple[Path, Any]] = [(("objects", k), item) for k, item in enumerate(frame.objects)]
@@ -126,10 +131,14 @@ def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[Path, str]]:
             shapes += [(("random_objects", "combinations", k, 0), shape) for k, (shape, _) in pairs]
             listed = enumerate(frame.random_objects.shapes or ())
             shapes += [(("random_objects", "shapes", k), shape) for k, shape in listed]
-        found = [(path, shape) for path, shape in shapes if is_model(shape) and parse_model(shape)]
+        found: list[tuple[Path, str]] = [
+            (path, shape)
+            for path, shape in shapes
+            if isinstance(shape, str) and (parse_model(shape) or parse_mesh(shape))
+        ]
         for path, item in made:
-            blend = None if isinstance(item.material, str) else getattr(item.material, "blend", None)
-            found += [((*path, "material", "blend"), blend)] if str(blend).endswith(".blend") else []
+            blend = str(getattr(item.material, "blend", ""))
+            found += [((*path, "material", "blend"), blend)] if blend.endswith(".blend") else []
         yield from ((("frames", number, *path), name) for path, name in found)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 
+from render.geometry.asset_roots import find_asset
 from render.geometry.meshes import load_mesh
 from render.geometry.shapenet import load_model
 from render.model.errors import AssetError
@@ -18,37 +18,11 @@ from scene_specs.language.stage import Stage, stage_digest
 _stage_digest = lru_cache(maxsize=64)(stage_digest)
 
 
-@lru_cache(maxsize=1)
-def package_assets() -> Path:
-    """The folder of the built-in assets."""
-    return Path(str(resources.files("assets"))).resolve()
-
-
-def all_roots(asset_roots: Sequence[Path] = ()) -> list[Path]:
-    """The resolved folders that .blend files and their images may come from."""
-    return [root.resolve() for root in asset_roots] + [package_assets()]
-
-
 def resolve_blend(name: str, asset_roots: Sequence[Path] = ()) -> Path:
-    """The .blend file `name` in the first root that has it: `asset_roots`, then the built-in assets.
-
-    An absolute path is accepted inside a root. Raises AssetError for a missing file, and for one outside of all roots,
-    also by `..` or a symlink.
-    """
-    roots = all_roots(asset_roots)
-    listed = ", ".join(str(root) for root in roots)
-    if "\0" in name or not name.endswith(".blend"):
+    """The .blend file `name`, see `find_asset`. Raises AssetError."""
+    if "\0" in name or not name.lower().endswith(".blend"):
         raise AssetError(f"asset {name!r}: not the name of a .blend file")
-    outside = False
-    for root in roots:
-        path = (root / name).resolve()
-        if not any(path.is_relative_to(allowed) for allowed in roots):
-            outside = True
-        elif path.is_file():
-            return path
-    if outside:
-        raise AssetError(f"asset {name!r} lies outside the asset roots; name its folder as a root (roots: {listed})")
-    raise AssetError(f"asset {name!r}: file not found; looked in: {listed}")
+    return find_asset(name, asset_roots)[1]
 
 
 @lru_cache(maxsize=256)
@@ -77,7 +51,7 @@ def check_assets(scene: Scene, find: Callable[[str], Path]) -> None:
         kind, _, rest = name.partition(":")
         if kind == "mesh":
             found = load_mesh(rest).sha256
-        elif kind == "shapenet":
+        elif is_model(name):
             found = load_model(name).sha256
         elif kind == "stage":
             found = _stage_digest(rest)
@@ -101,7 +75,7 @@ def shape_asset(name: str) -> tuple[str, str]:
 def scene_assets(
     stage_name: str, stage: Stage, shapes: Iterable[str], blends: Iterable[str], asset_roots: Sequence[Path]
 ) -> dict[str, str]:
-    """`stage:<name>`, `mesh:<name>`, `shapenet:<folder>/<id>`, `blend:<name in the spec>` -> SHA-256, sorted.
+    """`stage:<name>`, `mesh:<name>`, `shapenet:<folder>/<id>`, `model:<path>`, `blend:<path>` -> SHA-256, sorted.
 
     Raises AssetError.
     """

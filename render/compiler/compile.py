@@ -13,6 +13,7 @@ from render.compiler.constraints import rules_of
 from render.compiler.content import content_seed
 from render.compiler.layout import Layout, lay_out
 from render.compiler.rng import Keys
+from render.geometry.asset_roots import in_asset_roots
 from render.geometry.camera import Camera
 from render.geometry.outlines import outline_of
 from render.model.errors import CompileError
@@ -74,6 +75,7 @@ def compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) 
     return compiled, layout
 
 
+@in_asset_roots
 def compile_with_report(
     spec: EpisodeSpec, settings: Settings, asset_roots: Sequence[Path] = ()
 ) -> tuple[Scene, tuple[FrameReport, ...]]:
@@ -101,7 +103,7 @@ def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: 
     """Compile a spec to a Scene; a Scene is returned unchanged, with its own settings.
 
     Pure: a spec compiles identically on every machine with the same settings and assets. The image size and the profile
-    move no object. asset_roots: folders of .blend files, in addition to the built-in assets.
+    move no object. asset_roots: folders of .blend files and meshes, in addition to the built-in assets.
 
     Raises CompileError if no layout satisfies a frame within the bounds of the stage, AssetError for an asset that is
     missing or outside the roots, StageError for an unknown stage.

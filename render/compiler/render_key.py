@@ -8,6 +8,7 @@ from pathlib import Path
 from render.compiler.assets import scene_assets
 from render.compiler.plugins import pass_plugins, plugin_assets
 from render.compiler.pointer import MESHES
+from render.geometry.asset_roots import in_asset_roots
 from render.model.record import RenderKey
 from scene_specs.language.outlines import FLAT_SHAPES
 from scene_specs.language.scene import Scene, Settings
@@ -19,6 +20,7 @@ from scene_specs.language.stage import Stage, load_stage
 IDENTITY_VERSION = "0.1.0"
 
 
+@in_asset_roots
 def render_key_of(
     episode: EpisodeSpec | Scene, settings: Settings, renderer: str, asset_roots: Sequence[Path] = ()
 ) -> RenderKey:

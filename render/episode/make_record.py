@@ -13,6 +13,7 @@ from render import __version__
 from render.annotations import annotate
 from render.annotations.encode import encode_extra, encode_png
 from render.compiler import compile_episode
+from render.geometry.asset_roots import in_asset_roots
 from render.geometry.shapenet import load_model
 from render.model.passes import Renderer
 from render.model.record import EpisodeRecord, ImageRecord, Provenance, RenderKey
@@ -44,6 +45,7 @@ class Stopwatch:
             self.seconds[instead_of] -= value
 
 
+@in_asset_roots
 def make_record(
     renderer: Renderer,
     episode: Episode,
@@ -104,7 +106,7 @@ def _make_image(
 
 
 def repaired_models(scene: Scene) -> dict[str, tuple[str, ...]]:
-    """Model name -> repairs and replacements, for the models that a Scene shows; sorted. Raises AssetError."""
+    """Model name -> license, repairs and replacements, for the models that a Scene shows; sorted. Raises AssetError."""
     shown = sorted({item.shape for frame in scene.frames for item in frame.objects if is_model(item.shape)})
     return {name: notes for name in shown if (notes := load_model(name).notes)}
 

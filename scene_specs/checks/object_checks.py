@@ -19,7 +19,7 @@ from scene_specs.language.diagnostics import (
     with_forms,
 )
 from scene_specs.language.materials import changed_parameters, load_material
-from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model, parse_model
+from scene_specs.language.model_names import MESH_SUFFIXES, ORIGINAL, PAINTED, is_model, parse_mesh, parse_model
 from scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
 from scene_specs.language.registry import PluginError, plugins, shapes
 from scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, RandomObjectsSpec
@@ -82,7 +82,7 @@ def object_diagnostics(item: ObjectSpec, stage: Stage | None, at: Path) -> Itera
     elif item.material == ORIGINAL and item.color is not None:
         yield beside((*at, "color"), "material original", "color, or original", "or painted")
     if item.normalize is not None and not is_model(item.shape):
-        problem = f"given for {preview_json(item.shape)}; allowed: only for models, shapenet:..."
+        problem = f"given for {preview_json(item.shape)}; allowed: only for models, shapenet:... and your own"
         yield PathDiagnostic((*at, "normalize"), problem)
 
 
@@ -131,8 +131,13 @@ def shape_word(shape: str | None, path: Path) -> Iterator[PathDiagnostic]:
     """Report an unknown shape, or a malformed model name."""
     if shape is None or shape in SHAPES:
         return
-    if not is_model(shape):
-        yield from unknown(shape, shapes(), path)
+    mesh = parse_mesh(shape)
+    if mesh is not None:
+        yield from asset_diagnostics(mesh.path, MESH_SUFFIXES, path)
+    elif not is_model(shape):
+        for diagnostic in unknown(shape, shapes(), path):
+            file = shape.lower().endswith(MESH_SUFFIXES)
+            yield diagnostic._replace(hint=f'write {{"mesh": {preview_json(shape)}}}') if file else diagnostic
     elif parse_model(shape) is None:
         allowed = "shapenet:<category>/<model id> or shapenet:<category>/#<number from 1>"
         yield unexpected(path, shape, allowed, "such as shapenet:chairs/#3")
@@ -157,7 +162,7 @@ def _material_diagnostics(material: MaterialSpec, at: Path) -> Iterator[PathDiag
         yield PathDiagnostic(at, f"{present} is given without {missing}; allowed: both")
     yield from parameter_diagnostics(material.name or "", material.parameters, at)
     if material.blend is not None:
-        yield from blend_diagnostics(material.blend, (*at, "blend"))
+        yield from asset_diagnostics(material.blend, (".blend",), (*at, "blend"))
 
 
 def parameter_diagnostics(name: str, given: Mapping[str, Any], at: Path) -> Iterator[PathDiagnostic]:
@@ -176,14 +181,14 @@ def parameter_diagnostics(name: str, given: Mapping[str, Any], at: Path) -> Iter
             yield PathDiagnostic((*at, "name"), str(error))
 
 
-def blend_diagnostics(path: str, at: Path) -> Iterator[PathDiagnostic]:
-    """Report a path outside the asset roots, or one that does not end in .blend."""
+def asset_diagnostics(path: str, suffixes: tuple[str, ...], at: Path) -> Iterator[PathDiagnostic]:
+    """Report a path outside the asset roots, or one that ends in none of the suffixes, in lower case."""
     absolute = path.startswith(("/", "~")) or path[1:2] == ":"
     if absolute or "\\" in path or "\0" in path or ".." in path.split("/"):
         allowed = "a path below an asset root, with '/', without '..'"
         yield unexpected(at, path, allowed, "name the file's folder as an asset root")
-    elif not path.endswith(".blend"):
-        yield unexpected(at, path, "a file that ends in .blend")
+    elif not path.lower().endswith(suffixes):
+        yield unexpected(at, path, f"a file that ends in {' or '.join(suffixes)}")
 
 
 def random_diagnostics(

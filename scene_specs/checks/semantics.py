@@ -11,8 +11,8 @@ from typing import Any
 
 from scene_specs.checks.layout_checks import layout_diagnostics
 from scene_specs.checks.object_checks import (
+    asset_diagnostics,
     beside,
-    blend_diagnostics,
     color_word,
     duplicates,
     material_given,
@@ -235,4 +235,4 @@ def _scene_diagnostics(scene: Scene) -> Iterator[PathDiagnostic]:
             yield from unknown(item.material.name, words, (*here, "material", "name"))
             yield from parameter_diagnostics(item.material.name, item.material.parameters, (*here, "material"))
             if item.material.blend is not None:
-                yield from blend_diagnostics(item.material.blend, (*here, "material", "blend"))
+                yield from asset_diagnostics(item.material.blend, (".blend",), (*here, "material", "blend"))

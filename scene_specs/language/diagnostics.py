@@ -104,8 +104,8 @@ FORMS = {
     "color": "an sRGB triple of integers from 0 to 255, such as [240, 191, 29]",
     "material": '{"name": "emission", "strength": 5}, or {"blend": "materials/checker.blend", "group": "Checker"}',
     "size": "a scale in Blender units, above 0 and at most 100, such as 0.5",
-    "shape": "a model, such as shapenet:chairs/#3, or an outline, such as "
-    '{"polygon": [[0, 0], [1, 0], [0, 1]], "height": 1} or {"outline": "circle", "height": 1}',
+    "shape": 'a model, such as shapenet:chairs/#3, a file of your own, {"mesh": "mugs/red.glb"}, or an outline, '
+    'such as {"polygon": [[0, 0], [1, 0], [0, 1]], "height": 1} or {"outline": "circle", "height": 1}',
 }
 
 
@@ -242,14 +242,15 @@ def _at_location(
     if list(branches) == [""]:
         return [_diagnostic(path, detail, model) for path, detail in branches[""]]
 
-    def distance(details: list[tuple[Path, ErrorDetails]]) -> tuple[int, int]:
-        """Rank how far a branch is from fitting: another kind of value, another length, or only details."""
+    def distance(details: list[tuple[Path, ErrorDetails]]) -> tuple[int, int, int]:
+        """Rank how far a branch is from fitting: another kind of value, another length, other keys, or only details."""
         types = [(path, detail["type"]) for path, detail in details]
         if any(path == location and kind in _KINDS for path, kind in types):
-            return (2, len(details))
+            return (2, 0, len(details))
         lengths = any((path == location or path[:-1] == location) and kind in _LENGTHS for path, kind in types)
         model_keys = isinstance(_value(data, location), dict)
-        return (1 if lengths and not model_keys else 0, len(details))
+        other_keys = sum(kind == "extra_forbidden" for _, kind in types)
+        return (1 if lengths and not model_keys else 0, other_keys, len(details))
 
     best = min(branches.values(), key=distance)
     if distance(best)[0] == 0:
@@ -281,7 +282,7 @@ def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Pat
     kind, context, found = detail["type"], detail.get("ctx", {}), detail["input"]
     key = path[-1] if path else ""
     if kind == "extra_forbidden":
-        known = keys_at(model, path[:-1])
+        known = keys_at(model, path[:-1], str(detail["loc"]))
         problem = f"unknown key {preview_json(key)}; allowed: {', '.join(known) or 'none'}"
         meant = key_meant(key, known)
         return PathDiagnostic(path, problem, f"did you mean {meant!r}?" if meant else _owner(model, path))
@@ -297,7 +298,12 @@ def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Pat
         words = _words(context.get("expected", ""))
         hint = did_you_mean(found, [word for word in words if isinstance(word, str)])
         return unexpected(path, found, ", ".join(map(preview_json, words)), hint)
-    return unexpected(path, found, _allowed(path, kind, context), value_hint(path, kind, found, keys_at(model, path)))
+    return unexpected(
+        path,
+        found,
+        _allowed(path, kind, context),
+        value_hint(path, kind, found, keys_at(model, path, str(detail["loc"]))),
+    )
 
 
 def _words(expected: str) -> list[str | int]:
@@ -354,13 +360,13 @@ def value_hint(path: Path, kind: str, found: Any, keys: Sequence[str] = ()) -> s
     return ""
 
 
-def keys_at(model: type[BaseModel], path: Path) -> list[str]:
-    """Return the keys of the model at a path."""
+def keys_at(model: type[BaseModel], path: Path, loc: str = "") -> list[str]:
+    """Return the keys of the model at a path. loc: pydantic's location, which names the branches of unions."""
     found: type[BaseModel] = model
     for step in path:
         if isinstance(step, str) and step in found.model_fields:
             inner = models_in(found.model_fields[step].annotation)
-            found = inner[0] if inner else found
+            found = next((one for one in inner if one.__name__ in loc), inner[0] if inner else found)
     return list(found.model_fields)
 
 

@@ -1,8 +1,11 @@
-"""Names of models in specs, `shapenet:<category>/<model>`, and names of categories.
+"""Names of models in specs, `shapenet:<category>/<model>` and `model:<file>`, and names of categories.
 
 category: a synset of ShapeNetCore (eight digits, WordNet 3.0), one of the words below, or the name of a folder of the
 user's library. model: the id, which is the name of its folder (or .glb file), or `#3` for the third model of the
 category in the order of ids.
+
+file: path of a .glb or .obj file below an asset root. With `?up=z` at its end, Z points up in the file, else Y. A spec
+may also write {"mesh": <file>, "up": "z"}.
 """
 
 from __future__ import annotations
@@ -13,6 +16,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 PREFIX = "shapenet:"
+FILE_PREFIX = "model:"
+# How the names of readable files end, in lower case.
+MESH_SUFFIXES = (".glb", ".obj")
 # Material of a model that keeps its own materials.
 ORIGINAL = "original"
 # Material of a model that keeps its own materials, in the object's color.
@@ -20,6 +26,8 @@ PAINTED = "painted"
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}"
 _FORM = re.compile(rf"{PREFIX}(?P<category>{_PART})/(?P<model>{_PART}|#[1-9][0-9]{{0,6}})")
+
+_Z_UP = "?up=z"
 
 # Synset -> ShapeNetCore's words (taxonomy.json), then those of iWISDM. Plurals are accepted, too.
 _WORDS: Mapping[str, str] = MappingProxyType(
@@ -108,9 +116,29 @@ class ModelName(NamedTuple):
     number: int = 0
 
 
+class MeshFile(NamedTuple):
+    """A parsed name of a model file. path: as written. z_up: whether Z points up in the file."""
+
+    path: str
+    z_up: bool
+
+
 def is_model(shape: object) -> bool:
     """Return whether a shape is a model name, valid or not."""
-    return isinstance(shape, str) and shape.startswith(PREFIX)
+    return isinstance(shape, str) and shape.startswith((PREFIX, FILE_PREFIX))
+
+
+def mesh_name(path: str, z_up: bool) -> str:
+    """Return the name of a model file."""
+    return f"{FILE_PREFIX}{path}{_Z_UP if z_up else ''}"
+
+
+def parse_mesh(shape: str) -> MeshFile | None:
+    """Parse the name of a model file; None if the shape is not one. The path may be invalid."""
+    if not shape.startswith(FILE_PREFIX):
+        return None
+    path = shape.removeprefix(FILE_PREFIX)
+    return MeshFile(path.removesuffix(_Z_UP), path.endswith(_Z_UP))
 
 
 def parse_model(shape: str) -> ModelName | None:
@@ -128,6 +156,9 @@ def word_of(synset: str) -> str:
 
 
 def kind_of(shape: str) -> str:
-    """Return the kind of a shape: the word for a model's category, or the shape itself."""
+    """Return the kind of a shape: the word for a model's category, a file's path without its end, or the shape."""
+    mesh = parse_mesh(shape)
+    if mesh is not None:
+        return mesh.path.rpartition(".")[0]
     name = parse_model(shape)
     return shape if name is None else word_of(name.category)

@@ -41,8 +41,10 @@ def _examples(definitions: dict[str, Any]) -> None:
     episode["$schema"] = {"type": "string", "description": "Path or address of this schema, for editors; ignored."}
     episode["id"]["examples"] = ["demo/first/0001"]
     episode["stage"]["examples"] = sorted(plugins("stages"))
-    item["shape"]["examples"] = [*shapes(), "shapenet:chairs/#3", {"polygon": [[0, 0], [4, 0], [0, 3]]}]
     definitions["FrameSpec"]["properties"]["passes"]["examples"] = [list(plugins("passes"))]
+    corners = {"polygon": [[0, 0], [4, 0], [0, 3]]}
+    item["shape"]["examples"] = [*shapes(), "shapenet:chairs/#3", {"mesh": "mugs/red.glb"}, corners]
+    definitions["MeshSpec"]["properties"]["mesh"]["examples"] = ["mugs/red.glb"]
     item["place"]["examples"] = ["center", "top_left"]
     item["color"]["examples"] = [*COLORS, [240, 191, 29]]
     item["material"]["examples"] = materials

@@ -10,11 +10,12 @@ Axes: right-handed, Z up.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticKnownError
 
+from scene_specs.language.model_names import mesh_name
 from scene_specs.language.registry import plugins
 from scene_specs.language.vocabulary import RELATIONS
 
@@ -100,11 +101,33 @@ class OutlineSpec(SpecModel):
     height: NotNegative = 0.0
 
 
+class MeshSpec(SpecModel):
+    """A model in a file of your own; in specs and Scenes also as text, `model:<mesh>` or `model:<mesh>?up=z`.
+
+    mesh: a .glb or .obj file below an asset root. up: the axis that points up in it, default y, as glTF has it; the
+        front is then +z. With z, the front is -y.
+    """
+
+    mesh: Annotated[str, StringConstraints(min_length=1, max_length=400)]
+    up: Literal["y", "z"] = "y"
+
+    def shape(self) -> str:
+        """Return the name of the shape."""
+        return mesh_name(self.mesh, self.up == "z")
+
+
+# In a validated spec, a mesh is its name, so that all shapes with a name are text.
+if TYPE_CHECKING:
+    MeshName = str
+else:
+    MeshName = Annotated[MeshSpec, AfterValidator(MeshSpec.shape)]
+
+
 class ObjectSpec(SpecModel):
     """An object of a frame. All fields are optional.
 
     shape: a name; or a model: `shapenet:chairs/<model id>`, `shapenet:03001627/<model id>`, or `shapenet:chairs/#3`,
-        the third model of the category in the order of ids; or corners (OutlineSpec).
+        the third model of the category in the order of ids; or a file of your own (MeshSpec); or corners (OutlineSpec).
     size: a name, or the scale in Blender units: half the edge of the 2 x 2 x 2 mesh, half the longest side of a model.
         Of corners, a factor, default 1. footprint: of flat shapes and prisms, the area of the outline instead, square
         Blender units.
@@ -115,7 +138,7 @@ class ObjectSpec(SpecModel):
     """
 
     name: Name | None = None
-    shape: str | OutlineSpec | None = None
+    shape: str | OutlineSpec | MeshName | None = None
     color: str | tuple[Byte, Byte, Byte] | None = None
     material: str | MaterialSpec | None = None
     size: str | Positive | None = None

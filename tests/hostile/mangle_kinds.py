@@ -16,7 +16,7 @@ from render.gallery.episode_facts import page_data, search_row
 from render.geometry.shapenet.library import Library
 from render.geometry.shapenet.loading import ModelCache
 from render.geometry.shapenet.model import make_model
-from render.geometry.shapenet.reading import Sources
+from render.geometry.shapenet.sources import Sources
 from render.model.errors import Diagnostic, SpecError, StoreError
 from render.model.record import EpisodeRecord
 from render.store.row_checks import problems_in

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -125,3 +126,61 @@ def test_a_damaged_png_inside_a_glb_is_an_error_of_the_model(tmp_path: Path) -> 
     assert done.code == 2, done.err
     assert "model.glb" in done.err
     assert "Traceback" not in done.err
+
+
+def a_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def a_sparse_file(path: Path) -> None:
+    with path.open("wb") as stream:
+        stream.truncate(20 << 30)
+
+
+def a_link_out(path: Path) -> None:
+    (path.parents[1] / "secret.obj").write_text(obj())
+    path.symlink_to(path.parents[1] / "secret.obj")
+
+
+OWN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a pipe": (a_pipe, "is not a regular file"),
+    "a folder": (Path.mkdir, "is not a regular file"),
+    "a file of 20 GB": (a_sparse_file, "larger than"),
+    "a link out of the root": (a_link_out, "outside the asset roots"),
+    "an empty file": (Path.touch, "no faces"),
+    "half a file": (lambda path: path.write_text("v 0 0 0\nf 1 2"), "names a corner that does not exist"),
+    "no file": (lambda path: None, "file not found"),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_mesh_of_ones_own_is_refused_and_nothing_is_rendered(tmp_path: Path, name: str) -> None:
+    make, message = OWN[name]
+    (tmp_path / "assets").mkdir()
+    make(tmp_path / "assets/mug.obj")
+    spec = {"version": 1, "id": "a", "frames": [{"objects": [{"shape": {"mesh": "mug.obj"}}]}]}
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    done = run_bounded(
+        "render-batch", tmp_path / "spec.json", "--renderer", "fake", "--asset-root", tmp_path / "assets",
+        "--out", tmp_path / "x.lance", env={"DIORAMA_CACHE": str(tmp_path / "cache")},
+    )  # fmt: skip
+    assert (done.code, done.out) == (2, ""), done.err
+    assert message in done.err
+    assert "mug.obj" in done.err
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "x.lance").exists()
+    assert done.peak < 1000
+
+
+def test_a_license_that_is_a_pipe_is_not_read(tmp_path: Path) -> None:
+    tree = Tree(tmp_path, obj(), layout="v1", category="c", identity="i").write()
+    os.mkfifo(tree.folder / "model.obj.license")
+    a_sparse_file(tree.folder / "LICENSE")
+    spec = {"version": 1, "id": "a", "frames": [{"objects": [{"shape": {"mesh": "c/i/model.obj"}}]}]}
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    done = run_bounded(
+        "render-specs", "resolve", tmp_path / "spec.json", "--asset-root", tmp_path,
+        env={"DIORAMA_CACHE": str(tmp_path / "cache")},
+    )  # fmt: skip
+    assert done.code == 2
+    assert "LICENSE: can't be read: larger than" in done.err

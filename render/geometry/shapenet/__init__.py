@@ -1,4 +1,4 @@
-"""Models in the layout of ShapeNet, found and read without Blender."""
+"""Models of libraries in the layout of ShapeNet and of single files, found and read without Blender."""
 
 from __future__ import annotations
 

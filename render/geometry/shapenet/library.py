@@ -7,6 +7,8 @@
 The environment holds the setting of a process: `DIORAMA_SHAPENET` names the root, `DIORAMA_SHAPENET_UP` and
 `DIORAMA_SHAPENET_FRONT` the axes of its models (default +y and -z, those of ShapeNetCore). Without it, `assets.toml` in
 the working directory or in `$XDG_CONFIG_HOME/diorama/` is read. Without both, Diorama's own small library is used.
+
+A model file below an asset root, `model:<path>`, is a library of its own: see `MeshFolder`.
 """
 
 from __future__ import annotations
@@ -18,9 +20,10 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
+from render.geometry.asset_roots import find_asset
 from render.model.errors import AssetError, UsageError
 from scene_specs.language.diagnostics import did_you_mean
-from scene_specs.language.model_names import SYNSETS, ModelName, parse_model, word_of
+from scene_specs.language.model_names import SYNSETS, ModelName, parse_mesh, parse_model, word_of
 
 ROOT, UP, FRONT = "DIORAMA_SHAPENET", "DIORAMA_SHAPENET_UP", "DIORAMA_SHAPENET_FRONT"
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
@@ -35,6 +38,12 @@ class Library:
     root: Path
     up: str = "+y"
     front: str = "-z"
+
+    def axes(self, path: Path) -> tuple[str, str]:
+        """Up and front of a file's model. In glTF, Y is up whatever the axes of the library."""
+        if path.suffix == ".glb" and self.up != "+y":
+            return "+y", "-z" if self.front[1] == "y" else self.front
+        return self.up, self.front
 
     def categories(self) -> list[str]:
         """Names of the category folders, sorted. Raises AssetError if the root can't be read."""
@@ -87,6 +96,31 @@ class Library:
             hint = did_you_mean(name.model, ids) or f"there are {len(ids)}, such as {', '.join(ids[:2])}"
             raise AssetError(f"no model {shape!r} in the model library {self.root}; {hint}")
         return name.model
+
+
+@dataclass(frozen=True)
+class MeshFolder(Library):
+    """An asset root with one model file in it. file: its absolute path. root: where the files it names may lie."""
+
+    file: Path = Path()
+
+    def axes(self, path: Path) -> tuple[str, str]:
+        """Up and front, as the spec says."""
+        return self.up, self.front
+
+    def find(self, shape: str) -> tuple[str, Path]:
+        """The name in the spec, and the file."""
+        return shape, self.file
+
+
+def source_of(shape: str) -> Library:
+    """The library of a model named in a spec. Raises UsageError, AssetError for a missing folder or file."""
+    mesh = parse_mesh(shape)
+    if mesh is None:
+        return library()
+    root, file = find_asset(mesh.path)
+    # Y up with +z in front is what glTF says and what Blender writes into .obj files.
+    return MeshFolder(root, *(("+z", "-y") if mesh.z_up else ("+y", "+z")), file)
 
 
 def _candidates(folder: Path, model: str) -> list[Path]:

@@ -21,9 +21,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from render.geometry.shapenet.library import Library, library
+from render.geometry.shapenet.library import Library, MeshFolder, source_of
 from render.geometry.shapenet.model import VERSION, FileState, Model, ModelMaterial, make_model
-from render.geometry.shapenet.reading import Sources
+from render.geometry.shapenet.sources import Sources
 from scene_specs.language.atomic import atomic_path
 
 log = logging.getLogger(__name__)
@@ -37,16 +37,16 @@ _READABLE = (".png", ".jpg", ".jpeg")
 
 
 def canonical(shape: str) -> str:
-    """`shapenet:<folder>/<id>` of a model that a spec names in any form. Raises AssetError, UsageError."""
-    return library().find(shape)[0]
+    """Name in a Scene, such as `shapenet:<folder>/<id>`, of a model in a spec. Raises AssetError, UsageError."""
+    return source_of(shape).find(shape)[0]
 
 
 def load_model(shape: str, source: Library | None = None) -> Model:
-    """The model that a spec names. source: default the library in use.
+    """The model that a spec names. source: default the library in use, or the asset root.
 
     Read again only when its files have changed. Raises AssetError naming the file that is missing or broken.
     """
-    source = source or library()
+    source = source or source_of(shape)
     model = _held.get((shape, source))
     if model is not None and model.is_current():
         _held.move_to_end((shape, source))
@@ -91,6 +91,7 @@ class ModelCache:
     def __init__(self, path: Path, library: Library) -> None:
         self._path = path
         text = "\0".join((VERSION, str(path), str(library.root), library.up, library.front))
+        text += "\0own" * isinstance(library, MeshFolder)
         self._key = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._folder = cache_folder() / "models" / self._key[:2]
 

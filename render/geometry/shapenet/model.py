@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.geometry.rotation import Vec, rounded3
-from render.geometry.shapenet.library import Library
-from render.geometry.shapenet.reading import Part, Sources, read_parts
+from render.geometry.shapenet.library import Library, MeshFolder
+from render.geometry.shapenet.reading import note_license, read_parts
 from render.geometry.shapenet.repair import convex_hull, live_faces, oriented, weld
+from render.geometry.shapenet.sources import Part, Sources
 from render.model.errors import AssetError
 
 Floats = NDArray[np.float64]
@@ -66,13 +67,13 @@ class FileState:
 class Model:
     """A model with Z up, its front towards -Y, the center of its bounding box at the origin, and a longest side of 2.
 
-    name: `shapenet:<category>/<id>`. sha256: hexadecimal digest of all its files.
+    name: `shapenet:<category>/<id>` or `model:<file>`. sha256: hexadecimal digest of all its files.
     vertices: (V, 3). triangles: (T, 3), counter-clockwise seen from outside where the outside is known.
     uv: (T, 3, 2) float32, one coordinate pair per corner. slots: (T,) index into `materials`.
     lower, upper: corners of the bounding box. hull: (N, 2) convex outline on the ground, counter-clockwise.
     radius: of the sphere about the origin that contains the model. ground_radius: of the disc that contains `hull`.
     unit: half the longest side in the file's own units. color: mean over the surface, linear RGB.
-    notes: repairs and replacements, one sentence each. files: all files it was read from.
+    notes: repairs, replacements and the license of a single file, one sentence each. files: all that it was read from.
     """
 
     name: str
@@ -109,6 +110,8 @@ class _Faces:
 def make_model(name: str, sources: Sources, library: Library, store: StoreTexture) -> Model:
     """Read and prepare a model. store: stores its textures. Raises AssetError naming the file."""
     parts = read_parts(sources)
+    if isinstance(library, MeshFolder):
+        note_license(sources)
     faces = _repair(_upright(_join(parts, sources), library, sources), sources)
     lower, upper = faces.vertices.min(axis=0), faces.vertices.max(axis=0)
     unit = float((upper - lower).max()) / 2
@@ -138,7 +141,7 @@ def make_model(name: str, sources: Sources, library: Library, store: StoreTextur
 
 def _states(sources: Sources) -> tuple[FileState, ...]:
     states = []
-    for path in sources.files:
+    for path in (*sources.files, *sources.unhashed):
         facts = path.stat()
         states.append(FileState(str(path), facts.st_size, facts.st_mtime_ns))
     return (*states, *(FileState(str(path), -1, 0) for path in sources.missing))
@@ -185,11 +188,8 @@ def _axis(name: str) -> NDArray[np.float64]:
 
 
 def _upright(faces: _Faces, library: Library, sources: Sources) -> _Faces:
-    """The faces with up turned to +Z and front to -Y. In glTF, Y is up whatever the axes of the library."""
-    up, front = library.up, library.front
-    if sources.main.suffix == ".glb" and up != "+y":
-        up = "+y"
-        front = "-z" if front[1] == "y" else front
+    """The faces with up turned to +Z and front to -Y."""
+    up, front = library.axes(sources.main)
     z, y = _axis(up), -_axis(front)
     # Written out instead of a matrix product, so that every processor computes the same numbers.
     v = faces.vertices

@@ -1,174 +1,40 @@
-"""Read a model's file with trimesh: triangles with their texture coordinates, and materials.
-
-Files that a model refers to are read only from below the root of the library. A path that leads out of it, or to no
-file, is noted and replaced.
-"""
+"""Read a model's file with trimesh: triangles with their texture coordinates, materials, and the license."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
-import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from render.geometry.shapenet.sources import Part, Sources, decode_text, open_texture, part_of
 from render.model.errors import AssetError
 from scene_specs.language.foreign import read_foreign
 
-# glTF has PNG and JPEG; .obj models also use the others. Pillow reads dozens, PostScript by starting Ghostscript.
-_FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")
-# Pixels of a texture, 8192 x 8192, and of all textures of a model: a PNG of 200 kB may have 200 MB of pixels.
-_MOST_PIXELS, _ALL_PIXELS = 1 << 26, 1 << 30
 _MOST_CORNERS = 10_000
-# Vertices and indices of a .glb file, each counted as often as it is shown, its nodes, and nodes inside each other.
-_MOST_SHOWN, _MOST_NODES, _MOST_LEVELS = 50_000_000, 20_000, 500
 _MTLLIB = re.compile(r"^[^\S\n]*mtllib[ \t]+(.*)$", re.MULTILINE)
-_OPTION = re.compile(
-    r"^\s*-(?:(?:blendu|blendv|cc|clamp|imfchan|texres|bm|type|boost)\s+\S+|mm\s+\S+\s+\S+"
-    r"|[ost](?:\s+-?[\d.eE+-]+){1,3})\s+"
-)
-_TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
 # Faces with an index that counts from the end, or is 0, are rewritten one by one.
-_ODD_FACE = re.compile(r"^[^\S\n]*f\b.*(?:[\s/]-|\s0+[/\s])", re.MULTILINE)
+_ODD_FACE = re.compile(r"^[^\S\n]*f\b.*[\s/](?:-|0+(?:[/\s]|$))", re.MULTILINE)
+# A corner with more than three coordinates and a weight.
+_COLORED = re.compile(r"^[^\S\n]*v(?:[^\S\n]+\S+){6}", re.MULTILINE)
 _NORMAL = re.compile(r"(?<!\d)(-?\d+)/(-?\d*)/-?\d*")
 # Where no corner has exactly one slash, a normal follows the last slash of each. Found without a group, because
 # substituting groups takes seconds in a large model.
 _ONE_SLASH = re.compile(r"(?:^|\s)[^\s/]+/[^\s/]+(?=\s|$)", re.MULTILINE)
 _LAST_OF_TWO = re.compile(r"/-?\d*(?=\s|$)", re.MULTILINE)
 _LAST_SLASH = re.compile(r"/(?=\s|$)", re.MULTILINE)
-
-
-@dataclass
-class Part:
-    """Triangles of one material. vertices (V, 3) in the file's units, triangles (T, 3), uv (V, 2) or None.
-
-    look: the material's fields as read by trimesh. image: its texture, a PIL image or None.
-    """
-
-    vertices: NDArray[np.float64]
-    triangles: NDArray[np.int64]
-    uv: NDArray[np.float64] | None
-    name: str
-    look: dict[str, Any]
-    image: Any = None
-
-
-@dataclass
-class Sources:
-    """The files below the root of a library that a model is read from, its notes and its missing files.
-
-    main: the model's own file. libraries: names of its material files. pixels: of the textures decoded so far.
-    Implements trimesh's resolver interface.
-    """
-
-    root: Path
-    main: Path
-    files: dict[Path, bytes] = field(default_factory=dict)
-    notes: dict[str, None] = field(default_factory=dict)
-    missing: list[Path] = field(default_factory=list)
-    libraries: tuple[str, ...] = ()
-    pixels: int = 0
-
-    def read(self, path: Path) -> bytes:
-        """The bytes of a file below the root. Raises OSError, AssetError."""
-        real = path.resolve()
-        if not real.is_relative_to(self.root):
-            raise AssetError(f"{path} lies outside the model library {self.root}")
-        if real not in self.files:
-            self.files[real] = read_foreign(real)
-        return self.files[real]
-
-    def decode_texture(self, stream: IO[bytes]) -> Any:
-        """The texture as an RGB image. Raises AssetError if it is damaged, too large or of another format."""
-        try:
-            with _open(stream) as image:
-                self.pixels += image.width * image.height
-                if image.width * image.height > _MOST_PIXELS or self.pixels > _ALL_PIXELS:
-                    raise ValueError(f"more than {_MOST_PIXELS:,} pixels, or {_ALL_PIXELS:,} in all textures")
-                return image.convert("RGB")
-        except Exception as error:  # readers of image formats raise many types
-            raise AssetError(f"model {self.main}: a texture can't be read as {', '.join(_FORMATS)}: {error}") from error
-
-    def note(self, text: str) -> None:
-        """Add a note, once."""
-        self.notes[text] = None
-
-    def locate(self, named: str, what: str) -> Path | None:
-        """The file that the main file calls `named`, also in usual texture folders; None, with a note, if missing."""
-        name = named.strip().strip('"').replace("\\", "/")
-        if not name or "\0" in name:
-            return None
-        pure = PurePosixPath(name)
-        absolute = pure.is_absolute() or name[1:2] == ":"
-        tries = [Path(name)] if pure.is_absolute() else [] if absolute else [self.main.parent / name]
-        tries += [self.main.parent / folder / pure.name for folder in _TEXTURE_FOLDERS]
-        for index, path in enumerate(tries):
-            try:
-                inside = path.resolve().is_relative_to(self.root) and path.is_file()
-            except OSError:
-                continue
-            if inside:
-                if index or absolute:
-                    self.note(f"{what} {named!r} was found as {path.resolve().relative_to(self.root)}")
-                return path
-        self.note(f"{what} {named!r} is not there")
-        # A file that appears there later changes the model; a file outside the root never does.
-        self.missing += [path for path in tries[:1] if path.resolve().is_relative_to(self.root)]
-        return None
-
-    def get(self, name: str) -> bytes:
-        """Called by trimesh: a texture, or all material files concatenated for `materials`. Raises OSError."""
-        if name == "materials":
-            return self._materials()
-        path = self.locate(_without_options(name), "texture")
-        if path is None:
-            raise FileNotFoundError(name)
-        data = self.read(path)
-        try:
-            self.decode_texture(io.BytesIO(data))
-        except AssetError:
-            self.note(f"texture {name!r} can't be read as a picture")
-            raise FileNotFoundError(name) from None
-        return data
-
-    def __getitem__(self, name: str) -> bytes:
-        return self.get(name)
-
-    def _materials(self) -> bytes:
-        found = [self.locate(name, "material file") for name in self.libraries]
-        if not any(found):
-            guess = self.main.with_suffix(".mtl")
-            if guess.is_file() and guess.resolve().is_relative_to(self.root):
-                self.note(f"material file {guess.name!r} was taken instead")
-                found = [guess]
-        texts = [_decode(self.read(path), self, path.name) for path in found if path is not None]
-        if not texts:
-            raise FileNotFoundError("materials")
-        return "\n".join(texts).encode()
-
-
-def _without_options(name: str) -> str:
-    """A texture's file name without the MTL options before it."""
-    for _ in range(12):
-        shorter = _OPTION.sub("", name)
-        if shorter == name:
-            break
-        name = shorter
-    return name.strip()
-
-
-def _decode(data: bytes, sources: Sources, name: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        sources.note(f"{name} is not UTF-8; read as Latin-1")
-        return data.decode("latin-1")
+# Vertices and indices of a .glb file, each counted as often as it is shown, its nodes, and nodes inside each other.
+_MOST_SHOWN, _MOST_NODES, _MOST_LEVELS = 50_000_000, 20_000, 500
+# Required extensions that only change how surfaces look; others would be read as another geometry.
+_LOOKS = ("KHR_materials_", "KHR_lights_", "KHR_texture_transform")
+# Characters of a file's text in a message.
+_SHOWN = 100
+_VERTEX_COLORS = "its vertex colors are not used"
+_MOST_LICENSE = 1 << 20
 
 
 def read_parts(sources: Sources) -> list[Part]:
@@ -176,7 +42,7 @@ def read_parts(sources: Sources) -> list[Part]:
     path = sources.main
     try:
         data = sources.read(path)
-        parts = list(_obj_parts(data, sources) if path.suffix == ".obj" else _glb_parts(data, sources))
+        parts = list(_obj_parts(data, sources) if path.suffix.lower() == ".obj" else _glb_parts(data, sources))
     except AssetError:
         raise
     except OSError as error:
@@ -194,16 +60,18 @@ def read_parts(sources: Sources) -> list[Part]:
 def _obj_parts(data: bytes, sources: Sources) -> Iterator[Part]:
     from trimesh.exchange.obj import load_obj
 
-    text = _decode(data, sources, sources.main.name).replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ")
+    text = decode_text(data, sources, sources.main.name).replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ")
     sources.libraries = tuple(dict.fromkeys(name.rstrip() for name in _MTLLIB.findall(text) if name.strip()))
     text = "mtllib materials\n" + _MTLLIB.sub("", _plain_faces(text, sources.main))
     loaded = load_obj(io.BytesIO(text.encode()), resolver=sources, group_material=True)  # type: ignore[arg-type]
     if "geometry" not in loaded:
         return
+    if _COLORED.search(text):
+        sources.note(_VERTEX_COLORS)
     if "\nusemtl" in text and not any(mesh["visual"] is not None for mesh in loaded["geometry"].values()):
         sources.note("its materials are not defined; it is gray")
     for mesh in loaded["geometry"].values():
-        yield _part(mesh["vertices"], mesh["faces"], mesh["visual"])
+        yield part_of(mesh["vertices"], mesh["faces"], mesh["visual"])
 
 
 def _plain_faces(text: str, path: Path) -> str:
@@ -260,12 +128,40 @@ def _reference(word: str, counts: dict[str, int], path: Path, line: int) -> str:
     return "/".join(parts)
 
 
-def _check_glb(data: bytes, path: Path) -> None:
+def _header(data: bytes) -> Any:
+    """The JSON of a .glb file. Raises anything."""
+    return json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")].decode())
+
+
+def _check_extensions(head: Any, sources: Sources) -> None:
+    """Refuse what trimesh would read as another geometry, and note what it leaves out. Raises AssetError."""
+
+    def others(key: str) -> list[str]:
+        uris = (item.get("uri", "data:") for item in head.get(key, ()))
+        return [uri[:_SHOWN] for uri in uris if not uri.startswith("data:")]
+
+    for name in head.get("extensionsRequired", ()):
+        if not name.startswith(_LOOKS):
+            problem = f"it requires {name[:_SHOWN]}, which is not supported"
+            raise AssetError(f"model {sources.main}: {problem}; export the file without it")
+        sources.note(f"its extension {name[:_SHOWN]} is not used")
+    advice = "is in another file; export everything into one .glb"
+    for uri in others("buffers"):
+        raise AssetError(f"model {sources.main}: its buffer {uri!r} {advice}")
+    for uri in others("images"):
+        sources.note(f"texture {uri!r} {advice}")
+    for kind in sorted({image.get("mimeType", "image/png") for image in head.get("images", ())}):
+        if kind not in ("image/png", "image/jpeg"):
+            sources.note(f"textures of type {kind[:_SHOWN]} are not used; export them as PNG or JPEG")
+    if any("COLOR_0" in p["attributes"] for mesh in head.get("meshes", ()) for p in mesh["primitives"]):
+        sources.note(_VERTEX_COLORS)
+
+
+def _check_glb(head: Any, data: bytes, path: Path) -> None:
     """Refuse a few bytes that name more than fits into memory: the same data again and again, or data without bytes.
 
     Raises AssetError; for a damaged header anything.
     """
-    head = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")].decode())
     counts = [accessor["count"] for accessor in head.get("accessors", ())]
     meshes = [
         sum(
@@ -291,15 +187,6 @@ def _check_glb(data: bytes, path: Path) -> None:
             raise AssetError(f"model {path}: found {found:,} {what}; allowed: at most {most:,}")
 
 
-def _open(stream: IO[bytes]) -> Any:
-    """A Pillow image that is not decoded yet; `decode_texture` has our own limit on its size."""
-    from PIL import Image
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        return Image.open(stream, formats=_FORMATS)
-
-
 def _lazy_textures(header: Any, views: Any, resolver: Any = None) -> list[Any]:
     """The images of a .glb file, not decoded; None for those of other formats."""
     from trimesh.exchange import gltf
@@ -308,7 +195,7 @@ def _lazy_textures(header: Any, views: Any, resolver: Any = None) -> list[Any]:
     for facts in header.get("images", ()):
         try:
             data = views[facts["bufferView"]] if "bufferView" in facts else gltf._uri_to_bytes(facts["uri"], resolver)
-            images.append(_open(io.BytesIO(data)))
+            images.append(open_texture(io.BytesIO(data)))
         except Exception:  # readers of image formats raise many types
             images.append(None)
     return images
@@ -318,7 +205,11 @@ def _glb_parts(data: bytes, sources: Sources) -> Iterator[Part]:
     from trimesh.exchange import gltf
     from trimesh.exchange.load import load_scene
 
-    _check_glb(data, sources.main)
+    if data[:8] == b"glTF\x01\0\0\0":
+        raise AssetError(f"model {sources.main}: found glTF 1; export it as glTF 2")
+    head = _header(data)
+    _check_glb(head, data, sources.main)
+    _check_extensions(head, sources)
     # trimesh offers no choice of image formats. The function stays replaced, so that threads need no lock; a version of
     # trimesh without it fails in tests/hostile.
     gltf._parse_textures = _lazy_textures
@@ -328,34 +219,35 @@ def _glb_parts(data: bytes, sources: Sources) -> Iterator[Part]:
         mesh = scene.geometry[name]
         if not hasattr(mesh, "faces"):
             continue
-        vertices = np.asarray(mesh.vertices) @ matrix[:3, :3].T + matrix[:3, 3]
-        yield _part(vertices, np.asarray(mesh.faces), mesh.visual)
+        with np.errstate(invalid="ignore"):  # faces with corners that are no numbers are left out later
+            vertices = np.asarray(mesh.vertices) @ matrix[:3, :3].T + matrix[:3, 3]
+        yield part_of(vertices, np.asarray(mesh.faces), mesh.visual)
 
 
-def _part(vertices: Any, faces: Any, visual: Any) -> Part:
-    """A part from trimesh's arrays; faces with more than three corners become fans of triangles."""
-    corners = np.asarray(faces, dtype=np.int64)
-    if corners.ndim == 2 and corners.shape[1] != 3:
-        fans = [corners[:, [0, k, k + 1]] for k in range(1, corners.shape[1] - 1)]
-        corners = np.stack(fans, axis=1).reshape(-1, 3) if fans else np.zeros((0, 3), dtype=np.int64)
-    uv = getattr(visual, "uv", None)
-    flat = None if uv is None else np.asarray(uv, dtype=np.float64)[:, :2]
-    if flat is not None and (len(flat) != len(vertices) or not np.isfinite(flat).all()):
-        flat = None
-    material = getattr(visual, "material", None)
-    look, image = _look(material)
-    name = str(getattr(material, "name", "") or "")
-    points = np.asarray(vertices, dtype=np.float64)
-    if points.ndim != 2 or points.shape[1] < 3:
-        raise ValueError("its vertices have fewer than three coordinates")
-    return Part(points, corners, flat, name, look, image)
+def note_license(sources: Sources) -> None:
+    """Note the license of a model that was read: a line of a file beside it, or what its .glb header says.
+
+    The file is `<file>.license`, `LICENSE`, `LICENSE.txt` or `LICENSE.md`; its line with an SPDX identifier counts,
+    else its first. It does not change the model's digest. Raises AssetError.
+    """
+    found = next(_licenses(sources), None)
+    if found:
+        sources.note(f"license: {str(found).strip()[:_SHOWN]}")
 
 
-def _look(material: Any) -> tuple[dict[str, Any], Any]:
-    """Fields and texture of trimesh's two types of material: MTL's keys, or glTF's with `gltf` set."""
-    if material is None:
-        return {}, None
-    if hasattr(material, "baseColorFactor"):
-        fields = ("baseColorFactor", "roughnessFactor", "metallicFactor")
-        return {"gltf": True, **{key: getattr(material, key) for key in fields}}, material.baseColorTexture
-    return dict(getattr(material, "kwargs", {})), getattr(material, "image", None)
+def _licenses(sources: Sources) -> Iterator[object]:
+    main = sources.main
+    for path in map(main.with_name, (f"{main.name}.license", "LICENSE", "LICENSE.txt", "LICENSE.md")):
+        if path.is_file() and path.resolve().is_relative_to(sources.root):
+            sources.unhashed.append(path)
+            try:
+                lines = read_foreign(path, _MOST_LICENSE).decode("utf-8", "replace").strip().splitlines()
+            except OSError as error:
+                raise AssetError(f"license {path}: can't be read: {error.strerror or error}") from error
+            yield next((line for line in lines if "SPDX-License-Identifier:" in line), lines[0] if lines else "")
+        elif not path.exists():
+            sources.missing.append(path)
+    asset = _header(sources.files[main]).get("asset") if main.suffix.lower() == ".glb" else None
+    if isinstance(asset, dict):
+        extras = asset.get("extras")
+        yield asset.get("copyright") or (extras.get("license") if isinstance(extras, dict) else None)

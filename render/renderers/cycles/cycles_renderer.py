@@ -19,7 +19,8 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from render.compiler.assets import all_roots, check_assets, resolve_blend
+from render.compiler.assets import check_assets, resolve_blend
+from render.geometry.asset_roots import all_roots, searching
 from render.geometry.marks import with_fixation
 from render.geometry.outlines import outline_of
 from render.model.errors import RenderError
@@ -80,7 +81,7 @@ class CyclesRenderer:
 
     def __init__(self, device: str = "cpu", threads: int = 0, asset_roots: Sequence[Path] = ()) -> None:
         self._find = partial(resolve_blend, asset_roots=asset_roots)
-        self._roots = all_roots(asset_roots)
+        self._roots, self._asset_roots = all_roots(asset_roots), asset_roots
         self._blender = _blender()
         self._scene = self._blender.scene
         self._models = self._blender.models
@@ -166,8 +167,9 @@ class CyclesRenderer:
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         """Render one view. Raises RenderError with the messages of Cycles, AssetError."""
         start = time.perf_counter()
-        check_assets(scene, self._find)
-        self.build(scene, frame, view)
+        with searching(self._asset_roots):
+            check_assets(scene, self._find)
+            self.build(scene, frame, view)
         built = time.perf_counter()
         path = self._folder / "view.exr"
         path.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ import pytest
 import render
 from render.compiler import assets, plugins
 from render.compiler.render_key import IDENTITY_VERSION, render_key_of
+from render.geometry.asset_roots import package_assets
 from render.geometry.meshes import load_mesh
 from render.model.errors import UsageError
 from render.model.profiles import episode_settings
@@ -39,7 +40,7 @@ def forget() -> None:
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[Path]:
     """The package of an installed distribution; its materials are not imported for the key."""
-    ours = assets.package_assets()
+    ours = package_assets()
     files = {"octahedron": ours / "shapes/cube.npz", "evening": ours / "stages/clevr.json"}
     code = "".join(f"def {name}(): return {str(path)!r}\n" for name, path in files.items())
     package = {"diorama_lab/__init__.py": code, "diorama_lab/velvet.py": "raise AssertionError('imported')\n"}

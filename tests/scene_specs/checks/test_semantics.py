@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import pairwise
 from typing import Any
@@ -118,3 +119,37 @@ def test_a_scene_with_a_pointer_can_be_given_as_it_was_compiled(kind: str) -> No
     spec = EpisodeSpec.model_validate({"version": 1, "id": "pointing", "frames": [frame]})
     scene = compile_episode(spec, settings_for("draft", 320, 240))
     assert parse_episode(scene.to_json()) == scene
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        ("mugs/red.glb", 'shape: found "mugs/red.glb"; allowed: cube,HINT(write {"mesh": "mugs/red.glb"})'),
+        ("Mug.OBJ", '(write {"mesh": "Mug.OBJ"})'),
+        ({"mesh": "../mug.glb"}, "shape: found \"../mug.glb\"; allowed: a path below an asset root, with '/', without"),
+        ({"mesh": "/mug.glb"}, "allowed: a path below an asset root"),
+        ({"mesh": "a\\\\mug.glb"}, "allowed: a path below an asset root"),
+        ({"mesh": "mug.stl"}, 'shape: found "mug.stl"; allowed: a file that ends in .glb or .obj'),
+        ("model:mug.gltf", "allowed: a file that ends in .glb or .obj"),
+        ({"mesh": 3}, "shape.mesh: found 3; allowed: a string"),
+        ({"mesh": ""}, 'shape.mesh: found ""; allowed: no empty text'),
+        ({"mesh": "mug.glb", "up": "x"}, 'shape.up: found "x"; allowed: "y", "z"'),
+        ({"mesh": "mug.glb", "upp": "z"}, "unknown key \"upp\"; allowed: mesh, up (did you mean 'up'?)"),
+        ({"plygon": [[0, 0]]}, "unknown key \"plygon\"; allowed: polygon, outline, height (did you mean 'polygon'?)"),
+        (["mug.glb"], 'a file of your own, {"mesh": "mugs/red.glb"}'),
+    ],
+)
+def test_a_wrong_mesh_is_named_with_what_is_allowed(shape: Any, said: str) -> None:
+    spec = {"version": 1, "id": "a", "frames": [{"objects": [{"shape": shape}]}]}
+    with pytest.raises(SpecError) as caught:
+        parse_episode(json.dumps(spec))
+    (found,) = (str(diagnostic) for diagnostic in caught.value.diagnostics)
+    assert all(part in found for part in said.split("HINT")), found
+
+
+@pytest.mark.parametrize("material", ["original", "painted"])
+def test_a_mesh_has_the_materials_of_models(material: str) -> None:
+    color = {"color": "red"} if material == "painted" else {}
+    item = {"shape": {"mesh": "mug.glb"}, "material": material, "normalize": False, **color}
+    assert not paths(objects=[item])
+    assert paths(objects=[{**item, "shape": "cube"}])

@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from render.api import RenderedImage, compile_spec, render_scene
+from render.geometry.asset_roots import searching
 from render.model.errors import AssetError
 from render.model.profiles import settings_for
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
@@ -19,6 +20,7 @@ from render.renderers.cycles.model_objects import ModelStore
 from render.renderers.fake import FakeRenderer
 from scene_specs.language.scene import Scene
 from tests.render.geometry.shapenet.trees import CASES, Case, Tree, obj
+from tools.mesh_sheet import MTL, glb, write_obj
 
 RIGHT = [case for case in CASES if case.expect in ("right", "grey", "green", "half")]
 PLACES = ("top_left", "top_right", "bottom_left", "bottom_right")
@@ -244,3 +246,32 @@ def test_no_more_models_are_kept_than_the_bound_says() -> None:
     # The empty mesh that stands in for what was given up stays.
     assert after == [before[0] + 1, *before[1:]]
     bpy.data.objects.remove(pool[0])
+
+
+@pytest.mark.parametrize("name", ["mug.glb", "mug.obj", "mug.obj?up=z"])
+def test_a_mesh_of_ones_own_agrees_with_the_fake_renderer(tmp_path: Path, name: str) -> None:
+    (tmp_path / "mug.glb").write_bytes(glb())
+    axes = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]]) if name.endswith("z") else np.eye(3)
+    write_obj(tmp_path / "mug.obj", axes, MTL)
+    own = CyclesRenderer("cpu", 2, [tmp_path])
+    with searching([tmp_path]):
+        scene = views_of(f"model:{name}", material="original")
+        painted = views_of(f"model:{name}", color="green")
+        fakes = render_scene(scene, renderer=FakeRenderer())
+    images = [render_scene(each, renderer=own, asset_roots=[tmp_path]) for each in (scene, painted)]
+    for real, fake in zip(images[0], fakes, strict=True):
+        agree(real, fake, most=6)
+    red, green, _ = mean_color(images[0][0])
+    assert red > 1.5 * green
+    red, green, _ = mean_color(images[1][0])
+    assert green > 1.5 * red
+
+
+def test_a_mesh_that_changed_since_its_scene_was_made_is_refused(tmp_path: Path) -> None:
+    write_obj(tmp_path / "mug.obj", np.eye(3), MTL)
+    with searching([tmp_path]):
+        scene = views_of("model:mug.obj")
+    (tmp_path / "mug.mtl").write_text(MTL + "#\n")
+    own = CyclesRenderer("cpu", 2, [tmp_path])
+    with pytest.raises(AssetError, match=r"asset model:mug.obj: the Scene was made with"):
+        render_scene(scene, renderer=own, asset_roots=[tmp_path])

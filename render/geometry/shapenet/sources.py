@@ -1,0 +1,203 @@
+"""The files of a model: what they may be, what was missing, and the parts that are read from them.
+
+Files that a model refers to are read only from below the root of the library. A path that leads out of it, or to no
+file, is noted and replaced.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from render.model.errors import AssetError
+from scene_specs.language.foreign import read_foreign
+
+# glTF has PNG and JPEG; .obj models also use the others. Pillow reads dozens, PostScript by starting Ghostscript.
+_FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")
+# Pixels of a texture, 8192 x 8192, and of all textures of a model: a PNG of 200 kB may have 200 MB of pixels.
+_MOST_PIXELS, _ALL_PIXELS = 1 << 26, 1 << 30
+_OPTION = re.compile(
+    r"^\s*-(?:(?:blendu|blendv|cc|clamp|imfchan|texres|bm|type|boost)\s+\S+|mm\s+\S+\s+\S+"
+    r"|[ost](?:\s+-?[\d.eE+-]+){1,3})\s+"
+)
+_TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
+
+
+@dataclass
+class Part:
+    """Triangles of one material. vertices (V, 3) in the file's units, triangles (T, 3), uv (V, 2) or None.
+
+    look: the material's fields as read by trimesh. image: its texture, a PIL image or None.
+    """
+
+    vertices: NDArray[np.float64]
+    triangles: NDArray[np.int64]
+    uv: NDArray[np.float64] | None
+    name: str
+    look: dict[str, Any]
+    image: Any = None
+
+
+@dataclass
+class Sources:
+    """The files below the root of a library that a model is read from, its notes and its missing files.
+
+    main: the model's own file. libraries: names of its material files. pixels: of the textures decoded so far.
+    unhashed: files that were read without deciding the image.
+    Implements trimesh's resolver interface.
+    """
+
+    root: Path
+    main: Path
+    files: dict[Path, bytes] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+    missing: list[Path] = field(default_factory=list)
+    libraries: tuple[str, ...] = ()
+    pixels: int = 0
+    unhashed: list[Path] = field(default_factory=list)
+
+    def read(self, path: Path) -> bytes:
+        """The bytes of a file below the root. Raises OSError, AssetError."""
+        real = path.resolve()
+        if not real.is_relative_to(self.root):
+            raise AssetError(f"{path} lies outside the model library {self.root}")
+        if real not in self.files:
+            self.files[real] = read_foreign(real)
+        return self.files[real]
+
+    def decode_texture(self, stream: IO[bytes]) -> Any:
+        """The texture as an RGB image. Raises AssetError if it is damaged, too large or of another format."""
+        try:
+            with open_texture(stream) as image:
+                self.pixels += image.width * image.height
+                if image.width * image.height > _MOST_PIXELS or self.pixels > _ALL_PIXELS:
+                    raise ValueError(f"more than {_MOST_PIXELS:,} pixels, or {_ALL_PIXELS:,} in all textures")
+                return image.convert("RGB")
+        except Exception as error:  # readers of image formats raise many types
+            raise AssetError(f"model {self.main}: a texture can't be read as {', '.join(_FORMATS)}: {error}") from error
+
+    def note(self, text: str) -> None:
+        """Add a note, once."""
+        self.notes[text] = None
+
+    def locate(self, named: str, what: str) -> Path | None:
+        """The file that the main file calls `named`, also in usual texture folders; None, with a note, if missing."""
+        name = named.strip().strip('"').replace("\\", "/")
+        if not name or "\0" in name:
+            return None
+        pure = PurePosixPath(name)
+        absolute = pure.is_absolute() or name[1:2] == ":"
+        tries = [Path(name)] if pure.is_absolute() else [] if absolute else [self.main.parent / name]
+        tries += [self.main.parent / folder / pure.name for folder in _TEXTURE_FOLDERS]
+        for index, path in enumerate(tries):
+            try:
+                inside = path.resolve().is_relative_to(self.root) and path.is_file()
+            except OSError:
+                continue
+            if inside:
+                if index or absolute:
+                    self.note(f"{what} {named!r} was found as {path.resolve().relative_to(self.root)}")
+                return path
+        self.note(f"{what} {named!r} is not there")
+        # A file that appears there later changes the model; a file outside the root never does.
+        self.missing += [path for path in tries[:1] if path.resolve().is_relative_to(self.root)]
+        return None
+
+    def get(self, name: str) -> bytes:
+        """Called by trimesh: a texture, or all material files concatenated for `materials`. Raises OSError."""
+        if name == "materials":
+            return self._materials()
+        path = self.locate(_without_options(name), "texture")
+        if path is None:
+            raise FileNotFoundError(name)
+        data = self.read(path)
+        try:
+            self.decode_texture(io.BytesIO(data))
+        except AssetError:
+            self.note(f"texture {name!r} can't be read as a picture")
+            raise FileNotFoundError(name) from None
+        return data
+
+    def __getitem__(self, name: str) -> bytes:
+        return self.get(name)
+
+    def _materials(self) -> bytes:
+        found = [self.locate(name, "material file") for name in self.libraries]
+        if not any(found):
+            guess = self.main.with_suffix(".mtl")
+            if guess.is_file() and guess.resolve().is_relative_to(self.root):
+                self.note(f"material file {guess.name!r} was taken instead")
+                found = [guess]
+        texts = [decode_text(self.read(path), self, path.name) for path in found if path is not None]
+        if not texts:
+            raise FileNotFoundError("materials")
+        return "\n".join(texts).encode()
+
+
+def _without_options(name: str) -> str:
+    """A texture's file name without the MTL options before it."""
+    for _ in range(12):
+        shorter = _OPTION.sub("", name)
+        if shorter == name:
+            break
+        name = shorter
+    return name.strip()
+
+
+def decode_text(data: bytes, sources: Sources, name: str) -> str:
+    """The text of a file; what is not UTF-8, or UTF-16 with its mark, is read as Latin-1 and noted."""
+    try:
+        if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            return data.decode("utf-16")
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        sources.note(f"{name} is not UTF-8; read as Latin-1")
+        return data.decode("latin-1")
+
+
+def open_texture(stream: IO[bytes]) -> Any:
+    """A Pillow image that is not decoded yet; `decode_texture` has our own limit on its size."""
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        return Image.open(stream, formats=_FORMATS)
+
+
+def part_of(vertices: Any, faces: Any, visual: Any) -> Part:
+    """A part from trimesh's arrays; faces with more than three corners become fans of triangles."""
+    corners = np.asarray(faces, dtype=np.int64)
+    if corners.ndim == 2 and corners.shape[1] != 3:
+        fans = [corners[:, [0, k, k + 1]] for k in range(1, corners.shape[1] - 1)]
+        corners = np.stack(fans, axis=1).reshape(-1, 3) if fans else np.zeros((0, 3), dtype=np.int64)
+    uv = getattr(visual, "uv", None)
+    flat = None if uv is None else np.asarray(uv, dtype=np.float64)[:, :2]
+    if flat is not None and (len(flat) != len(vertices) or not np.isfinite(flat).all()):
+        flat = None
+    material = getattr(visual, "material", None)
+    look, image = _look(material)
+    name = str(getattr(material, "name", "") or "")
+    points = np.asarray(vertices, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] < 3:
+        raise ValueError("its vertices have fewer than three coordinates")
+    return Part(points, corners, flat, name, look, image)
+
+
+def _look(material: Any) -> tuple[dict[str, Any], Any]:
+    """Fields and texture of trimesh's two types of material: MTL's keys, or glTF's with `gltf` set."""
+    if material is None:
+        return {}, None
+    if hasattr(material, "baseColorFactor"):
+        fields = ("baseColorFactor", "roughnessFactor", "metallicFactor")
+        return {"gltf": True, **{key: getattr(material, key) for key in fields}}, material.baseColorTexture
+    # For texture coordinates without a material, trimesh makes up an image without a file.
+    image = getattr(material, "image", None)
+    return dict(getattr(material, "kwargs", {})), image if hasattr(image, "fp") else None
