@@ -18,11 +18,8 @@ IMPORT_WALLS = {
 # Imports inside functions: (file or folder, prefix of the module) -> the reason. All others stand at the top of a file.
 LAZY_IMPORTS = {
     ("render/cli/", ""): "`--help` answers within half a second, so commands import nothing heavy before they run",
-    (
-        "render/__init__.py",
-        "render",
-    ): "commands import this package for their help; numpy comes with first use",
     ("render/api.py", "render.gallery.notebook"): "drawing is needed in notebooks only",
+    ("render/api.py", "render.run"): "only filling a store needs Ray, which takes a second to import",
     (
         "render/renderers/factory.py",
         "render.renderers",

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from render.cli import options as opt
 from render.cli.command import DioramaCommand
-from render.cli.output import counted, progress_bar
-
-if TYPE_CHECKING:
-    from render.export.protocol import Exporter, ExportOptions, ExportReport
+from render.cli.output import counted, total_bar
 
 
 @click.command(cls=DioramaCommand)
@@ -49,45 +44,23 @@ def main(
     Exit codes: 0 all exported; 2 wrong options, or exported episodes that differ from the stored ones; 4 the store
     can't be read, or episodes in it are damaged (listed at the end; the others are exported).
     """
-    from render.export import FROM_FILES, SHARDED, exporter, format_names, takes_shard_size
+    from render.export import FROM_FILES, format_names
 
     if list_formats:
         click.echo("\n".join(format_names()))
         return
-    export = exporter(name)
     if out is None:
         raise click.UsageError("--out DIR is missing; name the output folder")
-    if shard_size is not None and not takes_shard_size(name):
-        raise click.UsageError(f"--shard-size is for {' and '.join(sorted(SHARDED))}; omit it with --format {name}")
+    if name in FROM_FILES and source is None:
+        raise click.UsageError(f"--format {name} reads a file: name it")
     from render.export.protocol import ExportOptions
+    from render.export.run_export import run_export
 
-    options = ExportOptions(overwrite, limit, shard_size=shard_size)
-    if name in FROM_FILES:
-        if source is None or splits or where or at:
-            raise click.UsageError(f"--format {name} reads a file: name it, and omit --split, --where and --at")
-        report = _export_file(Path(source), out, options)
-    else:
-        from render.store.episode_store import condition
-
-        options = replace(options, where=condition(where, splits=splits))
-        report = _export_store(export, source or opt.default_store(), at, out, options)
+    options = ExportOptions(overwrite, limit, where, shard_size)
+    source = source or opt.default_store()
+    with total_bar("episodes") as on_progress:
+        report = run_export(source, name, out, options, at=at, splits=splits, on_progress=on_progress)
     skipped = f", skipped {report.skipped} already there" if report.skipped else ""
     click.echo(f"exported {counted(report.exported, 'episode')} to {out}{skipped}")
     if error := report.error():
         raise error
-
-
-def _export_store(export: Exporter, url: str, at: str | None, out: Path, options: ExportOptions) -> ExportReport:
-    store = opt.open_reader(url, at)
-    count = store.count(options.where)
-    with progress_bar(count if options.limit is None else min(options.limit, count), "episodes") as progress:
-        report = export(store, out, options, progress)
-    store.close()
-    return report
-
-
-def _export_file(file: Path, out: Path, options: ExportOptions) -> ExportReport:
-    from render.export.clevr_masks import export
-
-    with progress_bar(None, "scenes") as progress:
-        return export(file, out, options, progress)

@@ -116,6 +116,20 @@ def progress_bar(total: int | None, unit: str) -> Iterator[Callable[[int], None]
         yield update
 
 
+@contextmanager
+def total_bar(unit: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Show a progress bar as `progress` does; call the yielded function with the numbers of done items and of all."""
+    from tqdm import tqdm
+
+    with tqdm(unit=f" {unit}", delay=2, disable=None) as bar:
+
+        def update(done: int, total: int | None) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield update
+
+
 def counted(number: int, noun: str) -> str:
     """A number with its noun: "1 episode", "2 episodes"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

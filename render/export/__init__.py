@@ -21,7 +21,7 @@ __all__ = ["FROM_FILES", "SHARDED", "exporter", "format_names", "takes_shard_siz
 
 FROM_FILES = frozenset({"clevr-masks"})
 SHARDED = frozenset({"webdataset", "huggingface"})
-_NOT_FORMATS = frozenset({"atomic_output", "protocol"})
+_NOT_FORMATS = frozenset({"atomic_output", "protocol", "run_export"})
 _GROUP = "diorama.exports"
 
 

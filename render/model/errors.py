@@ -1,6 +1,7 @@
 """Diorama's exception tree, below `DioramaError`.
 
     DioramaError              1
+    ├── PluginError           2  a plug-in is unknown, provided twice, or can't be imported
     ├── SpecError             2  a spec file is wrong; nothing was rendered
     ├── UsageError            2  options contradict each other or the store
     │   └── ConflictError     2  an id is stored already, made from something else
@@ -15,12 +16,17 @@ The numbers are exit codes. If some episodes failed and the others are done, `re
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from scene_specs.language.errors import Diagnostic, DioramaError, SpecError
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 # fmt: off
 __all__ = [
     "AssetError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError", "RenderError",
-    "SpecError", "StoreError", "UsageError",
+    "SpecError", "StoreError", "UsageError", "describe_wrong",
 ]
 # fmt: on
 
@@ -29,6 +35,14 @@ class UsageError(DioramaError):
     """Options that contradict each other, or the store."""
 
     exit_code = 2
+
+
+def describe_wrong(error: ValidationError, prefix: str = "") -> str:
+    """Return one line per wrong option."""
+    return "\n".join(
+        f"{prefix}{'.'.join(map(str, one['loc'])) or 'options'}: found {one['input']!r}: {one['msg']}"
+        for one in error.errors()
+    )
 
 
 class ConflictError(UsageError):
