@@ -25,7 +25,7 @@ from render.model.errors import UsageError, describe_wrong
 from render.model.passes import Passes, Renderer
 from render.model.profiles import episode_settings
 from render.model.record import EpisodeRecord, FrameAnnotation
-from render.renderers.factory import make_renderer
+from render.renderers import make_renderer
 from render.store import open_store
 from scene_specs.checks.semantics import check_spec
 from scene_specs.language.notebook import register

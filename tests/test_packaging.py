@@ -162,21 +162,21 @@ def test_manifest_agrees_with_the_files() -> None:
 
 def test_manifest_sees_a_changed_asset(tmp_path: Path) -> None:
     text = manifest.MANIFEST.read_text("utf-8")
-    digest = json.loads(text)["assets"]["meshes/cube.npz"]["sha256"]
+    digest = json.loads(text)["assets"]["shapes/cube.npz"]["sha256"]
     other = tmp_path / "manifest.json"
     other.write_text(text.replace(digest, "0" * 64), "utf-8")
     (diagnostic,) = manifest.diagnostics(other)
-    assert diagnostic.startswith("assets/meshes/cube.npz: the file is ")
+    assert diagnostic.startswith("assets/shapes/cube.npz: the file is ")
 
 
 def test_manifest_sees_a_lost_and_a_new_asset(tmp_path: Path) -> None:
     written = json.loads(manifest.MANIFEST.read_text("utf-8"))
-    written["assets"]["meshes/torus.npz"] = written["assets"].pop("meshes/cube.npz")
+    written["assets"]["meshes/torus.npz"] = written["assets"].pop("shapes/cube.npz")
     other = tmp_path / "manifest.json"
     other.write_text(json.dumps(written), "utf-8")
     lost, new = manifest.diagnostics(other)
     assert lost.startswith("assets/meshes/torus.npz: in the manifest but not there")
-    assert new.startswith("assets/meshes/cube.npz: there but not in the manifest")
+    assert new.startswith("assets/shapes/cube.npz: there but not in the manifest")
 
 
 def test_meshes_are_what_their_builder_makes(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_meshes_are_what_their_builder_makes(tmp_path: Path) -> None:
     made = shapes.build(tmp_path)
     assert len(made) >= 4
     for path in made:
-        shipped = manifest.ASSETS / "meshes" / path.name
+        shipped = manifest.ASSETS / path.relative_to(tmp_path)
         with zipfile.ZipFile(path) as new, zipfile.ZipFile(shipped) as old:
             assert new.namelist() == old.namelist()
             for member in new.namelist():

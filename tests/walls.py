@@ -20,10 +20,7 @@ LAZY_IMPORTS = {
     ("render/cli/", ""): "`--help` answers within half a second, so commands import nothing heavy before they run",
     ("render/api.py", "render.gallery.notebook"): "drawing is needed in notebooks only",
     ("render/api.py", "render.run"): "only filling a store needs Ray, which takes a second to import",
-    (
-        "render/renderers/factory.py",
-        "render.renderers",
-    ): "only the requested renderer is imported; bpy takes a second",
+    ("render/renderers/cycles/__init__.py", ""): "checks of specs import materials from here; bpy takes a second",
     ("render/renderers/cycles/probe.py", ""): "times the import of bpy and reports what goes wrong in it",
     ("render/run/doctor.py", ""): "each check reports its own missing or broken library instead of ending the command",
     ("render/run/status.py", "tqdm"): "`--status` only reads a file",

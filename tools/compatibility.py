@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import render
+from scene_specs.language.registry import plugins
 from tests.compatibility import contents
 from tests.compatibility.commands import ROOT, run, run_json
 from tests.compatibility.fields import ROOTS, field_names
@@ -101,7 +102,7 @@ def _about() -> dict[str, Any]:
         "replaced": REPLACED,
         "rendered_again": RENDERED_AGAIN,
         "players": PLAYERS,
-        "exports": {name: _export_options(name) for name in run("render-export", "--list-formats").split()},
+        "exports": {name: _export_options(name) for name in plugins("exports")},
     }
 
 

@@ -14,9 +14,7 @@ MANIFEST = ASSETS / "manifest.json"
 
 # Folder or file in assets/ -> its builder: a module here, or a person. The first match counts.
 BUILDERS = (
-    ("meshes/cube.npz", "assets.build.shapes"),
-    ("meshes/sphere.npz", "assets.build.shapes"),
-    ("meshes/cylinder.npz", "assets.build.shapes"),
+    ("shapes/", "assets.build.shapes"),
     ("meshes/clevr_ground.npz", "assets.build.shapes"),
     ("meshes/hand.npz", "assets.build.hand"),
     ("meshes/hand_left.npz", "assets.build.hand"),

@@ -105,14 +105,15 @@ def build(folder: Path) -> list[Path]:
     """Write every mesh and return the files."""
     stage = load_stage("clevr").ground
     assert stage is not None
-    made = {"cube": cube(), "sphere": sphere(), "cylinder": cylinder(), stage.mesh: ground(stage)}
-    folder.mkdir(parents=True, exist_ok=True)
+    made = {"shapes/cube": cube(), "shapes/sphere": sphere(), "shapes/cylinder": cylinder()}
+    made[f"meshes/{stage.mesh}"] = ground(stage)
     paths = []
     for name, parts in made.items():
-        write(folder / f"{name}.npz", *parts)
         paths.append(folder / f"{name}.npz")
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
+        write(paths[-1], *parts)
     return paths
 
 
 if __name__ == "__main__":
-    build(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1] / "meshes")
+    build(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1])

@@ -44,14 +44,14 @@ def main(
     Exit codes: 0 all exported; 2 wrong options, or exported episodes that differ from the stored ones; 4 the store
     can't be read, or episodes in it are damaged (listed at the end; the others are exported).
     """
-    from render.export import FROM_FILES, format_names
+    from render.export import reads_files
 
     if list_formats:
-        click.echo("\n".join(format_names()))
+        click.echo(_list_formats())
         return
     if out is None:
         raise click.UsageError("--out DIR is missing; name the output folder")
-    if name in FROM_FILES and source is None:
+    if source is None and reads_files(name):
         raise click.UsageError(f"--format {name} reads a file: name it")
     from render.export.protocol import ExportOptions
     from render.export.run_export import run_export
@@ -64,3 +64,11 @@ def main(
     click.echo(f"exported {counted(report.exported, 'episode')} to {out}{skipped}")
     if error := report.error():
         raise error
+
+
+def _list_formats() -> str:
+    """Return a line per format: its name and what it writes. Imports no format."""
+    from scene_specs.language.registry import plugins
+
+    lines = {name: registered.summary() for name, registered in plugins("exports").items()}
+    return "\n".join(f"{name:13} {line.removeprefix(f'`--format {name}`: ')}".rstrip() for name, line in lines.items())

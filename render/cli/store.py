@@ -180,7 +180,7 @@ def _object_rows(record: EpisodeRecord) -> Iterator[tuple[str, ...]]:
 @click.option("--overwrite", is_flag=True, help="Replace existing files that differ.")
 def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrite: bool) -> None:
     """Write EPISODES as folders of PNG and JSON."""
-    from render.export.folder import export
+    from render.export.formats.folder import export
     from render.export.protocol import ExportOptions
     from render.store.episode_store import ids_filter
 

@@ -17,6 +17,7 @@ from render.geometry.outlines import corners_of, outline_of
 from render.geometry.rotation import Vec, rounded, rounded3
 from render.geometry.shapenet import canonical, load_model
 from render.geometry.solid import Stand, stand_of
+from scene_specs.language.materials import changed_parameters
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
 from scene_specs.language.outlines import POLYGON, signed_area
 from scene_specs.language.scene import SceneMaterial
@@ -61,8 +62,9 @@ def material_of(material: str | MaterialSpec) -> SceneMaterial:
     """The Scene's form of a spec's material."""
     if isinstance(material, str):
         return SceneMaterial(name=material)
-    strength = 1.0 if material.strength is None else material.strength
-    return SceneMaterial(name=material.name or "blend", strength=strength, blend=material.blend, group=material.group)
+    if material.name is None:
+        return SceneMaterial(name="blend", blend=material.blend, group=material.group)
+    return SceneMaterial(name=material.name, **changed_parameters(material.name, material.parameters))
 
 
 def _color_of(color: object, shape: str, stage: Stage) -> Vec:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from functools import lru_cache
-from importlib import metadata, util
+from importlib import util
 from pathlib import Path
 
-from render.compiler.assets import package_assets
 from render.model.errors import UsageError
-from scene_specs.language.vocabulary import MATERIALS
+from scene_specs.language.registry import Plugin, find_plugin, plugins
 
-# Our own code counts through IDENTITY_VERSION.
-_OWN_PACKAGES = ("render", "scene_specs", "assets", "diorama")
 _CODE_SUFFIXES = (".py", ".so", ".pyd")
 
 
@@ -21,42 +18,22 @@ def plugin_assets(assets: Iterable[str], materials: Iterable[str], renderer: str
     """Return the identity of each plug-in that an episode may use; nothing for what Diorama itself provides.
 
     assets: names as in Scene.assets; materials: names; renderer: as in RunOptions. The keys are `plugin:stage:NAME`,
-    `plugin:shape:NAME`, `plugin:material:NAME` and `plugin:renderer:package.module:Class`; a value is
-    `<distribution> <version> <SHA-256>`, or the SHA-256 alone for code outside a distribution.
-    Raises UsageError if the code is missing.
+    `plugin:shape:NAME`, `plugin:material:NAME` and `plugin:renderer:NAME`; a value is `<distribution> <version>
+    <SHA-256>`, or the SHA-256 alone for code outside a distribution. Raises UsageError if code is missing, PluginError.
     """
-    plugins = _plugins()
-    used = {name.replace("mesh:", "shape:", 1) for name in assets} | {f"material:{name}" for name in materials}
-    found = {f"plugin:{name}": _entry_point_identity(plugins[name]) for name in sorted(used & plugins.keys())}
-    module, colon, _ = renderer.partition(":")
-    if colon and module.split(".")[0] not in _OWN_PACKAGES:
-        found[f"plugin:renderer:{renderer}"] = _renderer_identity(module)
-    return found
-
-
-@lru_cache(maxsize=1)
-def _plugins() -> dict[str, metadata.EntryPoint]:
-    """Map `<kind>:<name>` to its entry point, without names of Diorama's own, which no package can replace."""
-    folder = package_assets()
-    own = {f"material:{name}" for name in MATERIALS}
-    own |= {f"shape:{path.stem}" for path in sorted((folder / "meshes").glob("*.npz"))}
-    own |= {f"stage:{path.stem}" for path in sorted((folder / "stages").glob("*.json"))}
-    found: dict[str, metadata.EntryPoint] = {}
-    for kind in ("material", "shape", "stage"):
-        for point in metadata.entry_points(group=f"diorama.{kind}s"):
-            found.setdefault(f"{kind}:{point.name}", point)
-    return {name: point for name, point in found.items() if name not in own}
-
-
-def _entry_point_identity(point: metadata.EntryPoint) -> str:
-    owner = point.dist
-    return _identity(point.module, "" if owner is None else f"{owner.name} {owner.version}")
-
-
-@lru_cache(maxsize=16)
-def _renderer_identity(module: str) -> str:
-    owners = metadata.packages_distributions().get(module.split(".")[0])
-    return _identity(module, f"{owners[0]} {metadata.version(owners[0])}" if owners else "")
+    names = {name.replace("mesh:", "shape:", 1) for name in assets} | {f"material:{name}" for name in materials}
+    used: dict[str, Plugin] = {}
+    for name in sorted(names):
+        noun, _, word = name.partition(":")
+        if noun in ("material", "shape", "stage") and word in plugins(f"{noun}s"):
+            used[name] = plugins(f"{noun}s")[word]
+    used[f"renderer:{renderer}"] = find_plugin("renderers", renderer)
+    # Our own code counts through IDENTITY_VERSION.
+    return {
+        f"plugin:{name}": _identity(found.module, f"{found.owner} {found.version}".strip())
+        for name, found in used.items()
+        if not found.own
+    }
 
 
 @lru_cache(maxsize=256)

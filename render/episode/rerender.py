@@ -18,7 +18,7 @@ from render.episode.time_limit import run_within
 from render.gallery.sheet import sheet
 from render.gallery.top_view import top_view
 from render.model.record import EpisodeRecord, RenderKey
-from render.renderers.factory import make_renderer
+from render.renderers import make_renderer
 from render.run.limits import KERNEL_SECONDS, timeout_of
 from render.run.options import RunOptions
 from scene_specs.language.scene import Scene

@@ -1,52 +1,37 @@
-"""Export formats: every public module of this package with a function `export` is a format.
+"""Export formats, by name; each file of `formats` is one.
 
-`folder.py` is `--format folder`. `clevr_masks.py` reads a published scene file instead of a store (`FROM_FILES`).
-Another package adds a format with an entry point of group `diorama.exports` whose value is such a function
-(render.export.protocol.Exporter).
+A format is a module with a function `export` (render.export.protocol.Exporter), and optionally
+
+    FROM_FILES = True    `export` reads a file of the user instead of a store
+    SHARDED = True       it takes `--shard-size`: its files hold many episodes
+
+A package may register the function alone, which then takes `--shard-size`.
 """
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module, metadata
 from typing import TYPE_CHECKING, cast
 
-from render.model.errors import UsageError
-from scene_specs.language.diagnostics import did_you_mean
+from scene_specs.language.registry import plugin
 
 if TYPE_CHECKING:
     from render.export.protocol import Exporter
 
-__all__ = ["FROM_FILES", "SHARDED", "exporter", "format_names", "takes_shard_size"]
-
-FROM_FILES = frozenset({"clevr-masks"})
-SHARDED = frozenset({"webdataset", "huggingface"})
-_NOT_FORMATS = frozenset({"atomic_output", "protocol", "run_export"})
-_GROUP = "diorama.exports"
-
-
-def format_names() -> list[str]:
-    """The names of all formats, sorted. Imports no format."""
-    return sorted({*_builtin_modules(), *metadata.entry_points(group=_GROUP).names})
+__all__ = ["exporter", "reads_files", "takes_shard_size"]
 
 
 def exporter(name: str) -> Exporter:
-    """Import a format and return its `export` function. Raises UsageError for an unknown name."""
-    modules = _builtin_modules()
-    if name in modules:
-        return cast("Exporter", import_module(f"{__name__}.{modules[name]}").export)
-    for point in metadata.entry_points(group=_GROUP, name=name):
-        return cast("Exporter", point.load())
-    hint = did_you_mean(name, format_names())
-    raise UsageError(f"unknown format {name!r}; expected one of: {', '.join(format_names())}{'; ' * bool(hint)}{hint}")
+    """Import a format and return its `export` function. Raises PluginError for an unknown name."""
+    found = plugin("exports", name).load()
+    return cast("Exporter", getattr(found, "export", found))
+
+
+def reads_files(name: str) -> bool:
+    """Whether a format reads a file instead of a store."""
+    return bool(getattr(plugin("exports", name).load(), "FROM_FILES", False))
 
 
 def takes_shard_size(name: str) -> bool:
-    """Whether a format writes files of several episodes. True for a format of another package, which may."""
-    return name in SHARDED or name not in _builtin_modules()
-
-
-def _builtin_modules() -> dict[str, str]:
-    """Format name -> module name."""
-    modules = (module.name for module in pkgutil.iter_modules(__path__))
-    return {name.replace("_", "-"): name for name in modules if name not in _NOT_FORMATS and not name.startswith("_")}
+    """Whether a format writes files of several episodes."""
+    registered = plugin("exports", name)
+    return bool(getattr(registered.load(), "SHARDED", registered.attribute))

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from render.export import FROM_FILES, SHARDED, exporter, takes_shard_size
+from render.export import exporter, reads_files, takes_shard_size
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.errors import UsageError
 from render.store import open_at, open_store
@@ -32,8 +32,7 @@ def run_export(
     """
     export = exporter(name)
     if options.shard_size is not None and not takes_shard_size(name):
-        formats = " and ".join(sorted(SHARDED))
-        raise UsageError(f"--shard-size is for {formats}; omit it with --format {name}")
+        raise UsageError(f"--format {name} writes no shards; omit --shard-size")
     done, total = 0, None
 
     def advance(episodes: int) -> None:
@@ -41,7 +40,7 @@ def run_export(
         done += episodes
         on_progress(done, total)
 
-    if name in FROM_FILES:
+    if reads_files(name):
         if splits or options.where or at is not None:
             raise UsageError(f"--format {name} reads a file: omit --split, --where and --at")
         return export(Path(source), out, options, advance)  # type: ignore[arg-type]  # it takes no store

@@ -12,7 +12,7 @@ import numpy as np
 
 from render.geometry.camera import Camera
 from render.geometry.raster import compose, object_layer
-from scene_specs.language.registry import transmits
+from scene_specs.language.materials import transmits
 from scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
 from scene_specs.language.spec import EpisodeSpec, MaterialSpec
 from scene_specs.language.stage import load_stage

@@ -11,7 +11,7 @@ import hashlib
 import io
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import metadata, resources
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from render.model.errors import AssetError
 from scene_specs.language.diagnostics import did_you_mean
+from scene_specs.language.registry import plugins
 
 
 @dataclass(frozen=True)
@@ -36,30 +37,33 @@ class Mesh:
 
 
 def mesh_paths() -> dict[str, Path]:
-    """Name -> file of every mesh: built-in ones, then those of packages (entry points of group `diorama.shapes`)."""
+    """Name -> file of every mesh: shapes, then pointers and grounds."""
+    return {name: registered.load() for name, registered in plugins("shapes").items()} | _own_meshes()
+
+
+@lru_cache(maxsize=1)
+def _own_meshes() -> dict[str, Path]:
     folder = Path(str(resources.files("assets"))) / "meshes"
-    paths = {path.stem: path for path in sorted(folder.glob("*.npz"))}
-    for point in sorted(metadata.entry_points(group="diorama.shapes"), key=lambda p: p.name):
-        paths.setdefault(point.name, Path(point.load()()))
-    return paths
+    return {path.stem: path for path in sorted(folder.glob("*.npz"))}
 
 
 @lru_cache(maxsize=256)
 def load_mesh(name: str) -> Mesh:
-    """The mesh called `name`. Raises AssetError for an unknown name or a damaged file."""
-    paths = mesh_paths()
-    if name not in paths:
-        hint = did_you_mean(name, paths)
+    """The mesh called `name`. Raises AssetError for an unknown name or a damaged file, PluginError."""
+    own, shapes = _own_meshes(), plugins("shapes")
+    if name not in own and name not in shapes:
+        hint = did_you_mean(name, (*shapes, *own))
         raise AssetError(f"unknown mesh {name!r}" + (f"; {hint}" if hint else ""))
+    path = own.get(name) or shapes[name].load()
     try:
-        data = paths[name].read_bytes()
+        data = path.read_bytes()
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             vertices = arrays["vertices"].astype(np.float64)
             normals = arrays["normals"].astype(np.float64)
             triangles = arrays["triangles"].astype(np.int32)
             anchors = {key.removeprefix("anchor_"): point(arrays[key]) for key in arrays if key.startswith("anchor_")}
     except (OSError, ValueError, KeyError) as error:
-        raise AssetError(f"mesh {name!r}: {paths[name]}: {error}") from error
+        raise AssetError(f"mesh {name!r}: {path}: {error}") from error
     lower, upper = point(vertices.min(axis=0)), point(vertices.max(axis=0))
     return Mesh(name, vertices, normals, triangles, lower, upper, hashlib.sha256(data).hexdigest(), anchors)
 

@@ -19,6 +19,7 @@ from render.run.events import EventLog
 from render.run.options import RunOptions
 from render.run.worker import Failure, Ready, Task, Worker, start_actor, stderr_tail
 from render.run.worker_plan import WorkerPlan
+from scene_specs.language.registry import PluginError
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ _LOOK_SECONDS = 3.0
 _START_TRIES = 3
 # After this many losses without a single answer in between, the cause is not an episode.
 _LOSSES, _LOSSES_A_WORKER = 30, 5
-_ERRORS = {error.__name__: error for error in (DeviceError, UsageError, AssetError)}
+_ERRORS = {error.__name__: error for error in (DeviceError, UsageError, AssetError, PluginError)}
 
 
 class RayLostError(RenderError):

@@ -20,14 +20,14 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
+from render.episode.caching import CachingRenderer
 from render.episode.make_record import Episode, make_record
 from render.geometry.glass import may_show_glass
 from render.geometry.shapenet import choose_library
-from render.model.errors import DeviceError, DioramaError, RenderError, UsageError
+from render.model.errors import DeviceError, DioramaError
 from render.model.passes import Renderer
 from render.model.record import RenderKey
-from render.renderers.caching import CachingRenderer
-from render.renderers.factory import make_renderer
+from render.renderers import make_renderer
 from render.renderers.fake import FakeRenderer
 from render.run import limits
 from render.run.worker_plan import WorkerPlan
@@ -144,11 +144,7 @@ def _new_renderer(name: str, plan: WorkerPlan, asset_roots: tuple[Path, ...]) ->
     """The renderer of a worker; a fake one on a GPU slot reports a card."""
     if name == "fake" and plan.card is not None:
         return FakeRenderer(device=f"{plan.device.upper()} fake card {_visible()}")
-    try:
-        return make_renderer(name, plan.device, plan.threads, asset_roots)
-    except UsageError as error:
-        # A worker that does not start ends a run with exit code 1, whatever the cause.
-        raise RenderError(str(error)) from error
+    return make_renderer(name, plan.device, plan.threads, asset_roots)
 
 
 def _visible() -> str:

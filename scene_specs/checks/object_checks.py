@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
+from typing import Any
 
-from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, preview_json, unexpected
+from pydantic import ValidationError
+
+from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, form_diagnostics, preview_json, unexpected
+from scene_specs.language.materials import load_material, parse_parameters
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model, parse_model
 from scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
-from scene_specs.language.registry import materials, shapes
+from scene_specs.language.registry import PluginError, plugins, shapes
 from scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, RandomObjectsSpec
 from scene_specs.language.stage import Stage
 from scene_specs.language.strict_json import Path
@@ -119,7 +123,7 @@ def shape_word(shape: str | None, path: Path) -> Iterator[PathDiagnostic]:
 
 
 def _material_word(word: str, path: Path) -> Iterator[PathDiagnostic]:
-    for diagnostic in unknown(word, materials(), path):
+    for diagnostic in unknown(word, tuple(plugins("materials")), path):
         blend = word == "blend" or word.endswith(".blend")
         yield diagnostic._replace(hint='write {"blend": "<file>", "group": "<node group>"}') if blend else diagnostic
 
@@ -135,11 +139,27 @@ def _material_diagnostics(material: MaterialSpec, at: Path) -> Iterator[PathDiag
     elif material.blend is None or material.group is None:
         missing, present = ("blend", "group") if material.blend is None else ("group", "blend")
         yield PathDiagnostic(at, f"{present} is given without {missing}; allowed: both")
-    if material.strength is not None and material.name != "emission":
-        found = preview_json(material.name or "a .blend file")
-        yield PathDiagnostic((*at, "strength"), f"found a strength for {found}; allowed: only for emission")
+    yield from parameter_diagnostics(material.name or "", material.parameters, at)
     if material.blend is not None:
         yield from blend_diagnostics(material.blend, (*at, "blend"))
+
+
+def parameter_diagnostics(name: str, given: Mapping[str, Any], at: Path) -> Iterator[PathDiagnostic]:
+    """Report unknown and wrong parameters of a material; materials of .blend files and models have none."""
+    if name not in plugins("materials"):
+        # An unknown name is reported elsewhere, and hides what its parameters are.
+        for key in given if name in ("", "blend", ORIGINAL, PAINTED) else ():
+            known = ("name", "blend", "group")
+            problem = f"unknown key {preview_json(key)}; allowed: {', '.join(known)}; parameters need a name"
+            yield PathDiagnostic((*at, key), problem, did_you_mean(key, known))
+    elif given:
+        try:
+            parse_parameters(name, given)
+        except ValidationError as error:
+            for found in form_diagnostics(error, load_material(name).Parameters, given):
+                yield found._replace(path=(*at, *found.path))
+        except PluginError as error:
+            yield PathDiagnostic((*at, "name"), str(error))
 
 
 def blend_diagnostics(path: str, at: Path) -> Iterator[PathDiagnostic]:
@@ -157,7 +177,7 @@ def random_diagnostics(
 ) -> Iterator[PathDiagnostic]:
     """Report problems of objects that are drawn at random."""
     colors, sizes = (tuple(COLORS), tuple(SIZES)) if stage is None else (stage.color_names(), tuple(stage.size_names()))
-    known = {"shapes": shapes(), "colors": colors, "materials": materials(), "sizes": sizes}
+    known = {"shapes": shapes(), "colors": colors, "materials": tuple(plugins("materials")), "sizes": sizes}
     lists = {key: getattr(more, key) for key in known}
     for key, words in known.items():
         for index, word in enumerate(lists[key] or ()):

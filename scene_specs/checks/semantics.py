@@ -17,6 +17,7 @@ from scene_specs.checks.object_checks import (
     material_given,
     object_diagnostics,
     outline_diagnostics,
+    parameter_diagnostics,
     random_diagnostics,
     shape_word,
     unknown,
@@ -25,7 +26,7 @@ from scene_specs.checks.place_checks import place_diagnostics, sight_diagnostics
 from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, preview_json, unexpected
 from scene_specs.language.errors import SpecError
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
-from scene_specs.language.registry import materials
+from scene_specs.language.registry import plugins
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import (
     CameraSpec,
@@ -36,7 +37,7 @@ from scene_specs.language.spec import (
     PointerSpec,
     object_name,
 )
-from scene_specs.language.stage import Stage, StageError, load_stage, stage_of, stage_paths
+from scene_specs.language.stage import Stage, StageError, load_stage, stage_of
 from scene_specs.language.strict_json import Path
 
 _KINDS = ("relation", "min_visible_pixels", "min_distance", "axis_margin", "in_frame")
@@ -62,7 +63,7 @@ def spec_diagnostics(spec: EpisodeSpec) -> list[PathDiagnostic]:
     try:
         stage = load_stage(spec.stage)
     except StageError as error:
-        known = sorted(stage_paths())
+        known = sorted(plugins("stages"))
         found = unexpected(("stage",), spec.stage, ", ".join(known), did_you_mean(spec.stage, known))
         diagnostics.append(found._replace(problem=str(error)) if spec.stage in known else found)
     if spec.canvas is not None and stage is not None and stage.pixels != "center":
@@ -210,7 +211,8 @@ def _scene_diagnostics(scene: Scene) -> Iterator[PathDiagnostic]:
                 yield from outline_diagnostics(item.outline, (*here, "outline"))
             elif frame.pointer is None or frame.pointer.index != item.index:
                 yield from shape_word(item.shape, (*here, "shape"))
-            words = (*materials(), "blend", *((ORIGINAL, PAINTED) if is_model(item.shape) else ()))
+            words = (*plugins("materials"), "blend", *((ORIGINAL, PAINTED) if is_model(item.shape) else ()))
             yield from unknown(item.material.name, words, (*here, "material", "name"))
+            yield from parameter_diagnostics(item.material.name, item.material.parameters, (*here, "material"))
             if item.material.blend is not None:
                 yield from blend_diagnostics(item.material.blend, (*here, "material", "blend"))

@@ -10,6 +10,7 @@ Diorama's own plug-ins are registered the same way, in pyproject.toml. Nothing i
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,11 +21,11 @@ from typing import Any
 from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.errors import DioramaError
 from scene_specs.language.outlines import FLAT_SHAPES
-from scene_specs.language.vocabulary import MATERIALS, SHAPES, TRANSMITTING
 
 # Noun -> how files of its packages end. Stages and shapes are data; everything else is code.
 _SUFFIXES = {"stages": ".json", "shapes": ".npz"}
 _OWN = "diorama"
+_OWN_PACKAGES = ("assets", "diorama", "render", "scene_specs")
 
 
 class PluginError(DioramaError):
@@ -37,7 +38,8 @@ class PluginError(DioramaError):
 class Plugin:
     """One plug-in. noun: "materials". module: where its code lies. attribute: of an object in it, or "".
 
-    owner: name of the distribution that provides it; version: of the distribution. path: its file, of a data plug-in.
+    owner: name of the distribution that provides it, "" if unknown; version: of the distribution. path: its file, of a
+    stage or shape in a registered folder.
     """
 
     noun: str
@@ -53,19 +55,28 @@ class Plugin:
         """Whether Diorama provides it."""
         return self.owner == _OWN
 
+    def summary(self) -> str:
+        """Return the first line of the docstring of its module, "" if it has none; imports only the packages above."""
+        found = util.find_spec(self.module)
+        text = Path(found.origin).read_text("utf-8") if found and found.origin else ""
+        return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+
     def load(self) -> Any:
-        """Import it: the module, the object in it, or the path of a data file. Raises PluginError."""
+        """Import it and return the module or the object in it; of a stage or shape, the path of its file.
+
+        A single stage or shape is a function that returns the path. Raises PluginError.
+        """
         if self.path is not None:
             return self.path
         try:
             found: Any = import_module(self.module)
             for part in filter(None, self.attribute.split(".")):
                 found = getattr(found, part)
+            return Path(found()) if self.noun in _SUFFIXES else found
         except Exception as error:  # importing runs other people's code
             where = f"{self.module}:{self.attribute}".rstrip(":")
-            problem = f"{self.noun} {self.name!r} of {self.owner}: {where} can't be imported"
+            problem = f"{self.noun[:-1]} {self.name!r}{f' of {self.owner}' if self.owner else ''}: can't import {where}"
             raise PluginError(f"{problem}: {type(error).__name__}: {error}") from error
-        return found
 
 
 @lru_cache(maxsize=16)
@@ -78,9 +89,8 @@ def plugins(noun: str) -> dict[str, Plugin]:
     for one in sorted(_listed(noun), key=lambda plugin: (not plugin.own, plugin.name, plugin.owner)):
         other = found.setdefault(one.name, one)
         if other != one:
-            problem = (
-                f"{noun} {one.name!r} is provided by {other.owner} {other.version} and by {one.owner} {one.version}"
-            )
+            owners = " and by ".join(f"{each.owner} {each.version}" for each in (other, one))
+            problem = f"{noun[:-1]} {one.name!r} is provided by {owners}"
             raise PluginError(f"{problem}; uninstall one of the two, or rename its plug-in")
     if not any(plugin.own for plugin in found.values()):
         raise PluginError(
@@ -100,9 +110,20 @@ def plugin(noun: str, name: str) -> Plugin:
     return found[name]
 
 
+@lru_cache(maxsize=64)
+def find_plugin(noun: str, name: str) -> Plugin:
+    """Return a plug-in by name, or the one that `package.module:object` names. Raises PluginError."""
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        return plugin(noun, name)
+    top = module.partition(".")[0]
+    owner = _OWN if top in _OWN_PACKAGES else next(iter(metadata.packages_distributions().get(top, ())), "")
+    return Plugin(noun, name, module, attribute, owner, "" if owner in ("", _OWN) else metadata.version(owner))
+
+
 def _listed(noun: str) -> Iterator[Plugin]:
     for point in metadata.entry_points(group=f"diorama.{noun}"):
-        owner = ("?", "") if point.dist is None else (point.dist.name, point.dist.version)
+        owner = ("", "") if point.dist is None else (point.dist.name, point.dist.version)
         if point.name != "*":
             yield Plugin(noun, point.name, point.module, point.attr or "", *owner)
             continue
@@ -124,25 +145,7 @@ def _files(package: str) -> list[Path]:
     return sorted(path for folder in folders for path in folder.iterdir() if path.name[0] not in "_.")
 
 
-@lru_cache(maxsize=4)
-def _added(group: str) -> tuple[str, ...]:
-    return tuple(sorted(point.name for point in metadata.entry_points(group=group)))
-
-
 def shapes() -> tuple[str, ...]:
-    """Return the names of shapes: built-in, flat, then those of entry points in the group `diorama.shapes`."""
-    return tuple(dict.fromkeys((*SHAPES, *FLAT_SHAPES, *_added("diorama.shapes"))))
-
-
-def materials() -> tuple[str, ...]:
-    """Return the names of materials: built-in, then those of entry points in the group `diorama.materials`."""
-    return tuple(dict.fromkeys((*MATERIALS, *_added("diorama.materials"))))
-
-
-def transmits(material: str) -> bool:
-    """Return whether light passes through a material; images of such materials need more samples.
-
-    Built-in materials are listed in the vocabulary, those of packages by entry points of group
-    `diorama.transmitting_materials`. Only the names are read: nothing is imported.
-    """
-    return material in (TRANSMITTING if material in MATERIALS else _added("diorama.transmitting_materials"))
+    """Return the names of all shapes, flat ones after Diorama's other shapes."""
+    found = plugins("shapes")
+    return tuple(dict.fromkeys((*(name for name in found if found[name].own), *FLAT_SHAPES, *found)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from scene_specs.language.notebook import html_of
 from scene_specs.language.spec import Byte, EpisodeId, Name, OutlineSpec, Pass, Seed, SpecModel, Vector3
@@ -50,12 +50,22 @@ class Settings(SpecModel):
 
 
 class SceneMaterial(SpecModel):
-    """name: a built-in material, or "blend". strength: of emission. blend, group: see MaterialSpec."""
+    """name: of a material, or "blend". strength: of emission. blend, group: see MaterialSpec.
+
+    All other keys are parameters of the material that differ from their defaults.
+    """
+
+    model_config = ConfigDict(extra="allow")
 
     name: str
     strength: float = 1.0
     blend: str | None = None
     group: str | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters that differ from their defaults."""
+        return (self.model_extra or {}) | ({} if self.strength == 1.0 else {"strength": self.strength})
 
 
 class SceneObject(SpecModel):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from scene_specs.language.registry import materials, shapes
+from scene_specs.language.materials import load_material
+from scene_specs.language.registry import plugins, shapes
 from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import stage_paths
 from scene_specs.language.vocabulary import COLORS, SIZES
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -35,23 +35,36 @@ def spec_schema() -> dict[str, Any]:
 
 
 def _examples(definitions: dict[str, Any]) -> None:
+    materials = list(plugins("materials"))
     episode, item = definitions["EpisodeSpec"]["properties"], definitions["ObjectSpec"]["properties"]
     drawn = definitions["RandomObjectsSpec"]["properties"]
     episode["id"]["examples"] = ["demo/first/0001"]
-    episode["stage"]["examples"] = sorted(stage_paths())
+    episode["stage"]["examples"] = sorted(plugins("stages"))
     item["shape"]["examples"] = [*shapes(), "shapenet:chairs/#3", {"polygon": [[0, 0], [4, 0], [0, 3]]}]
     item["place"]["examples"] = ["center", "top_left"]
     item["color"]["examples"] = [*COLORS, [240, 191, 29]]
-    item["material"]["examples"] = list(materials())
+    item["material"]["examples"] = materials
     item["size"]["examples"] = [*SIZES, 0.5]
     item["location"]["examples"] = [[1.0, -0.5], [1.0, -0.5, 0.7]]
     item["rotation_deg"]["examples"] = [30, [90, 0, 45]]
-    definitions["MaterialSpec"]["properties"]["name"]["examples"] = list(materials())
-    definitions["MaterialSpec"]["properties"]["blend"]["examples"] = ["materials/checker.blend"]
-    lists = {"shapes": shapes(), "colors": COLORS, "materials": materials(), "sizes": SIZES}
+    material = definitions["MaterialSpec"]["properties"]
+    material["name"]["examples"] = materials
+    material["blend"]["examples"] = ["materials/checker.blend"]
+    own = [name for name, registered in plugins("materials").items() if registered.own]
+    definitions["MaterialSpec"]["allOf"] = [_parameters(name, material) for name in own]
+    lists = {"shapes": shapes(), "colors": COLORS, "materials": materials, "sizes": SIZES}
     for key, words in lists.items():
         drawn[key]["examples"] = [list(words)]
     drawn["combinations"]["examples"] = [[["cube", "red"], ["sphere", "blue"]]]
+
+
+def _parameters(name: str, material: dict[str, Any]) -> dict[str, Any]:
+    """Return the rule for the keys of a built-in material. material: properties of MaterialSpec."""
+    parameters = load_material(name).Parameters.model_json_schema()["properties"]
+    return {
+        "if": {"properties": {"name": {"const": name}}, "required": ["name"]},
+        "then": {"properties": dict.fromkeys(material, True) | parameters, "additionalProperties": False},
+    }
 
 
 def schema_text() -> str:

@@ -61,15 +61,22 @@ class ObjectViewSpec(SpecModel):
 class MaterialSpec(SpecModel):
     """A material with parameters, or one from a .blend file.
 
-    name: a built-in material. strength: of `emission`, linear radiance factor.
+    name: of a material. strength: a parameter of `emission`. All other keys are parameters of the material.
     blend, group: a .blend file below an asset root, and a shader node group in it. If the group has an input "Color",
     the input gets the object's color.
     """
+
+    model_config = ConfigDict(extra="allow")
 
     name: str | None = None
     strength: Positive | None = None
     blend: Annotated[str, StringConstraints(min_length=1, max_length=400)] | None = None
     group: Annotated[str, StringConstraints(min_length=1, max_length=63)] | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters as given, not checked."""
+        return (self.model_extra or {}) | ({} if self.strength is None else {"strength": self.strength})
 
 
 class OutlineSpec(SpecModel):

@@ -1,6 +1,6 @@
 """Stages: camera, lights, ground and defaults of scenes. A stage is a JSON file; built-in ones are in `assets/stages`.
 
-A package adds a stage with an entry point in the group `diorama.stages`: a function that returns the path of the file.
+They are plug-ins; see scene_specs/language/registry.py.
 """
 
 from __future__ import annotations
@@ -8,14 +8,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib import metadata, resources
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from pydantic import Field
 
-from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.errors import DioramaError
+from scene_specs.language.registry import PluginError, plugin, plugins
 from scene_specs.language.spec import AreaSpec, Byte, EpisodeSpec, Finite, NotNegative, Positive, SpecModel, Vector3
 from scene_specs.language.vocabulary import COLORS, SIZES, linear_of_name, linear_of_srgb
 
@@ -185,24 +184,24 @@ class Stage(SpecModel):
 
 def stage_paths() -> dict[str, Path]:
     """Return name -> file of every stage: built-in ones and those of installed packages."""
-    folder = Path(str(resources.files("assets"))) / "stages"
-    paths = {path.stem: path for path in sorted(folder.glob("*.json"))}
-    for point in sorted(metadata.entry_points(group="diorama.stages"), key=lambda p: p.name):
-        paths.setdefault(point.name, Path(point.load()()))
-    return paths
+    return {name: registered.load() for name, registered in plugins("stages").items()}
 
 
 @lru_cache(maxsize=64)
 def load_stage(name: str) -> Stage:
     """Return the stage with this name. Raises StageError."""
-    paths = stage_paths()
-    if name not in paths:
-        problem = f"unknown stage {name!r}; there are: {', '.join(sorted(paths))}"
-        raise StageError("; ".join(filter(None, (problem, did_you_mean(name, paths)))))
+    path = _path(name)
     try:
-        return Stage.model_validate_json(paths[name].read_bytes())
+        return Stage.model_validate_json(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise StageError(f"stage {name!r}: {paths[name]}: {error}") from error
+        raise StageError(f"stage {name!r}: {path}: {error}") from error
+
+
+def _path(name: str) -> Path:
+    try:
+        return cast("Path", plugin("stages", name).load())
+    except PluginError as error:
+        raise StageError(str(error)) from error
 
 
 def stage_of(spec: EpisodeSpec) -> Stage:
@@ -227,4 +226,4 @@ def _on_canvas(name: str, canvas: tuple[int, int]) -> Stage:
 def stage_digest(name: str) -> str:
     """Return the SHA-256 of the stage's file, hexadecimal."""
     load_stage(name)
-    return hashlib.sha256(stage_paths()[name].read_bytes()).hexdigest()
+    return hashlib.sha256(_path(name).read_bytes()).hexdigest()

@@ -27,12 +27,9 @@ COLORS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
 # Half the edge of the 2 x 2 x 2 mesh after scaling, in Blender units.
 SIZES: Mapping[str, float] = MappingProxyType({"large": 0.7, "small": 0.35})
 
-# Materials of random objects; `MATERIALS` are those that a spec can name.
+# Materials of random objects; those that a spec can name are plug-ins.
 CLEVR_MATERIALS: tuple[str, ...] = ("rubber", "metal")
 MEWL_MATERIALS: tuple[str, ...] = ("rubber", "metal", "glass")
-MATERIALS: tuple[str, ...] = ("rubber", "metal", "glass", "matte", "emission")
-# Materials that light passes through.
-TRANSMITTING: tuple[str, ...] = ("glass",)
 
 RELATIONS: tuple[str, ...] = ("left", "right", "front", "behind")
 OPPOSITE: Mapping[str, str] = MappingProxyType({"left": "right", "right": "left", "front": "behind", "behind": "front"})

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from render.export.clevr_masks import export
+from render.export.formats.clevr_masks import export
 from render.export.protocol import ExportOptions
 from render.gallery.episode_facts import page_data, search_row
 from render.geometry.shapenet.library import Library

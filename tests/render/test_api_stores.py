@@ -173,3 +173,9 @@ def test_wrong_exports_are_errors(tmp_path: Path) -> None:
         diorama.export(tmp_path / "none.lance", "folder", tmp_path / "out", shard_size=2)
     with pytest.raises(diorama.DioramaError, match="did you mean 'folder'"):
         diorama.export(tmp_path / "none.lance", "foldr", tmp_path / "out")
+
+
+def test_an_unknown_renderer_is_refused_before_a_store_is_made(tmp_path: Path) -> None:
+    with pytest.raises(diorama.PluginError, match="did you mean 'cycles'"):
+        diorama.render_to_store(episodes("a"), tmp_path / "out.lance", size=(32, 24), renderer="cycle")
+    assert list(tmp_path.iterdir()) == []

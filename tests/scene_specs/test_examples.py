@@ -12,9 +12,10 @@ import pytest
 from scene_specs.language import spec as language
 from scene_specs.language.model_names import is_model
 from scene_specs.language.outlines import FLAT_SHAPES
+from scene_specs.language.registry import plugins
 from scene_specs.language.schema import schema_text, spec_schema
 from scene_specs.language.spec import SpecModel
-from scene_specs.language.vocabulary import COLORS, MATERIALS, RELATIONS, SHAPES, SIZES
+from scene_specs.language.vocabulary import COLORS, RELATIONS, SHAPES, SIZES
 from scene_specs.reading.source import SpecSource, parse_episode
 from tests.scene_specs.reading.broken_specs import BROKEN, episode
 from tests.scene_specs.strategies import EXAMPLES
@@ -53,7 +54,7 @@ def test_together_they_use_every_field_and_word() -> None:
     for key, known in words.items():
         used = {value for value in values_of(key, everything) if isinstance(value, str)}
         assert {value for value in used if not is_model(value)} == set(known)
-    assert set(materials) - {None} == set(MATERIALS)
+    assert set(materials) - {None} == set(plugins("materials"))
     assert {name for names in values_of("passes", everything) for name in names} == set(get_args(language.Pass))
 
 

@@ -29,11 +29,11 @@ import numpy as np
 
 from render.model.errors import RenderError
 from render.model.png import decode_png
-from render.renderers.cycles import materials
 from render.renderers.cycles import stage_setup as stages
 from render.renderers.cycles.blender_meshes import mesh_data
 from render.renderers.cycles.capture import captured
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
+from render.renderers.cycles.node_tree import build_material
 from render.renderers.cycles.render_settings import apply_settings
 from scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject
 from scene_specs.language.vocabulary import linear_of_srgb
@@ -73,7 +73,7 @@ def prepare(folder: Path, scene: Scene, shapes: tuple[str, ...]) -> None:
             item = bpy.data.objects.new(f"shape {shape}", mesh_data(shape))
             bpy.data.libraries.write(str(folder / f"{shape}.blend"), {item}, fake_user=True)
         for name in MATERIALS:
-            made = materials.build(SceneMaterial(name=name), None)
+            made = build_material(SceneMaterial(name=name))
             made.name = f"material {name}"
             bpy.data.libraries.write(str(folder / f"{name}.blend"), {made}, fake_user=True)
     if not (folder / _BASE).is_file():

@@ -1,1 +1,17 @@
 """The Cycles renderer: the only package that imports bpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from render.renderers.cycles.cycles_renderer import CyclesRenderer
+
+
+def create_renderer(device: str, threads: int, asset_roots: Sequence[Path]) -> CyclesRenderer:
+    """Return a new renderer. Raises DeviceError."""
+    from render.renderers.cycles.cycles_renderer import CyclesRenderer
+
+    return CyclesRenderer(device, threads, asset_roots)

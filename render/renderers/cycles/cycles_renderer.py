@@ -24,16 +24,21 @@ from render.geometry.marks import with_fixation
 from render.geometry.outlines import outline_of
 from render.model.errors import RenderError
 from render.model.passes import Passes
-from render.renderers.cycles import devices, materials
+from render.renderers.cycles import devices
 from render.renderers.cycles import stage_setup as stages
+from render.renderers.cycles.blend_material import build_blend
 from render.renderers.cycles.blender_meshes import OutlineMeshes, mesh_data
 from render.renderers.cycles.capture import captured
 from render.renderers.cycles.exr_passes import Exr
 from render.renderers.cycles.model_objects import ModelStore
+from render.renderers.cycles.node_tree import build_material
 from render.renderers.cycles.render_settings import apply_settings
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
 from scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView
 from scene_specs.language.stage import load_stage
+
+# Parameters are numbers, so a run may use any number of materials.
+_KEPT_MATERIALS = 128
 
 
 def scratch_folder() -> Path:
@@ -113,6 +118,7 @@ class CyclesRenderer:
         linked += stages.apply_lights(self._scene, frame.lights)
         linked += [self._object(k, item) for k, item in enumerate(frame.objects)]
         self._models.trim(len(frame.objects))
+        self._trim_materials(len(frame.objects))
         collection = self._scene.collection
         for item in list(collection.objects):
             collection.objects.unlink(item)
@@ -147,10 +153,19 @@ class CyclesRenderer:
 
     def _material(self, material: SceneMaterial) -> Any:
         path = self._find(material.blend) if material.blend is not None else None
-        key = (material, path)
-        if key not in self._blender.materials:
-            self._blender.materials[key] = materials.build(material, path, self._roots)
-        return self._blender.materials[key]
+        key, built = (material, path), self._blender.materials
+        # Made again at the end: the first are the least recently used.
+        built[key] = built.pop(key, None) or (
+            build_material(material) if path is None else build_blend(material, path, self._roots)
+        )
+        return built[key]
+
+    def _trim_materials(self, used: int) -> None:
+        """Remove materials that were not used lately; those of .blend files, whose node groups would stay, are kept."""
+        built = self._blender.materials
+        plain = [key for key in built if key[1] is None]
+        for key in plain[: max(len(plain) - max(_KEPT_MATERIALS, used), 0)]:
+            bpy.data.materials.remove(built.pop(key))
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         """Render one view. Raises RenderError with the messages of Cycles, AssetError."""

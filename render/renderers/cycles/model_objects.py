@@ -16,7 +16,7 @@ import numpy as np
 
 from render.geometry.shapenet import Model, load_model
 from render.model.errors import AssetError
-from render.renderers.cycles.materials.model import build
+from render.renderers.cycles.model_material import build_model_material
 
 SHARP_DEG = 40.0
 # Maximum number of models in memory, and of their faces together: about 300 MB in Blender.
@@ -96,7 +96,7 @@ def _build(model: Model) -> ModelData:
                 problem = f"texture {look.texture}: Blender can't read it: {error}"
                 raise AssetError(f"model {model.path}: {problem}") from error
             images.append(image)
-        materials.append(build(look, image))
+        materials.append(build_model_material(look, image))
     return ModelData(model.sha256, _mesh(model, materials), tuple(materials), tuple(images))
 
 

@@ -26,10 +26,11 @@ def probe(device: str, size: int = 8) -> dict[str, Any]:
     imported = time.perf_counter()
     from render.compiler import compile_episode
     from render.model.profiles import settings_for
+    from scene_specs.language.registry import plugins
     from scene_specs.language.spec import EpisodeSpec
-    from scene_specs.language.vocabulary import MATERIALS
 
-    objects = [{"shape": "sphere", "material": name, "size": "small"} for name in MATERIALS]
+    names = [name for name, registered in plugins("materials").items() if registered.own]
+    objects = [{"shape": "sphere", "material": name, "size": "small"} for name in names]
     spec = EpisodeSpec.model_validate({"version": 1, "id": "doctor", "frames": [{"objects": objects}]})
     scene = compile_episode(spec, settings_for("draft", size, size))
     renderer = CyclesRenderer(device)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,46 +16,40 @@ from render.model.errors import UsageError
 from render.model.profiles import episode_settings
 from render.model.record import RenderKey
 from render.store.resume import difference
+from scene_specs.language.registry import PluginError
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.stage import load_stage
+from tests import distributions as registry
 from tests.factories import make_scene
 
 CUBE = {"shape": "cube", "color": "red", "material": "rubber", "size": "large"}
-ENTRY_POINTS = """
-[diorama.materials]
-velvet = diorama_lab.velvet:build
-rubber = diorama_lab.velvet:build
-[diorama.shapes]
-octahedron = diorama_lab:octahedron
-[diorama.stages]
-evening = diorama_lab:evening
-"""
+ENTRY_POINTS = {
+    "materials": "velvet = diorama_lab.velvet",
+    "shapes": "octahedron = diorama_lab:octahedron",
+    "stages": "evening = diorama_lab:evening",
+    "renderers": "brush = diorama_lab.velvet:Brush",
+}
 
 
 def forget() -> None:
-    for cached in (plugins._plugins, plugins._identity, plugins._renderer_identity):
-        cached.cache_clear()
+    registry.forget()
+    plugins._identity.cache_clear()
 
 
 @pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The package of an installed distribution; its materials import bpy, which must not happen here."""
-    info, package = tmp_path / "diorama_lab-0.1.0.dist-info", tmp_path / "diorama_lab"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: diorama-lab\nVersion: 0.1.0\n")
-    (info / "entry_points.txt").write_text(ENTRY_POINTS)
-    package.mkdir()
+def lab(tmp_path: Path) -> Iterator[Path]:
+    """The package of an installed distribution; its materials are not imported for the key."""
     ours = assets.package_assets()
-    files = {"octahedron": ours / "meshes/cube.npz", "evening": ours / "stages/clevr.json"}
-    (package / "__init__.py").write_text("".join(f"def {name}(): return {str(p)!r}\n" for name, p in files.items()))
-    (package / "velvet.py").write_text("raise AssertionError('imported')\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    forget()
-    yield package
-    forget()
+    files = {"octahedron": ours / "shapes/cube.npz", "evening": ours / "stages/clevr.json"}
+    code = "".join(f"def {name}(): return {str(path)!r}\n" for name, path in files.items())
+    package = {"diorama_lab/__init__.py": code, "diorama_lab/velvet.py": "raise AssertionError('imported')\n"}
+    registry.write_distribution(tmp_path, "diorama-lab", ENTRY_POINTS, package)
+    plugins._identity.cache_clear()
+    with registry.installed(tmp_path):
+        yield tmp_path / "diorama_lab"
+    plugins._identity.cache_clear()
     for cached in (assets._stage_digest, load_mesh, load_stage):
         cached.cache_clear()
-    sys.modules.pop("diorama_lab", None)
 
 
 def key(renderer: str = "cycles", **changes: Any) -> RenderKey:
@@ -96,7 +89,8 @@ def test_another_version_of_the_distribution_makes_another_episode(lab: Path) ->
 
 
 def test_only_the_plugins_that_an_episode_may_use_count(lab: Path) -> None:
-    assert plugin_names(key()) == [], "no package can replace rubber"
+    assert plugin_names(key()) == []
+    assert plugin_names(key("brush")) == ["plugin:renderer:brush"]
     assert plugin_names(key(frames=[{"objects": [{**CUBE, "shape": "octahedron"}]}])) == ["plugin:shape:octahedron"]
     assert plugin_names(key(stage="evening")) == ["plugin:stage:evening"]
     drawn = {"count": 2, "materials": ["metal", "velvet"]}
@@ -129,6 +123,8 @@ def test_a_renderer_counts_with_the_folder_of_its_module(tmp_path: Path, monkeyp
     assert key(name).hash() != before.hash()
     with pytest.raises(UsageError, match="nowhere"):
         key("nowhere.at_all:Brush")
+    with pytest.raises(PluginError, match="unknown renderer 'cycle'; there are: cycles, fake; did you mean 'cycles'"):
+        key("cycle")
 
 
 def test_a_renderer_in_a_single_file_counts_with_that_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

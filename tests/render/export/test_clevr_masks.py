@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pycocotools import mask as coco
 
 from render.cli.export import main
-from render.export.clevr_masks import export
+from render.export.formats.clevr_masks import export
 from render.export.protocol import ExportOptions, ExportReport
 from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.solid import solid
@@ -110,7 +110,7 @@ def test_stopped_in_the_middle_it_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
     rng = np.random.default_rng(7)
     file = clevr_file(tmp_path / "CLEVR_val_scenes.json", [scene(rng, jittered(rng), 3, SIZE) for _ in range(7)])
     run(file, tmp_path / "whole")
-    monkeypatch.setattr("render.export.clevr_masks._FLUSH", 2)
+    monkeypatch.setattr("render.export.formats.clevr_masks._FLUSH", 2)
 
     done: list[int] = []
 

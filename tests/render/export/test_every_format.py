@@ -13,16 +13,17 @@ from pathlib import Path
 import lance
 import pytest
 
-from render.export import FROM_FILES, SHARDED, format_names, takes_shard_size
+from render.export import reads_files, takes_shard_size
 from render.export.protocol import ExportOptions
 from render.model.errors import ConflictError, StoreError, UsageError
 from render.store.lance.lance_store import LanceStore
+from scene_specs.language.registry import plugins
 from tests.render.export.helpers import contents, make_store, run, unfinished
 from tests.render.store.rendered import rendered
 
 # These take their own episodes only, and have tests of their own.
 OF_BENCHMARKS = {"mewl", "iwisdm", "kilogram", "malevic"}
-FORMATS = [name for name in format_names() if name not in FROM_FILES and name not in OF_BENCHMARKS]
+FORMATS = [name for name in plugins("exports") if not reads_files(name) and name not in OF_BENCHMARKS]
 ROOT = Path(__file__).parents[3]
 
 
@@ -32,7 +33,7 @@ def store(tmp_path: Path) -> LanceStore:
 
 
 def test_the_formats_that_are_promised() -> None:
-    assert {"folder", "clevr", "coco", "webdataset", "huggingface", "clevr-masks"} <= set(format_names())
+    assert {"folder", "clevr", "coco", "webdataset", "huggingface", "clevr-masks"} <= set(plugins("exports"))
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -97,12 +98,8 @@ def test_a_choice(store: LanceStore, tmp_path: Path, name: str) -> None:
 def test_a_shard_size_decides_on_files_where_the_format_says_so(store: LanceStore, tmp_path: Path, name: str) -> None:
     run(store, name, tmp_path / "one", ExportOptions(shard_size=1))
     run(store, name, tmp_path / "many", ExportOptions(shard_size=4))
-    assert (contents(tmp_path / "one") != contents(tmp_path / "many")) == (name in SHARDED)
-    assert takes_shard_size(name) == (name in SHARDED)
-
-
-def test_a_format_of_another_package_may_have_shards() -> None:
-    assert takes_shard_size("somebody-elses")
+    assert (contents(tmp_path / "one") != contents(tmp_path / "many")) == takes_shard_size(name)
+    assert takes_shard_size(name) == (name in {"webdataset", "huggingface"})
 
 
 @pytest.mark.parametrize(("number", "said"), [(errno.EWOULDBLOCK, "another export"), (errno.ENOLCK, "can't be locked")])

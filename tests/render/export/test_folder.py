@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from render.export.atomic_output import output_lock
-from render.export.folder import export
+from render.export.formats.folder import export
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.errors import ConflictError, StoreError, UsageError
 from render.model.record import EpisodeRecord

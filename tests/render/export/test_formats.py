@@ -1,37 +1,36 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from render.export import exporter, format_names
+from render.export import exporter, reads_files, takes_shard_size
 from render.export.protocol import ExportReport
-from render.model.errors import UsageError
+from scene_specs.language.registry import PluginError, plugins
+from tests.distributions import installed, write_distribution
 
 
 def test_every_format_can_be_loaded() -> None:
-    assert "folder" in format_names()
-    for name in format_names():
+    assert "folder" in plugins("exports")
+    for name in plugins("exports"):
         assert callable(exporter(name))
 
 
 def test_an_unknown_format_is_named_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"unknown format 'foldr'.*did you mean 'folder'"):
+    with pytest.raises(PluginError, match=r"unknown export 'foldr'.*did you mean 'folder'"):
         exporter("foldr")
-    with pytest.raises(UsageError, match="unknown format 'base'"):
+    with pytest.raises(PluginError, match="unknown export 'base'"):
         exporter("base")
 
 
-def test_an_entry_point_adds_a_format(monkeypatch: pytest.MonkeyPatch) -> None:
-    from importlib import metadata
-
-    def mine() -> None: ...
-
-    monkeypatch.setattr(f"{__name__}.mine", mine, raising=False)
-    point = metadata.EntryPoint("mine", f"{__name__}:mine", "diorama.exports")
-    monkeypatch.setattr(
-        "render.export.metadata.entry_points", lambda **what: metadata.EntryPoints([point]).select(**what)
-    )
-    assert "mine" in format_names()
-    assert exporter("mine") is mine  # type: ignore[comparison-overlap]
+def test_packages_add_formats(tmp_path: Path) -> None:
+    points = "alone = acme_export:export\nfiles = acme_export"
+    code = "FROM_FILES = True\ndef export(): ...\n"
+    write_distribution(tmp_path, "acme", {"exports": points}, {"acme_export.py": code})
+    with installed(tmp_path):
+        assert exporter("alone") is exporter("files")
+        assert (reads_files("alone"), reads_files("files")) == (False, True)
+        assert (takes_shard_size("alone"), takes_shard_size("files")) == (True, False)
 
 
 def test_a_long_report_stays_readable() -> None:

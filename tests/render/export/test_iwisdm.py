@@ -15,7 +15,7 @@ from PIL import Image
 from pycocotools import mask as coco
 
 from render.episode.make_record import make_record
-from render.export.iwisdm import export
+from render.export.formats.iwisdm import export
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.errors import SpecError
 from render.model.profiles import settings_for

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from render.episode.make_record import make_record
-from render.export.kilogram import export
+from render.export.formats.kilogram import export
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord

@@ -17,7 +17,7 @@ from PIL import Image
 
 from render.cli.specs import main
 from render.episode.make_record import make_record
-from render.export.malevic import export
+from render.export.formats.malevic import export
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord

@@ -15,7 +15,7 @@ from pycocotools import mask as coco
 from render.cli.specs import main as render_specs
 from render.compiler import compile_episode
 from render.episode.make_record import make_record
-from render.export.mewl import export
+from render.export.formats.mewl import export
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +14,10 @@ from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.solid import solid
 from render.model.profiles import settings_for
 from render.run.worker import Task
-from scene_specs.language import registry
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import parse_episode
+from tests.distributions import installed, write_distribution
 
 STANDARD = settings_for("standard", 320, 240).model_copy(update={"samples": 20, "glass_samples": 220})
 
@@ -157,18 +157,13 @@ def test_a_worker_gets_the_time_of_the_samples_that_glass_takes() -> None:
 
 
 @pytest.fixture
-def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Materials of other packages: `ice` transmits light, `velvet` does not; `rubber` is Diorama's own."""
-    groups = {"diorama.materials": ("ice", "velvet"), "diorama.transmitting_materials": ("ice", "rubber")}
-    points = [
-        metadata.EntryPoint(name, f"not_installed.{name}:build", group)
-        for group, names in groups.items()
-        for name in names
-    ]
-    monkeypatch.setattr(metadata, "entry_points", lambda group: metadata.EntryPoints(points).select(group=group))
-    registry._added.cache_clear()
-    yield
-    registry._added.cache_clear()
+def packages(tmp_path: Path) -> Iterator[None]:
+    """Materials of another package: light passes through `ice`, but not through `velvet`."""
+    code = "Parameters = build = None\nTRANSMISSIVE = {}\n"
+    files = {"lab_stuff/ice.py": code.format(True), "lab_stuff/velvet.py": code.format(False)}
+    write_distribution(tmp_path, "lab", {"materials": "* = lab_stuff"}, files)
+    with installed(tmp_path):
+        yield
 
 
 @pytest.mark.usefixtures("packages")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from render.model.errors import UsageError
-from render.renderers.factory import make_renderer
+from render.renderers import make_renderer
 from render.renderers.fake import FakeRenderer
+from scene_specs.language.registry import PluginError
+from tests.distributions import installed, write_distribution
 
 
 @pytest.mark.parametrize(
@@ -14,19 +17,29 @@ from render.renderers.fake import FakeRenderer
     [
         (
             "cycle",
-            r"unknown renderer 'cycle'; there are: cycles, fake, or package.module:Class \(did you mean 'cycles'",
+            r"unknown renderer 'cycle'; there are: cycles, fake; did you mean 'cycles'",
         ),
         ("tests.nowhere", "unknown renderer 'tests.nowhere'"),
-        (":Negative", "unknown renderer ':Negative'"),
-        ("tests.nowhere:Negative", "can't import Negative from module tests.nowhere: .*No module named"),
-        ("render.renderers.fake:Real", "can't import Real from module render.renderers.fake: .*no attribute 'Real'"),
+        (":Negative", "renderer ':Negative': can't import :Negative: ValueError"),
+        ("tests.nowhere:Negative", "can't import tests.nowhere:Negative: .*No module named"),
+        ("render.renderers.fake:Real", "can't import render.renderers.fake:Real: .*no attribute 'Real'"),
     ],
 )
 def test_an_unknown_renderer_is_an_error_that_names_it(name: str, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(PluginError, match=words):
         make_renderer(name)
 
 
 def test_a_name_gives_a_renderer() -> None:
     assert isinstance(make_renderer("fake"), FakeRenderer)
     assert type(make_renderer("tests.render.run.renderers:Slow")).__name__ == "Slow"
+
+
+def test_a_registered_renderer_gets_the_device(tmp_path: Path) -> None:
+    code = "class Brush:\n    @classmethod\n    def create_renderer(cls, *what): return what\nclass Plain: ...\n"
+    points = "brush = lab_brush:Brush\nplain = lab_brush:Plain"
+    write_distribution(tmp_path, "lab", {"renderers": points}, {"lab_brush.py": code})
+    with installed(tmp_path):
+        given: object = make_renderer("brush", "cuda", 3, (tmp_path,))
+        assert given == ("cuda", 3, (tmp_path,))
+        assert type(make_renderer("plain")).__name__ == "Plain"

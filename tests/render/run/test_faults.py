@@ -80,7 +80,7 @@ def test_workers_that_never_start_end_the_run(farm: Farm) -> None:
 
 
 def test_a_renderer_that_is_not_there_is_named(farm: Farm) -> None:
-    found = farm.run(farm.write("a"), "--device", "cpu", renderer="NoSuchClass", code=1)
+    found = farm.run(farm.write("a"), "--device", "cpu", renderer="NoSuchClass", code=2)
     assert "NoSuchClass" in found["stderr"]
 
 

@@ -167,7 +167,7 @@ TOP = [
     whole("default frame name", "frames[1].name", "unique", frames=[{}, {"name": "frame-0"}]),
 ]
 OBJECTS = [
-    item("unknown shape", "shape", 'found "cubes"', "cube, sphere, cylinder", "did you mean 'cube'?", shape="cubes"),
+    item("unknown shape", "shape", 'found "cubes"', "cube, cylinder, sphere", "did you mean 'cube'?", shape="cubes"),
     item("unknown color", "color", "did you mean 'purple'?", color="purpel"),
     item("color in capitals", "color", "did you mean 'red'?", color="Red"),
     item("unknown size", "size", "large, small", size="medium"),
@@ -197,7 +197,19 @@ OBJECTS = [
     item("blend upwards", "material.blend", "below an asset root", material={"blend": "../a.blend", "group": "G"}),
     item("blend absolute", "material.blend", "below an asset root", material={"blend": "/a.blend", "group": "G"}),
     item("blend no blend", "material.blend", "ends in .blend", material={"blend": "a.obj", "group": "G"}),
-    item("strength of metal", "material.strength", "only for emission", material={"name": "metal", "strength": 2}),
+    item("strength of metal", "material.strength", "allowed: roughness", material={"name": "metal", "strength": 2}),
+    item(
+        "ior misspelled", "material.iro", "allowed: ior", "did you mean 'ior'", material={"name": "glass", "iro": 1.2}
+    ),
+    item("ior too small", "material.ior", "found 0.5", "at least 1", material={"name": "glass", "ior": 0.5}),
+    item("ior a word", "material.ior", 'found "x"', "a number", material={"name": "glass", "ior": "x"}),
+    item(
+        "blend misspelled",
+        "material.blen",
+        "did you mean 'blend'",
+        material={"blen": "a.blend", "blend": "a.blend", "group": "G"},
+    ),
+    item("parameter of a blend", "material.ior", "need a name", material={"blend": "a.blend", "group": "G", "ior": 2}),
     item("strength negative", "material.strength", "above 0", material={"name": "emission", "strength": -1}),
     frame("same name", "objects[1].name", 'found "a"', "unique", objects=[{"name": "a"}, {"name": "a"}]),
     frame("default name", "objects[1].name", "unique", objects=[{}, {"name": "object-0"}]),

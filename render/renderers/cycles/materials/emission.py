@@ -1,19 +1,28 @@
 """`emission`: a surface that glows in its color and lights its surroundings.
 
-parameter   type          default           meaning
-color       linear RGB    (from the object) color of the emitted light
-strength    number > 0    1                 factor on the emitted radiance (no unit); 1 shows the color exactly
+It takes its color from the object; at strength 1 the image shows the color exactly.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from render.renderers.cycles.materials.nodes import Tree
-from scene_specs.language.scene import SceneMaterial
+from pydantic import Field
+
+from scene_specs.language.spec import SpecModel
+
+if TYPE_CHECKING:
+    from render.renderers.cycles.node_tree import Tree
+
+TRANSMISSIVE = False
 
 
-def build(material: SceneMaterial) -> Any:
-    """The Blender material."""
-    tree = Tree(f"emission {material.strength:g}")
-    return tree.finish(tree.add("Emission", Color=tree.color, Strength=material.strength).outputs[0])
+class Parameters(SpecModel):
+    """Parameters of `emission`."""
+
+    strength: float = Field(1.0, gt=0, le=1e4, description="factor on the emitted radiance (no unit)")
+
+
+def build(tree: Tree, parameters: Parameters) -> Any:
+    """Return the output of the surface's shader."""
+    return tree.add("Emission", Color=tree.color, Strength=parameters.strength).outputs[0]

@@ -1,27 +1,32 @@
-"""`glass`: the colored glass of MEWL, a smooth dielectric that refracts and reflects.
+"""`glass`: the colored glass of MEWL, a dielectric that refracts and reflects.
 
-    parameter   type          default           meaning
-    color       linear RGB    (from the object) tint of refracted and reflected light
-
-    fixed       value         meaning
-    IOR         1.1           index of refraction, inside over outside (no unit)
-    roughness   0             Beckmann distribution; 0 is perfectly smooth
-
-The values are those of the published MEWL material. Light passes through it, so images with much glass get more samples
-(render/geometry/glass.py). The id and depth passes treat it as solid: objects behind it are hidden there.
+The object's color tints refracted and reflected light. The defaults are those of the published MEWL material. Light
+passes through it, so images with much glass get more samples (render/geometry/glass.py). The id and depth passes treat
+it as solid: objects behind it are hidden there. Window glass has an index of refraction of 1.5, water 1.33.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from render.renderers.cycles.materials.nodes import Tree
-from scene_specs.language.scene import SceneMaterial
+from pydantic import Field
+
+from scene_specs.language.spec import SpecModel
+
+if TYPE_CHECKING:
+    from render.renderers.cycles.node_tree import Tree
+
+TRANSMISSIVE = True
 
 
-def build(material: SceneMaterial) -> Any:
-    """The Blender material."""
-    tree = Tree("glass")
-    return tree.finish(
-        tree.add("BsdfGlass", distribution="BECKMANN", Color=tree.color, Roughness=0.0, IOR=1.1).outputs[0]
-    )
+class Parameters(SpecModel):
+    """Parameters of `glass`."""
+
+    ior: float = Field(1.1, ge=1, le=4, description="index of refraction, inside over outside (no unit)")
+    roughness: float = Field(0.0, ge=0, le=1, description="Beckmann roughness (no unit); 0 is perfectly smooth")
+
+
+def build(tree: Tree, parameters: Parameters) -> Any:
+    """Return the output of the surface's shader."""
+    inputs = {"Roughness": parameters.roughness, "IOR": parameters.ior}
+    return tree.add("BsdfGlass", distribution="BECKMANN", Color=tree.color, **inputs).outputs[0]

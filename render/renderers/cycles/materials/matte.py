@@ -1,21 +1,25 @@
-"""`matte`: an ideal diffuse (Lambertian) surface without highlights.
-
-parameter   type          default           meaning
-color       linear RGB    (from the object) diffuse reflectance
-
-fixed       value         meaning
-roughness   0             Lambertian; larger values would be Oren-Nayar
-"""
+"""`matte`: an ideal diffuse surface without highlights, with the object's color as its reflectance."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from render.renderers.cycles.materials.nodes import Tree
-from scene_specs.language.scene import SceneMaterial
+from pydantic import Field
+
+from scene_specs.language.spec import SpecModel
+
+if TYPE_CHECKING:
+    from render.renderers.cycles.node_tree import Tree
+
+TRANSMISSIVE = False
 
 
-def build(material: SceneMaterial) -> Any:
-    """The Blender material."""
-    tree = Tree("matte")
-    return tree.finish(tree.add("BsdfDiffuse", Color=tree.color, Roughness=0.0).outputs[0])
+class Parameters(SpecModel):
+    """Parameters of `matte`."""
+
+    roughness: float = Field(0.0, ge=0, le=1, description="of the Oren-Nayar model (no unit); 0 is Lambertian")
+
+
+def build(tree: Tree, parameters: Parameters) -> Any:
+    """Return the output of the surface's shader."""
+    return tree.add("BsdfDiffuse", Color=tree.color, Roughness=parameters.roughness).outputs[0]

@@ -1,30 +1,37 @@
-"""`metal`: the brushed metal of CLEVR, a mix of two anisotropic reflections.
+"""`metal`: the brushed metal of CLEVR, a mix of two anisotropic GGX reflections in the object's color.
 
-    parameter   type          default           meaning
-    color       linear RGB    (from the object) reflectance of both lobes
-
-    fixed       value         meaning
-    roughness   0.447, 0.1    of the two GGX lobes, 0 is smooth
-    mix         0.6           share of the sharper lobe
-    anisotropy  0.25          of both lobes, 0 is isotropic
-
-The brush direction runs around the object's Z axis (Cycles' default tangent). The values are those of the published
+The brush direction runs around the object's Z axis (Cycles' default tangent). The defaults are those of the published
 CLEVR material.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from render.renderers.cycles.materials.nodes import Tree
-from scene_specs.language.scene import SceneMaterial
+from pydantic import Field
+
+from scene_specs.language.spec import SpecModel
+
+if TYPE_CHECKING:
+    from render.renderers.cycles.node_tree import Tree
+
+TRANSMISSIVE = False
 
 
-def build(material: SceneMaterial) -> Any:
-    """The Blender material."""
-    tree = Tree("metal")
+class Parameters(SpecModel):
+    """Parameters of `metal`."""
+
+    roughness: float = Field(0.447, ge=0, le=1, description="of the broad reflection (no unit); 0 is a mirror")
+    sharp_roughness: float = Field(0.1, ge=0, le=1, description="of the sharp reflection (no unit)")
+    sharpness: float = Field(0.6, ge=0, le=1, description="share of the sharp reflection (no unit)")
+    anisotropy: float = Field(0.25, ge=-1, le=1, description="of both reflections (no unit); 0 is isotropic")
+
+
+def build(tree: Tree, parameters: Parameters) -> Any:
+    """Return the output of the surface's shader."""
+    shared = {"distribution": "GGX", "Color": tree.color, "Anisotropy": parameters.anisotropy}
     lobes = [
-        tree.add("BsdfAnisotropic", distribution="GGX", Color=tree.color, Roughness=roughness, Anisotropy=0.25)
-        for roughness in (0.447, 0.1)
+        tree.add("BsdfAnisotropic", Roughness=roughness, **shared).outputs[0]
+        for roughness in (parameters.roughness, parameters.sharp_roughness)
     ]
-    return tree.finish(tree.mix(0.6, lobes[0].outputs[0], lobes[1].outputs[0]))
+    return tree.mix(parameters.sharpness, *lobes)

@@ -1,29 +1,37 @@
 """`rubber`: the matte plastic of CLEVR, a diffuse body under a soft sheen and a broad white highlight.
 
-    parameter   type          default           meaning
-    color       linear RGB    (from the object) reflectance of the diffuse body and of the sheen
-
-    fixed       value         meaning
-    body        roughness 0   Lambertian
-    sheen       roughness 0.6 Ashikhmin sheen, mixed over the body by a Fresnel term of IOR 1.7
-    highlight   white 0.8     Beckmann reflection of roughness 0.35^0.5, mixed on top by a Fresnel term of IOR 1.2
-
-The values are those of the published CLEVR material.
+Body and sheen have the object's color. A Fresnel term of index 1.7 mixes the Ashikhmin sheen over the Lambertian body,
+another of index `ior` mixes the highlight, a Beckmann reflection of white 0.8, over both. The defaults are those of the
+published CLEVR material.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from render.renderers.cycles.materials.nodes import Tree
-from scene_specs.language.scene import SceneMaterial
+from pydantic import Field
+
+from scene_specs.language.spec import SpecModel
+
+if TYPE_CHECKING:
+    from render.renderers.cycles.node_tree import Tree
+
+TRANSMISSIVE = False
 
 
-def build(material: SceneMaterial) -> Any:
-    """The Blender material."""
-    tree = Tree("rubber")
+class Parameters(SpecModel):
+    """Parameters of `rubber`."""
+
+    roughness: float = Field(0.35**0.5, ge=0, le=1, description="of the highlight (no unit); 0 is a mirror")
+    sheen_roughness: float = Field(0.6, ge=0, le=1, description="of the sheen (no unit)")
+    ior: float = Field(1.2, ge=1, le=4, description="index of refraction of the highlight (no unit)")
+
+
+def build(tree: Tree, parameters: Parameters) -> Any:
+    """Return the output of the surface's shader."""
     diffuse = tree.add("BsdfDiffuse", Color=tree.color, Roughness=0.0)
-    sheen = tree.add("BsdfSheen", distribution="ASHIKHMIN", Color=tree.color, Roughness=0.6)
-    gloss = tree.add("BsdfAnisotropic", distribution="BECKMANN", Color=(0.8, 0.8, 0.8, 1.0), Roughness=0.35**0.5)
+    sheen = tree.add("BsdfSheen", distribution="ASHIKHMIN", Color=tree.color, Roughness=parameters.sheen_roughness)
+    white = {"distribution": "BECKMANN", "Color": (0.8, 0.8, 0.8, 1.0)}
+    gloss = tree.add("BsdfAnisotropic", Roughness=parameters.roughness, **white)
     body = tree.mix(tree.add("Fresnel", IOR=1.7).outputs[0], diffuse.outputs[0], sheen.outputs[0])
-    return tree.finish(tree.mix(tree.add("Fresnel", IOR=1.2).outputs[0], body, gloss.outputs[0]))
+    return tree.mix(tree.add("Fresnel", IOR=parameters.ior).outputs[0], body, gloss.outputs[0])

@@ -1,10 +1,13 @@
-"""Build the node trees of materials, with the color that each takes from its object."""
+"""Build Blender materials: the node tree that a material adds to, with the color that it takes from its object."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import bpy
+
+from scene_specs.language.materials import load_material
+from scene_specs.language.scene import SceneMaterial
 
 
 class Tree:
@@ -61,3 +64,10 @@ class Tree:
         """Connect the surface output and return the material."""
         self.link(surface, self._output.inputs["Surface"])
         return self.material
+
+
+def build_material(material: SceneMaterial) -> Any:
+    """A new Blender material, of any but those of .blend files and models. Raises PluginError."""
+    found = load_material(material.name)
+    tree = Tree(" ".join([material.name, *(f"{key} {value}" for key, value in material.parameters.items())])[:60])
+    return tree.finish(found.build(tree, found.Parameters(**material.parameters)))

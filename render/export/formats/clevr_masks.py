@@ -39,6 +39,7 @@ from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import SIZES
 
+FROM_FILES = True
 FORMAT_VERSION = 1
 # Scenes between two writes of the journal.
 _FLUSH = 200

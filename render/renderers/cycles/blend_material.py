@@ -19,13 +19,13 @@ from typing import Any
 import bpy
 
 from render.model.errors import AssetError
-from render.renderers.cycles.materials.nodes import Tree
+from render.renderers.cycles.node_tree import Tree
 from scene_specs.language.scene import SceneMaterial
 
 _ALLOWED = (bpy.types.ShaderNodeTree, bpy.types.Image, bpy.types.Text, bpy.types.Action)
 
 
-def build(material: SceneMaterial, path: Path, roots: Sequence[Path]) -> Any:
+def build_blend(material: SceneMaterial, path: Path, roots: Sequence[Path]) -> Any:
     """The Blender material. roots: resolved folders that its images may lie in.
 
     Raises AssetError for a missing file or group, a group without shader output, or one that reads other files.

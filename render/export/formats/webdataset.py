@@ -26,6 +26,7 @@ from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.atomic import write_atomic
 
+SHARDED = True
 FORMAT_VERSION = 1
 # About 400 MB with seven small images per episode.
 _EPISODES = 1000

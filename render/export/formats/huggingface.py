@@ -28,6 +28,7 @@ from render.store.rows import table_of
 from scene_specs.language.atomic import write_atomic
 from scene_specs.language.tables import markdown_table
 
+SHARDED = True
 FORMAT_VERSION = 1
 # About 200 MB with seven small images per episode. A reader loads a row group at once.
 _EPISODES = 500

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from render.api import compile_spec
+from render.episode.caching import CachingRenderer
 from render.model.passes import Passes
-from render.renderers.caching import CachingRenderer
 from render.renderers.fake import FakeRenderer
 from scene_specs.language.scene import Scene
 

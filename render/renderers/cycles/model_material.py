@@ -18,10 +18,10 @@ from __future__ import annotations
 from typing import Any
 
 from render.geometry.shapenet import ModelMaterial
-from render.renderers.cycles.materials.nodes import Tree
+from render.renderers.cycles.node_tree import Tree
 
 
-def build(look: ModelMaterial, image: Any | None) -> Any:
+def build_model_material(look: ModelMaterial, image: Any | None) -> Any:
     """The Blender material of one material of a model. image: data-block of its texture, or None."""
     tree = Tree(f"model {look.name}"[:60])
     mix = tree.add("Mix", data_type="RGBA", blend_type="MIX")

@@ -1,0 +1,56 @@
+"""Materials as plug-ins: their parameters, and whether light passes through them.
+
+A material is a module, or an object in one, with
+
+    Parameters      a SpecModel; each parameter has a default and a description with its unit
+    TRANSMISSIVE    whether light passes through it, so that its images get the samples of glass
+    build           a function (tree, parameters) -> output of its shader; tree: render.renderers.cycles.node_tree.Tree
+
+Its docstring is its manual. Checks of specs import it, too, so it must not import bpy at its top.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Protocol, cast
+
+from scene_specs.language.registry import PluginError, plugin, plugins
+from scene_specs.language.spec import SpecModel
+
+
+class Material(Protocol):
+    """What a material provides; see the module."""
+
+    Parameters: type[SpecModel]
+    TRANSMISSIVE: bool
+
+    def build(self, tree: Any, parameters: Any) -> Any:
+        """Add nodes to a tree, and return the output of the shader."""
+        ...
+
+
+def load_material(name: str) -> Material:
+    """Import a material. Raises PluginError."""
+    registered = plugin("materials", name)
+    found = registered.load()
+    missing = [key for key in ("Parameters", "TRANSMISSIVE", "build") if not hasattr(found, key)]
+    if missing:
+        problem = f"material {name!r} of {registered.owner}: has no {', '.join(missing)}"
+        raise PluginError(f"{problem}; docs/spec.md says what a material provides")
+    return cast("Material", found)
+
+
+def transmits(name: str) -> bool:
+    """Return whether light passes through a material; images of such materials need more samples."""
+    return name in plugins("materials") and load_material(name).TRANSMISSIVE
+
+
+def parse_parameters(name: str, given: Mapping[str, Any]) -> SpecModel:
+    """Return the parameters of a material. given: as in JSON. Raises pydantic's ValidationError, PluginError."""
+    return load_material(name).Parameters.model_validate_json(json.dumps(given, default=str), strict=True)
+
+
+def changed_parameters(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given parameters that differ from their defaults. Raises as `parse_parameters`."""
+    return parse_parameters(name, given).model_dump(mode="json", exclude_defaults=True) if given else {}

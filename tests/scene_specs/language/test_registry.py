@@ -1,0 +1,126 @@
+"""The registry of plug-ins, with packages that a test installs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scene_specs.language.registry import PluginError, find_plugin, plugin, plugins, shapes
+from tests.distributions import forget, installed, write_distribution
+
+BROKEN = "raise RuntimeError('broken when imported')\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    with installed(tmp_path):
+        yield tmp_path
+
+
+def acme(folder: Path, noun: str, points: str, **files: str) -> None:
+    write_distribution(folder, "acme-lab", {noun: points}, {"acme_lab/__init__.py": ""} | files)
+    forget()
+
+
+@pytest.mark.parametrize(
+    ("noun", "names"),
+    [
+        ("materials", ["emission", "glass", "matte", "metal", "rubber"]),
+        ("shapes", ["cube", "cylinder", "sphere"]),
+        ("stages", ["clevr", "flat", "quadrants", "studio", "table", "tangram"]),
+        ("renderers", ["cycles", "fake"]),
+    ],
+)
+def test_what_diorama_registers(noun: str, names: list[str]) -> None:
+    own = [name for name, found in plugins(noun).items() if found.own]
+    assert set(names) <= set(own) and own == sorted(own)
+    for name in names:
+        assert plugin(noun, name).load() is not None
+
+
+def test_a_single_object(folder: Path) -> None:
+    acme(
+        folder, "exports", "velvet = acme_lab.cloth:Velvet.build", **{"acme_lab/cloth.py": "class Velvet:\n build = 7"}
+    )
+    found = plugin("exports", "velvet")
+    assert (found.owner, found.version, found.own) == ("acme-lab", "0.1.0", False)
+    assert "acme_lab.cloth" not in sys.modules, "nothing is imported before load"
+    assert found.load() == 7
+
+
+def test_a_package_of_plug_ins(folder: Path) -> None:
+    files = {
+        "acme_lab/things/soft_silk.py": BROKEN,
+        "acme_lab/things/_helper.py": BROKEN,
+        "acme_lab/things/notes.txt": "",
+        "acme_lab/things/__init__.py": BROKEN,
+        "acme_lab/things/big/__init__.py": BROKEN,
+        "acme_lab/things/data/file.json": "{}",
+    }
+    acme(folder, "exports", "* = acme_lab.things", **files)
+    assert [name for name, found in plugins("exports").items() if not found.own] == ["big", "soft-silk"]
+    assert plugin("exports", "soft-silk").module == "acme_lab.things.soft_silk"
+
+
+def test_data_is_the_path_of_a_file_in_both_forms(folder: Path) -> None:
+    code = "def one(): return __file__"
+    acme(folder, "shapes", "one = acme_lab:one", **{"acme_lab/__init__.py": code})
+    assert plugin("shapes", "one").load() == folder / "acme_lab/__init__.py"
+    write_distribution(
+        folder, "more", {"shapes": "* = more.meshes"}, {"more/__init__.py": "", "more/meshes/two.npz": ""}
+    )
+    forget()
+    assert plugin("shapes", "two").load() == folder / "more/meshes/two.npz"
+    assert shapes()[-2:] == ("one", "two") and {"cube", "circle"} <= set(shapes())
+
+
+def test_a_name_that_two_packages_provide_names_both(folder: Path) -> None:
+    acme(folder, "materials", "silk = acme_lab:silk")
+    write_distribution(folder, "other", {"materials": "silk = other:silk"}, {}, "3.2")
+    forget()
+    with pytest.raises(PluginError, match=r"material 'silk' is provided by acme-lab 0\.1\.0 and by other 3\.2; uninst"):
+        plugins("materials")
+    assert plugins("stages"), "other nouns are not affected"
+
+
+def test_a_name_of_diorama_cannot_be_replaced(folder: Path) -> None:
+    acme(folder, "materials", "glass = acme_lab:glass")
+    with pytest.raises(PluginError, match=r"material 'glass' is provided by diorama .* and by acme-lab 0\.1\.0"):
+        plugin("materials", "rubber")
+
+
+def test_an_unknown_name_has_a_hint() -> None:
+    with pytest.raises(PluginError, match=r"unknown material 'glas'; there are: emission, .*; did you mean 'glass'\?"):
+        plugin("materials", "glas")
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("acme_lab.worn:Worn", r"RuntimeError: broken when imported"),
+        ("acme_lab.gone", r"ModuleNotFoundError: .*acme_lab\.gone"),
+        ("acme_lab:Gone", r"AttributeError: .*Gone"),
+    ],
+)
+def test_what_cannot_be_imported_is_named(folder: Path, value: str, problem: str) -> None:
+    acme(folder, "renderers", f"worn = {value}", **{"acme_lab/worn.py": BROKEN})
+    assert "worn" in plugins("renderers")
+    with pytest.raises(PluginError, match=f"renderer 'worn' of acme-lab: can't import {value}: {problem}"):
+        plugin("renderers", "worn").load()
+
+
+def test_an_object_by_module_and_name(folder: Path) -> None:
+    acme(folder, "renderers", "worn = acme_lab:Worn", **{"acme_lab/__init__.py": "Worn = 3"})
+    assert find_plugin("renderers", "worn") == plugin("renderers", "worn")
+    assert find_plugin("renderers", "acme_lab:Worn").load() == 3
+    assert find_plugin("renderers", "render.renderers.fake:FakeRenderer").own
+
+
+def test_the_first_line_of_the_manual_without_an_import(folder: Path) -> None:
+    acme(
+        folder, "exports", "worn = acme_lab.worn:Worn", **{"acme_lab/worn.py": f'"""First line.\n\nMore."""\n{BROKEN}'}
+    )
+    assert plugin("exports", "worn").summary() == "First line."
