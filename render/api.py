@@ -21,13 +21,14 @@ from render.compiler import compile_episode
 from render.export.protocol import ExportOptions, ExportReport
 from render.export.run_export import run_export
 from render.geometry.shapenet import library_setting
-from render.model.errors import UsageError, describe_wrong
+from render.model.errors import UsageError
 from render.model.passes import Passes, Renderer
 from render.model.profiles import episode_settings
 from render.model.record import EpisodeRecord, FrameAnnotation
 from render.renderers import make_renderer
 from render.store import open_store
 from scene_specs.checks.semantics import check_spec
+from scene_specs.language.diagnostics import option_problems
 from scene_specs.language.notebook import register
 from scene_specs.language.registry import plugin
 from scene_specs.language.scene import MOST_SIDE, Scene
@@ -89,7 +90,8 @@ def generate(benchmark: str, count: int | None = None, seed: int = 0, **options:
     try:
         chosen = found.Options(**given)
     except ValidationError as error:
-        raise UsageError(describe_wrong(error, f"benchmark {benchmark}: ")) from None
+        problems = "\n".join(option_problems(error))
+        raise UsageError(f"benchmark {benchmark}: {problems}") from None
     specs: Iterator[dict[str, Any]] = found.generate(chosen)
     return specs
 

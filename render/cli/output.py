@@ -104,19 +104,6 @@ def progress(items: Iterable[_Data], unit: str, total: int | None = None) -> Ite
 
 
 @contextmanager
-def progress_bar(total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar as `progress` does; call the yielded function with the number of items done since."""
-    from tqdm import tqdm
-
-    with tqdm(total=total, unit=f" {unit}", delay=2, disable=None) as bar:
-
-        def update(done: int) -> None:
-            bar.update(done)
-
-        yield update
-
-
-@contextmanager
 def total_bar(unit: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show a progress bar as `progress` does; call the yielded function with the numbers of done items and of all."""
     from tqdm import tqdm
@@ -126,6 +113,19 @@ def total_bar(unit: str) -> Iterator[Callable[[int, int | None], None]]:
         def update(done: int, total: int | None) -> None:
             bar.total = total
             bar.update(done - bar.n)
+
+        yield update
+
+
+@contextmanager
+def progress_bar(total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar as `progress` does; call the yielded function with the number of items done since."""
+    from tqdm import tqdm
+
+    with tqdm(total=total, unit=f" {unit}", delay=2, disable=None) as bar:
+
+        def update(done: int) -> None:
+            bar.update(done)
 
         yield update
 

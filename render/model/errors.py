@@ -16,17 +16,12 @@ The numbers are exit codes. If some episodes failed and the others are done, `re
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from scene_specs.language.errors import Diagnostic, DioramaError, SpecError
-
-if TYPE_CHECKING:
-    from pydantic import ValidationError
 
 # fmt: off
 __all__ = [
     "AssetError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError", "RenderError",
-    "SpecError", "StoreError", "UsageError", "describe_wrong",
+    "SpecError", "StoreError", "UsageError",
 ]
 # fmt: on
 
@@ -35,14 +30,6 @@ class UsageError(DioramaError):
     """Options that contradict each other, or the store."""
 
     exit_code = 2
-
-
-def describe_wrong(error: ValidationError, prefix: str = "") -> str:
-    """Return one line per wrong option."""
-    return "\n".join(
-        f"{prefix}{'.'.join(map(str, one['loc'])) or 'options'}: found {one['input']!r}: {one['msg']}"
-        for one in error.errors()
-    )
 
 
 class ConflictError(UsageError):

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from render.model.errors import UsageError, describe_wrong
+from render.model.errors import UsageError
+from scene_specs.language.diagnostics import option_problems
 
 DeviceName = Literal["auto", "cpu", "cuda", "optix"]
 Policy = Literal["error", "replace", "keep"]
@@ -67,7 +68,7 @@ def parse_options(values: dict[str, Any]) -> RunOptions:
     try:
         return TypeAdapter(RunOptions).validate_python(values)
     except ValidationError as error:
-        raise UsageError(describe_wrong(error)) from None
+        raise UsageError("\n".join(option_problems(error))) from None
 
 
 def parse_bytes(text: str) -> int:

@@ -54,6 +54,15 @@ def preview_json(value: Any, longest: int = 60) -> str:
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
+def option_problems(error: ValidationError) -> list[str]:
+    """Return one line per wrong option of a function or benchmark: its name, the value found, the values allowed."""
+    lines = []
+    for one in error.errors():
+        name, reason = ".".join(map(str, one["loc"])), one["msg"].removeprefix("Value error, ")
+        lines.append(f"{name}: found {preview_json(one['input'])}: {reason}" if name else reason)
+    return lines
+
+
 def did_you_mean(word: object, known: Iterable[str]) -> str:
     """Return `did you mean ...?` with the known word nearest to `word`, "" if none is near."""
     if not isinstance(word, str):
