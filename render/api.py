@@ -185,7 +185,7 @@ def render_to_store(
     from render.run.options import parse_options
 
     _check_size(size)
-    given = {"renderer": renderer, "device": device, "workers": workers, "policy": resume, **options}
+    given = {"renderer": renderer, "device": device, "workers": workers, "resume": resume, **options}
     run_options = parse_options({"library": library_setting(), **given})
     request = Request(_source(specs), fspath(store), profile, size, limit)
     summary = render_batch(request, run_options, dry_run, progress)

@@ -140,7 +140,7 @@ def main(
         RunOptions(
             logical_gpus=int(logical_gpus) if logical_gpus else None,
             max_failures=1 if fail_fast else max_failures,
-            policy="replace" if replace else "keep" if keep else "error",
+            resume="replace" if replace else "keep" if keep else "error",
             library=library_setting(),
             **options,
         ),

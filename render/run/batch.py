@@ -120,7 +120,7 @@ class Batch:
                 continue
             left -= 1
             try:
-                planner = planner or Planner(peek(self.request.store), self.options.policy)
+                planner = planner or Planner(peek(self.request.store), self.options.resume)
                 decision = self._decide(planner, item.episode)
             except DioramaError as caught:
                 # Wrong specs come first: the rest of the files may have diagnostics.
@@ -142,7 +142,7 @@ class Batch:
 
         Episodes that `plan` found up to date, and that still are, are left out.
         """
-        planner = Planner(store, self.options.policy)
+        planner = Planner(store, self.options.resume)
         for item in islice(self.source, self.request.limit):
             name = item.episode.id
             if name in self._up_to_date and planner.stored(name) == self._up_to_date[name]:

@@ -33,7 +33,7 @@ class RunOptions:
     retries: further tries of an episode whose worker died or hung. max_failures: stop at this number, None never.
     timeout: seconds per image, None to derive it from samples and size.
     store_wait: seconds to retry commits to a store that fails.
-    policy: for ids that are stored already but were made from something else.
+    resume: what to do with ids that are stored already but were made from something else.
     library: root, up and front of the model library, None for the built-in one; see render.geometry.shapenet.
     skip_broken: count episodes with missing or broken assets as failed, instead of stopping before rendering starts.
     renderer: "cycles", "fake", or "package.module:Class" of a Renderer.
@@ -54,7 +54,7 @@ class RunOptions:
     max_failures: _Positive | None = None
     timeout: Annotated[float, Field(gt=0)] | None = None
     store_wait: Annotated[float, Field(ge=0)] = 300.0
-    policy: Policy = "error"
+    resume: Policy = "error"
     renderer: str = "cycles"
     commit_every: _Positive = 16
     asset_roots: tuple[Path, ...] = ()
