@@ -59,7 +59,8 @@ def option_problems(error: ValidationError) -> list[str]:
     lines = []
     for one in error.errors():
         name, reason = ".".join(map(str, one["loc"])), one["msg"].removeprefix("Value error, ")
-        lines.append(f"{name}: found {preview_json(one['input'])}: {reason}" if name else reason)
+        found = "" if one["type"] == "missing" else f"found {preview_json(one['input'])}: "
+        lines.append(f"{name}: {found}{reason}" if name else reason)
     return lines
 
 
