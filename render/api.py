@@ -28,9 +28,10 @@ from render.model.record import EpisodeRecord, FrameAnnotation
 from render.renderers import make_renderer
 from render.store import open_store
 from scene_specs.checks.semantics import check_spec
+from scene_specs.language.benchmark import Series
+from scene_specs.language.benchmark import benchmark as find_benchmark
 from scene_specs.language.diagnostics import option_problems
 from scene_specs.language.notebook import register
-from scene_specs.language.registry import plugin
 from scene_specs.language.scene import MOST_SIDE, Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import SpecSource, parse_episode
@@ -85,15 +86,15 @@ def generate(benchmark: str, count: int | None = None, seed: int = 0, **options:
 
     Raises UsageError for a wrong option, PluginError for an unknown benchmark.
     """
-    found = plugin("benchmarks", benchmark).load()
+    found = find_benchmark(benchmark)
     given = {"seed": seed, **options} if count is None else {"count": count, "seed": seed, **options}
     try:
-        chosen = found.Options(**given)
+        chosen = found.options(**given)
     except ValidationError as error:
         problems = "\n".join(option_problems(error))
         raise UsageError(f"benchmark {benchmark}: {problems}") from None
-    specs: Iterator[dict[str, Any]] = found.generate(chosen)
-    return specs
+    specs = found.function(chosen.run)(chosen)
+    return iter(specs.items if isinstance(specs, Series) else specs)
 
 
 def compile_spec(

@@ -29,6 +29,10 @@ LAZY_IMPORTS = {
     ("render/store/lance/", "lance"): "must not be imported before a process forks or spawns others",
     ("render/store/lance/location.py", "obstore"): "an extra that only stores on S3 need",
     ("render/store/lance/reader.py", "render.store.lance.torch_dataset"): "asks for PyTorch, which most users lack",
+    (
+        "scene_specs/language/registry.py",
+        "scene_specs.language.diagnostics",
+    ): "imports pydantic; the help of commands lists plug-ins without it",
     ("scene_specs/benchmarks/kilogram/measures.py", "nltk"): "takes 0.2 s, and only measures of naming need it",
 }
 PURE = ("scene_specs/", "render/compiler/", "render/geometry/", "render/annotations/")

@@ -9,8 +9,9 @@ import click
 
 from render.cli import options as opt
 from render.cli.command import DioramaCommand
-from render.cli.output import counted, print_json
+from render.cli.output import print_json
 from render.model.errors import UsageError
+from scene_specs.language.writing import counted
 
 # A larger limit is a typing error, and from 2**63 on Python can't count to it.
 _MAX_EPISODES = 10**12

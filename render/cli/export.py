@@ -8,7 +8,8 @@ import click
 
 from render.cli import options as opt
 from render.cli.command import DioramaCommand
-from render.cli.output import counted, total_bar
+from render.cli.output import total_bar
+from scene_specs.language.writing import counted
 
 
 @click.command(cls=DioramaCommand)

@@ -8,17 +8,39 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from render.cli import benchmarks, verification
 from render.cli import options as opt
-from render.cli import specs_icca, specs_iwisdm, specs_kilogram, specs_malevic, specs_mewl, specs_views, verification
 from render.cli.command import DioramaGroup, log
-from render.cli.output import atomic_writer, counted, print_json, write_lines, write_text
+from render.cli.output import print_json, write_lines, write_text
 from render.model.errors import CompileError, SpecError
+from scene_specs.language.writing import atomic_writer, counted
 
 if TYPE_CHECKING:
     from scene_specs.language.spec import EpisodeSpec
 
 
-@click.group(cls=DioramaGroup)
+class _SpecsGroup(DioramaGroup):
+    """Commands of this file, and those of benchmarks, which are imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, sorted."""
+        return sorted({*self.commands, *benchmarks.names()})
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command with this name. Raises PluginError."""
+        return super().get_command(ctx, name) or benchmarks.command(name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands; imports no benchmark."""
+        rows = [
+            (name, self.commands[name].get_short_help_str(60) if name in self.commands else benchmarks.summary(name))
+            for name in self.list_commands(ctx)
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+@click.group(cls=_SpecsGroup)
 @opt.verbose
 def main() -> None:
     """Generate, check, compile and import scene specs.
@@ -28,15 +50,18 @@ def main() -> None:
     """
 
 
-for _command in (
-    *specs_mewl.COMMANDS,
-    *specs_icca.COMMANDS,
-    *specs_iwisdm.COMMANDS,
-    *specs_kilogram.COMMANDS,
-    *specs_malevic.COMMANDS,
-    specs_views.views,
-):
-    main.add_command(_command)
+@main.command(epilog=opt.FILES_HELP)
+@click.argument("name")
+@opt.files
+@opt.as_json
+@opt.out
+def report(name: str, files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
+    """Write the report of a benchmark on its episodes.
+
+    NAME is a benchmark. `render-specs NAME --help` lists its other commands.
+    """
+    benchmark, options = benchmarks.report_of(name)
+    benchmarks.run(benchmark, options(files=files), out, as_json)
 
 
 @main.command()
@@ -125,28 +150,6 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
     if isinstance(episode, Scene):
         return episode.model_copy(update={"settings": settings}).to_json()
     return compile_episode(episode, settings, asset_roots).to_json()
-
-
-def _parse_span(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[int, int]:
-    """Parse `3-10` or `5`. Raises BadParameter."""
-    fewest, dash, most = value.partition("-")
-    if not (fewest.isdecimal() and (most.isdecimal() or not dash) and len(value) < 10):
-        raise click.BadParameter(f"found {value!r}; expected MIN-MAX, such as 3-10, or one number")
-    return (int(fewest), int(most or fewest))
-
-
-@main.command()
-@click.option("--count", type=opt.Number(0), required=True, help="Number of episodes.")
-@click.option("--objects", default="3-10", metavar="MIN-MAX", callback=_parse_span, help="Objects per image.")
-@click.option("--split", default="train", help="Split that the episodes belong to.")
-@opt.seed
-@click.option("--cogent", type=click.Choice(["A", "B"]), help="Condition of CLEVR-CoGenT [default: none].")
-@opt.out
-def clevr(count: int, objects: tuple[int, int], split: str, seed: int, cogent: str | None, out: Path | None) -> None:
-    """Generate CLEVR episodes, one per line."""
-    from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
-
-    _write(clevr_specs(count, objects, split, seed, cogent), out)
 
 
 @main.command(name="import")

@@ -16,7 +16,7 @@ The numbers are exit codes. If some episodes failed and the others are done, `re
 
 from __future__ import annotations
 
-from scene_specs.language.errors import Diagnostic, DioramaError, SpecError
+from scene_specs.language.errors import Diagnostic, DioramaError, SpecError, UsageError
 
 # fmt: off
 __all__ = [
@@ -24,12 +24,6 @@ __all__ = [
     "SpecError", "StoreError", "UsageError",
 ]
 # fmt: on
-
-
-class UsageError(DioramaError):
-    """Options that contradict each other, or the store."""
-
-    exit_code = 2
 
 
 class ConflictError(UsageError):

@@ -57,6 +57,12 @@ class Diagnostic:
         return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+class UsageError(DioramaError):
+    """Options that contradict each other, or the store."""
+
+    exit_code = 2
+
+
 class SpecError(DioramaError):
     """An invalid spec, with all diagnostics found."""
 

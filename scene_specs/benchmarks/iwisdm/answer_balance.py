@@ -11,11 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scene_specs.benchmarks.chi_square import equal_frequencies
+from scene_specs.benchmarks.iwisdm import Balance
 from scene_specs.benchmarks.iwisdm.reader import UnreadableError
 from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
 from scene_specs.benchmarks.iwisdm.verify import frames_of, read_task, stored_answers
-from scene_specs.language.errors import SpecError
+from scene_specs.language.benchmark import Result
+from scene_specs.language.chi_square import equal_frequencies
+from scene_specs.language.errors import SpecError, UsageError
 from scene_specs.language.tables import markdown_table
 
 _KINDS = {"true": "true or false", "false": "true or false", **dict.fromkeys(LOCATIONS, "location")}
@@ -98,3 +100,12 @@ def table(rows: list[dict[str, Any]]) -> str:
         )
     head = ("task", "trials", "answers", "how often each", "p", "by text alone", "conditions that decide")
     return markdown_table(head, lines)
+
+
+def report(options: Balance, episodes: Iterable[Mapping[str, Any]]) -> Result:
+    """The result of `render-specs iwisdm balance`. Raises UsageError for an instruction that can't be read."""
+    try:
+        rows = audit(episodes)
+    except UnreadableError as error:
+        raise UsageError(str(error)) from error
+    return Result(rows, table(rows))

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scene_specs.benchmarks.malevic import Statistics
 from scene_specs.benchmarks.malevic.draw import FEWEST, MOST
 from scene_specs.benchmarks.malevic.labels import K_MEAN, is_big, threshold
 from scene_specs.benchmarks.malevic.sets import SETS
+from scene_specs.language.benchmark import Result
 from scene_specs.language.tables import markdown_table
 
 
@@ -93,3 +95,9 @@ def table(rows: list[dict[str, Any]]) -> str:
         in_a_class = fewest if fewest == most else f"{fewest}-{most}"
         cells.append([*first, in_a_class, *percent[:3], f"{row['k_mean']:.3f} ± {row['k_sd']:.3f}", *percent[3:]])
     return markdown_table([*head, *(f"n={count}" for count in counts)], cells)
+
+
+def statistics(options: Statistics, episodes: Iterable[Mapping[str, Any]]) -> Result:
+    """The result of `render-specs malevic statistics`."""
+    rows = Report(data["task"] for data in episodes).rows()
+    return Result(rows, table(rows))

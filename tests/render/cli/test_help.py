@@ -19,8 +19,12 @@ PROGRAMS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())[
 def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
     """A command and its subcommands, with their full names."""
     yield name, command
-    for below, sub in getattr(command, "commands", {}).items():
-        yield from commands(f"{name} {below}", sub)
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for below in command.list_commands(context):
+            sub = command.get_command(context, below)
+            assert sub is not None
+            yield from commands(f"{name} {below}", sub)
 
 
 def every_command() -> list[tuple[str, click.Command]]:
@@ -42,7 +46,7 @@ OFF_BY_DEFAULT = {
     "render-specs icca play": ["--folders"],
     "render-specs icca prompt": ["--images"],
     "render-specs icca score": ["--plot"],
-    "render-specs iwisdm": ["--benchmark", "--task", "--config"],
+    "render-specs iwisdm": ["--benchmark", "--task", "--config", "--count"],
     "render-specs views": ["--list"],
     "render-store stats": ["--out"],
     "render-store verify": ["--specs-out"],

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import dataclass
 from typing import Literal
 
+from tqdm import tqdm
+
+from render.geometry.model_views import Options
+from render.geometry.shapenet import Library, library, load_model
+from render.model.errors import AssetError, UsageError
+from scene_specs.checks.semantics import check_spec
+from scene_specs.language.benchmark import Series
 from scene_specs.language.errors import spec_error
+from scene_specs.language.foreign import read_text
 from scene_specs.language.rng import generator
 from scene_specs.language.spec import EpisodeSpec, FrameSpec, ObjectSpec, ViewSpec
 
+_log = logging.getLogger(__name__)
 MAX_VIEWS = 100
 # As in scene_specs.language.spec.CameraSpec.
 MAX_DISTANCE, MAX_FRAMING = 1e4, 10.0
@@ -91,3 +101,55 @@ def view_spec(
     frame = FrameSpec(name="model", objects=(item,), views=views, background=background)
     task = {"benchmark": "views", "name": category, "model": identity}
     return EpisodeSpec(version=1, id=episode, seed=seed, stage=stage, frames=(frame,), task=task)
+
+
+def generate(options: Options) -> Series:
+    """Episodes by the options of `render-specs views`. Raises AssetError, SpecError, UsageError."""
+    plan = ViewPlan(options.count, options.elevation, options.yaw, options.start, options.distance, options.framing)
+    look = (options.stage, options.background, options.color, options.material)
+    names = _readable(_find_models(options)[: options.limit], options.skip_broken)
+    specs = [view_spec(name, plan, options.seed, *look) for name in names]
+    for spec in specs:
+        check_spec(spec)
+    dumped = (spec.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for spec in specs)
+    return Series(dumped, len(specs))
+
+
+def _find_models(options: Options) -> list[str]:
+    """Canonical names of the requested models, without duplicates, in order. Raises UsageError."""
+    requested = list(options.models)
+    if options.listed is not None:
+        requested += filter(None, map(str.strip, read_text(options.listed).splitlines()))
+    if not requested:
+        raise UsageError("no models are named; give categories, models, or all")
+    source = library()
+    return list(dict.fromkeys(name for word in requested for name in _expand(word.removeprefix("shapenet:"), source)))
+
+
+def _expand(word: str, source: Library) -> list[str]:
+    """The models that a category, a model, or `all` stands for."""
+    if word == "all":
+        return [name for category in source.categories() for name in _expand(category, source)]
+    if "/" in word:
+        return [source.find(f"shapenet:{word}")[0]]
+    count = len(source.models(word))
+    return [source.find(f"shapenet:{word}/#{number}")[0] for number in range(1, count + 1)]
+
+
+def _readable(names: list[str], skip: bool) -> list[str]:
+    """The models that can be read. Raises AssetError with all the others, unless `skip` leaves them out."""
+    good, broken = [], []
+    for name in tqdm(names, unit=" models", delay=2, disable=None):
+        try:
+            load_model(name)
+            good.append(name)
+        except AssetError as error:
+            broken.append(str(error))
+            if skip:
+                _log.warning("left out: %s", error)
+    if broken and not skip:
+        listed = "; ".join(broken[:5]) + (f"; and {len(broken) - 5} more" if len(broken) > 5 else "")
+        raise AssetError(f"{len(broken)} of {len(names)} models can't be read (--skip-broken omits them): {listed}")
+    if broken:
+        _log.info("left out %d of %d models", len(broken), len(names))
+    return good
