@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,14 @@ import pytest
 import diorama
 import render.annotations
 from render.renderers.fake import FakeRenderer
+from render.run.local_ray import local_ray
 from render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 from tests.test_docs import ROOT, Block, blocks_of
 
 # Those of docs/store.md have tests of their own, those of docs/spec.md are files of a package.
+# The blocks of README.md and docs/python.md run in order, below.
 PAGES = ("docs/shapenet.md", "docs/debugging.md", "docs/iwisdm.md", "docs/icca.md")
-# Their blocks fill stores, each block with the names of those before it.
-IN_ORDER = ("README.md", "docs/python.md")
 BLOCKS = [block for page in PAGES for block in blocks_of(ROOT / page) if block.words == ("python",)]
 
 
@@ -38,19 +39,37 @@ def test_a_block_runs(block: Block) -> None:
     exec(compile(block.text, f"{block.page}:{block.line}", "exec"), names)
 
 
-@pytest.mark.parametrize("page", IN_ORDER)
-def test_the_blocks_of_a_page_run_in_order(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture(scope="module")
+def one_ray() -> Iterator[None]:
+    with local_ray():
+        yield
+
+
+def run_in_order(page: str) -> tuple[dict[str, Any], str]:
+    """Run the blocks of a page, each with the names of those before it; the names and the source."""
     blocks = [block for block in blocks_of(ROOT / page) if block.words == ("python",)]
     names: dict[str, Any] = {}
     for block in blocks:
         exec(compile(block.text, f"{block.page}:{block.line}", "exec"), names)
+    return names, "".join(block.text for block in blocks)
+
+
+@pytest.mark.usefixtures("one_ray")
+def test_the_readme_renders_a_small_dataset() -> None:
+    names, _ = run_in_order("README.md")
+    assert (names["summary"].rendered, names["report"].exported) == (4, 4)
     assert names["record"].images[0].color().shape == (120, 160, 3)
     assert all(len(box) == 4 for box in names["boxes"].values())
-    assert names["report"].exported == len(names["specs"] if page != "README.md" else range(4))
-    used = set(re.findall(r"diorama\.(\w+)\(", "".join(block.text for block in blocks)))
+
+
+@pytest.mark.usefixtures("one_ray")
+def test_the_page_about_python_shows_every_function(capsys: pytest.CaptureFixture[str]) -> None:
+    names, source = run_in_order("docs/python.md")
     functions = {name for name in diorama.__all__ if inspect.isfunction(getattr(diorama, name))}
-    assert functions <= used or page == "README.md"
-    assert "unknown shape" in capsys.readouterr().out or page == "README.md"
+    assert functions <= set(re.findall(r"diorama\.(\w+)\(", source))
+    assert names["report"].exported == 3
+    said = capsys.readouterr().out
+    assert "3 of 3 episodes" in said and "did you mean 'cube'?" in said and "(fail_on)" in said
 
 
 def test_the_example_of_the_readme_has_at_most_ten_lines() -> None:
