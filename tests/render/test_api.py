@@ -7,11 +7,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import diorama
+from render.cli.specs import main as specs_main
 from render.model.errors import UsageError
 from render.model.profiles import settings_for
 from render.renderers.fake import FakeRenderer
@@ -71,6 +74,31 @@ def test_importing_it_is_light() -> None:
     code = "import sys, diorama; print([m for m in ('numpy', 'pydantic', 'bpy', 'ray', 'lance') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_generate_yields_what_the_command_writes(tmp_path: Path) -> None:
+    file = tmp_path / "specs.jsonl"
+    done = CliRunner().invoke(specs_main, ["clevr", "--count", "3", "--objects", "3-4", "--out", str(file)])
+    assert done.exit_code == 0, done.output
+    specs = diorama.generate("clevr", count=3, objects=(3, 4))
+    assert next(specs) == json.loads(file.read_text().splitlines()[0])
+    assert list(specs) == [json.loads(line) for line in file.read_text().splitlines()[1:]]
+    again = diorama.generate("clevr", count=3, seed=2, objects=(3, 4))
+    assert next(again) != json.loads(file.read_text().splitlines()[0])
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "options", "message"),
+    [
+        ("clevr", {}, "benchmark clevr: count: Field required"),
+        ("clevr", {"count": -1}, "count: found -1"),
+        ("clevr", {"count": 1, "colour": "red"}, 'colour: found "red"'),
+        ("clever", {"count": 1}, "did you mean 'clevr'"),
+    ],
+)
+def test_generate_names_wrong_options_at_once(benchmark: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises((diorama.UsageError, diorama.PluginError), match=message):
+        diorama.generate(benchmark, **options)
 
 
 def test_every_public_name_is_there_typed_and_documented() -> None:
