@@ -12,6 +12,8 @@ The commands start here, too. Diorama's package is called `render`, and so is a 
 do with it. If both are installed into one environment, their files mix; this module notices before anything runs.
 """
 
+# ruff: noqa: F403, F405 - the modules with the public names have lists of their own, as this one has
+
 from __future__ import annotations
 
 import sys
@@ -22,27 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from render import __version__
-    from render.api import RenderedImage, compile_spec, export, generate, open_store, render_scene, render_to_store
-    from render.export.protocol import ExportReport
-    from render.model.errors import (
-        AssetError,
-        CompileError,
-        ConflictError,
-        DeviceError,
-        Diagnostic,
-        DioramaError,
-        RenderError,
-        SpecError,
-        StoreError,
-        UsageError,
-    )
-    from render.model.passes import Passes, Renderer
-    from render.model.record import EpisodeRecord
-    from render.renderers.fake import FakeRenderer
+    from render.api import *
+    from render.model.errors import *
     from render.run.summary import Summary
     from scene_specs.language.registry import PluginError
-    from scene_specs.language.scene import Scene
-    from scene_specs.language.spec import EpisodeSpec
 
 # fmt: off
 __all__ = [
@@ -51,14 +36,14 @@ __all__ = [
     "Scene", "SpecError", "StoreError", "Summary", "UsageError", "__version__", "compile_spec", "export", "generate",
     "open_store", "render_scene", "render_to_store",
 ]
-# Where names lie that are not in render.api.
-_HOMES = {
-    "__version__": "render", "EpisodeRecord": "render.model.record", "EpisodeSpec": "scene_specs.language.spec",
-    "ExportReport": "render.export.protocol", "FakeRenderer": "render.renderers.fake", "Passes": "render.model.passes",
-    "PluginError": "scene_specs.language.registry", "Renderer": "render.model.passes",
-    "Scene": "scene_specs.language.scene", "Summary": "render.run.summary", "Diagnostic": "render.model.errors",
-}
 # fmt: on
+# Where names lie that are neither errors nor in render.api. Ray comes with the summary.
+_HOMES = {
+    "__version__": "render",
+    "Diagnostic": "render.model.errors",
+    "PluginError": "scene_specs.language.registry",
+    "Summary": "render.run.summary",
+}
 _COMMANDS = ("batch", "specs", "export", "store", "doctor", "episode", "gallery")
 _OURS = '"""Diorama'
 

@@ -26,6 +26,7 @@ from render.model.passes import Passes, Renderer
 from render.model.profiles import episode_settings
 from render.model.record import EpisodeRecord, FrameAnnotation
 from render.renderers import make_renderer
+from render.renderers.fake import FakeRenderer
 from render.store import open_store
 from scene_specs.checks.semantics import check_spec
 from scene_specs.language.benchmark import Series
@@ -39,15 +40,12 @@ from scene_specs.reading.source import SpecSource, parse_episode
 if TYPE_CHECKING:
     from render.run.summary import Summary
 
+# fmt: off
 __all__ = [
-    "RenderedImage",
-    "compile_spec",
-    "export",
-    "generate",
-    "open_store",
-    "render_scene",
-    "render_to_store",
+    "EpisodeRecord", "EpisodeSpec", "ExportReport", "FakeRenderer", "Passes", "RenderedImage", "Renderer", "Scene",
+    "compile_spec", "export", "generate", "open_store", "render_scene", "render_to_store",
 ]
+# fmt: on
 
 Spec = EpisodeSpec | Scene | Mapping[str, Any]
 

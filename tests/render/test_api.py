@@ -14,7 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 import diorama
+import render.api
 from render.cli.specs import main as specs_main
+from render.model import errors
 from render.model.errors import UsageError
 from render.model.profiles import settings_for
 from render.renderers.fake import FakeRenderer
@@ -102,7 +104,8 @@ def test_generate_names_wrong_options_at_once(benchmark: str, options: dict[str,
 
 
 def test_every_public_name_is_there_typed_and_documented() -> None:
-    assert set(dir(diorama)) == set(diorama.__all__)
+    others = {"PluginError", "Summary", "__version__"}
+    assert set(dir(diorama)) == set(diorama.__all__) == {*render.api.__all__, *errors.__all__, *others}
     for name in diorama.__all__:
         found = getattr(diorama, name)
         assert name.startswith("__") or (found.__doc__ and not found.__name__.startswith("_"))
