@@ -164,7 +164,7 @@ size = click.option(
 )
 device = choice("--device", ["auto", "cpu", "cuda", "optix"], "Render device; any choice but auto must be available.")
 renderer = click.option(
-    "--renderer", default="cycles", help="Renderer: cycles, fake (no Blender), or package.module:Class."
+    "--renderer", default="cycles", help="Renderer: cycles, fake (no Blender), a plug-in, or module:Class."
 )
 asset_root = click.option(
     "--asset-root", "asset_roots", multiple=True, type=FOLDER, help="Folder of .blend assets for specs; repeatable."

@@ -172,9 +172,21 @@ def check_assets() -> Check:
     return Check("assets", True, f"{len(meshes)} meshes, {len(stages)} stages")
 
 
+def check_plugins() -> Check:
+    """Check that no two packages provide one name, and list what packages other than Diorama provide."""
+    from scene_specs.language.registry import NOUNS, plugins
+
+    try:
+        found = [found for noun in NOUNS for found in plugins(noun).values()]
+    except DioramaError as error:
+        return Check("plug-ins", False, str(error))
+    names = [f"{each.noun[:-1]} {each.name} ({each.owner} {each.version})" for each in found if not each.own]
+    return Check("plug-ins", True, f"{len(found) - len(names)} of Diorama" + "".join(f", {name}" for name in names))
+
+
 def examine(device: str, store: str) -> Iterator[Check]:
     """Run all checks, the slow ones in parallel."""
-    quick: list[Callable[[], Check]] = [check_python, check_packages, check_libraries, check_assets]
+    quick: list[Callable[[], Check]] = [check_python, check_packages, check_libraries, check_assets, check_plugins]
     with ThreadPoolExecutor(max_workers=1) as pool:
         blender = pool.submit(check_blender, device)
         for check in quick:

@@ -36,7 +36,7 @@ class RunOptions:
     resume: what to do with ids that are stored already but were made from something else.
     library: root, up and front of the model library, None for the built-in one; see render.geometry.shapenet.
     skip_broken: count episodes with missing or broken assets as failed, instead of stopping before rendering starts.
-    renderer: "cycles", "fake", or "package.module:Class" of a Renderer.
+    renderer: a registered one, such as "cycles" or "fake", or "package.module:Class".
     commit_every: episodes per commit, if they come that fast. json_log: file for one line per event.
     """
 

@@ -149,9 +149,7 @@ def parameter_diagnostics(name: str, given: Mapping[str, Any], at: Path) -> Iter
     if name not in plugins("materials"):
         # An unknown name is reported elsewhere, and hides what its parameters are.
         for key in given if name in ("", "blend", ORIGINAL, PAINTED) else ():
-            known = ("name", "blend", "group")
-            problem = f"unknown key {preview_json(key)}; allowed: {', '.join(known)}; parameters need a name"
-            yield PathDiagnostic((*at, key), problem, did_you_mean(key, known))
+            yield from unknown(key, ("name", "blend", "group"), (*at, key))
     elif given:
         try:
             parse_parameters(name, given)

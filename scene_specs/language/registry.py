@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module, metadata, util
@@ -23,6 +24,8 @@ from scene_specs.language.outlines import FLAT_SHAPES
 
 # Noun -> how files of its packages end. Stages and shapes are data; everything else is code.
 _SUFFIXES = {"stages": ".json", "shapes": ".npz"}
+# The nouns that anything can be registered for, except benchmarks and their players.
+NOUNS = ("exports", "materials", "renderers", "shapes", "stages")
 _OWN = "diorama"
 _OWN_PACKAGES = ("assets", "diorama", "render", "scene_specs")
 
@@ -56,9 +59,11 @@ class Plugin:
 
     def summary(self) -> str:
         """Return the first line of the docstring of its module, "" if it has none; imports only the packages above."""
-        found = util.find_spec(self.module)
-        text = Path(found.origin).read_text("utf-8") if found and found.origin else ""
-        return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+        with suppress(ImportError, OSError, ValueError, SyntaxError):
+            found = util.find_spec(self.module)
+            text = Path(found.origin).read_text("utf-8") if found and found.origin else ""
+            return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+        return ""
 
     def load(self) -> Any:
         """Import it and return the module or the object in it; of a stage or shape, the path of its file.

@@ -13,14 +13,15 @@ from click.testing import CliRunner
 
 from render.cli.doctor import main
 from render.run import doctor
+from tests.distributions import installed, write_distribution
 
 
 def test_this_machine_is_well(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["--device", "cpu", "--store", str(tmp_path / "s.lance"), "--json"])
     checks = {check["name"]: check for check in json.loads(done.stdout)}
     assert done.exit_code == 0, done.stdout
-    names = {"python", "packages", "libraries", "assets", "disk", "blender", "devices", "render", "ray", "store"}
-    assert set(checks) == names
+    quick = {"python", "packages", "libraries", "assets", "plug-ins", "disk"}
+    assert set(checks) == quick | {"blender", "devices", "render", "ray", "store"}
     assert "CPU" in checks["render"]["found"]
 
 
@@ -68,3 +69,14 @@ def test_a_store_that_is_none_is_told(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_told() -> None:
     check = doctor.check_disk("/proc/s.lance")
     assert check.ok is False and "/proc" in check.found
+
+
+def test_plug_ins_of_packages_are_listed_and_two_of_a_name_fail(tmp_path: Path) -> None:
+    write_distribution(tmp_path, "lab", {"materials": "velvet = lab:velvet"}, {})
+    with installed(tmp_path):
+        check = doctor.check_plugins()
+        assert check.ok and check.found.endswith(" of Diorama, material velvet (lab 0.1.0)")
+    write_distribution(tmp_path, "other", {"materials": "velvet = other:velvet"}, {})
+    with installed(tmp_path):
+        check = doctor.check_plugins()
+        assert check.ok is False and "lab 0.1.0 and by other 0.1.0" in check.found

@@ -124,3 +124,4 @@ def test_the_first_line_of_the_manual_without_an_import(folder: Path) -> None:
         folder, "exports", "worn = acme_lab.worn:Worn", **{"acme_lab/worn.py": f'"""First line.\n\nMore."""\n{BROKEN}'}
     )
     assert plugin("exports", "worn").summary() == "First line."
+    assert find_plugin("exports", "acme_lab.gone:x").summary() == ""

@@ -209,7 +209,12 @@ OBJECTS = [
         "did you mean 'blend'",
         material={"blen": "a.blend", "blend": "a.blend", "group": "G"},
     ),
-    item("parameter of a blend", "material.ior", "need a name", material={"blend": "a.blend", "group": "G", "ior": 2}),
+    item(
+        "parameter of a blend",
+        "material.ior",
+        "allowed: name, blend, group",
+        material={"blend": "a.blend", "group": "G", "ior": 2},
+    ),
     item("strength negative", "material.strength", "above 0", material={"name": "emission", "strength": -1}),
     frame("same name", "objects[1].name", 'found "a"', "unique", objects=[{"name": "a"}, {"name": "a"}]),
     frame("default name", "objects[1].name", "unique", objects=[{}, {"name": "object-0"}]),

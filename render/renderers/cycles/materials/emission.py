@@ -5,14 +5,11 @@ It takes its color from the object; at strength 1 the image shows the color exac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
 from scene_specs.language.spec import SpecModel
-
-if TYPE_CHECKING:
-    from render.renderers.cycles.node_tree import Tree
 
 TRANSMISSIVE = False
 
@@ -23,6 +20,6 @@ class Parameters(SpecModel):
     strength: float = Field(1.0, gt=0, le=1e4, description="factor on the emitted radiance (no unit)")
 
 
-def build(tree: Tree, parameters: Parameters) -> Any:
+def build(tree: Any, parameters: Parameters) -> Any:
     """Return the output of the surface's shader."""
     return tree.add("Emission", Color=tree.color, Strength=parameters.strength).outputs[0]

@@ -7,14 +7,11 @@ it as solid: objects behind it are hidden there. Window glass has an index of re
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
 from scene_specs.language.spec import SpecModel
-
-if TYPE_CHECKING:
-    from render.renderers.cycles.node_tree import Tree
 
 TRANSMISSIVE = True
 
@@ -26,7 +23,7 @@ class Parameters(SpecModel):
     roughness: float = Field(0.0, ge=0, le=1, description="Beckmann roughness (no unit); 0 is perfectly smooth")
 
 
-def build(tree: Tree, parameters: Parameters) -> Any:
+def build(tree: Any, parameters: Parameters) -> Any:
     """Return the output of the surface's shader."""
     inputs = {"Roughness": parameters.roughness, "IOR": parameters.ior}
     return tree.add("BsdfGlass", distribution="BECKMANN", Color=tree.color, **inputs).outputs[0]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
 from scene_specs.language.spec import SpecModel
-
-if TYPE_CHECKING:
-    from render.renderers.cycles.node_tree import Tree
 
 TRANSMISSIVE = False
 
@@ -20,6 +17,6 @@ class Parameters(SpecModel):
     roughness: float = Field(0.0, ge=0, le=1, description="of the Oren-Nayar model (no unit); 0 is Lambertian")
 
 
-def build(tree: Tree, parameters: Parameters) -> Any:
+def build(tree: Any, parameters: Parameters) -> Any:
     """Return the output of the surface's shader."""
     return tree.add("BsdfDiffuse", Color=tree.color, Roughness=parameters.roughness).outputs[0]

@@ -6,14 +6,11 @@ CLEVR material.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
 from scene_specs.language.spec import SpecModel
-
-if TYPE_CHECKING:
-    from render.renderers.cycles.node_tree import Tree
 
 TRANSMISSIVE = False
 
@@ -27,7 +24,7 @@ class Parameters(SpecModel):
     anisotropy: float = Field(0.25, ge=-1, le=1, description="of both reflections (no unit); 0 is isotropic")
 
 
-def build(tree: Tree, parameters: Parameters) -> Any:
+def build(tree: Any, parameters: Parameters) -> Any:
     """Return the output of the surface's shader."""
     shared = {"distribution": "GGX", "Color": tree.color, "Anisotropy": parameters.anisotropy}
     lobes = [

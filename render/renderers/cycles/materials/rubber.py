@@ -7,14 +7,11 @@ published CLEVR material.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
 from scene_specs.language.spec import SpecModel
-
-if TYPE_CHECKING:
-    from render.renderers.cycles.node_tree import Tree
 
 TRANSMISSIVE = False
 
@@ -27,7 +24,7 @@ class Parameters(SpecModel):
     ior: float = Field(1.2, ge=1, le=4, description="index of refraction of the highlight (no unit)")
 
 
-def build(tree: Tree, parameters: Parameters) -> Any:
+def build(tree: Any, parameters: Parameters) -> Any:
     """Return the output of the surface's shader."""
     diffuse = tree.add("BsdfDiffuse", Color=tree.color, Roughness=0.0)
     sheen = tree.add("BsdfSheen", distribution="ASHIKHMIN", Color=tree.color, Roughness=parameters.sheen_roughness)

@@ -195,3 +195,30 @@ def test_a_saved_blend_has_the_objects_where_the_scene_has_them(renderer: Cycles
     with bpy.data.libraries.load(str(tmp_path / "scene.blend")) as (there, _):
         names = set(there.objects)
     assert {"a", "b", "c", "Camera"} <= names
+
+
+def test_a_parameter_shows_and_its_default_does_not(renderer: CyclesRenderer) -> None:
+    def image(material: Any) -> Any:
+        return one(renderer, scene_of([{**TRIO[1], "material": material, "location": [0, 0]}])).color
+
+    plain = image("glass")
+    assert np.array_equal(image({"name": "glass", "ior": 1.1}), plain)
+    assert np.abs(image({"name": "glass", "ior": 1.8}).astype(int) - plain).max() > 40
+    assert np.array_equal(image("glass"), plain)
+
+
+def test_materials_with_many_parameters_do_not_pile_up(
+    renderer: CyclesRenderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import bpy
+
+    monkeypatch.setattr("render.renderers.cycles.cycles_renderer._KEPT_MATERIALS", 2)
+    plain = scene_of(TRIO)
+    before = one(renderer, plain).color
+    scenes = [scene_of([{**TRIO[0], "material": {"name": "metal", "anisotropy": k / 10}}]) for k in range(6)]
+    counts = []
+    for scene in scenes:
+        renderer.build(scene, scene.frames[0], scene.frames[0].views[0])
+        counts.append(len(bpy.data.materials))
+    assert len(set(counts[2:])) == 1, "each new material replaces an old one"
+    assert np.array_equal(one(renderer, plain).color, before)
