@@ -4,6 +4,9 @@
     COMMANDS       more classes of this kind, for `render-specs NAME COMMAND`; optional
     verify_spec, verify_record
                    see `Verifier`; in the module itself or in its file `verify`; optional
+    import_published(path, camera, strict)
+                   yields published episodes as EpisodeSpec for `render-specs import --from NAME`; in the module itself
+                   or in its file `importing`; optional
 
 A command is a class: its docstring is the help, its fields are the options, and `run` names the function that runs it.
 Only the class is imported for the help, so a benchmark keeps its functions in other files than `__init__`. See
@@ -189,12 +192,12 @@ class Benchmark:
             try:
                 found = self._attribute(import_module(f"{self.module.__name__}.{file}"), name)
             except ModuleNotFoundError as error:
-                raise PluginError(f"benchmark {self.name!r}: has no function {name}: {error}") from error
+                raise PluginError(f"benchmark {self.name!r} has no {name}: {error}") from error
         return cast(Callable[..., Any], found)
 
     def _attribute(self, module: Any, name: str) -> Any:
         if not hasattr(module, name):
-            raise PluginError(f"benchmark {self.name!r}: {getattr(module, '__name__', module)} has no {name}")
+            raise PluginError(f"benchmark {self.name!r} has no {name} in {getattr(module, '__name__', module)}")
         return getattr(module, name)
 
 

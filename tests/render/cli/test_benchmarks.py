@@ -254,3 +254,18 @@ def test_help_of_a_benchmark_imports_its_options_only(name: str) -> None:
     code += "assert not {'numpy', 'PIL', 'bpy', 'ray', 'lance'} & set(sys.modules), 'heavy'"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_import_from_a_benchmark_of_a_package(acme: Path, tmp_path: Path) -> None:
+    text = "def import_published(path, camera, strict):\n    from scene_specs.language.spec import EpisodeSpec\n"
+    text += "    yield EpisodeSpec(version=1, id=f'acme/{path.stem}-{camera}', frames=({},))\n"
+    package = acme / "acme_bench"
+    if package.is_dir():
+        (package / "importing.py").write_text(text)
+    else:
+        (acme / "acme_bench.py").write_text(OPTIONS + text)
+    (tmp_path / "one.txt").touch()
+    imported = run("import", "--from", "acme", tmp_path / "one.txt", "--camera", "nominal")
+    assert json.loads(imported.stdout)["id"] == "acme/one-nominal"
+    for name in ("malevic", "nobody"):
+        assert run("import", "--from", name, tmp_path / "one.txt").exit_code == 2
