@@ -20,10 +20,9 @@ from render.model.errors import CompileError
 from render.model.profiles import settings_for
 from scene_specs.language import spec as language
 from scene_specs.language.errors import SpecError
-from scene_specs.language.registry import plugins
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import SpecModel
-from scene_specs.language.vocabulary import COLORS, RELATIONS, SHAPES, SIZES
+from scene_specs.language.vocabulary import COLORS, MATERIALS, RELATIONS, SHAPES, SIZES
 from scene_specs.reading.source import parse_episode
 
 ROOT = Path(__file__).parents[1]
@@ -103,9 +102,7 @@ def test_every_field_and_word_of_the_language_is_in_a_table() -> None:
     fields = {name for model in models for name in model.model_fields}
     page = (ROOT / "docs/spec.md").read_text()
     assert not fields - told
-    assert not [
-        word for word in (*COLORS, *plugins("materials"), *RELATIONS, *SHAPES, *SIZES) if f"`{word}`" not in page
-    ]
+    assert not [word for word in (*COLORS, *MATERIALS, *RELATIONS, *SHAPES, *SIZES) if f"`{word}`" not in page]
 
 
 def test_the_palette_is_as_the_page_says() -> None:
@@ -122,24 +119,22 @@ def command(program: str) -> click.Command:
     return found
 
 
+def subcommands(command: click.Command | None) -> dict[str, click.Command | None]:
+    """The commands of a group by name, also those that it imports on demand."""
+    if not isinstance(command, click.Group):
+        return {}
+    context = click.Context(command)
+    return {name: command.get_command(context, name) for name in command.list_commands(context)}
+
+
 @cache
 def help_texts(program: str) -> str:
     """`--help` of a program, and of each of its subcommands."""
-    return "".join(CliRunner().invoke(command(program), [*name, "--help"]).output for name in command_names(program))
-
-
-@cache
-def command_names(program: str) -> list[list[str]]:
-    """The names of a program's commands, and of theirs, each as a path; those of benchmarks are found on request."""
-    paths: list[list[str]] = []
-    waiting: list[tuple[list[str], click.Command | None]] = [([], command(program))]
-    while waiting:
-        path, found = waiting.pop()
-        paths.append(path)
-        if isinstance(found, click.Group):
-            context = click.Context(found)
-            waiting += [([*path, name], found.get_command(context, name)) for name in found.list_commands(context)]
-    return paths
+    found = command(program)
+    names: list[list[str]] = [[]]
+    for name, below in subcommands(found).items():
+        names += [[name], *([name, one] for one in subcommands(below))]
+    return "".join(CliRunner().invoke(found, [*name, "--help"], catch_exceptions=False).output for name in names)
 
 
 def mentions(text: str) -> list[tuple[str, str]]:
@@ -164,7 +159,7 @@ def test_every_command_and_option_named_exists(page: Path) -> None:
         options = re.findall(r"(?<![\w-])--?[a-z][a-z-]*", call)
         wrong += [f"{program} {option}" for option in options if not _has(known, option)]
         subcommand = re.match(r"render-specs ([a-z]+)", call)
-        if subcommand and [subcommand.group(1)] not in command_names(program):
+        if subcommand and subcommand.group(1) not in subcommands(command(program)):
             wrong.append(f"{subcommand.group()}: no such subcommand")
     assert not wrong
 

@@ -35,6 +35,7 @@ SHORT_NAMES = {
     "tangrams": ("kilogram", "tangrams"),
 }
 _PATHS = {"file": opt.FILE, "folder": opt.FOLDER, "any": click.Path(exists=True, path_type=Path), "": opt.NEW_PATH}
+_METAVARS = {"file": "FILE", "folder": "DIR"}
 _ADDED = {"json": opt.as_json, "out": opt.out}
 
 
@@ -148,12 +149,13 @@ def _parameter(name: str, field: FieldInfo) -> click.Parameter:
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     kind = _without_none(field.annotation)
     many = get_origin(kind) is dict or get_args(kind)[-1:] == (...,)
-    value_type = _type(get_args(kind)[0] if many else kind, field, str(extra.get("path", "")))
-    metavar: Any = extra.get("metavar", getattr(value_type, "metavar", None))
+    path = str(extra.get("path", ""))
+    value_type = _type(get_args(kind)[0] if many else kind, field, path)
+    metavar: Any = extra.get("metavar", getattr(value_type, "metavar", None) or _METAVARS.get(path))
     if "argument" in extra:
         nargs = -1 if many else 1
         return click.Argument([name], type=value_type, nargs=nargs, required=field.is_required(), metavar=metavar)
-    declared = [str(extra.get("option", f"--{name.replace('_', '-')}")), name]
+    declared = [str(extra.get("name", f"--{name.replace('_', '-')}")), name]
     more: dict[str, Any] = {"help": field.description, "metavar": metavar, "required": field.is_required()}
     if "environment" in extra:
         callback = opt.set_environment(str(extra["environment"]))
@@ -200,7 +202,7 @@ def _parse_settings(_ctx: click.Context, _param: click.Parameter, values: tuple[
 
 def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool) -> None:
     """Run a command of a benchmark and write what it returns. Raises DioramaError."""
-    from scene_specs.language.benchmark import Result, Series, SpecsCommand, StoreCommand
+    from scene_specs.language.benchmark import Report, Result, Series, SpecsCommand, StoreCommand
 
     inputs: tuple[Any, ...] = ()
     if isinstance(options, SpecsCommand):
@@ -208,7 +210,11 @@ def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool)
         inputs = (read_benchmark(options.files, benchmark.name, check),)
     elif isinstance(options, StoreCommand):
         inputs = (StoreEpisodes(options.store),)
-    found = benchmark.function(options.run)(options, *inputs)
+    if isinstance(options, Report):
+        rows = benchmark.function(options.run)(*inputs)
+        found = Result(rows, benchmark.function(options.text)(rows))
+    else:
+        found = benchmark.function(options.run)(options, *inputs)
     if isinstance(found, Result):
         _write_result(found, out, as_json)
         return

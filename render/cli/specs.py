@@ -153,7 +153,7 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
 
 
 @main.command(name="import")
-@click.option("--from", "origin", type=click.Choice(["mewl", "clevr"]), required=True, help="Format of the files.")
+@click.option("--from", "origin", metavar="[mewl|clevr|...]", required=True, help="Benchmark of the files.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @opt.choice("--camera", ["recover", "nominal"], "Recover cameras from pixel_coords, or use the stage's camera.")
 @click.option("--strict", is_flag=True, help="Treat a camera that can't be recovered as an error, not a warning.")
@@ -164,10 +164,9 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     Writes one episode per line. CLEVR: CLEVR_<split>_scenes.json, or a single scene. MEWL: folders with info.json
     files below, or a single scene file.
     """
-    from scene_specs.importing.clevr import import_clevr
-    from scene_specs.importing.mewl import import_mewl
+    from scene_specs.language.benchmark import benchmark
 
-    reader = import_mewl if origin == "mewl" else import_clevr
+    reader = benchmark(origin).function("importing:import_published")
     diagnostics: list[Any] = []
 
     def episodes() -> Iterator[EpisodeSpec]:

@@ -4,6 +4,9 @@
     COMMANDS       more classes of this kind, for `render-specs NAME COMMAND`; optional
     verify_spec, verify_record
                    see `Verifier`; in the module itself or in its file `verify`; optional
+    import_published(path, camera, strict)
+                   yields published episodes as EpisodeSpec for `render-specs import --from NAME`; in the module itself
+                   or in its file `importing`; optional
 
 A command is a class: its docstring is the help, its fields are the options, and `run` names the function that runs it.
 Only the class is imported for the help, so a benchmark keeps its functions in other files than `__init__`. See
@@ -11,13 +14,7 @@ scene_specs/benchmarks/clevr for a short one.
 
 The type of a field decides what an option accepts: bool (a flag), int, float, str, Path, Literal (a choice),
 tuple[int, int] (`3-10`), tuple[float, float] (`-10:40`), tuple[int, int, int] (`R,G,B`), tuple[X, ...] (repeatable),
-dict[str, str] (repeatable `KEY=VALUE`). `Field` gives description and bounds, and in `json_schema_extra`:
-
-    metavar      placeholder of the value
-    option       name, where it differs from the field: "--set"
-    argument     True: a positional argument
-    path         "file", "folder" or "any": the path must exist
-    environment  the option sets this variable until the command ends, and the field is for the help only
+dict[str, str] (repeatable `KEY=VALUE`). `option` and `argument` give the rest.
 """
 
 from __future__ import annotations
@@ -41,6 +38,20 @@ Seed = Annotated[int, Field(ge=0, le=2**63 - 1, description="Random seed.")]
 First = Annotated[int, Field(ge=0, description="Number of the first episode.")]
 
 
+def option(default: Any, description: str, ge: float | None = None, le: float | None = None, **extra: str) -> Any:
+    """A field of a command, as an option; `...` as its default makes it required. ge, le: bounds of a number.
+
+    metavar: placeholder of the value. name: "--set", if it differs from the field. path: "file", "folder" or "any", if
+    the path must exist. environment: variable that the option sets until the command ends.
+    """
+    return Field(default, description=description, ge=ge, le=le, json_schema_extra={**extra})
+
+
+def argument(default: Any = ..., **extra: str) -> Any:
+    """A field of a command, as a positional argument; see `option`."""
+    return Field(default, json_schema_extra={**extra, "argument": True})
+
+
 class Command(BaseModel):
     """Options of a command. A validator that raises ValueError reports options that contradict each other.
 
@@ -52,6 +63,15 @@ class Command(BaseModel):
 
     run: ClassVar[str] = "generate:generate"
     writes: ClassVar[tuple[str, ...]] = ("out",)
+    check: ClassVar[str] = ""
+    text: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        """Set class variables from keywords: `class Audit(Report, run="audit:audit")`."""
+        for name in ("run", "writes", "check", "text"):
+            if name in named:
+                setattr(cls, name, named.pop(name))
+        super().__init_subclass__(**named)
 
 
 class SpecsCommand(Command):
@@ -61,19 +81,20 @@ class SpecsCommand(Command):
     """
 
     writes: ClassVar[tuple[str, ...]] = ("json", "out")
-    check: ClassVar[str] = ""
-
-    files: tuple[str, ...] = Field(json_schema_extra={"argument": True})
+    files: tuple[str, ...] = argument()
 
 
 class Report(SpecsCommand):
-    """A report on specs: its function returns a Result. `render-specs report NAME` writes the first of a benchmark."""
+    """A report on specs: its function gets the episodes only, and returns rows, as JSON data.
+
+    text: "file:function" that makes a table of the rows. `render-specs report NAME` writes a benchmark's first report.
+    """
 
 
 class StoreCommand(Command):
     """A command that reads rendered episodes: its function also gets the Episodes of `store`."""
 
-    store: str = Field(json_schema_extra={"argument": True})
+    store: str = argument()
 
 
 class Episodes(Protocol):
@@ -171,12 +192,12 @@ class Benchmark:
             try:
                 found = self._attribute(import_module(f"{self.module.__name__}.{file}"), name)
             except ModuleNotFoundError as error:
-                raise PluginError(f"benchmark {self.name!r}: has no function {name}: {error}") from error
+                raise PluginError(f"benchmark {self.name!r} has no {name}: {error}") from error
         return cast(Callable[..., Any], found)
 
     def _attribute(self, module: Any, name: str) -> Any:
         if not hasattr(module, name):
-            raise PluginError(f"benchmark {self.name!r}: {getattr(module, '__name__', module)} has no {name}")
+            raise PluginError(f"benchmark {self.name!r} has no {name} in {getattr(module, '__name__', module)}")
         return getattr(module, name)
 
 

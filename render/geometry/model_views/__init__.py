@@ -5,12 +5,16 @@ It is not in `scene_specs` because it reads the library of models.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import model_validator
 
-from scene_specs.language.benchmark import Command, Seed
+from scene_specs.language.benchmark import Command, Seed, argument, option
+
+# As in scene_specs.language.spec.CameraSpec.
+MAX_DISTANCE, MAX_FRAMING = 1e4, 10.0
 
 
 class Options(Command):
@@ -21,41 +25,39 @@ class Options(Command):
     nothing.
     """
 
-    models: tuple[str, ...] = Field((), json_schema_extra={"argument": True})
-    listed: Path | None = Field(
-        None,
-        description="File with more MODELS, one per line.",
-        json_schema_extra={"option": "--list", "path": "file", "metavar": "FILE"},
-    )
-    count: int = Field(24, ge=1, le=100, description="Views per model.", json_schema_extra={"option": "--views"})
-    yaw: Literal["even", "random"] = Field(
-        "even", description="Place cameras around the model in even steps, or at random."
-    )
-    start: float = Field(
-        0.0, description="First yaw in degrees; 0 faces the front.", json_schema_extra={"metavar": "DEG"}
-    )
-    elevation: tuple[float, float] = Field(
-        (20.0, 20.0), description="Elevation in degrees.", json_schema_extra={"metavar": "DEG|MIN:MAX"}
-    )
-    distance: float | None = Field(
-        None, description="Camera distance; a model's longest side is 2 [default: --framing]."
-    )
-    framing: float | None = Field(None, description="Share of the image that the model fills [default: the stage's].")
-    background: tuple[int, int, int] | None = Field(None, description="8-bit sRGB [default: the stage's].")
-    stage: str = Field("studio", description="Stage of the scenes.", json_schema_extra={"metavar": "NAME"})
-    color: str | None = Field(
-        None,
-        description="Color of the palette [default: the model's own colors].",
-        json_schema_extra={"metavar": "NAME"},
-    )
-    material: str | None = Field(
-        None, description="Material [default: the model's own].", json_schema_extra={"metavar": "NAME"}
-    )
-    limit: int | None = Field(None, ge=0, description="Maximum number of models [default: all].")
+    models: tuple[str, ...] = argument(default=())
+    listed: Path | None = option(None, "File with more MODELS, one per line.", path="file", name="--list")
+    count: int = option(24, "Views per model.", ge=1, le=100, name="--views")
+    yaw: Literal["even", "random"] = option("even", "Place cameras around the model in even steps, or at random.")
+    start: float = option(0.0, "First yaw in degrees; 0 faces the front.", metavar="DEG")
+    elevation: tuple[float, float] = option((20.0, 20.0), "Elevation in degrees.", metavar="DEG|MIN:MAX")
+    distance: float | None = option(None, "Camera distance; a model's longest side is 2 [default: --framing].")
+    framing: float | None = option(None, "Share of the image that the model fills [default: the stage's].")
+    background: tuple[int, int, int] | None = option(None, "8-bit sRGB [default: the stage's].")
+    stage: str = option("studio", "Stage of the scenes.", metavar="NAME")
+    color: str | None = option(None, "Color of the palette [default: the model's own colors].", metavar="NAME")
+    material: str | None = option(None, "Material [default: the model's own].", metavar="NAME")
+    limit: int | None = option(None, "Maximum number of models [default: all].", ge=0)
     seed: Seed = 0
-    skip_broken: bool = Field(False, description="Leave out models that can't be read, with a warning for each.")
-    shapenet: Path | None = Field(
+    skip_broken: bool = option(False, "Leave out models that can't be read, with a warning for each.")
+    shapenet: Path | None = option(
         None,
-        description="Root of ShapeNetCore [default: $DIORAMA_SHAPENET, assets.toml, or the 64 packaged models].",
-        json_schema_extra={"metavar": "DIR", "path": "folder", "environment": "DIORAMA_SHAPENET"},
+        "Root of ShapeNetCore [default: $DIORAMA_SHAPENET, assets.toml, or the 64 packaged models].",
+        path="folder",
+        environment="DIORAMA_SHAPENET",
     )
+
+    @model_validator(mode="after")
+    def _check(self) -> Options:
+        low, high = self.elevation
+        if not -90 <= low <= high <= 90:
+            raise ValueError(f"found elevations from {low:g} to {high:g}; allowed: -90 to 90, least first")
+        if not math.isfinite(self.start):
+            raise ValueError(f"found first yaw {self.start:g}; expected degrees")
+        if self.distance is not None and not 0 < self.distance <= MAX_DISTANCE:
+            raise ValueError(f"found distance {self.distance:g}; allowed: above 0, at most {MAX_DISTANCE:g}")
+        if self.framing is not None and not 0 < self.framing <= MAX_FRAMING:
+            raise ValueError(f"found framing {self.framing:g}; allowed: above 0, at most {MAX_FRAMING:g}")
+        if self.distance is not None and self.framing is not None:
+            raise ValueError("found both a distance and a framing; allowed: one of them")
+        return self

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import dataclass
-from typing import Literal
 
 from tqdm import tqdm
 
@@ -14,59 +12,21 @@ from render.geometry.shapenet import Library, library, load_model
 from render.model.errors import AssetError, UsageError
 from scene_specs.checks.semantics import check_spec
 from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import read_text
 from scene_specs.language.rng import generator
 from scene_specs.language.spec import EpisodeSpec, FrameSpec, ObjectSpec, ViewSpec
 
 _log = logging.getLogger(__name__)
-MAX_VIEWS = 100
-# As in scene_specs.language.spec.CameraSpec.
-MAX_DISTANCE, MAX_FRAMING = 1e4, 10.0
 
 
-@dataclass(frozen=True)
-class ViewPlan:
-    """Camera positions. count: views per model. elevation: least and greatest, degrees.
-
-    yaw: "even" spaces yaw (from `start`) and elevation evenly; "random" draws yaw uniformly, and elevation uniformly
-    over the sphere between its bounds. distance: Blender units from the center of the model, whose longest side is 2.
-    framing: instead of distance, share of the image's shorter side that its sphere fills. None: the stage's default.
-    """
-
-    count: int = 24
-    elevation: tuple[float, float] = (20.0, 20.0)
-    yaw: Literal["even", "random"] = "even"
-    start: float = 0.0
-    distance: float | None = None
-    framing: float | None = None
-
-
-def _problem(plan: ViewPlan) -> str:
-    low, high = plan.elevation
-    if not 1 <= plan.count <= MAX_VIEWS:
-        return f"found {plan.count} views; allowed: 1 to {MAX_VIEWS}"
-    if not -90 <= low <= high <= 90:
-        return f"found elevations from {low:g} to {high:g}; allowed: -90 to 90, least first"
-    if not math.isfinite(plan.start):
-        return f"found first yaw {plan.start:g}; expected degrees"
-    if plan.distance is not None and not 0 < plan.distance <= MAX_DISTANCE:
-        return f"found distance {plan.distance:g}; allowed: above 0, at most {MAX_DISTANCE:g}"
-    if plan.framing is not None and not 0 < plan.framing <= MAX_FRAMING:
-        return f"found framing {plan.framing:g}; allowed: above 0, at most {MAX_FRAMING:g}"
-    if plan.distance is not None and plan.framing is not None:
-        return "found both a distance and a framing; allowed: one of them"
-    return ""
-
-
-def _angles(plan: ViewPlan, episode: str, seed: int) -> list[tuple[float, float]]:
+def _angles(options: Options, episode: str) -> list[tuple[float, float]]:
     """Return (yaw, elevation) of each view in degrees, with 3 decimals."""
-    low, high = plan.elevation
-    count = plan.count
-    if plan.yaw == "even":
+    low, high = options.elevation
+    count = options.count
+    if options.yaw == "even":
         step = (high - low) / (count - 1) if count > 1 else 0.0
-        return [(round((plan.start + 360.0 * k / count) % 360.0, 3), round(low + k * step, 3)) for k in range(count)]
-    u = generator(seed, episode, "views").random((count, 2)).tolist()
+        return [(round((options.start + 360.0 * k / count) % 360.0, 3), round(low + k * step, 3)) for k in range(count)]
+    u = generator(options.seed, episode, "views").random((count, 2)).tolist()
     bottom, top = math.sin(math.radians(low)), math.sin(math.radians(high))
     heights = [min(max(bottom + v * (top - bottom), -1.0), 1.0) for _, v in u]
     return [
@@ -75,40 +35,27 @@ def _angles(plan: ViewPlan, episode: str, seed: int) -> list[tuple[float, float]
     ]
 
 
-def view_spec(
-    model: str,
-    plan: ViewPlan,
-    seed: int = 0,
-    stage: str = "studio",
-    background: tuple[int, int, int] | None = None,
-    color: str | None = None,
-    material: str | None = None,
-) -> EpisodeSpec:
+def view_spec(model: str, options: Options) -> EpisodeSpec:
     """Return the episode of a model, `shapenet:<category>/<id>`: one frame with views `000`, `001`, ...
 
-    Id: `views/<category>/<id>`. Independent of other episodes. Raises SpecError for a plan out of range.
+    Id: `views/<category>/<id>`. Independent of other episodes.
     """
-    problem = _problem(plan)
-    if problem:
-        raise spec_error(problem)
     category, _, identity = model.removeprefix("shapenet:").partition("/")
     episode = f"views/{category}/{identity}"
     views = tuple(
-        ViewSpec(name=f"{k:03d}", yaw_deg=yaw, elevation_deg=up, distance=plan.distance, framing=plan.framing)
-        for k, (yaw, up) in enumerate(_angles(plan, episode, seed))
+        ViewSpec(name=f"{k:03d}", yaw_deg=yaw, elevation_deg=up, distance=options.distance, framing=options.framing)
+        for k, (yaw, up) in enumerate(_angles(options, episode))
     )
-    item = ObjectSpec(name="model", shape=model, rotation_deg=0.0, color=color, material=material)
-    frame = FrameSpec(name="model", objects=(item,), views=views, background=background)
+    item = ObjectSpec(name="model", shape=model, rotation_deg=0.0, color=options.color, material=options.material)
+    frame = FrameSpec(name="model", objects=(item,), views=views, background=options.background)
     task = {"benchmark": "views", "name": category, "model": identity}
-    return EpisodeSpec(version=1, id=episode, seed=seed, stage=stage, frames=(frame,), task=task)
+    return EpisodeSpec(version=1, id=episode, seed=options.seed, stage=options.stage, frames=(frame,), task=task)
 
 
 def generate(options: Options) -> Series:
     """Episodes by the options of `render-specs views`. Raises AssetError, SpecError, UsageError."""
-    plan = ViewPlan(options.count, options.elevation, options.yaw, options.start, options.distance, options.framing)
-    look = (options.stage, options.background, options.color, options.material)
     names = _readable(_find_models(options)[: options.limit], options.skip_broken)
-    specs = [view_spec(name, plan, options.seed, *look) for name in names]
+    specs = [view_spec(name, options) for name in names]
     for spec in specs:
         check_spec(spec)
     dumped = (spec.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for spec in specs)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from scene_specs.language.benchmark import Command, Seed
+from scene_specs.language.benchmark import Command, Seed, option
 
 
-class Options(Command):
+class Options(Command, run="random_scenes:generate"):
     """Generate CLEVR episodes, one per line."""
 
-    run: ClassVar[str] = "random_scenes:generate"
-
-    count: int = Field(ge=0, description="Number of episodes.")
-    objects: tuple[int, int] = Field((3, 10), description="Objects per image.")
-    split: str = Field("train", description="Split that the episodes belong to.")
+    count: int = option(..., "Number of episodes.", ge=0)
+    objects: tuple[int, int] = option((3, 10), "Objects per image.")
+    split: str = option("train", "Split that the episodes belong to.")
     seed: Seed = 0
-    cogent: Literal["A", "B"] | None = Field(None, description="Condition of CLEVR-CoGenT [default: none].")
+    cogent: Literal["A", "B"] | None = option(None, "Condition of CLEVR-CoGenT [default: none].")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from scene_specs.language.benchmark import Command, First, Report, Seed, StoreCommand
+from scene_specs.language.benchmark import Command, First, Report, Seed, StoreCommand, argument, option
 
-_Form = Annotated[
-    Literal["separate", "collage"], Field(description="Four separate images, or one image with two by two.")
-]
+_FORM = "Four separate images, or one image with two by two."
 
 
 class Options(Command):
@@ -22,55 +20,44 @@ class Options(Command):
     half of all values, and a single value identifies each. See docs/icca.md.
     """
 
-    contexts: int = Field(ge=0, description="Number of contexts; required without a subcommand.")
+    contexts: int = option(..., "Number of contexts; required without a subcommand.", ge=0)
     first: First = 0
-    difficulty: Literal["easy", "medium", "hard"] = Field(
-        "hard", description="How similar the images of a context are."
-    )
-    source: Literal["clevr", "shapenet", "flat", "tangram"] = Field("clevr", description="Kind of objects.")
-    vary: Literal["attributes", "relations", "parts"] | None = Field(
-        None, description="What images differ in [default: parts for tangram, attributes otherwise]."
+    difficulty: Literal["easy", "medium", "hard"] = option("hard", "How similar the images of a context are.")
+    source: Literal["clevr", "shapenet", "flat", "tangram"] = option("clevr", "Kind of objects.")
+    vary: Literal["attributes", "relations", "parts"] | None = option(
+        None, "What images differ in [default: parts for tangram, attributes otherwise]."
     )
     seed: Seed = 0
 
 
-class Similarity(Report):
+class Similarity(Report, run="difficulty:summary", text="difficulty:summary_table"):
     """Report how similar the images of contexts are.
 
     Also reports how long a description has to be to identify an image.
     """
 
-    run: ClassVar[str] = "difficulty:report"
 
-
-class Games(StoreCommand):
+class Games(StoreCommand, run="make_games:make_games", writes=()):
     """Create games from the rendered contexts of STORE.
 
     Each game is a folder in the published layout, with its truth. Contexts take turns. The truth comes from the
     annotations of the images, not from the spec.
     """
 
-    run: ClassVar[str] = "make_games:make_games"
-    writes: ClassVar[tuple[str, ...]] = ()
-
-    count: int | None = Field(None, ge=1, description="Number of games [default: one per context].")
-    out: Path = Field(description="Folder for the games.", json_schema_extra={"metavar": "DIR"})
+    count: int | None = option(None, "Number of games [default: one per context].", ge=1)
+    out: Path = option(..., "Folder for the games.", metavar="DIR")
     seed: Seed = 0
 
 
 class Presented(Command):
     """What players see."""
 
-    speaker_variant: str = Field("S1", description="Instructions of speakers.", json_schema_extra={"metavar": "S1-S4"})
-    variant: str = Field("L3", description="What listeners see.", json_schema_extra={"metavar": "L1-L7"})
-    variant_file: Path | None = Field(
-        None,
-        description="Your own listener variant [default: --variant].",
-        json_schema_extra={"path": "file", "metavar": "FILE"},
-    )
-    labels: Literal["letters", "positions"] = Field("letters", description="A to D, or top left, top right, ...")
-    form: _Form = "separate"
-    max_images: int | None = Field(None, ge=1, description="Maximum number of images in a prompt [default: no limit].")
+    speaker_variant: str = option("S1", "Instructions of speakers.", metavar="S1-S4")
+    variant: str = option("L3", "What listeners see.", metavar="L1-L7")
+    variant_file: Path | None = option(None, "Your own listener variant [default: --variant].", path="file")
+    labels: Literal["letters", "positions"] = option("letters", "A to D, or top left, top right, ...")
+    form: Literal["separate", "collage"] = option("separate", _FORM)
+    max_images: int | None = option(None, "Maximum number of images in a prompt [default: no limit].", ge=1)
     seed: Seed = 0
 
     @model_validator(mode="after")
@@ -80,7 +67,7 @@ class Presented(Command):
         return self
 
 
-class Play(Presented):
+class Play(Presented, run="play_files:play_games", writes=()):
     """Play games and write transcripts as JSON Lines.
 
     GAMES are folders of games, or folders that contain such folders. Nothing here calls a network service. --out grows
@@ -88,18 +75,13 @@ class Play(Presented):
     An existing file is never overwritten. Exit code 1: a player failed.
     """
 
-    run: ClassVar[str] = "play_files:play_games"
-    writes: ClassVar[tuple[str, ...]] = ()
-
-    games: tuple[Path, ...] = Field(json_schema_extra={"argument": True})
-    speaker: str = Field(description="scripted, steady, restless, recorded, replay:FILE, or a plugin.")
-    listener: str = Field(description="oracle, random, literal, learner, replay:FILE, or a plugin.")
-    prompts: bool = Field(False, description="Include both prompts of each trial in the transcript.")
-    folders: Path | None = Field(
-        None, description="Also write each played game to a folder here.", json_schema_extra={"metavar": "DIR"}
-    )
-    resume: bool = Field(False, description="Play only the games that --out does not have yet.")
-    out: Path | None = Field(None, description="Output file [default: stdout].", json_schema_extra={"metavar": "FILE"})
+    games: tuple[Path, ...] = argument()
+    speaker: str = option(..., "scripted, steady, restless, recorded, replay:FILE, or a plugin.")
+    listener: str = option(..., "oracle, random, literal, learner, replay:FILE, or a plugin.")
+    prompts: bool = option(False, "Include both prompts of each trial in the transcript.")
+    folders: Path | None = option(None, "Also write each played game to a folder here.", metavar="DIR")
+    resume: bool = option(False, "Play only the games that --out does not have yet.")
+    out: Path | None = option(None, "Output file [default: stdout].", metavar="FILE")
 
     @model_validator(mode="after")
     def _check_resume(self) -> Play:
@@ -108,53 +90,42 @@ class Play(Presented):
         return self
 
 
-class Prompt(Presented):
+class Prompt(Presented, run="play_files:show_prompt", writes=("json",)):
     """Show the prompt of one trial of GAME.
 
     Prints what a player gets: texts and image references, in order.
     """
 
-    run: ClassVar[str] = "play_files:show_prompt"
-    writes: ClassVar[tuple[str, ...]] = ("json",)
-
-    game: Path = Field(json_schema_extra={"argument": True})
-    trial: int = Field(0, ge=0, le=23, description="Number of the trial, from 0 to 23.")
-    role: Literal["speaker", "listener"] = Field("listener", description="Player to prompt.")
-    speaker: str = Field("scripted", description="Speaker of the trials before.", json_schema_extra={"metavar": "NAME"})
-    listener: str = Field("oracle", description="Listener of the trials before.", json_schema_extra={"metavar": "NAME"})
-    images: Path | None = Field(
-        None, description="Write the prompt's images here, numbered.", json_schema_extra={"metavar": "DIR"}
-    )
+    game: Path = argument()
+    trial: int = option(0, "Number of the trial, from 0 to 23.", ge=0, le=23)
+    role: Literal["speaker", "listener"] = option("listener", "Player to prompt.")
+    speaker: str = option("scripted", "Speaker of the trials before.", metavar="NAME")
+    listener: str = option("oracle", "Listener of the trials before.", metavar="NAME")
+    images: Path | None = option(None, "Write the prompt's images here, numbered.", metavar="DIR")
 
 
-class Variants(Command):
+class Variants(Command, run="game:list_variants", writes=("json",)):
     """List speaker and listener variants.
 
     Prints their settings, and how many images a prompt has in each trial.
     """
 
-    run: ClassVar[str] = "game:list_variants"
-    writes: ClassVar[tuple[str, ...]] = ("json",)
-
-    form: _Form = "separate"
+    form: Literal["separate", "collage"] = option("separate", _FORM)
 
 
-class Score(Command):
+class Score(Command, run="play_files:score_played", writes=("json", "out")):
     """Score played games per repetition.
 
     PLAYED are transcripts, or folders of games with recorded messages. Reports accuracy, words per message, WND and
     WNR, each with its 95 % bootstrap interval over games.
     """
 
-    run: ClassVar[str] = "play_files:score_played"
-    writes: ClassVar[tuple[str, ...]] = ("json", "out")
-
-    played: tuple[Path, ...] = Field(json_schema_extra={"argument": True, "path": "any"})
-    computation: Literal["definition", "published"] = Field(
-        "definition", description="WND and WNR as defined, or as the published code does."
+    played: tuple[Path, ...] = argument(path="any")
+    computation: Literal["definition", "published"] = option(
+        "definition", "WND and WNR as defined, or as the published code does."
     )
-    words: Literal["content", "all"] = Field("content", description="Words that WND and WNR count.")
-    plot: Path | None = Field(None, description="Also draw the scores as SVG.", json_schema_extra={"metavar": "FILE"})
+    words: Literal["content", "all"] = option("content", "Words that WND and WNR count.")
+    plot: Path | None = option(None, "Also draw the scores as SVG.", metavar="FILE")
     seed: Seed = 0
 
 

@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scene_specs.benchmarks import icca
 from scene_specs.benchmarks.icca.image_sources import AXES, Source
 from scene_specs.benchmarks.icca.referring_expressions import IndistinguishableError, full_brevity, length, single_names
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, count_differences, graph_of, others_of
-from scene_specs.language.benchmark import Result
 from scene_specs.language.errors import spec_error
 from scene_specs.language.rng import pick, sample, shuffled
 from scene_specs.language.tables import markdown_table
@@ -262,9 +260,3 @@ def summary_table(rows: Sequence[Mapping[str, Any]]) -> str:
             for row in rows
         ],
     )  # fmt: skip
-
-
-def report(options: icca.Similarity, contexts: Iterable[Mapping[str, Any]]) -> Result:
-    """The result of `render-specs icca similarity`."""
-    rows = summary(contexts)
-    return Result(rows, summary_table(rows))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from scene_specs.language.benchmark import Command, First, Report, Seed
+from scene_specs.language.benchmark import Command, First, Report, Seed, option
 
 _TASK_HELP = (
     "Classic task instead: dms, dnms, dmc, dnmc, odr, abba, n-back, dual-n-back, go-no-go, contextual-decision, "
     "ax-cpt, 12-ax, task-switching, memory-scanning, visual-search, search-and-report."
 )
+_FOILS_HELP = "Share of pairs with different identities that have one category [default: by chance]."
 
 
 class Options(Command):
@@ -23,53 +24,39 @@ class Options(Command):
     (--balanced, --unique), these are planned too.
     """
 
-    # fmt: off
-    benchmark: Literal["low", "medium", "high", "single-frame"] | None = Field(None, description="Published level.")
-    properties: Literal["all", "category", "location", "identity"] = Field(
-        "all", description="Properties that a --benchmark asks about."
+    benchmark: Literal["low", "medium", "high", "single-frame"] | None = option(None, "Published level.")
+    properties: Literal["all", "category", "location", "identity"] = option(
+        "all", "Properties that a --benchmark asks about."
     )
+    # fmt: off
     task: Literal[
         "dms", "dnms", "dmc", "dnmc", "odr", "abba", "n-back", "dual-n-back", "go-no-go", "contextual-decision",
         "ax-cpt", "12-ax", "task-switching", "memory-scanning", "visual-search", "search-and-report",
-    ] | None = Field(None, description=_TASK_HELP, json_schema_extra={"metavar": "NAME"})
+    ] | None = option(None, _TASK_HELP, metavar="NAME")
     # fmt: on
-    settings: dict[str, str] = Field(
-        {}, description="Setting of a --task; repeatable.", json_schema_extra={"option": "--set"}
-    )
-    config: Path | None = Field(
-        None,
-        description="Your own AutoTask configuration instead, as JSON.",
-        json_schema_extra={"path": "file", "metavar": "FILE"},
-    )
-    count: int = Field(ge=0, description="Number of trials; required without a subcommand.")
+    settings: dict[str, str] = option({}, "Setting of a --task; repeatable.", name="--set")
+    config: Path | None = option(None, "Your own AutoTask configuration instead, as JSON.", path="file")
+    count: int = option(..., "Number of trials; required without a subcommand.", ge=0)
     first: First = 0
-    trials_per_task: int = Field(1, ge=1, description="Trials per task.")
-    unique: Literal["structure", "frames", "none"] = Field(
-        "frames", description="Tasks differ in operators; or also frames; or may repeat."
+    trials_per_task: int = option(1, "Trials per task.", ge=1)
+    unique: Literal["structure", "frames", "none"] = option(
+        "frames", "Tasks differ in operators; or also frames; or may repeat."
     )
-    balanced: bool = Field(False, description="Make all answers equally frequent, counted from trial 0.")
-    condition_matters: bool = Field(False, description="Give both branches of a Switch different answers.")
-    foils: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="Share of pairs with different identities that have one category [default: by chance].",
-        json_schema_extra={"metavar": "SHARE"},
+    balanced: bool = option(False, "Make all answers equally frequent, counted from trial 0.")
+    condition_matters: bool = option(False, "Give both branches of a Switch different answers.")
+    foils: float | None = option(None, _FOILS_HELP, ge=0, le=1, metavar="SHARE")
+    longest_delay: int | None = option(None, "Maximum number of empty frames in a row [default: 1].", ge=1)
+    chain: int = option(1, "Number of tasks merged into one.", ge=1, le=10)
+    distractor_frames: int = option(0, "Maximum empty frames with an object to ignore.", ge=0)
+    distractors: int = option(0, "Maximum frames with a second object to ignore.", ge=0)
+    fixation: Literal["hold", "action", "none"] = option(
+        "hold", "Show the cross until the answer is due, only then, or never."
     )
-    longest_delay: int | None = Field(None, ge=1, description="Maximum number of empty frames in a row [default: 1].")
-    chain: int = Field(1, ge=1, le=10, description="Number of tasks merged into one.")
-    distractor_frames: int = Field(0, ge=0, description="Maximum empty frames with an object to ignore.")
-    distractors: int = Field(0, ge=0, description="Maximum frames with a second object to ignore.")
-    fixation: Literal["hold", "action", "none"] = Field(
-        "hold", description="Show the cross until the answer is due, only then, or never."
+    background: tuple[int, int, int] | None = option(None, "8-bit sRGB color [default: black].")
+    stimuli: Path | None = option(
+        None, 'JSON {"category": ["#1", "model id", ...], ...} [default: eight of each packaged category].', path="file"
     )
-    background: tuple[int, int, int] | None = Field(None, description="8-bit sRGB color [default: black].")
-    stimuli: Path | None = Field(
-        None,
-        description='JSON {"category": ["#1", "model id", ...], ...} [default: eight of each packaged category].',
-        json_schema_extra={"path": "file", "metavar": "FILE"},
-    )
-    split: Literal["train", "val", "test"] = Field("train", description="Split; each has its own views of the models.")
+    split: Literal["train", "val", "test"] = option("train", "Split; each has its own views of the models.")
     seed: Seed = 0
 
     @model_validator(mode="after")
@@ -85,14 +72,12 @@ class Options(Command):
         return self
 
 
-class Balance(Report):
+class Balance(Report, run="answer_balance:audit", text="answer_balance:table"):
     """Report how often each answer of iWISDM trials is due.
 
     Also reports the accuracy of a guesser that reads the instruction but sees no image, and, for tasks with a
     condition, how often the condition matters: both branches would give different answers.
     """
-
-    run: ClassVar[str] = "answer_balance:report"
 
 
 COMMANDS = (Balance,)

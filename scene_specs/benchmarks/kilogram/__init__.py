@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from scene_specs.language.benchmark import Command, Seed
+from scene_specs.language.benchmark import Command, Seed, argument, option
 
-_Annotations = Annotated[
-    tuple[Path, ...],
-    Field(description="Annotations as published; repeatable.", json_schema_extra={"path": "file", "metavar": "FILE"}),
-]
-_Splits = Annotated[
-    Path | None,
-    Field(
-        description="JSON {split: [tangram, ...]} [default: sampled from the seed].",
-        json_schema_extra={"path": "file", "metavar": "FILE"},
-    ),
-]
+_ANNOTATIONS = "Annotations as published; repeatable."
+_SPLITS = "JSON {split: [tangram, ...]} [default: sampled from the seed]."
 
 
 class Options(Command):
@@ -30,31 +21,25 @@ class Options(Command):
     writes the published layout.
     """
 
-    pictures: bool = Field(False, description="Generate single images, one episode per description, not games.")
-    condition: Literal["whole+black", "part+black", "whole+color", "part+color", "aug", "four"] = Field(
-        "four", description="What is described and colored; four: all of these."
+    pictures: bool = option(False, "Generate single images, one episode per description, not games.")
+    condition: Literal["whole+black", "part+black", "whole+color", "part+color", "aug", "four"] = option(
+        "four", "What is described and colored; four: all of these."
     )
-    split: Literal["train", "val", "dev", "heldout", "dense", "all"] = Field("dev", description="Split to generate.")
-    targets: Literal["one", "all"] = Field(
-        "one", description="Games for one sampled description per tangram, or for all."
+    split: Literal["train", "val", "dev", "heldout", "dense", "all"] = option("dev", "Split to generate.")
+    targets: Literal["one", "all"] = option("one", "Games for one sampled description per tangram, or for all.")
+    contexts: int = option(10, "Games per target.", ge=1, le=1000)
+    distinct: Literal["raw", "normalized"] = option(
+        "raw", "Descriptions in a game differ as written, or also when normalized."
     )
-    contexts: int = Field(10, ge=1, le=1000, description="Games per target.")
-    distinct: Literal["raw", "normalized"] = Field(
-        "raw", description="Descriptions in a game differ as written, or also when normalized."
-    )
-    svg: Path | None = Field(
-        None,
-        description="Drawings <tangram>.svg [default: packaged tangrams].",
-        json_schema_extra={"path": "folder", "metavar": "DIR"},
-    )
-    annotations: _Annotations = ()
-    splits: _Splits = None
-    strict: bool = Field(False, description="Treat every problem in these files as an error.")
-    world: Literal["2d", "3d"] = Field("2d", description="Flat pieces, or wooden pieces on CLEVR's table.")
-    size: int = Field(224, ge=16, le=4096, description="Width and height of images in pixels (2d).")
-    border: float = Field(1.0, ge=0, le=50, description="White line between pieces in pixels (2d).")
-    margin: float = Field(0.0, ge=0, le=1000, description="White margin of the figure in pixels (2d).")
-    sharp: bool = Field(False, description="Turn antialiasing off: only piece colors and white (2d).")
+    svg: Path | None = option(None, "Drawings <tangram>.svg [default: packaged tangrams].", path="folder")
+    annotations: tuple[Path, ...] = option((), _ANNOTATIONS, path="file")
+    splits: Path | None = option(None, _SPLITS, path="file")
+    strict: bool = option(False, "Treat every problem in these files as an error.")
+    world: Literal["2d", "3d"] = option("2d", "Flat pieces, or wooden pieces on CLEVR's table.")
+    size: int = option(224, "Width and height of images in pixels (2d).", ge=16, le=4096)
+    border: float = option(1.0, "White line between pieces in pixels (2d).", ge=0, le=50)
+    margin: float = option(0.0, "White margin of the figure in pixels (2d).", ge=0, le=1000)
+    sharp: bool = option(False, "Turn antialiasing off: only piece colors and white (2d).")
     seed: Seed = 0
 
     @model_validator(mode="after")
@@ -68,37 +53,31 @@ class Options(Command):
         return self
 
 
-class Tangrams(Command):
+class Tangrams(Command, run="variety:write_tangrams", writes=()):
     """Draw random tangrams as SVG files.
 
     Seven pieces are laid exactly edge to edge, and no two tangrams are alike. The drawings have no descriptions, and
     `render-specs kilogram --svg` needs one for each.
     """
 
-    run: ClassVar[str] = "variety:write_tangrams"
-    writes: ClassVar[tuple[str, ...]] = ()
-
-    count: int = Field(ge=1, le=100_000, description="Number of tangrams.")
-    corners: float = Field(0.1, ge=0, le=1, description="Share of pieces that touch others only at a corner.")
-    symmetric: float = Field(0.5, ge=0, le=1, description="Share of tangrams with symmetric pairs of pieces.")
-    alike: float = Field(0.7, ge=0, le=1, description="Maximum overlap of two silhouettes, as a share of 1.")
+    count: int = option(..., "Number of tangrams.", ge=1, le=100_000)
+    corners: float = option(0.1, "Share of pieces that touch others only at a corner.", ge=0, le=1)
+    symmetric: float = option(0.5, "Share of tangrams with symmetric pairs of pieces.", ge=0, le=1)
+    alike: float = option(0.7, "Maximum overlap of two silhouettes, as a share of 1.", ge=0, le=1)
     seed: Seed = 0
-    out: Path = Field(description="Folder for one SVG file per tangram.", json_schema_extra={"metavar": "DIR"})
+    out: Path = option(..., "Folder for one SVG file per tangram.", metavar="DIR")
 
 
-class Drawings(Command):
+class Drawings(Command, run="dataset:check_drawings", writes=("json", "out")):
     """Check the tangram drawings of DIR, and their annotations.
 
     Measures each <tangram>.svg: areas and angles of the seven pieces, overlaps, gaps, margins of the view box.
     """
 
-    run: ClassVar[str] = "dataset:check_drawings"
-    writes: ClassVar[tuple[str, ...]] = ("json", "out")
-
-    folder: Path = Field(json_schema_extra={"argument": True, "path": "folder", "metavar": "DIR"})
-    annotations: _Annotations = ()
-    splits: _Splits = None
-    strict: bool = Field(False, description="Exit with code 2 if there are errors.")
+    folder: Path = argument(path="folder")
+    annotations: tuple[Path, ...] = option((), _ANNOTATIONS, path="file")
+    splits: Path | None = option(None, _SPLITS, path="file")
+    strict: bool = option(False, "Exit with code 2 if there are errors.")
 
     @model_validator(mode="after")
     def _check(self) -> Drawings:
@@ -107,7 +86,7 @@ class Drawings(Command):
         return self
 
 
-class Naming(Command):
+class Naming(Command, run="measures:naming", writes=("json", "out")):
     """Measure naming agreement on each tangram.
 
     FILES are annotation files [default: the packaged annotations]. Reports shape and part naming divergence (SND and
@@ -115,10 +94,7 @@ class Naming(Command):
     description are left out.
     """
 
-    run: ClassVar[str] = "measures:naming"
-    writes: ClassVar[tuple[str, ...]] = ("json", "out")
-
-    files: tuple[Path, ...] = Field((), json_schema_extra={"argument": True, "path": "file", "metavar": "[FILES]..."})
+    files: tuple[Path, ...] = argument(default=(), path="file", metavar="[FILES]...")
 
 
 COMMANDS = (Tangrams, Drawings, Naming)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from scene_specs.language.benchmark import Command, First, Report, Seed
+from scene_specs.language.benchmark import Command, First, Report, Seed, option
 
 
 class Options(Command):
@@ -22,39 +20,26 @@ class Options(Command):
         "sup1", "pos1", "pos", "set-pos", "pos1-hard", "pos-hard", "set-pos-hard", "set-pos-very-hard",
         "set-pos-compositional", "generalization-B", "generalization-C", "generalization-D", "generalization-E",
         "generalization-F", "generalization-G", "generalization-H", "main", "hard", "generalization", "all",
-    ] = Field(
-        "main",
-        description="Data set, or a group: main, hard, generalization, all.",
-        json_schema_extra={"option": "--set"},
-    )
+    ] = option("main", "Data set, or a group: main, hard, generalization, all.", name="--set")
     # fmt: on
-    split: Literal["train", "val", "test", "test-seen", "test-unseen", "all"] = Field(
-        "all", description="Split to generate."
-    )
-    count: int | None = Field(None, ge=0, description="Items per set and split [default: as published].")
+    split: Literal["train", "val", "test", "test-seen", "test-unseen", "all"] = option("all", "Split to generate.")
+    count: int | None = option(None, "Items per set and split [default: as published].", ge=0)
     first: First = 0
     seed: Seed = 0
-    variant: Literal["vague", "static"] = Field("vague", description="k: sampled per scene, or 0.29 in all scenes.")
-    areas: Literal["published", "true"] = Field(
-        "published", description="Area of circles: 21.5 % below that of their class, or equal to it."
+    variant: Literal["vague", "static"] = option("vague", "k: sampled per scene, or 0.29 in all scenes.")
+    areas: Literal["published", "true"] = option(
+        "published", "Area of circles: 21.5 % below that of their class, or equal to it."
     )
-    uniform_count: bool = Field(False, description="Make all object counts from 5 to 9 equally frequent.")
-    gap: float = Field(
-        5.0,
-        ge=0,
-        le=50,
-        description="Minimum distance of objects of one color, canvas units; 0 as published.",
-    )
-    world: Literal["flat", "3d"] = Field("flat", description="Flat shapes, or prisms on a table.")
+    uniform_count: bool = option(False, "Make all object counts from 5 to 9 equally frequent.")
+    gap: float = option(5.0, "Minimum distance of objects of one color, canvas units; 0 as published.", ge=0, le=50)
+    world: Literal["flat", "3d"] = option("flat", "Flat shapes, or prisms on a table.")
 
 
-class Statistics(Report):
+class Statistics(Report, run="report:statistics", text="report:table"):
     """Report the statistics of MALeViC items.
 
     Per set: classes, object counts, k, and the ceiling: the accuracy of a solver that assumes k = 0.29.
     """
-
-    run: ClassVar[str] = "report:statistics"
 
 
 COMMANDS = (Statistics,)

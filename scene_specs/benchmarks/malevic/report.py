@@ -8,11 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from scene_specs.benchmarks.malevic import Statistics
 from scene_specs.benchmarks.malevic.draw import FEWEST, MOST
 from scene_specs.benchmarks.malevic.labels import K_MEAN, is_big, threshold
 from scene_specs.benchmarks.malevic.sets import SETS
-from scene_specs.language.benchmark import Result
 from scene_specs.language.tables import markdown_table
 
 
@@ -97,7 +95,6 @@ def table(rows: list[dict[str, Any]]) -> str:
     return markdown_table([*head, *(f"n={count}" for count in counts)], cells)
 
 
-def statistics(options: Statistics, episodes: Iterable[Mapping[str, Any]]) -> Result:
-    """The result of `render-specs malevic statistics`."""
-    rows = Report(data["task"] for data in episodes).rows()
-    return Result(rows, table(rows))
+def statistics(items: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of items, as JSON data."""
+    return Report(item["task"] for item in items).rows()

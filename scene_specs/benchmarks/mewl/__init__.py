@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from scene_specs.language.benchmark import Command, First, Report, Seed, SpecsCommand
+from scene_specs.language.benchmark import Command, First, Report, Seed, SpecsCommand, option
 
 
 class Options(Command):
@@ -18,34 +16,27 @@ class Options(Command):
 
     task: Literal[
         "shape", "color", "material", "object", "composite", "relation", "bootstrap", "number", "pragmatic", "all"
-    ] = Field("all", description="Task to generate.")
-    split: Literal["train", "val", "test", "all"] = Field("all", description="Split to generate.")
-    count: int | None = Field(None, ge=0, description="Episodes per task and split [default: 3000, 600, 600].")
+    ] = option("all", "Task to generate.")
+    split: Literal["train", "val", "test", "all"] = option("all", "Split to generate.")
+    count: int | None = option(None, "Episodes per task and split [default: 3000, 600, 600].", ge=0)
     first: First = 0
     seed: Seed = 0
-    balanced_options: bool = Field(False, description="Omit options that can be ruled out without the images.")
+    balanced_options: bool = option(False, "Omit options that can be ruled out without the images.")
 
 
-class Audit(Report):
+class Audit(Report, run="audit:audit", text="audit:tables", check="view:learner_view"):
     """Audit MEWL episodes for answers that need no image.
 
     Reports the accuracy of blind strategies in percent, with chance and its standard error. Also reports chi-square
     probabilities of equal frequencies: answer position, attributes of the query's first object, topic of the answer.
     """
 
-    run: ClassVar[str] = "audit:report"
-    check: ClassVar[str] = "view:learner_view"
 
-
-class Captions(SpecsCommand):
+class Captions(SpecsCommand, run="captions:generate", check="view:learner_view", writes=("out",)):
     """Write MEWL episodes as text, one per line.
 
     Each line has the captions, names, options, and prompts for models that read only text.
     """
-
-    run: ClassVar[str] = "captions:generate"
-    check: ClassVar[str] = "view:learner_view"
-    writes: ClassVar[tuple[str, ...]] = ("out",)
 
 
 COMMANDS = (Audit, Captions)

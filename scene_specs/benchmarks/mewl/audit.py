@@ -14,11 +14,9 @@ from itertools import permutations
 from types import MappingProxyType
 from typing import Any
 
-from scene_specs.benchmarks.mewl import Audit
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
 from scene_specs.benchmarks.mewl.objects import TYPES, VALUES
 from scene_specs.benchmarks.mewl.tasks import ATTRIBUTES, COMPOSITE_TYPES
-from scene_specs.language.benchmark import Result
 from scene_specs.language.chi_square import equal_frequencies
 from scene_specs.language.tables import markdown_table
 from scene_specs.language.vocabulary import RELATIONS
@@ -163,9 +161,3 @@ def tables(rows: list[dict[str, Any]]) -> str:
     p = [[row["task"], *(f"{row['p'][name]:.3f}" if name in row["p"] else "" for name in tested)] for row in rows]
     head = ["task", "episodes", "chance", *names, "remark"]
     return f"{markdown_table(head, shares)}\n{markdown_table(['task', *tested], p)}"
-
-
-def report(options: Audit, episodes: Iterable[Any]) -> Result:
-    """The result of `render-specs mewl audit`."""
-    rows = audit(episodes)
-    return Result(rows, tables(rows))

@@ -12,6 +12,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from tests.test_docs import subcommands
+
 ROOT = Path(__file__).parents[3]
 PROGRAMS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
 
@@ -19,12 +21,9 @@ PROGRAMS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())[
 def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
     """A command and its subcommands, with their full names."""
     yield name, command
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for below in command.list_commands(context):
-            sub = command.get_command(context, below)
-            assert sub is not None
-            yield from commands(f"{name} {below}", sub)
+    for below, sub in subcommands(command).items():
+        assert sub is not None
+        yield from commands(f"{name} {below}", sub)
 
 
 def every_command() -> list[tuple[str, click.Command]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scene_specs.importing.clevr import segment
+from scene_specs.benchmarks.clevr.importing import segment
 from scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
 from scene_specs.importing.text import parse_json
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
@@ -22,8 +22,8 @@ INFO = "info.json"
 QUESTION = "question"
 
 
-def import_mewl(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
-    """Yield the episodes of a folder, or the single one of a scene file. See `import_clevr` for camera and strict.
+def import_published(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
+    """Yield the episodes of a folder, or the single one of a scene file. camera, strict: as for `clevr`.
 
     Ids: `mewl/<split>/<task>/<episode number>` from the folder names, or `mewl/<file name>`.
     Raises SpecError, after the last valid episode, with all diagnostics.

@@ -17,7 +17,7 @@ from scene_specs.language.strict_json import NotStrictJson, decode, skip_space
 from scene_specs.language.strict_json import Path as JsonPath
 
 
-def import_clevr(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
+def import_published(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
     """Yield the scenes of a file as episodes, in order.
 
     camera: "recover" it from pixel_coords, or use the stage's "nominal" one. strict: a camera that cannot be recovered
