@@ -76,7 +76,7 @@ class RenderedImage:
     truth: FrameAnnotation
 
 
-def generate(benchmark: str, count: int | None = None, seed: int = 0, **options: Any) -> Iterator[dict[str, Any]]:
+def generate(benchmark: str, /, count: int | None = None, seed: int = 0, **options: Any) -> Iterator[dict[str, Any]]:
     """Generate the specs of a benchmark, one at a time.
 
     benchmark: built-in, or of an installed package; see docs/extending.md. count: of episodes, for benchmarks whose
@@ -86,6 +86,10 @@ def generate(benchmark: str, count: int | None = None, seed: int = 0, **options:
     """
     found = find_benchmark(benchmark)
     given = {"seed": seed, **options} if count is None else {"count": count, "seed": seed, **options}
+    for name, field in found.options.model_fields.items():
+        extra = field.json_schema_extra
+        if name in given and isinstance(extra, dict) and "environment" in extra:
+            raise UsageError(f"benchmark {benchmark}: {name}: set the variable {extra['environment']} instead")
     try:
         chosen = found.options(**given)
     except ValidationError as error:

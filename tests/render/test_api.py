@@ -95,6 +95,8 @@ def test_generate_yields_what_the_command_writes(tmp_path: Path) -> None:
         ("clevr", {}, "benchmark clevr: count: Field required"),
         ("clevr", {"count": -1}, "count: found -1"),
         ("clevr", {"count": 1, "colour": "red"}, 'colour: found "red"'),
+        ("views", {"shapenet": "models"}, "set the variable DIORAMA_SHAPENET"),
+        ("iwisdm", {"count": 1, "benchmark": "none"}, "none"),
         ("clever", {"count": 1}, "did you mean 'clevr'"),
     ],
 )
