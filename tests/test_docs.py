@@ -18,11 +18,13 @@ from click.testing import CliRunner
 from render.compiler import compile_episode
 from render.model.errors import CompileError
 from render.model.profiles import settings_for
+from render.passes import row_of
 from scene_specs.language import spec as language
 from scene_specs.language.errors import SpecError
 from scene_specs.language.registry import plugins
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import SpecModel
+from scene_specs.language.tables import markdown_table
 from scene_specs.language.vocabulary import COLORS, RELATIONS, SHAPES, SIZES
 from scene_specs.reading.source import parse_episode
 
@@ -106,6 +108,15 @@ def test_every_field_and_word_of_the_language_is_in_a_table() -> None:
     assert not [
         word for word in (*COLORS, *plugins("materials"), *RELATIONS, *SHAPES, *SIZES) if f"`{word}`" not in page
     ]
+
+
+def test_the_table_of_passes_has_their_rows() -> None:
+    rows = [
+        (f"`{name}`", " x ".join(map(str, row.shape)), row.dtype, row.unit, row.meaning)
+        for name, row in ((name, row_of(name)) for name in plugins("passes"))
+    ]
+    table = markdown_table(("pass", "shape", "type", "unit", "meaning"), rows)
+    assert table in (ROOT / "docs/spec.md").read_text(), f"put this table into docs/spec.md:\n{table}"
 
 
 def test_the_palette_is_as_the_page_says() -> None:

@@ -35,7 +35,7 @@ LAZY_IMPORTS = {
     ): "imports pydantic; the help of commands lists plug-ins without it",
     ("scene_specs/benchmarks/kilogram/measures.py", "nltk"): "takes 0.2 s, and only measures of naming need it",
 }
-PURE = ("scene_specs/", "render/compiler/", "render/geometry/", "render/annotations/")
+PURE = ("scene_specs/", "render/compiler/", "render/geometry/", "render/annotations/", "render/passes/")
 SEEDED = frozenset({"Generator", "Philox", "SeedSequence", "BitGenerator"})
 ENTROPY = frozenset({"os.urandom", "uuid.uuid1", "uuid.uuid4"})
 CLOCKS = frozenset({"now", "utcnow", "today"})

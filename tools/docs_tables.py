@@ -1,4 +1,4 @@
-"""Check that the table of materials in docs/spec.md is the one of their models.
+"""Check the table of materials in docs/spec.md against their models.
 
     python -m tools docs-tables              # prints what is out of date
     python -m tools docs-tables --write      # updates the page

@@ -21,7 +21,6 @@ from render.model.record import (
     ObjectAnnotation,
     PointerAnnotation,
     Quaternion,
-    Row3,
     Vector3,
 )
 from scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneView
@@ -49,18 +48,13 @@ def encode_mask(mask: NDArray[np.bool_]) -> RLE:
 
 def camera_annotation(camera: Camera) -> CameraAnnotation:
     """A camera; its rotation maps the camera frame (x right, y down, z forward) to the world. Pixel centers: .5."""
-    rows = _rows(camera)
-    intrinsics: Row3 = (
-        rounded3((camera.focal, 0.0, camera.center[0]), 9),
-        rounded3((0.0, camera.focal, camera.center[1]), 9),
-        (0.0, 0.0, 1.0),
-    )
-    outer = [(*rounded3(row, 9), round(-dot(row, camera.location), 9) + 0.0) for row in rows]
+    inner, outer = camera.matrices()
+    turned = [(*rounded3((x, y, z), 9), round(t, 9) + 0.0) for x, y, z, t in outer]
     return CameraAnnotation(
         location=rounded3(camera.location),
-        rotation=_quaternion(transpose(rows)),
-        intrinsics=intrinsics,
-        extrinsics=(outer[0], outer[1], outer[2], (0.0, 0.0, 0.0, 1.0)),
+        rotation=_quaternion(transpose(_rows(camera))),
+        intrinsics=(rounded3(inner[0], 9), rounded3(inner[1], 9), inner[2]),
+        extrinsics=(turned[0], turned[1], turned[2], (0.0, 0.0, 0.0, 1.0)),
         clip=camera.clip,
         projection="orthographic" if camera.orthographic else "perspective",
     )
@@ -91,9 +85,9 @@ def _center(camera: Camera, location: Vec) -> tuple[Vector3, Vector3]:
 
 
 def object_annotation(
-    item: SceneObject, camera: Camera, ground: StageGround | None, passes: Passes
+    item: SceneObject, camera: Camera, ground: StageGround | None, passes: Passes, amodal: bool = False
 ) -> ObjectAnnotation:
-    """The annotation of one object in one image. passes: of that image."""
+    """The annotation of one object in one image. passes: of that image. amodal: with the mask of the whole object."""
     mask = passes.ids == item.index
     visible = int(np.count_nonzero(mask))
     alone = object_layer(item, camera, ground)
@@ -118,6 +112,7 @@ def object_annotation(
         visible_fraction=round(min(visible / pixels, 1.0), 6) if pixels else 0.0,
         truncated=alone.truncated,
         coverage_pixels=coverage,
+        amodal_rle=encode_mask(alone.in_image(*mask.shape)) if amodal else None,
     )
 
 
@@ -158,6 +153,8 @@ def annotate(scene: Scene, frame: SceneFrame, view: SceneView, passes: Passes) -
         camera=camera_annotation(camera),
         directions={name: rounded3(direction) for name, direction in directions.items()},
         relations=relations_of(standing, directions, stage.placement.relation_threshold),
-        objects=[object_annotation(item, camera, stage.ground, passes) for item in frame.objects],
+        objects=[
+            object_annotation(item, camera, stage.ground, passes, "amodal" in frame.passes) for item in frame.objects
+        ],
         pointer=pointer_annotation(frame, camera),
     )

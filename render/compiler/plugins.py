@@ -9,7 +9,7 @@ from importlib import util
 from pathlib import Path
 
 from render.model.errors import UsageError
-from scene_specs.language.registry import Plugin, find_plugin, plugins
+from scene_specs.language.registry import Plugin, find_plugin, plugin, plugins
 
 _CODE_SUFFIXES = (".py", ".so", ".pyd")
 
@@ -33,6 +33,16 @@ def plugin_assets(assets: Iterable[str], materials: Iterable[str], renderer: str
         f"plugin:{name}": _identity(found.module, f"{found.owner} {found.version}".strip())
         for name, found in used.items()
         if not found.own
+    }
+
+
+def pass_plugins(passes: Iterable[str]) -> dict[str, str]:
+    """Return `plugin:pass:NAME` -> identity, as above, of the passes that packages provide. Raises PluginError."""
+    found = {name: plugin("passes", name) for name in sorted({*passes})}
+    return {
+        f"plugin:pass:{name}": _identity(one.module, f"{one.owner} {one.version}")
+        for name, one in found.items()
+        if not one.own
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from render.compiler.assets import scene_assets
-from render.compiler.plugins import plugin_assets
+from render.compiler.plugins import pass_plugins, plugin_assets
 from render.compiler.pointer import MESHES
 from render.model.record import RenderKey
 from scene_specs.language.outlines import FLAT_SHAPES
@@ -32,10 +32,11 @@ def render_key_of(
         blends = [material.blend for material in made_of if isinstance(material, MaterialSpec) and material.blend]
         assets = scene_assets(episode.stage, stage, _meshes_of(episode, stage), blends, asset_roots)
         materials = {material if isinstance(material, str) else material.name or "" for material in made_of}
+    passes = [name for frame in episode.frames for name in frame.passes]
     return RenderKey(
         spec=episode.model_dump(mode="json", exclude_none=True),
         settings=settings.model_dump(mode="json"),
-        assets={**assets, **plugin_assets(assets, materials, renderer)},
+        assets={**assets, **plugin_assets(assets, materials, renderer), **pass_plugins(passes)},
         version=IDENTITY_VERSION,
         renderer=renderer,
     )

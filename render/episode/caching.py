@@ -7,11 +7,9 @@ one that would be rendered, bit for bit.
 from __future__ import annotations
 
 import dataclasses
+import pickle
 import zlib
 from collections import OrderedDict
-from typing import Any
-
-import numpy as np
 
 from render.compiler.content import picture_key
 from render.geometry.marks import with_fixation
@@ -23,31 +21,12 @@ from scene_specs.language.stage import load_stage
 MOST_BYTES = 256 << 20
 
 
-def _pack(passes: Passes) -> dict[str, Any]:
-    """The fields of passes, with each array as (compressed bytes, dtype, shape)."""
-    return {
-        name: (zlib.compress(value.tobytes(), 1), value.dtype, value.shape) if isinstance(value, np.ndarray) else value
-        for name, value in vars(passes).items()
-    }
-
-
-def _unpack(packed: dict[str, Any]) -> Passes:
-    """Passes from the result of `_pack`, without the seconds of their render."""
-    fields: dict[str, Any] = {
-        name: np.frombuffer(zlib.decompress(value[0]), value[1]).reshape(value[2])
-        if isinstance(value, tuple)
-        else value
-        for name, value in packed.items()
-    }
-    return Passes(**{**fields, "seconds": {}})
-
-
 class CachingRenderer:
     """Caches another renderer (see render.model.passes.Renderer). hits, misses: images reused and rendered."""
 
     def __init__(self, renderer: Renderer, most_bytes: int = MOST_BYTES) -> None:
         self._inner, self._most = renderer, most_bytes
-        self._kept: OrderedDict[str, tuple[int, dict[str, Any]]] = OrderedDict()
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
         self._bytes = 0
         self.hits = self.misses = 0
 
@@ -66,7 +45,7 @@ class CachingRenderer:
         if key in self._kept:
             self.hits += 1
             self._kept.move_to_end(key)
-            passes = _unpack(self._kept[key][1])
+            passes: Passes = pickle.loads(zlib.decompress(self._kept[key]))
         else:
             self.misses += 1
             passes = self._inner.render(scene, bare, view)
@@ -76,14 +55,14 @@ class CachingRenderer:
         return passes
 
     def _keep(self, key: str, passes: Passes) -> None:
-        packed = _pack(passes)
-        size = sum(len(value[0]) for value in packed.values() if isinstance(value, tuple))
-        if size > self._most:
+        # Without the seconds: a reused image takes none.
+        packed = zlib.compress(pickle.dumps(dataclasses.replace(passes, seconds={})), 1)
+        if len(packed) > self._most:
             return
-        self._kept[key] = (size, packed)
-        self._bytes += size
+        self._kept[key] = packed
+        self._bytes += len(packed)
         while self._bytes > self._most:
-            self._bytes -= self._kept.popitem(last=False)[1][0]
+            self._bytes -= len(self._kept.popitem(last=False)[1])
 
     def close(self) -> None:
         """Empty the cache and close the wrapped renderer."""

@@ -17,8 +17,6 @@ from scene_specs.language.registry import plugin
 if TYPE_CHECKING:
     from render.export.protocol import Exporter
 
-__all__ = ["exporter", "reads_files", "takes_shard_size"]
-
 
 def exporter(name: str) -> Exporter:
     """Import a format and return its `export` function. Raises PluginError for an unknown name."""

@@ -1,4 +1,7 @@
-"""Annotations drawn over an image: masks tinted, visible boxes solid, amodal boxes dashed, names, the fingertip."""
+"""Annotations drawn over an image: masks tinted, amodal masks striped, boxes, names, the fingertip.
+
+Boxes around visible parts are solid, amodal boxes dashed.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ Color = tuple[int, int, int]
 
 _TINT = 0.35
 _DASH = 4
+_STRIPE = 5
 _PLATE = (24, 26, 28)
 _NAME = (245, 246, 248)
 
@@ -44,6 +48,10 @@ def overlay(color: NDArray[np.uint8], truth: FrameAnnotation, scale: int = 2, ti
     for item in truth.objects if tint else ():
         mask = decode_mask(item.rle)
         tinted[mask] = (1 - _TINT) * tinted[mask] + _TINT * np.array(color_of(item.index), dtype=np.float32)
+        if item.amodal_rle is not None:
+            # Hidden parts are striped, because the object in front of them keeps its tint.
+            hidden = decode_mask(item.amodal_rle) & ~mask & (np.add(*np.indices(mask.shape)) % _STRIPE == 0)
+            tinted[hidden] = color_of(item.index)
     pixels = np.rint(tinted).astype(np.uint8).repeat(scale, axis=0).repeat(scale, axis=1)
     for item in truth.objects if not tint else ():
         pixels[_outline(decode_mask(item.rle).repeat(scale, axis=0).repeat(scale, axis=1))] = color_of(item.index)

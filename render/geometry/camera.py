@@ -80,6 +80,27 @@ class Camera:
             x, y = (self.center[k] + self.focal * c[:, k] / depth for k in range(2))
         return np.stack([x, y, c[:, 2]], axis=1)
 
+    def unproject(
+        self, x: NDArray[np.float64], y: NDArray[np.float64], depth: NDArray[np.float64]
+    ) -> list[NDArray[np.float64]]:
+        """World x, y and z of pixel positions (pixel centers at .5) at a depth; the inverse of `project`."""
+        across, down = (x - self.center[0]) / self.focal, (y - self.center[1]) / self.focal
+        if not self.orthographic:
+            across, down = across * depth, down * depth
+        return [
+            self.location[k] + (across * self.right[k] + down * self.down[k] + depth * self.forward[k])
+            for k in range(3)
+        ]
+
+    def matrices(self) -> tuple[tuple[Vec, Vec, Vec], tuple[tuple[float, ...], ...]]:
+        """K (3 x 3, pixels; pixel centers at .5) and [R|t] (3 x 4, world to camera: x right, y down, z forward).
+
+        A world point p has the camera coordinates c = [R|t] (p, 1) and the pixel K (c / c.z). Orthographic: K's focal
+        length is in pixels per Blender unit, and the pixel is K (c.x, c.y, 1).
+        """
+        k = ((self.focal, 0.0, self.center[0]), (0.0, self.focal, self.center[1]), (0.0, 0.0, 1.0))
+        return k, tuple((*row, -dot(row, self.location)) for row in (self.right, self.down, self.forward))
+
     def directions(self) -> dict[str, Vec]:
         """CLEVR's six directions: the camera's axes projected onto the ground, unit vectors."""
         flat = (self.forward[0], self.forward[1], 0.0)

@@ -51,6 +51,12 @@ class Layer(NamedTuple):
         """(h, w): the pixels of the object, in its window."""
         return np.isfinite(self.depth)
 
+    def in_image(self, height: int, width: int) -> NDArray[np.bool_]:
+        """(height, width): the pixels of the object, in an image."""
+        image = np.zeros((height, width), dtype=bool)
+        image[self.y : self.y + len(self.depth), self.x : self.x + self.depth.shape[1]] = self.mask
+        return image
+
     @property
     def pixels(self) -> int:
         """Number of covered pixel centers."""
@@ -200,22 +206,11 @@ def _hide_below_ground(layer: Layer, body: Solid, pose: Pose, camera: Camera, gr
     if not len(rows):
         return
     depth = layer.depth[rows, columns]
-    across = (columns + (layer.x + 0.5 - camera.center[0])) / camera.focal
-    down = (rows + (layer.y + 0.5 - camera.center[1])) / camera.focal
-    if not camera.orthographic:
-        across, down = across * depth, down * depth
-
-    def world(k: int) -> Floats:
-        place: Floats = camera.location[k] + (
-            across * camera.right[k] + down * camera.down[k] + depth * camera.forward[k]
-        )
-        return place
-
-    z = world(2)
+    x, y, z = camera.unproject(columns + (layer.x + 0.5), rows + (layer.y + 0.5), depth)
     low = np.flatnonzero(z < highest)
     if not len(low):
         return
-    x, y = world(0)[low], world(1)[low]
+    x, y = x[low], y[low]
     under = low[(z[low] < height_at(ground, x, y)) & _on_sheet(ground, x, y)]
     layer.depth[rows[under], columns[under]] = np.inf
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from render.model.png import decode_png
 from scene_specs.language.notebook import html_of
@@ -46,7 +46,7 @@ class ObjectAnnotation(RecordModel):
     empty if nothing is visible. coverage_pixels: sum of Cryptomatte coverage, if that pass was requested.
     Analytic, from the mesh: amodal_bbox and alone_pixels (the object alone, inside the image), visible_fraction =
     visible_pixels / alone_pixels, truncated (its projection leaves the image), pixel_center (x, y, depth of its
-    origin), the poses.
+    origin), the poses. amodal_rle: the mask of the object alone, if the frame requests the pass `amodal`.
     """
 
     index: int
@@ -71,6 +71,7 @@ class ObjectAnnotation(RecordModel):
     visible_fraction: float
     truncated: bool
     coverage_pixels: float | None = None
+    amodal_rle: RLE | None = Field(None, exclude_if=lambda value: value is None)
 
 
 class CameraAnnotation(RecordModel):
@@ -118,7 +119,7 @@ class FrameAnnotation(RecordModel):
 
 
 class ImageRecord(RecordModel):
-    """One image. png: 8-bit RGB. extra: the optional passes as .npz bytes (depth, normal, coverage)."""
+    """One image. png: 8-bit RGB. extra: the optional passes as .npz bytes (render/passes)."""
 
     name: str
     frame: str

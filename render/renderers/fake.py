@@ -20,6 +20,7 @@ from render.geometry.marks import with_fixation
 from render.geometry.raster import compose, object_layer
 from render.model.errors import RenderError
 from render.model.passes import Passes
+from render.passes import SoftwareView, rendered_rows
 from scene_specs.language.scene import Scene, SceneFrame, SceneView
 from scene_specs.language.stage import load_stage
 
@@ -68,25 +69,16 @@ class FakeRenderer:
         indices = np.array([0, *(item.index for item in frame.objects)], dtype=np.uint16)
         colors = [display(np.array(item.color_linear, dtype=np.float32)) for item in frame.objects]
         palette = np.array([[_GRAY] * 3, *colors], dtype=np.uint8)
-        towards = np.where((order > 0)[:, :, None], -np.array(camera.forward, dtype=np.float32), np.float32(0))
         color = palette[order]
         if frame.background is not None:
             color[order == 0] = frame.background
         if frame.fixation and stage.fixation is not None:
             color = with_fixation(color, stage.fixation)
-        coverage = None
-        if "coverage" in frame.passes:
-            coverage = np.stack([order == k + 1 for k in range(len(frame.objects))]).astype(np.float32)
+        software = SoftwareView(frame, camera, order, depth)
+        arrays = {name: row.fake(software).astype(np.float32) for name, row in rendered_rows(frame).items() if row.fake}
         time.sleep(max(self.seconds - (time.perf_counter() - start), 0.0))
-        return Passes(
-            color=color,
-            ids=indices[order],
-            depth=depth.astype(np.float32),
-            normal=towards.astype(np.float32),
-            coverage=coverage,
-            seconds={"render": time.perf_counter() - start},
-            device=self.device,
-        )
+        seconds = {"render": time.perf_counter() - start}
+        return Passes.of(color, indices[order], arrays, seconds=seconds, device=self.device)
 
     def _misbehave(self, episode: str) -> None:
         if episode in self.crash_on:

@@ -10,6 +10,7 @@ import numpy as np
 
 from render.model.png import open_png
 from render.model.record import RLE, Box, EpisodeRecord, ImageRecord, ObjectAnnotation
+from render.passes import array_passes
 from render.store.columns import RECORD_COLUMNS
 from render.store.episode_store import DamagedError
 from render.store.rows import record_of, row_of
@@ -68,8 +69,10 @@ def _against_scene(image: ImageRecord, frame: SceneFrame) -> Iterator[str]:
     wanted = [(item.index, item.name) for item in frame.objects]
     if there != wanted:
         yield f"image {image.name}: annotated objects {_few(there)}, in the Scene {_few(wanted)}"
-    if (image.extra is not None) != bool(frame.passes):
+    if (image.extra is not None) != bool(array_passes(frame.passes)):
         yield f"image {image.name}: passes requested {list(frame.passes)}, stored: {image.extra is not None}"
+    if any((item.amodal_rle is not None) != ("amodal" in frame.passes) for item in image.annotation.objects):
+        yield f"image {image.name}: passes requested {list(frame.passes)}, but amodal masks don't match"
 
 
 def _few(items: list[tuple[int, str]]) -> str:
@@ -107,21 +110,29 @@ def _object(item: ObjectAnnotation, width: int, height: int) -> Iterator[str]:
     for name, box in (("bbox", item.bbox), ("amodal_bbox", item.amodal_bbox)):
         if box is not None and not _inside(box, width, height):
             yield f"{name} {list(box)} is empty or not inside {width}x{height}"
-    if item.rle.size != (height, width):
-        yield f"mask is {item.rle.size[1]}x{item.rle.size[0]}, the image {width}x{height}"
-        return
-    try:
-        area, box = measure(item.rle)
-    except (ValueError, OverflowError) as error:
-        yield f"mask can't be read: {error}"
-        return
-    if area != item.visible_pixels:
-        yield f"visible_pixels {item.visible_pixels}, but the mask has {area}"
-    if box != item.bbox:
-        yield f"bbox {item.bbox and list(item.bbox)}, but the mask's is {box and list(box)}"
+    yield from _mask("", item.rle, (height, width), ("visible_pixels", item.visible_pixels), item.bbox)
+    if item.amodal_rle is not None:
+        pixels = ("alone_pixels", item.alone_pixels)
+        yield from _mask("amodal ", item.amodal_rle, (height, width), pixels, item.amodal_bbox)
     share = min(item.visible_pixels / item.alone_pixels, 1.0) if item.alone_pixels else 0.0
     if not abs(share - item.visible_fraction) <= _ROUNDED:
         yield f"visible_fraction {item.visible_fraction}, but {item.visible_pixels} of {item.alone_pixels} pixels"
+
+
+def _mask(kind: str, rle: RLE, size: tuple[int, int], pixels: tuple[str, int], wanted: Box | None) -> Iterator[str]:
+    """Check a mask against the size of its image, and against the pixels and the box that are stored beside it."""
+    if rle.size != size:
+        yield f"{kind}mask is {rle.size[1]}x{rle.size[0]}, the image {size[1]}x{size[0]}"
+        return
+    try:
+        area, box = measure(rle)
+    except (ValueError, OverflowError) as error:
+        yield f"{kind}mask can't be read: {error}"
+        return
+    if area != pixels[1]:
+        yield f"{pixels[0]} {pixels[1]}, but the {kind}mask has {area}"
+    if box != wanted:
+        yield f"{kind}bbox {wanted and list(wanted)}, but the mask's is {box and list(box)}"
 
 
 def _inside(box: Box, width: int, height: int) -> bool:

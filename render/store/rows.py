@@ -193,7 +193,8 @@ def _too_large(record: EpisodeRecord) -> str:
     for image in record.images:
         # A PNG begins with 8 bytes of signature and its IHDR chunk: length, name, width, height.
         header = struct.unpack(">II", image.png[16:24]) if image.png[12:16] == b"IHDR" else (0, 0)
-        for width, height in (header, *(item.rle.size[::-1] for item in image.annotation.objects)):
+        masks = [rle for item in image.annotation.objects for rle in (item.rle, item.amodal_rle) if rle is not None]
+        for width, height in (header, *(rle.size[::-1] for rle in masks)):
             if width * height > most:
                 return f"image {image.name}: found {width}x{height}; its Scene has {settings.width}x{settings.height}"
     return ""

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, form_diagnostics, preview_json, unexpected
-from scene_specs.language.materials import load_material, parse_parameters
+from scene_specs.language.materials import changed_parameters, load_material
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model, parse_model
 from scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
 from scene_specs.language.registry import PluginError, plugins, shapes
@@ -150,9 +150,9 @@ def parameter_diagnostics(name: str, given: Mapping[str, Any], at: Path) -> Iter
         # An unknown name is reported elsewhere, and hides what its parameters are.
         for key in given if name in ("", "blend", ORIGINAL, PAINTED) else ():
             yield from unknown(key, ("name", "blend", "group"), (*at, key))
-    elif given:
+    else:
         try:
-            parse_parameters(name, given)
+            changed_parameters(name, given)
         except ValidationError as error:
             for found in form_diagnostics(error, load_material(name).Parameters, given):
                 yield found._replace(path=(*at, *found.path))

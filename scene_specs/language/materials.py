@@ -46,11 +46,12 @@ def transmits(name: str) -> bool:
     return name in plugins("materials") and load_material(name).TRANSMISSIVE
 
 
-def parse_parameters(name: str, given: Mapping[str, Any]) -> SpecModel:
-    """Return the parameters of a material. given: as in JSON. Raises pydantic's ValidationError, PluginError."""
-    return load_material(name).Parameters.model_validate_json(json.dumps(given, default=str), strict=True)
-
-
 def changed_parameters(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given parameters that differ from their defaults. Raises as `parse_parameters`."""
-    return parse_parameters(name, given).model_dump(mode="json", exclude_defaults=True) if given else {}
+    """Return the parameters of a material that differ from their defaults. given: as in JSON.
+
+    Raises pydantic's ValidationError, PluginError.
+    """
+    if not given:
+        return {}
+    parameters = load_material(name).Parameters.model_validate_json(json.dumps(given, default=str), strict=True)
+    return parameters.model_dump(mode="json", exclude_defaults=True)

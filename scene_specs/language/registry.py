@@ -25,7 +25,7 @@ from scene_specs.language.outlines import FLAT_SHAPES
 # Noun -> how files of its packages end. Stages and shapes are data; everything else is code.
 _SUFFIXES = {"stages": ".json", "shapes": ".npz"}
 # The nouns that anything can be registered for, except benchmarks and their players.
-NOUNS = ("exports", "materials", "renderers", "shapes", "stages")
+NOUNS = ("benchmarks", "exports", "materials", "passes", "renderers", "shapes", "stages")
 _OWN = "diorama"
 _OWN_PACKAGES = ("assets", "diorama", "render", "scene_specs")
 
@@ -79,7 +79,9 @@ class Plugin:
             return Path(found()) if self.noun in _SUFFIXES else found
         except Exception as error:  # importing runs other people's code
             where = f"{self.module}:{self.attribute}".rstrip(":")
-            problem = f"{self.noun[:-1]} {self.name!r}{f' of {self.owner}' if self.owner else ''}: can't import {where}"
+            problem = (
+                f"{_singular(self.noun)} {self.name!r}{f' of {self.owner}' if self.owner else ''}: can't import {where}"
+            )
             raise PluginError(f"{problem}: {type(error).__name__}: {error}") from error
 
 
@@ -94,7 +96,7 @@ def plugins(noun: str) -> dict[str, Plugin]:
         other = found.setdefault(one.name, one)
         if other != one:
             owners = " and by ".join(f"{each.owner} {each.version}" for each in (other, one))
-            problem = f"{noun[:-1]} {one.name!r} is provided by {owners}"
+            problem = f"{_singular(noun)} {one.name!r} is provided by {owners}"
             raise PluginError(f"{problem}; uninstall one of the two, or rename its plug-in")
     if not any(plugin.own for plugin in found.values()):
         raise PluginError(
@@ -110,9 +112,8 @@ def plugin(noun: str, name: str) -> Plugin:
         from scene_specs.language.diagnostics import did_you_mean
 
         hint = did_you_mean(name, found)
-        raise PluginError(
-            f"unknown {noun[:-1]} {name!r}; there are: {', '.join(found)}" + (f"; {hint}" if hint else "")
-        )
+        problem = f"unknown {_singular(noun)} {name!r}; there are: {', '.join(found)}"
+        raise PluginError(problem + (f"; {hint}" if hint else ""))
     return found[name]
 
 
@@ -125,6 +126,10 @@ def find_plugin(noun: str, name: str) -> Plugin:
     top = module.partition(".")[0]
     owner = _OWN if top in _OWN_PACKAGES else next(iter(metadata.packages_distributions().get(top, ())), "")
     return Plugin(noun, name, module, attribute, owner, "" if owner in ("", _OWN) else metadata.version(owner))
+
+
+def _singular(noun: str) -> str:
+    return noun.removesuffix("es" if noun == "passes" else "s")
 
 
 def _listed(noun: str) -> Iterator[Plugin]:

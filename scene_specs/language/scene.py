@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from scene_specs.language.notebook import html_of
-from scene_specs.language.spec import Byte, EpisodeId, Name, OutlineSpec, Pass, Seed, SpecModel, Vector3
+from scene_specs.language.spec import Byte, EpisodeId, Name, OutlineSpec, Seed, SpecModel, Vector3
 
 Color = tuple[float, float, float]
 # Maximum width and height of an image in pixels, for rendering, reading and `--size`.
@@ -155,7 +155,7 @@ class SceneFrame(SpecModel):
     pointer: ScenePointer | None = None
     lights: tuple[SceneLight, ...]
     views: Annotated[tuple[SceneView, ...], Field(min_length=1)]
-    passes: tuple[Pass, ...]
+    passes: tuple[Name, ...]
     seed: Annotated[int, Field(ge=0, lt=2**31)]
     background: tuple[Byte, Byte, Byte] | None = None
     fixation: bool | None = None

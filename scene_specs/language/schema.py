@@ -16,7 +16,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 def spec_schema() -> dict[str, Any]:
     """Return the schema of a `.json` file: one episode, or a list of episodes.
 
-    Names that packages can extend (shapes, materials, stages) are examples, not enumerations.
+    Names that packages can extend (shapes, materials, stages, passes) are examples, not enumerations.
     """
     schema = EpisodeSpec.model_json_schema(mode="validation")
     definitions: dict[str, Any] = schema.pop("$defs")
@@ -41,6 +41,7 @@ def _examples(definitions: dict[str, Any]) -> None:
     episode["id"]["examples"] = ["demo/first/0001"]
     episode["stage"]["examples"] = sorted(plugins("stages"))
     item["shape"]["examples"] = [*shapes(), "shapenet:chairs/#3", {"polygon": [[0, 0], [4, 0], [0, 3]]}]
+    definitions["FrameSpec"]["properties"]["passes"]["examples"] = [list(plugins("passes"))]
     item["place"]["examples"] = ["center", "top_left"]
     item["color"]["examples"] = [*COLORS, [240, 191, 29]]
     item["material"]["examples"] = materials

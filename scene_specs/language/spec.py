@@ -12,14 +12,23 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic_core import PydanticKnownError
 
+from scene_specs.language.registry import plugins
 from scene_specs.language.vocabulary import RELATIONS
 
 Relation = Literal["left", "right", "front", "behind"]
-Pass = Literal["depth", "normal", "coverage"]
 assert set(RELATIONS) == {"left", "right", "front", "behind"}
 
+
+def _known_pass(name: str) -> str:
+    if name not in (names := plugins("passes")):
+        raise PydanticKnownError("literal_error", {"expected": ", ".join(map(repr, names))})
+    return name
+
+
+Pass = Annotated[str, AfterValidator(_known_pass)]
 # Ids become folders in exports and keys in stores: ASCII segments without leading dots and "..".
 EpisodeId = Annotated[
     str,
@@ -245,7 +254,7 @@ class FrameSpec(SpecModel):
     views: Annotated[tuple[ViewSpec, ...], Field(min_length=1, max_length=100)] | None = None
     lights: Annotated[tuple[LightSpec, ...], Field(max_length=20)] = ()
     area: AreaSpec | None = None
-    passes: Annotated[tuple[Pass, ...], Field(max_length=3)] = ()
+    passes: Annotated[tuple[Pass, ...], Field(max_length=100)] = ()
     background: tuple[Byte, Byte, Byte] | None = None
     fixation: bool | None = None
     antialias: bool | None = None

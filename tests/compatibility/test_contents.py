@@ -80,6 +80,19 @@ def test_the_camera_of_clevr_masks_may_differ_in_its_last_digits_and_other_forma
     assert differing_export("coco", old, near) == ["a.json"]
 
 
+def test_an_added_camera_may_be_in_a_file_and_nothing_else_may_change() -> None:
+    camera = {"location": [1.5, 2.0], "intrinsics": [[1.0, 0.0], [0.0, 1.0]], "extrinsics": [[1.0, -2.5e-9]]}
+    image = {"id": 1, "name": "a"}
+    for indent in (None, 1):
+        old, new, other = (
+            {"a.json": json.dumps({"images": [one, image], "x": 1}, indent=indent).encode()}
+            for one in (image, {**image, "camera": camera}, {**image, "cameras": [camera, camera]})
+        )
+        assert differing_export("coco", old, new) == []
+        assert differing_export("iwisdm", old, other) == []
+        assert differing_export("folder", old, new) == differing_export("coco", old, other) == ["a.json"]
+
+
 def test_parquet_of_the_same_library_is_compared_by_its_bytes() -> None:
     old, new = ({"a.parquet": parquet([1, 2], one), ".diorama-export.json": one.encode()} for one in ("zstd", "snappy"))
     assert differing_exports(old, new) == [".diorama-export.json", "a.parquet"]

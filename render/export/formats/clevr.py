@@ -4,7 +4,8 @@
           scenes/CLEVR_<split>_scenes.json
 
 Each image is a scene; scenes are numbered in the order of episode ids. In addition to CLEVR's fields an object has
-bbox, amodal_bbox, mask (COCO run lengths) and visible_pixels, and a scene has episode_id and image_name. Directions and
+bbox, amodal_bbox, mask (COCO run lengths) and visible_pixels, and a scene has episode_id, image_name and camera
+(render.model.record.CameraAnnotation). Directions and
 relationships come from the actual camera of the image. Episodes without a split are in the split `new`, the default of
 the published script. An episode that CLEVR's vocabulary can't describe (a numeric size, another shape, a pointer) is
 reported and left out.
@@ -72,6 +73,7 @@ def _scene(image: ImageRecord) -> dict[str, Any]:
         "objects": [_object(item, image.name) for item in truth.objects],
         "directions": truth.directions,
         "relationships": _relationships(truth),
+        "camera": truth.camera.model_dump(mode="json"),
     }
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from render.annotations.annotate import encode_mask
+from render.annotations.annotate import camera_annotation, encode_mask
 from render.export.atomic_output import FileConflictError, below, compact_json, output_lock, put_file
 from render.export.protocol import ExportOptions, ExportReport
 from render.geometry.camera import Camera
@@ -138,8 +138,10 @@ def _masks_of(scene: Any, source: SourceFile) -> dict[str, Any]:
     except ValueError as error:
         return {"problem": f"{source.location()}: {error}"}
     head = {key: scene[key] for key in ("image_index", "image_filename", "split") if key in scene}
-    camera = {key: getattr(recovery, key) for key in ("location", "size", "depth_residual", "pixel_residual")}
-    return {**head, "camera": camera, "objects": list(_objects(frame, recovery))}
+    camera = _camera(recovery)
+    matrices = camera_annotation(camera).model_dump(mode="json", include={"intrinsics", "extrinsics"})
+    found = {key: getattr(recovery, key) for key in ("location", "size", "depth_residual", "pixel_residual")}
+    return {**head, "camera": {**found, **matrices}, "objects": list(_objects(frame, camera))}
 
 
 def _recover_camera(scene: dict[str, Any], frame: FrameSpec) -> Recovery:
@@ -165,24 +167,21 @@ def _is_pixel(value: Any) -> bool:
     )
 
 
-def _objects(frame: FrameSpec, recovery: Recovery) -> Iterator[dict[str, Any]]:
-    stage = load_stage(STAGE)
-    scene_camera = SceneCamera(
-        location=recovery.location,
-        look_at=stage.camera.look_at,
-        lens=stage.camera.lens,
-        sensor_width=stage.camera.sensor_width,
-        clip=stage.camera.clip,
-    )
-    width, height = recovery.size
-    camera = Camera.of(scene_camera, width, height)
+def _camera(recovery: Recovery) -> Camera:
+    nominal = load_stage(STAGE).camera
+    facts = {key: getattr(nominal, key) for key in ("look_at", "lens", "sensor_width", "clip")}
+    return Camera.of(SceneCamera(location=recovery.location, **facts), *recovery.size)
+
+
+def _objects(frame: FrameSpec, camera: Camera) -> Iterator[dict[str, Any]]:
+    ground = load_stage(STAGE).ground
     layers = []
     for item in frame.objects:
         x, y, z = (float(v) for v in item.location or ())
         turn = item.rotation_deg if isinstance(item.rotation_deg, float) else 0.0
         pose = Pose((0.0, 0.0, turn), SIZES[str(item.size)], (x, y, z))
-        layers.append(rasterize(solid(str(item.shape)), pose, camera, stage.ground))
-    order, _ = compose(layers, width, height)
+        layers.append(rasterize(solid(str(item.shape)), pose, camera, ground))
+    order, _ = compose(layers, camera.width, camera.height)
     for number, layer in enumerate(layers, start=1):
         mask = order == number
         visible, alone = int(np.count_nonzero(mask)), layer.pixels

@@ -5,8 +5,13 @@
 
 Boxes are [x, y, width, height], masks compressed run lengths, `area` the number of visible pixels. In addition to
 COCO's fields an annotation has amodal_bbox (the whole object, inside the image), visible_fraction, truncated, name,
-color, material, size, location, rotation_deg; an image has episode_id, name, frame, view and utterance. An object
-without visible pixels has no annotation. Episodes without a split are in `instances_unsplit.json`.
+color, material, size, location, rotation_deg; an image has episode_id, name, frame, view, utterance and camera
+(render.model.record.CameraAnnotation). An object without visible pixels has no annotation. Episodes without a split are
+in `instances_unsplit.json`.
+
+Amodal masks, if the spec requested the pass `amodal`, are in `amodal_segm`, beside the visible mask in `segmentation`,
+where all readers of COCO expect it. COCOA's files have them the other way around: `segmentation` is the amodal mask and
+`visible_mask` the visible one.
 """
 
 from __future__ import annotations
@@ -77,6 +82,7 @@ class _CocoExport(ImageExport):
             "segmentation": {"size": item.rle.size, "counts": item.rle.counts},
             "iscrowd": 0,
             **{name: getattr(item, name) for name in _OTHERS},
+            **({} if item.amodal_rle is None else {"amodal_segm": item.amodal_rle.model_dump(mode="json")}),
         }
 
     def finish(self) -> None:
@@ -95,4 +101,5 @@ def _image_facts(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
             "frame": image.frame,
             "view": image.view,
             "utterance": utterance,
+            "camera": image.annotation.camera.model_dump(mode="json"),
         }

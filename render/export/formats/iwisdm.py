@@ -3,13 +3,14 @@
     <out>/<split>/<name>/trial<number>/frames/epoch<t>.png    8-bit RGB, t from 0
                                        task_info.json         epochs, objects, instruction, answers
                                        task<k>.json           the graph of task k, as in the published task files
-                                       annotations.json       names of categories and models, boxes and masks
+                                       annotations.json       names of categories and models, boxes, masks, cameras
 
 Each entry of `objects` holds `count` (its number in the instruction), `obj` (location as "(x, y)" in shares of the
 image, x right, y down; space as [column, row]; category, object and view angle as numbers; epochs, its frame), the
 `tasks` that use it and the attributes they attend to. `task_info.json` has one additional key, `diorama`: the identity
 of the stored episode. `annotations.json` is not part of the published layout: it has the names behind the numbers of
-categories and objects, and for each object in the order of `objects` its frame, box and mask (COCO).
+categories and objects, for each object in the order of `objects` its frame, box and mask (COCO), and the camera of each
+frame.
 """
 
 from __future__ import annotations
@@ -106,7 +107,9 @@ def _annotations(record: EpisodeRecord, task: Mapping[str, Any]) -> dict[str, An
         item = next(item for item in image.annotation.objects if measured_location(item, image) == location)
         box = None if item.bbox is None else list(item.bbox)
         objects.append({"epochs": planned["frame"], "bbox": box, "mask": item.rle.model_dump(mode="json")})
-    return {"categories": list(task["categories"]), "models": list(task["models"]), "objects": objects}
+    cameras = [image.annotation.camera.model_dump(mode="json") for image in record.images]
+    names = {"categories": list(task["categories"]), "models": list(task["models"])}
+    return {**names, "objects": objects, "cameras": cameras}
 
 
 def task_file(question: Mapping[str, Any]) -> dict[str, Any]:

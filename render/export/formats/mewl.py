@@ -1,7 +1,7 @@
 """`--format mewl`: the layout of the published MEWL dataset, with a box and a mask for every object.
 
     <out>/<split>/<task>/<number>/<utterance>.png    a context; in shape, color and material `<word> #<k>.png`
-                                  <utterance>.json   its scene file, with `bbox` and `mask` (COCO) for each object
+                                  <utterance>.json   its scene file, with `camera`; objects have `bbox`, `mask` (COCO)
                                   question.png, question.json
                                   info.json          objects, word-concept, context_panels, question
 
@@ -111,6 +111,7 @@ def scene_file(image: ImageRecord, frame: SceneFrame) -> dict[str, Any]:
             relation: {known[a]: [known[b] for b in others if b in known] for a, others in table.items() if a in known}
             for relation, table in annotation.relations.items()
         },
+        "camera": annotation.camera.model_dump(mode="json"),
     }
 
 

@@ -24,12 +24,13 @@ from render.geometry.marks import with_fixation
 from render.geometry.outlines import outline_of
 from render.model.errors import RenderError
 from render.model.passes import Passes
+from render.passes import rendered_rows
 from render.renderers.cycles import devices
 from render.renderers.cycles import stage_setup as stages
 from render.renderers.cycles.blend_material import build_blend
 from render.renderers.cycles.blender_meshes import OutlineMeshes, mesh_data
 from render.renderers.cycles.capture import captured
-from render.renderers.cycles.exr_passes import Exr
+from render.renderers.cycles.exr_passes import Exr, object_name
 from render.renderers.cycles.model_objects import ModelStore
 from render.renderers.cycles.node_tree import build_material
 from render.renderers.cycles.render_settings import apply_settings
@@ -46,11 +47,6 @@ def scratch_folder() -> Path:
     shared = Path("/dev/shm")
     root = shared if shared.is_dir() and os.access(shared, os.W_OK) else None
     return Path(tempfile.mkdtemp(prefix="diorama-", dir=root))
-
-
-def _name(item: SceneObject) -> str:
-    """Name of an object in the pool; names in a spec never start with `~`."""
-    return f"~{item.index}"
 
 
 class _Blender:
@@ -137,7 +133,7 @@ class CyclesRenderer:
             data = self._models.get(item.shape).mesh if is_model(item.shape) else mesh_data(item.shape)
         pool = self._blender.pool
         if slot >= len(pool):
-            pool.append(bpy.data.objects.new(_name(item), data))
+            pool.append(bpy.data.objects.new(object_name(item.index), data))
         target = pool[slot]
         target.data = data
         target.matrix_world = stages.object_matrix(item.rotation_deg, item.scale, item.location)
@@ -186,16 +182,10 @@ class CyclesRenderer:
             )
         rendered = time.perf_counter()
         exr = Exr(path)
-        names = [_name(item) for item in frame.objects]
-        passes = Passes(
-            color=self._final_color(exr, scene, frame),
-            ids=exr.ids(),
-            depth=exr.depth(),
-            normal=exr.normal(),
-            coverage=exr.coverage(names) if "coverage" in frame.passes else None,
-            seconds={"build": built - start, "render": rendered - built, "read": time.perf_counter() - rendered},
-            device=self.info["device"],
-        )
+        arrays = {name: row.read(exr, frame) for name, row in rendered_rows(frame).items() if row.read}
+        color = self._final_color(exr, scene, frame)
+        seconds = {"build": built - start, "render": rendered - built, "read": time.perf_counter() - rendered}
+        passes = Passes.of(color, exr.ids(), arrays, seconds=seconds, device=self.info["device"])
         path.unlink()
         return passes
 
@@ -219,7 +209,7 @@ class CyclesRenderer:
         finally:
             # Cryptomatte identifies objects by these names.
             for target, item in zip(pool, frame.objects, strict=False):
-                target.name = _name(item)
+                target.name = object_name(item.index)
         if not path.is_file():
             raise RenderError(f"{path}: Blender could not save: {output.text.strip()}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,13 @@ from render.model.errors import RenderError
 
 Floats = NDArray[np.float32]
 
-# Larger depths mean that the ray meets nothing; others end at the camera's clip distance.
-_NOTHING = 1e9
 # Cryptomatte ids per pixel, two in each RGBA layer.
 CRYPTOMATTE_LEVELS = 4
+
+
+def object_name(index: int) -> str:
+    """Name of an object in Blender, by which Cryptomatte knows it; names in a spec never start with `~`."""
+    return f"~{index}"
 
 
 class Exr:
@@ -61,36 +65,19 @@ class Exr:
         ids: NDArray[np.uint16] = np.rint(self.stack("IndexOB", "X")[..., 0]).astype(np.uint16)
         return ids
 
-    def depth(self) -> Floats:
-        """(H, W) float32 in Blender units, inf where the ray meets nothing."""
-        depth = self.stack("Depth", "V" if "Depth.V" in self.channels else "Z")[..., 0]
-        return np.where(depth > _NOTHING, np.float32(np.inf), depth)
-
-    def normal(self) -> Floats:
-        """(H, W, 3) float32, world space, unit length; 0 without a normal pass.
-
-        Normalized here: Cycles averages normals over the samples of a pixel, which shortens them along edges.
-        """
-        if "Normal.X" not in self.channels:
-            height, width = self.channels["Combined.R"].shape
-            return np.broadcast_to(np.float32(0), (height, width, 3))
-        normal = self.stack("Normal", "XYZ")
-        length = np.sqrt((normal * normal).sum(axis=-1, keepdims=True))
-        return np.divide(normal, length, out=np.zeros_like(normal), where=length > 1e-6)
-
-    def coverage(self, names: list[str]) -> Floats:
-        """(N, H, W) float32: share of each pixel that the named objects cover."""
+    def coverage(self, indices: Sequence[int]) -> Floats:
+        """(N, H, W) float32: share of each pixel that the objects cover."""
         hashes = self._manifest()
         layers = [
             self.stack(f"CryptoObject{k:02d}", "rgba" if "CryptoObject00.r" in self.channels else "RGBA")
             for k in range(CRYPTOMATTE_LEVELS // 2)
         ]
-        out = np.zeros((len(names), *layers[0].shape[:2]), dtype=np.float32)
+        out = np.zeros((len(indices), *layers[0].shape[:2]), dtype=np.float32)
         for layer in layers:
             for start in (0, 2):
                 ids = np.ascontiguousarray(layer[..., start]).view(np.uint32)
-                for k, name in enumerate(names):
-                    out[k] += np.where(ids == hashes[name], layer[..., start + 1], np.float32(0))
+                for k, index in enumerate(indices):
+                    out[k] += np.where(ids == hashes[object_name(index)], layer[..., start + 1], np.float32(0))
         return out
 
     def _manifest(self) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from render.geometry.glass import samples_of
+from render.passes import rendered_rows
 from render.renderers.cycles.exr_passes import CRYPTOMATTE_LEVELS
 from scene_specs.language.scene import SceneFrame, SceneView, Settings
 
@@ -66,12 +67,12 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     layer = scene.view_layers[0]
     layer.samples = 0
     layer.cycles.use_denoising = True
-    layer.use_pass_combined = layer.use_pass_z = layer.use_pass_object_index = True
-    # On flat stages an unrequested normal pass would take a third of the render time.
-    layer.use_pass_normal = frame.pixels is None or "normal" in frame.passes
+    wanted = {"use_pass_combined", "use_pass_object_index", *(row.switch for row in rendered_rows(frame).values())}
+    for switch in layer.bl_rna.properties:
+        if switch.identifier.startswith("use_pass_"):
+            setattr(layer, switch.identifier, switch.identifier in wanted)
     # Transparent surfaces count in the id and depth passes, as glass does: annotations treat them as solid.
     layer.pass_alpha_threshold = 0.0
     # Also keep the image before denoising, which shows exactly where samples met only the background.
     layer.cycles.denoising_store_passes = frame.background is not None and cycles.use_denoising
-    layer.use_pass_cryptomatte_object = "coverage" in frame.passes
     layer.pass_cryptomatte_depth = CRYPTOMATTE_LEVELS

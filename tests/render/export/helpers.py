@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from render.export import exporter
 from render.export.protocol import ExportOptions, ExportReport
@@ -11,6 +14,13 @@ from render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 
 SPLITS = {"demo/a": "train", "demo/b": "val", "demo/c": "train", "demo/d": None, "demo/e": "train"}
+
+
+def projected(camera: dict[str, Any], location: Any) -> Any:
+    """x, y and depth of a world point, as the pages say."""
+    x, y, z = (np.array(camera["extrinsics"]) @ [*location, 1])[:3]
+    depth = 1.0 if camera["projection"] == "orthographic" else z
+    return [*(np.array(camera["intrinsics"]) @ [x / depth, y / depth, 1])[:2], z]
 
 
 def make_store(folder: Path) -> LanceStore:

@@ -28,6 +28,7 @@ from scene_specs.benchmarks.iwisdm.reader import read
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of_record
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
+from tests.render.export.helpers import projected
 
 PLACES = {(0, 0): "top left", (1, 0): "top right", (0, 1): "bottom left", (1, 1): "bottom right"}
 SETUP = TrialSettings(seed=6, balanced=True, described=1, fillers=1)
@@ -68,6 +69,16 @@ def run(store: LanceStore, out: Path, **options: Any) -> ExportReport:
 def trial(folder: Path, spec: Mapping[str, Any]) -> Path:
     _, split, name, number = str(spec["id"]).split("/")
     return folder / "out" / split / name / f"trial{int(number)}"
+
+
+def test_cameras_project_the_objects(folder: Path, records: list[EpisodeRecord], specs: list[dict[str, Any]]) -> None:
+    """With parallel rays; the focal length is in pixels per Blender unit."""
+    for record, spec in zip(records, specs, strict=True):
+        cameras = json.loads((trial(folder, spec) / "annotations.json").read_text())["cameras"]
+        for camera, image in zip(cameras, record.images, strict=True):
+            assert camera["projection"] == "orthographic"
+            for item in image.annotation.objects:
+                assert projected(camera, item.location) == pytest.approx(item.pixel_center, abs=1e-4)
 
 
 def test_it_reads_back(folder: Path, specs: list[dict[str, Any]]) -> None:

@@ -35,14 +35,26 @@ def test_axes_are_orthonormal_and_right_handed(
     assert camera.down[2] <= 1e-9
 
 
+@pytest.mark.parametrize("ortho_scale", [None, 6.0])
 @given(st.floats(0, 320), st.floats(0, 240), st.floats(0.5, 50))
-def test_projection_inverts(x: float, y: float, depth: float) -> None:
-    camera = camera_of((7.4811, -6.5076, 5.3437), (0, 0, 0))
-    across, down = (x - camera.center[0]) / camera.focal, (y - camera.center[1]) / camera.focal
-    point = np.array(camera.location) + depth * (
-        across * np.array(camera.right) + down * np.array(camera.down) + np.array(camera.forward)
+def test_projection_inverts_and_is_that_of_the_matrices(
+    ortho_scale: float | None, x: float, y: float, z: float
+) -> None:
+    place = SceneCamera(
+        location=(7.48, -6.5, 5.34),
+        look_at=(0, 0, 0),
+        lens=35,
+        sensor_width=32,
+        clip=(0.1, 100),
+        ortho_scale=ortho_scale,
     )
-    assert np.allclose(camera.project(point[None])[0], (x, y, depth), atol=1e-6)
+    camera = Camera.of(place, 320, 240)
+    point = np.array(camera.unproject(np.array([x]), np.array([y]), np.array([z])))[:, 0]
+    assert camera.project(point[None])[0] == pytest.approx([x, y, z], abs=1e-6)
+    inner, outer = (np.array(matrix) for matrix in camera.matrices())
+    seen = outer @ [*point, 1]
+    divisor = 1.0 if camera.orthographic else seen[2]
+    assert inner @ [*seen[:2] / divisor, 1] == pytest.approx([x, y, 1], abs=1e-6) and seen[2] == pytest.approx(z)
 
 
 def test_focal_length_follows_the_longer_side() -> None:

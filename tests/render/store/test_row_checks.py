@@ -80,6 +80,22 @@ def test_what_is_wrong_with_an_image_is_named(changes: dict[str, Any], message: 
     assert any(message in problem for problem in problems), problems
 
 
+def test_what_is_wrong_with_amodal_masks_is_named() -> None:
+    record = rendered(frames=1)
+    frame = record.scene.frames[0].model_copy(update={"passes": ("depth", "amodal")})
+    asked = record.model_copy(update={"scene": record.scene.model_copy(update={"frames": (frame,)})})
+    assert problems_of(row(asked)) == ["image f0: passes requested ['depth', 'amodal'], but amodal masks don't match"]
+    (image,) = asked.images
+    objects = [item.model_copy(update={"amodal_rle": item.rle}) for item in image.annotation.objects]
+    whole = with_image(asked, annotation=image.annotation.model_copy(update={"objects": objects}))
+    found = problems_of(row(whole))
+    assert all("but the amodal mask" in problem or "amodal bbox" in problem for problem in found), found
+    smaller = objects[0].rle.model_copy(update={"size": (48, 63)})
+    assert any(
+        "amodal mask is 63x48" in problem for problem in problems_of(row(with_object(whole, amodal_rle=smaller)))
+    )
+
+
 def test_pillows_bound_is_not_ours_and_ours_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(Image, "MAX_IMAGE_PIXELS", 100)

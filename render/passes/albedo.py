@@ -1,0 +1,37 @@
+"""`albedo`: Cycles' Diffuse Color, the weight of a surface's diffuse part before lighting.
+
+A `matte` surface has exactly its linear color; `rubber` slightly less, because a highlight covers its body. Glass,
+metal and emission have no diffuse part and are 0, as is the background.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from render.passes import CyclesImage, Floats, PassRow, SoftwareView
+from scene_specs.language.scene import SceneFrame
+
+_NOT_DIFFUSE = ("glass", "metal", "emission")
+
+
+def read(image: CyclesImage, _frame: SceneFrame) -> Floats:
+    """(H, W, 3)."""
+    return np.clip(image.stack("DiffCol", "RGB"), 0, 1)
+
+
+def fake(view: SoftwareView) -> Floats:
+    """The color of objects with a diffuse material."""
+    black = (0.0, 0.0, 0.0)
+    colors = [black if item.material.name in _NOT_DIFFUSE else item.color_linear for item in view.frame.objects]
+    return np.array([black, *colors], dtype=np.float32)[view.order]
+
+
+PASS = PassRow(
+    shape=("H", "W", 3),
+    dtype="float32",
+    unit="linear RGB, 0 to 1",
+    meaning="diffuse color without light; mean over the pixel's samples; 0 for glass, metal, emission, background",
+    switch="use_pass_diffuse_color",
+    read=read,
+    fake=fake,
+)

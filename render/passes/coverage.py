@@ -1,0 +1,31 @@
+"""`coverage`: Cycles' Cryptomatte, as one layer per object."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from render.passes import CyclesImage, Floats, PassRow, SoftwareView
+from scene_specs.language.scene import SceneFrame
+
+
+def read(image: CyclesImage, frame: SceneFrame) -> Floats:
+    """(N, H, W)."""
+    return image.coverage([item.index for item in frame.objects])
+
+
+def fake(view: SoftwareView) -> Floats:
+    """1 where the object is at the pixel's center."""
+    numbers = np.arange(1, len(view.frame.objects) + 1)[:, None, None]
+    share: Floats = (view.order == numbers).astype(np.float32)
+    return share
+
+
+PASS = PassRow(
+    shape=("N", "H", "W"),
+    dtype="float16",
+    unit="0 to 1",
+    meaning="share of the pixel that each object covers, in the order of their indices",
+    switch="use_pass_cryptomatte_object",
+    read=read,
+    fake=fake,
+)
