@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scene_specs.benchmarks.clevr.importing import segment
 from scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
-from scene_specs.importing.text import parse_json
+from scene_specs.importing.text import parse_json, segment
 from scene_specs.language.errors import SpecError, read_each, spec_error
 from scene_specs.language.foreign import read_text
 from scene_specs.language.spec import EpisodeSpec, FrameSpec
