@@ -79,17 +79,6 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it
         return numbers
 
 
-def group(*options: Callable[[Any], Any]) -> Callable[[_Decorated], _Decorated]:
-    """One decorator that adds several options, in this order."""
-
-    def decorate(command: _Decorated) -> _Decorated:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
 def parse_size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int] | None:
     """Parse `WIDTHxHEIGHT` as (width, height) in pixels, each from 1 to 16384. Raises BadParameter."""
     if value is None:
@@ -154,8 +143,6 @@ shapenet = click.option(
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 out = click.option("--out", type=NEW_PATH, metavar="FILE", help="Output file [default: stdout].")
 files = click.argument("files", nargs=-1, required=True)
-seed = click.option("--seed", type=Number(0, 2**63 - 1), default=0, help="Random seed.")
-first = click.option("--first", type=Number(0), default=0, help="Number of the first episode.")
 profile = click.option(
     "--profile", metavar="NAME", help="draft, standard, reference, or clevr-512 [default: standard]."
 )

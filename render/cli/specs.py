@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,10 +12,8 @@ from render.cli import options as opt
 from render.cli.command import DioramaGroup, log
 from render.cli.output import print_json, write_lines, write_text
 from render.model.errors import CompileError, SpecError
+from scene_specs.language.errors import read_each
 from scene_specs.language.writing import atomic_writer, counted
-
-if TYPE_CHECKING:
-    from scene_specs.language.spec import EpisodeSpec
 
 
 class _SpecsGroup(DioramaGroup):
@@ -167,20 +164,6 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     from scene_specs.language.benchmark import benchmark
 
     reader = benchmark(origin).function("importing:import_published")
-    diagnostics: list[Any] = []
-
-    def episodes() -> Iterator[EpisodeSpec]:
-        for file in files:
-            try:
-                yield from reader(file, camera, strict)
-            except SpecError as error:
-                diagnostics.extend(error.diagnostics)
-        if diagnostics:
-            raise SpecError(diagnostics)
-
-    _write(episodes(), out)
-
-
-def _write(episodes: Iterable[EpisodeSpec], out: Path | None) -> None:
-    """Write episodes as JSON Lines without default values."""
-    write_lines(out, (one.model_dump_json(exclude_none=True, exclude_defaults=True) for one in episodes), "episodes")
+    episodes = read_each(files, lambda file: reader(file, camera, strict))
+    lines = (one.model_dump_json(exclude_none=True, exclude_defaults=True) for one in episodes)
+    write_lines(out, lines, "episodes")

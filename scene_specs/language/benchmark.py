@@ -180,9 +180,13 @@ class Benchmark:
         """Its verification, if it has one."""
         if hasattr(self.module, "verify_spec"):
             return cast(Verifier, self.module)
-        name = f"{self.module.__name__}.verify"
+        name = f"{self._package}.verify"
         packaged = hasattr(self.module, "__path__") and util.find_spec(name)
         return cast(Verifier, import_module(name)) if packaged else None
+
+    @property
+    def _package(self) -> str:
+        return str(getattr(self.module, "__name__", self.name))
 
     def function(self, target: str) -> Callable[..., Any]:
         """The function `file:name`, of the module itself or of its file. Raises PluginError."""
@@ -190,14 +194,14 @@ class Benchmark:
         found = getattr(self.module, name, None)
         if found is None or isinstance(found, ModuleType):
             try:
-                found = self._attribute(import_module(f"{self.module.__name__}.{file}"), name)
+                found = self._attribute(import_module(f"{self._package}.{file}"), name)
             except ModuleNotFoundError as error:
                 raise PluginError(f"benchmark {self.name!r} has no {name}: {error}") from error
         return cast(Callable[..., Any], found)
 
     def _attribute(self, module: Any, name: str) -> Any:
         if not hasattr(module, name):
-            raise PluginError(f"benchmark {self.name!r} has no {name} in {getattr(module, '__name__', module)}")
+            raise PluginError(f"benchmark {self.name!r} has no {name} in {self._package}")
         return getattr(module, name)
 
 

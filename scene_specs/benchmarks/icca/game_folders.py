@@ -21,7 +21,7 @@ from scene_specs.benchmarks.icca.prompts import open_image
 from scene_specs.benchmarks.icca.referring_expressions import ORDER
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json
 from scene_specs.benchmarks.icca.transcripts import Transcript
-from scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from scene_specs.language.errors import Diagnostic, SpecError, read_each, spec_error
 from scene_specs.language.foreign import parse_json, read_text
 
 COLUMNS: tuple[str, ...] = (
@@ -60,16 +60,7 @@ def _table(folder: Path) -> Path:
 
 def read_games(paths: Sequence[Path]) -> list[Game]:
     """Read all games of folders. Raises SpecError with the diagnostics of all games."""
-    diagnostics: list[Diagnostic] = []
-    found = []
-    for folder in game_folders(paths):
-        try:
-            found.append(read_game(folder))
-        except SpecError as error:
-            diagnostics += error.diagnostics
-    if diagnostics:
-        raise SpecError(diagnostics)
-    return found
+    return list(read_each(game_folders(paths), lambda folder: [read_game(folder)]))
 
 
 def read_game(folder: Path) -> Game:
