@@ -134,6 +134,18 @@ def test_python_does_the_same(rendered: Site) -> None:
     assert rendered.run(sys.executable, "-P", "-c", code) == "3 3\n"
 
 
+def test_a_frame_may_request_the_pass(rendered: Site) -> None:
+    code = """
+import diorama
+spec = {"version": 1, "id": "a", "frames": [{"objects": [{"shape": "octahedron"}], "passes": ["inverse-depth"]}]}
+scene = diorama.compile_spec(spec, "draft", (64, 48))
+for renderer in (diorama.FakeRenderer(), None):
+    passes = diorama.render_scene(scene, renderer=renderer)[0].passes
+    print(abs(passes.get("inverse-depth") - 1 / passes.depth).max() < 1e-6)
+"""
+    assert rendered.run(sys.executable, "-P", "-c", code) == "True\nTrue\n"
+
+
 def test_a_changed_line_of_the_material_is_another_identity(rendered: Site) -> None:
     packages = rendered.changed("changed")
     velvet = packages / "acme/materials/velvet.py"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from pycocotools.coco import COCO
-from render.export.formats.mewl import scene_file
 
 from render.episode.make_record import make_record
+from render.export.formats.mewl import scene_file
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer

@@ -33,7 +33,7 @@ def test_hidden_parts_are_striped() -> None:
     pictures = []
     for passes in ([], ["amodal"]):
         spec["frames"] = [{**spec["frames"][0], "passes": passes}]  # type: ignore[index]
-        (image,) = render.render_scene(render.compile_spec(spec), renderer=FakeRenderer())
+        (image,) = diorama.render_scene(diorama.compile_spec(spec), renderer=FakeRenderer())
         pictures.append(np.asarray(overlay(image.passes.color, image.truth, scale=1)))
     (rle,) = [item.amodal_rle for item in image.truth.objects if item.visible_fraction < 1]
     assert rle is not None
