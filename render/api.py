@@ -1,34 +1,54 @@
-"""The Python API: `import render`, then a line or two for what each command does.
+"""The functions of `import diorama`: generate specs, compile and render them, fill, read and export stores.
 
-scene = render.compile_spec({"version": 1, "id": "a", "frames": [{"objects": [{"shape": "cube"}]}]})
-image = render.render_scene(scene)[0]          # image.passes.color (H, W, 3) uint8, image.truth.objects[0].bbox
-record = render.open_store("diorama.lance").get("demo/0001")
+docs/python.md has an example of each. Commands and functions share their code: `render-batch` and `render_to_store`
+call render.run.batch, `render-export` and `export` call render.export.run_export.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ValidationError
 
 from render.annotations import annotate
 from render.compiler import compile_episode
+from render.export.protocol import ExportOptions, ExportReport
+from render.export.run_export import run_export
 from render.geometry.asset_roots import in_asset_roots
+from render.geometry.shapenet import library_setting
 from render.model.errors import UsageError
 from render.model.passes import Passes, Renderer
 from render.model.profiles import episode_settings
 from render.model.record import EpisodeRecord, FrameAnnotation
 from render.renderers import make_renderer
+from render.renderers.fake import FakeRenderer
 from render.store import open_store
 from scene_specs.checks.semantics import check_spec
+from scene_specs.language.benchmark import Series
+from scene_specs.language.benchmark import benchmark as find_benchmark
+from scene_specs.language.diagnostics import option_problems
 from scene_specs.language.notebook import register
 from scene_specs.language.scene import MOST_SIDE, Scene
 from scene_specs.language.spec import EpisodeSpec
-from scene_specs.reading.source import parse_episode
+from scene_specs.reading.source import SpecSource, parse_episode
 
-__all__ = ["RenderedImage", "compile_spec", "open_store", "render_scene"]
+if TYPE_CHECKING:
+    from render.run.summary import Summary
+
+# fmt: off
+__all__ = [
+    "EpisodeRecord", "EpisodeSpec", "ExportReport", "FakeRenderer", "Passes", "RenderedImage", "Renderer", "Scene",
+    "compile_spec", "export", "generate", "open_store", "render_scene", "render_to_store",
+]
+# fmt: on
+
+Spec = EpisodeSpec | Scene | Mapping[str, Any]
 
 
 def _record_html(record: EpisodeRecord) -> str:
@@ -57,6 +77,29 @@ class RenderedImage:
     truth: FrameAnnotation
 
 
+def generate(benchmark: str, /, count: int | None = None, seed: int = 0, **options: Any) -> Iterator[dict[str, Any]]:
+    """Generate the specs of a benchmark, one at a time.
+
+    benchmark: built-in, or of an installed package; see docs/extending.md. count: of episodes, for benchmarks whose
+    number is not fixed. options: those of `render-specs BENCHMARK`, with underscores.
+
+    Raises UsageError for a wrong option, PluginError for an unknown benchmark.
+    """
+    found = find_benchmark(benchmark)
+    given = {"seed": seed, **options} if count is None else {"count": count, "seed": seed, **options}
+    for name, field in found.options.model_fields.items():
+        extra = field.json_schema_extra
+        if name in given and isinstance(extra, dict) and "environment" in extra:
+            raise UsageError(f"benchmark {benchmark}: {name}: set the variable {extra['environment']} instead")
+    try:
+        chosen = found.options(**given)
+    except ValidationError as error:
+        problems = "\n".join(option_problems(error))
+        raise UsageError(f"benchmark {benchmark}: {problems}") from None
+    specs = found.function(chosen.run)(chosen)
+    return iter(specs.items if isinstance(specs, Series) else specs)
+
+
 def compile_spec(
     spec: EpisodeSpec | Mapping[str, Any] | str,
     profile: str | None = None,
@@ -71,8 +114,7 @@ def compile_spec(
 
     Raises SpecError with every diagnostic, CompileError if no layout is found, AssetError, UsageError.
     """
-    if size is not None and not all(1 <= side <= MOST_SIDE for side in size):
-        raise UsageError(f"size {size}: allowed are a width and height from 1 to {MOST_SIDE}")
+    _check_size(size)
     if isinstance(spec, EpisodeSpec):
         check_spec(spec)
         episode: EpisodeSpec | Scene = spec
@@ -112,3 +154,90 @@ def render_scene(
     finally:
         if close_renderer:
             renderer.close()
+
+
+def render_to_store(
+    specs: str | PathLike[str] | Spec | Iterable[str | PathLike[str] | Spec],
+    store: str | PathLike[str],
+    *,
+    profile: str | None = None,
+    size: tuple[int, int] | None = None,
+    limit: int | None = None,
+    renderer: str = "cycles",
+    device: Literal["auto", "cpu", "cuda", "optix"] = "auto",
+    workers: int | None = None,
+    resume: Literal["error", "replace", "keep"] = "error",
+    dry_run: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    **options: Any,
+) -> Summary:
+    """Render specs into a store, as `render-batch` does: in several processes, and only what the store lacks.
+
+    specs: files, folders and globs; or specs, which are read to the end before the first is rendered.
+    profile, size: as in `compile_spec`. limit: maximum number of specs. renderer: cycles, fake, one of an installed
+    package, or "package.module:Class". workers: CPU processes, None for one per core.
+    resume: what to do with stored ids whose inputs changed: raise ConflictError, render them again, or keep them.
+    progress: called with the numbers of finished episodes and of all that are to be rendered. Without it, a terminal
+    shows a line. options: other fields of render.run.options.RunOptions, such as gpus, threads, max_failures, timeout.
+
+    The summary counts `rendered`, `skipped` and `failed` episodes; those that failed are no exception. Ctrl-C finishes
+    and commits what is in flight, then raises KeyboardInterrupt; the same call continues. A script needs no
+    `if __name__ == "__main__"`.
+
+    Raises SpecError with all diagnostics, UsageError, ConflictError, AssetError, DeviceError, StoreError.
+    """
+    from render.run.batch import Request, render_batch
+    from render.run.options import parse_options
+
+    _check_size(size)
+    given = {"renderer": renderer, "device": device, "workers": workers, "resume": resume, **options}
+    run_options = parse_options({"library": library_setting(), **given})
+    request = Request(_source(specs), fspath(store), profile, size, limit)
+    summary = render_batch(request, run_options, dry_run, progress)
+    if summary.left and summary.stopped == "interrupt":
+        raise KeyboardInterrupt(f"{summary.left} episodes left; call again to continue")
+    return summary
+
+
+def export(
+    store: str | PathLike[str],
+    format: str,
+    out: str | PathLike[str],
+    *,
+    overwrite: bool = False,
+    limit: int | None = None,
+    where: str | None = None,
+    splits: Sequence[str] = (),
+    at: int | str | None = None,
+    shard_size: int | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> ExportReport:
+    """Export a store to a folder in one of the formats of `render-export --list-formats`.
+
+    overwrite: replace exported episodes that differ. where: SQL filter. splits: of the episodes, none for all.
+    at: version number or tag of the store. shard_size: episodes per file, for formats that have several in a file.
+    progress: called with the numbers of finished episodes and of all. A second call writes only what is missing.
+
+    Raises UsageError for a wrong option, and after everything else is exported: StoreError if episodes are damaged,
+    ConflictError if exported ones differ from the store.
+    """
+    options = ExportOptions(overwrite, limit, where, shard_size)
+    on_progress = progress or (lambda done, total: None)
+    report = run_export(fspath(store), format, Path(out), options, at=at, splits=splits, on_progress=on_progress)
+    if error := report.error():
+        raise error
+    return report
+
+
+def _check_size(size: tuple[int, int] | None) -> None:
+    if size is not None and not all(1 <= side <= MOST_SIDE for side in size):
+        raise UsageError(f"size {size}: allowed are a width and height from 1 to {MOST_SIDE}")
+
+
+def _source(specs: str | PathLike[str] | Spec | Iterable[Any]) -> SpecSource:
+    """Return the files or specs; the first of several tells which they are."""
+    items = iter([specs] if isinstance(specs, str | PathLike | Mapping | BaseModel) else specs)
+    first = next(items, None)
+    if isinstance(first, str | PathLike):
+        return SpecSource([first, *items])
+    return SpecSource.of([] if first is None else chain([first], items))

@@ -148,13 +148,21 @@ def command(program: str) -> click.Command:
     return found
 
 
+def subcommands(command: click.Command | None) -> dict[str, click.Command | None]:
+    """The commands of a group by name, also those that it imports on demand."""
+    if not isinstance(command, click.Group):
+        return {}
+    context = click.Context(command)
+    return {name: command.get_command(context, name) for name in command.list_commands(context)}
+
+
 @cache
 def help_texts(program: str) -> str:
     """`--help` of a program, and of each of its subcommands."""
     found = command(program)
     names: list[list[str]] = [[]]
-    for name, below in getattr(found, "commands", {}).items():
-        names += [[name], *([name, one] for one in getattr(below, "commands", {}))]
+    for name, below in subcommands(found).items():
+        names += [[name], *([name, one] for one in subcommands(below))]
     return "".join(CliRunner().invoke(found, [*name, "--help"], catch_exceptions=False).output for name in names)
 
 
@@ -180,7 +188,7 @@ def test_every_command_and_option_named_exists(page: Path) -> None:
         options = re.findall(r"(?<![\w-])--?[a-z][a-z-]*", call)
         wrong += [f"{program} {option}" for option in options if not _has(known, option)]
         subcommand = re.match(r"render-specs ([a-z]+)", call)
-        if subcommand and subcommand.group(1) not in getattr(command(program), "commands", {}):
+        if subcommand and subcommand.group(1) not in subcommands(command(program)):
             wrong.append(f"{subcommand.group()}: no such subcommand")
     assert not wrong
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import diorama
 import render.annotations
 from render.renderers.fake import FakeRenderer
+from render.run.local_ray import local_ray
 from render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 from tests.test_docs import ROOT, Block, blocks_of
 
 # Those of docs/store.md have tests of their own, those of docs/spec.md are files of a package.
-PAGES = ("README.md", "docs/shapenet.md", "docs/debugging.md", "docs/iwisdm.md", "docs/icca.md")
+# The blocks of README.md and docs/python.md run in order, below.
+PAGES = ("docs/shapenet.md", "docs/debugging.md", "docs/iwisdm.md", "docs/icca.md")
 BLOCKS = [block for page in PAGES for block in blocks_of(ROOT / page) if block.words == ("python",)]
 
 
@@ -32,6 +37,44 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_block_runs(block: Block) -> None:
     names: dict[str, Any] = {}
     exec(compile(block.text, f"{block.page}:{block.line}", "exec"), names)
+
+
+@pytest.fixture(scope="module")
+def one_ray() -> Iterator[None]:
+    with local_ray():
+        yield
+
+
+def run_in_order(page: str) -> tuple[dict[str, Any], str]:
+    """Run the blocks of a page, each with the names of those before it; the names and the source."""
+    blocks = [block for block in blocks_of(ROOT / page) if block.words == ("python",)]
+    names: dict[str, Any] = {}
+    for block in blocks:
+        exec(compile(block.text, f"{block.page}:{block.line}", "exec"), names)
+    return names, "".join(block.text for block in blocks)
+
+
+@pytest.mark.usefixtures("one_ray")
+def test_the_readme_renders_a_small_dataset() -> None:
+    names, _ = run_in_order("README.md")
+    assert (names["summary"].rendered, names["report"].exported) == (4, 4)
+    assert names["record"].images[0].color().shape == (120, 160, 3)
+    assert all(len(box) == 4 for box in names["boxes"].values())
+
+
+@pytest.mark.usefixtures("one_ray")
+def test_the_page_about_python_shows_every_function(capsys: pytest.CaptureFixture[str]) -> None:
+    names, source = run_in_order("docs/python.md")
+    functions = {name for name in diorama.__all__ if inspect.isfunction(getattr(diorama, name))}
+    assert functions <= set(re.findall(r"diorama\.(\w+)\(", source))
+    assert names["report"].exported == 3
+    said = capsys.readouterr().out
+    assert "3 of 3 episodes" in said and "did you mean 'cube'?" in said and "(fail_on)" in said
+
+
+def test_the_example_of_the_readme_has_at_most_ten_lines() -> None:
+    (block,) = (block for block in blocks_of(ROOT / "README.md") if block.words == ("python",))
+    assert len(block.text.splitlines()) <= 10
 
 
 def test_passes_are_read_as_the_page_says() -> None:

@@ -53,7 +53,7 @@ def tracked(*folders: str) -> list[str]:
 
 
 def test_wheel_has_every_file_of_the_packages(built: Path) -> None:
-    wanted = {name for name in tracked("diorama.py", "render", "scene_specs", "assets") if not _is_builder(name)}
+    wanted = {name for name in tracked("diorama", "render", "scene_specs", "assets") if not _is_builder(name)}
     assert not wanted - set(wheel_names(built))
 
 
@@ -65,7 +65,7 @@ def _is_builder(name: str) -> bool:
 def test_wheel_has_nothing_else(built: Path) -> None:
     names = wheel_names(built)
     tops = {name.split("/")[0] for name in names}
-    assert tops == {"diorama.py", "render", "scene_specs", "assets", f"diorama-{__version__}.dist-info"}
+    assert tops == {"diorama", "render", "scene_specs", "assets", f"diorama-{__version__}.dist-info"}
     assert not [name for name in names if _is_builder(name)]
 
 
@@ -150,7 +150,7 @@ def test_sdist_is_the_whole_source(built: Path) -> None:
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    folders = ("diorama.py", "render", "scene_specs", "assets", "tools", "tests", "docker", "Makefile")
+    folders = ("diorama", "render", "scene_specs", "assets", "tools", "tests", "docker", "Makefile")
     assert not set(tracked(*folders)) - names
     assert {"pyproject.toml", "README.md", "LICENSE"} <= names
     assert {"requirements.lock", "requirements-dev.lock", "requirements-cluster.lock"} <= names

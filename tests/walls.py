@@ -18,11 +18,8 @@ IMPORT_WALLS = {
 # Imports inside functions: (file or folder, prefix of the module) -> the reason. All others stand at the top of a file.
 LAZY_IMPORTS = {
     ("render/cli/", ""): "`--help` answers within half a second, so commands import nothing heavy before they run",
-    (
-        "render/__init__.py",
-        "render",
-    ): "commands import this package for their help; numpy comes with first use",
     ("render/api.py", "render.gallery.notebook"): "drawing is needed in notebooks only",
+    ("render/api.py", "render.run"): "only filling a store needs Ray, which takes a second to import",
     ("render/renderers/cycles/__init__.py", ""): "checks of specs import materials from here; bpy takes a second",
     ("render/renderers/cycles/probe.py", ""): "times the import of bpy and reports what goes wrong in it",
     ("render/run/doctor.py", ""): "each check reports its own missing or broken library instead of ending the command",
@@ -32,6 +29,10 @@ LAZY_IMPORTS = {
     ("render/store/lance/", "lance"): "must not be imported before a process forks or spawns others",
     ("render/store/lance/location.py", "obstore"): "an extra that only stores on S3 need",
     ("render/store/lance/reader.py", "render.store.lance.torch_dataset"): "asks for PyTorch, which most users lack",
+    (
+        "scene_specs/language/registry.py",
+        "scene_specs.language.diagnostics",
+    ): "imports pydantic; the help of commands lists plug-ins without it",
     ("scene_specs/benchmarks/kilogram/measures.py", "nltk"): "takes 0.2 s, and only measures of naming need it",
 }
 PURE = ("scene_specs/", "render/compiler/", "render/geometry/", "render/annotations/", "render/passes/")

@@ -17,7 +17,7 @@ from PIL import Image
 from render.compiler import compile_episode
 from render.model.profiles import settings_for
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from scene_specs.importing.mewl import import_mewl
+from scene_specs.benchmarks.mewl.importing import import_published as import_mewl
 
 
 def add_options(parser: ArgumentParser) -> None:

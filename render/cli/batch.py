@@ -9,8 +9,9 @@ import click
 
 from render.cli import options as opt
 from render.cli.command import DioramaCommand
-from render.cli.output import counted, print_json
+from render.cli.output import print_json
 from render.model.errors import UsageError
+from scene_specs.language.writing import counted
 
 # A larger limit is a typing error, and from 2**63 on Python can't count to it.
 _MAX_EPISODES = 10**12
@@ -131,30 +132,27 @@ def main(
     if replace and keep:
         raise UsageError("--replace and --keep exclude each other; omit one")
     from render.geometry.shapenet import library_setting
-    from render.run.batch import Batch, Request
+    from render.run.batch import Request, render_batch
     from render.run.options import RunOptions
 
     logical_gpus = os.environ.get("DIORAMA_LOGICAL_GPUS")
-    batch = Batch(
+    summary = render_batch(
         Request(specs, store or opt.default_store(), profile, size, limit),
         RunOptions(
             logical_gpus=int(logical_gpus) if logical_gpus else None,
             max_failures=1 if fail_fast else max_failures,
-            policy="replace" if replace else "keep" if keep else "error",
+            resume="replace" if replace else "keep" if keep else "error",
             library=library_setting(),
             **options,
         ),
+        dry_run,
     )
-    if not dry_run:
-        batch.check_devices()
-    batch.plan()
-    summary = batch.dry_run() if dry_run else batch.render()
     if as_json:
-        print_json({**summary.as_dict(), "todo": batch.todo, "dry_run": dry_run})
+        print_json({**summary.as_dict(), "dry_run": dry_run})
     else:
         if dry_run:
-            click.echo(f"dry run: would render {counted(batch.todo, 'episode')} into {summary.store}")
-        click.echo("\n".join(summary.lines()))
+            click.echo(f"dry run: would render {counted(summary.todo, 'episode')} into {summary.store}")
+        click.echo(str(summary))
         if not dry_run:
             click.echo(f"store: {summary.store}")
     raise SystemExit(summary.exit_code)

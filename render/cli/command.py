@@ -5,7 +5,6 @@ Imports nothing heavy: `--help` of every command loads this module.
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import sys
@@ -18,11 +17,10 @@ import click
 
 from render.model.errors import DioramaError, SpecError, UsageError
 from scene_specs.language.foreign import printable, without_passwords
+from scene_specs.language.writing import NO_SPACE, unwritable
 
 MAX_DIAGNOSTICS = 50
 INTERRUPTED = 130
-# Full disk, exceeded quota, or exceeded file size limit.
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 log = logging.getLogger("diorama")
 
@@ -81,27 +79,6 @@ def report(error: DioramaError, limit: int = MAX_DIAGNOSTICS) -> None:
 
 
 @contextmanager
-def report_write_errors(where: str) -> Iterator[None]:
-    """Raise UsageError for an error of the system in the block, except a reader that closed its pipe."""
-    try:
-        yield
-    except BrokenPipeError:
-        # The reader has all that it needs, as `head` does; click ends the command.
-        raise
-    except (OSError, RuntimeError) as error:
-        raise unwritable(where, error) from error
-
-
-def unwritable(where: str, error: OSError | RuntimeError) -> UsageError:
-    """The error of a command that can't write to a file or folder."""
-    # pathlib raises a RuntimeError for a link to itself.
-    reason = error.strerror if isinstance(error, OSError) else None
-    full = isinstance(error, OSError) and error.errno in _NO_SPACE
-    advice = "; free some space or choose another location, then run the command again" if full else ""
-    return UsageError(f"{where}: can't be written: {reason or error}{advice}")
-
-
-@contextmanager
 def _exit_on_error(ctx: click.Context) -> Iterator[None]:
     if not any(isinstance(handler, _EchoHandler) for handler in logging.getLogger().handlers):
         set_up_logging()
@@ -111,7 +88,7 @@ def _exit_on_error(ctx: click.Context) -> Iterator[None]:
         report(error)
         ctx.exit(error.exit_code)
     except OSError as error:
-        if error.errno not in _NO_SPACE:
+        if error.errno not in NO_SPACE:
             raise
         report(unwritable(error.filename or "output", error))
         _discard_output()

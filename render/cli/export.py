@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from render.cli import options as opt
 from render.cli.command import DioramaCommand
-from render.cli.output import counted, progress_bar
-
-if TYPE_CHECKING:
-    from render.export.protocol import Exporter, ExportOptions, ExportReport
+from render.cli.output import total_bar
+from scene_specs.language.writing import counted
 
 
 @click.command(cls=DioramaCommand)
@@ -50,28 +45,22 @@ def main(
     Exit codes: 0 all exported; 2 wrong options, or exported episodes that differ from the stored ones; 4 the store
     can't be read, or episodes in it are damaged (listed at the end; the others are exported).
     """
-    from render.export import exporter, reads_files, takes_shard_size
+    from render.export import reads_files
 
     if list_formats:
         click.echo(_list_formats())
         return
-    export = exporter(name)
     if out is None:
         raise click.UsageError("--out DIR is missing; name the output folder")
-    if shard_size is not None and not takes_shard_size(name):
-        raise click.UsageError(f"--format {name} writes no shards; omit --shard-size")
+    if source is None and reads_files(name):
+        raise click.UsageError(f"--format {name} reads a file: name it")
     from render.export.protocol import ExportOptions
+    from render.export.run_export import run_export
 
-    options = ExportOptions(overwrite, limit, shard_size=shard_size)
-    if reads_files(name):
-        if source is None or splits or where or at:
-            raise click.UsageError(f"--format {name} reads a file: name it, and omit --split, --where and --at")
-        report = _export_file(export, Path(source), out, options)
-    else:
-        from render.store.episode_store import condition
-
-        options = replace(options, where=condition(where, splits=splits))
-        report = _export_store(export, source or opt.default_store(), at, out, options)
+    options = ExportOptions(overwrite, limit, where, shard_size)
+    source = source or opt.default_store()
+    with total_bar("episodes") as on_progress:
+        report = run_export(source, name, out, options, at=at, splits=splits, on_progress=on_progress)
     skipped = f", skipped {report.skipped} already there" if report.skipped else ""
     click.echo(f"exported {counted(report.exported, 'episode')} to {out}{skipped}")
     if error := report.error():
@@ -84,17 +73,3 @@ def _list_formats() -> str:
 
     lines = {name: registered.summary() for name, registered in plugins("exports").items()}
     return "\n".join(f"{name:13} {line.removeprefix(f'`--format {name}`: ')}".rstrip() for name, line in lines.items())
-
-
-def _export_store(export: Exporter, url: str, at: str | None, out: Path, options: ExportOptions) -> ExportReport:
-    store = opt.open_reader(url, at)
-    count = store.count(options.where)
-    with progress_bar(count if options.limit is None else min(options.limit, count), "episodes") as progress:
-        report = export(store, out, options, progress)
-    store.close()
-    return report
-
-
-def _export_file(export: Callable[..., ExportReport], file: Path, out: Path, options: ExportOptions) -> ExportReport:
-    with progress_bar(None, "scenes") as progress:
-        return export(file, out, options, progress)

@@ -51,26 +51,32 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it 
         return number
 
 
-def group(*options: Callable[[Any], Any]) -> Callable[[_Decorated], _Decorated]:
-    """One decorator that adds several options, in this order."""
+class Numbers(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it takes no type arguments.
+    """Two integers `3-10`, two numbers `-10:40` (one stands for both), or an 8-bit sRGB color `128,128,128`."""
 
-    def decorate(command: _Decorated) -> _Decorated:
-        for option in reversed(options):
-            command = option(command)
-        return command
+    name = "numbers"
 
-    return decorate
+    def __init__(self, kind: type[int] | type[float], count: int) -> None:
+        self._kind, self._count = kind, count
+        self.separator, self.metavar, self._expected = {
+            (int, 2): ("-", "MIN-MAX", "MIN-MAX, such as 3-10, or one number"),
+            (float, 2): (":", "MIN:MAX", "degrees, or MIN:MAX, such as -10:40"),
+            (int, 3): (",", "R,G,B", "R,G,B from 0 to 255, such as 128,128,128"),
+        }[kind, count]
 
-
-def parse_color(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int, int] | None:
-    """Parse an 8-bit sRGB color: `128,128,128`. Raises BadParameter."""
-    if value is None:
-        return None
-    parts = value.split(",")
-    if len(parts) != 3 or not all(part.isascii() and part.isdigit() and int(part) < 256 for part in parts):
-        raise click.BadParameter(f"found {value!r}; expected R,G,B from 0 to 255, such as 128,128,128")
-    red, green, blue = map(int, parts)
-    return (red, green, blue)
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        """The numbers. Raises BadParameter."""
+        parts = value.split(self.separator)
+        if len(parts) == 1 and self._count == 2:
+            parts *= 2
+        try:
+            numbers = tuple(map(self._kind, parts))
+        except ValueError:
+            numbers = ()
+        plain = self._kind is float or all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts)
+        if len(numbers) != self._count or not plain or (self._count == 3 and max(numbers) > 255):
+            self.fail(f"found {value!r}; expected {self._expected}", param, ctx)
+        return numbers
 
 
 def parse_size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int] | None:
@@ -89,13 +95,16 @@ def _set_verbosity(_ctx: click.Context, _param: click.Parameter, value: int) -> 
     set_up_logging(value)
 
 
-def _set_shapenet(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
-    """Set $DIORAMA_SHAPENET, which every reader of models uses, until the command ends."""
-    if value is None:
-        return
-    name, before = "DIORAMA_SHAPENET", os.environ.get("DIORAMA_SHAPENET")
-    os.environ[name] = str(Path(value).absolute())
-    ctx.call_on_close(lambda: os.environ.pop(name) if before is None else os.environ.update({name: before}))
+def set_environment(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """Return the callback of an option that sets a variable to a path until the command ends."""
+
+    def set_variable(ctx: click.Context, _param: click.Parameter, value: Any) -> None:
+        if value is not None:
+            before = os.environ.get(name)
+            os.environ[name] = str(Path(value).absolute())
+            ctx.call_on_close(lambda: os.environ.pop(name) if before is None else os.environ.update({name: before}))
+
+    return set_variable
 
 
 def default_store() -> str:
@@ -128,14 +137,12 @@ verbose = click.option(
 )  # fmt: skip
 shapenet = click.option(
     "--shapenet", metavar="DIR", type=click.Path(exists=True, file_okay=False), is_eager=True, expose_value=False,
-    callback=_set_shapenet,
+    callback=set_environment("DIORAMA_SHAPENET"),
     help="Root of ShapeNetCore [default: $DIORAMA_SHAPENET, assets.toml, or the 64 packaged models].",
 )  # fmt: skip
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 out = click.option("--out", type=NEW_PATH, metavar="FILE", help="Output file [default: stdout].")
 files = click.argument("files", nargs=-1, required=True)
-seed = click.option("--seed", type=Number(0, 2**63 - 1), default=0, help="Random seed.")
-first = click.option("--first", type=Number(0), default=0, help="Number of the first episode.")
 profile = click.option(
     "--profile", metavar="NAME", help="draft, standard, reference, or clevr-512 [default: standard]."
 )

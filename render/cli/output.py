@@ -3,69 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from render.cli.command import report_write_errors, unwritable
-from render.model.errors import UsageError
-from scene_specs.language.atomic import atomic_path
+from scene_specs.language.writing import atomic_writer
 
 _Data = TypeVar("_Data")
-
-
-def is_stream(out: Path | None) -> bool:
-    """Whether an --out is stdout (None or `-`), a pipe, or a device, such as /dev/null: never a file to rename."""
-    return out is None or str(out) == "-" or (out.exists() and not out.is_file() and not out.is_dir())
-
-
-@contextmanager
-def atomic_writer(out: Path | None) -> Iterator[IO[str]]:
-    """Open `out` for UTF-8 text: a file gets its name only if the block ends without an error.
-
-    None and `-` are stdout. Pipes and devices are written to directly: a rename would replace them. If `out` is a
-    symbolic link, its target is written. Raises UsageError if the file can't be written; errors of the block pass.
-    """
-    if out is None or str(out) == "-":
-        yield sys.stdout
-        sys.stdout.flush()
-        return
-    raised: BaseException | None = None
-    try:
-        if out.is_dir():
-            raise UsageError(f"--out {out}: is a folder; name a file")
-        with _open_atomic(out) as stream:
-            try:
-                yield stream
-            except BaseException as error:
-                raised = error
-                raise
-    except (OSError, RuntimeError) as error:
-        if error is raised or isinstance(error, BrokenPipeError):
-            raise
-        raise unwritable(f"--out {out}", error) from error
-
-
-@contextmanager
-def _open_atomic(out: Path) -> Iterator[IO[str]]:
-    if is_stream(out):
-        with out.open("w", encoding="utf-8", newline="\n") as stream:
-            yield stream
-    else:
-        with atomic_path(out.resolve()) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
-            yield stream
-
-
-def create_empty_folder(option: str, out: Path) -> None:
-    """Create the folder that an option names. Raises UsageError if that fails or the folder has contents."""
-    with report_write_errors(f"{option} {out}"):
-        if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
-            raise UsageError(f"{option} {out}: already exists and is not an empty folder; name another folder")
-        out.mkdir(parents=True, exist_ok=True)
 
 
 def json_text(value: Any, ascii_only: bool = True) -> str:
@@ -104,6 +51,20 @@ def progress(items: Iterable[_Data], unit: str, total: int | None = None) -> Ite
 
 
 @contextmanager
+def total_bar(unit: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Show a progress bar as `progress` does; call the yielded function with the numbers of done items and of all."""
+    from tqdm import tqdm
+
+    with tqdm(unit=f" {unit}", delay=2, disable=None) as bar:
+
+        def update(done: int, total: int | None) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield update
+
+
+@contextmanager
 def progress_bar(total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
     """Show a progress bar as `progress` does; call the yielded function with the number of items done since."""
     from tqdm import tqdm
@@ -114,8 +75,3 @@ def progress_bar(total: int | None, unit: str) -> Iterator[Callable[[int], None]
             bar.update(done)
 
         yield update
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: "1 episode", "2 episodes"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

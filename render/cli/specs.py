@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from render.cli import benchmarks, verification
 from render.cli import options as opt
-from render.cli import specs_icca, specs_iwisdm, specs_kilogram, specs_malevic, specs_mewl, specs_views, verification
 from render.cli.command import DioramaGroup, log
-from render.cli.output import atomic_writer, counted, print_json, write_lines, write_text
+from render.cli.output import print_json, write_lines, write_text
 from render.model.errors import CompileError, SpecError
+from scene_specs.language.errors import read_each
+from scene_specs.language.writing import atomic_writer, counted
 
-if TYPE_CHECKING:
-    from scene_specs.language.spec import EpisodeSpec
+
+class _SpecsGroup(DioramaGroup):
+    """Commands of this file, and those of benchmarks, which are imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, sorted."""
+        return sorted({*self.commands, *benchmarks.names()})
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command with this name. Raises PluginError."""
+        return super().get_command(ctx, name) or benchmarks.command(name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands; imports no benchmark."""
+        rows = [
+            (name, self.commands[name].get_short_help_str(60) if name in self.commands else benchmarks.summary(name))
+            for name in self.list_commands(ctx)
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
-@click.group(cls=DioramaGroup)
+@click.group(cls=_SpecsGroup)
 @opt.verbose
 def main() -> None:
     """Generate, check, compile and import scene specs.
@@ -28,15 +47,18 @@ def main() -> None:
     """
 
 
-for _command in (
-    *specs_mewl.COMMANDS,
-    *specs_icca.COMMANDS,
-    *specs_iwisdm.COMMANDS,
-    *specs_kilogram.COMMANDS,
-    *specs_malevic.COMMANDS,
-    specs_views.views,
-):
-    main.add_command(_command)
+@main.command(epilog=opt.FILES_HELP)
+@click.argument("name")
+@opt.files
+@opt.as_json
+@opt.out
+def report(name: str, files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
+    """Write the report of a benchmark on its episodes.
+
+    NAME is a benchmark. `render-specs NAME --help` lists its other commands.
+    """
+    benchmark, options = benchmarks.report_of(name)
+    benchmarks.run(benchmark, options(files=files), out, as_json)
 
 
 @main.command()
@@ -131,30 +153,8 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
     return compile_episode(episode, settings, asset_roots).to_json()
 
 
-def _parse_span(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[int, int]:
-    """Parse `3-10` or `5`. Raises BadParameter."""
-    fewest, dash, most = value.partition("-")
-    if not (fewest.isdecimal() and (most.isdecimal() or not dash) and len(value) < 10):
-        raise click.BadParameter(f"found {value!r}; expected MIN-MAX, such as 3-10, or one number")
-    return (int(fewest), int(most or fewest))
-
-
-@main.command()
-@click.option("--count", type=opt.Number(0), required=True, help="Number of episodes.")
-@click.option("--objects", default="3-10", metavar="MIN-MAX", callback=_parse_span, help="Objects per image.")
-@click.option("--split", default="train", help="Split that the episodes belong to.")
-@opt.seed
-@click.option("--cogent", type=click.Choice(["A", "B"]), help="Condition of CLEVR-CoGenT [default: none].")
-@opt.out
-def clevr(count: int, objects: tuple[int, int], split: str, seed: int, cogent: str | None, out: Path | None) -> None:
-    """Generate CLEVR episodes, one per line."""
-    from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
-
-    _write(clevr_specs(count, objects, split, seed, cogent), out)
-
-
 @main.command(name="import")
-@click.option("--from", "origin", type=click.Choice(["mewl", "clevr"]), required=True, help="Format of the files.")
+@click.option("--from", "origin", metavar="[mewl|clevr|...]", required=True, help="Benchmark of the files.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @opt.choice("--camera", ["recover", "nominal"], "Recover cameras from pixel_coords, or use the stage's camera.")
 @click.option("--strict", is_flag=True, help="Treat a camera that can't be recovered as an error, not a warning.")
@@ -165,24 +165,9 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     Writes one episode per line. CLEVR: CLEVR_<split>_scenes.json, or a single scene. MEWL: folders with info.json
     files below, or a single scene file.
     """
-    from scene_specs.importing.clevr import import_clevr
-    from scene_specs.importing.mewl import import_mewl
+    from scene_specs.language.benchmark import benchmark
 
-    reader = import_mewl if origin == "mewl" else import_clevr
-    diagnostics: list[Any] = []
-
-    def episodes() -> Iterator[EpisodeSpec]:
-        for file in files:
-            try:
-                yield from reader(file, camera, strict)
-            except SpecError as error:
-                diagnostics.extend(error.diagnostics)
-        if diagnostics:
-            raise SpecError(diagnostics)
-
-    _write(episodes(), out)
-
-
-def _write(episodes: Iterable[EpisodeSpec], out: Path | None) -> None:
-    """Write episodes as JSON Lines without default values."""
-    write_lines(out, (one.model_dump_json(exclude_none=True, exclude_defaults=True) for one in episodes), "episodes")
+    reader = benchmark(origin).function("importing:import_published")
+    episodes = read_each(files, lambda file: reader(file, camera, strict))
+    lines = (one.model_dump_json(exclude_none=True, exclude_defaults=True) for one in episodes)
+    write_lines(out, lines, "episodes")

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
-from render.model.errors import AssetError, Diagnostic, SpecError
-from scene_specs.benchmarks.verifiers import verifier_of
+from render.model.errors import AssetError, Diagnostic, SpecError, UsageError
 
 if TYPE_CHECKING:
     import pathlib
 
-    from scene_specs.benchmarks.verifiers import Verifier
+    from render.model.record import EpisodeRecord
+    from scene_specs.language.benchmark import Verifier
     from scene_specs.language.diagnostics import PathDiagnostic
     from scene_specs.language.scene import Scene
     from scene_specs.language.spec import EpisodeSpec
@@ -35,6 +35,8 @@ class Verification:
 
     def add(self, task: Any, location: Diagnostic, verify: Callable[[Verifier], str]) -> None:
         """Verify one episode. location: an empty diagnostic with its file, line and id."""
+        from scene_specs.language.benchmark import verifier_of
+
         verifier = verifier_of(task)
         try:
             reason = verify(verifier) if verifier is not None else ""
@@ -154,21 +156,52 @@ def open_checked(files: tuple[str, ...]) -> Iterator[SpecSource]:
         yield source
 
 
-def read_checked(files: tuple[str, ...]) -> Iterator[tuple[Item, dict[str, Any]]]:
-    """Each episode and its JSON data, after a check of all files. Raises SpecError with every diagnostic."""
+def read_benchmark(
+    files: tuple[str, ...], benchmark: str, check: Callable[[Any], object] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Each episode as JSON data. check: raises SpecError for an episode of another benchmark.
+
+    Raises SpecError if files are wrong or hold episodes of another benchmark.
+    """
     with open_checked(files) as source:
         for item in source:
-            yield item, _json_data(item)
+            data = _json_data(item)
+            found = (data.get("task") or {}).get("benchmark")
+            try:
+                if check is not None:
+                    check(data)
+                elif found != benchmark:
+                    problem = f"found benchmark {found!r}; expected {benchmark!r}"
+                    raise SpecError([Diagnostic("", 0, item.episode.id, "task", problem)])
+            except SpecError as error:
+                raise located(error, item.file, item.line) from None
+            yield data
 
 
-def read_benchmark(files: tuple[str, ...], benchmark: str) -> Iterator[dict[str, Any]]:
-    """Each episode as JSON data. Raises SpecError if files are wrong or hold episodes of another benchmark."""
-    for item, data in read_checked(files):
-        found = (data.get("task") or {}).get("benchmark")
-        if found != benchmark:
-            problem = f"found benchmark {found!r}; expected {benchmark!r}"
-            raise SpecError([Diagnostic(item.file, item.line, item.episode.id, "task", problem)])
-        yield data
+class StoreEpisodes:
+    """The episodes of a store, as commands of benchmarks read them."""
+
+    def __init__(self, store: str) -> None:
+        from render.store import open_store
+
+        self._path, self._store = store, open_store(store)
+
+    def ids(self) -> list[str]:
+        """All ids, sorted."""
+        return sorted(key for key, _ in self._store.ids())
+
+    def read(self, ids: Sequence[str]) -> Iterator[EpisodeRecord]:
+        """The episodes with these ids, in their order. Raises UsageError if one is damaged."""
+        from render.export.protocol import ExportReport, iter_valid_records
+
+        report = ExportReport()
+        for record in iter_valid_records(self._store, ids, report, lambda _: None):
+            if report.damaged:
+                break
+            yield record
+        if report.damaged:
+            damaged = "; ".join(report.damaged)
+            raise UsageError(f"{self._path}: damaged: {damaged}; `render-specs check --prove --store` lists all")
 
 
 def _json_data(item: Item) -> dict[str, Any]:

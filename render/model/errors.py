@@ -1,6 +1,7 @@
 """Diorama's exception tree, below `DioramaError`.
 
     DioramaError              1
+    ├── PluginError           2  a plug-in is unknown, provided twice, or can't be imported
     ├── SpecError             2  a spec file is wrong; nothing was rendered
     ├── UsageError            2  options contradict each other or the store
     │   └── ConflictError     2  an id is stored already, made from something else
@@ -15,7 +16,7 @@ The numbers are exit codes. If some episodes failed and the others are done, `re
 
 from __future__ import annotations
 
-from scene_specs.language.errors import Diagnostic, DioramaError, SpecError
+from scene_specs.language.errors import Diagnostic, DioramaError, SpecError, UsageError
 
 # fmt: off
 __all__ = [
@@ -23,12 +24,6 @@ __all__ = [
     "SpecError", "StoreError", "UsageError",
 ]
 # fmt: on
-
-
-class UsageError(DioramaError):
-    """Options that contradict each other, or the store."""
-
-    exit_code = 2
 
 
 class ConflictError(UsageError):

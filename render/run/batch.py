@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -48,24 +48,46 @@ _STARTED = "started"
 class Request:
     """What to render. profile, size: None for the default, or for a Scene's own; size is (width, height) in pixels.
 
-    limit: maximum number of episodes of the input.
+    specs: names of files, or specs in memory. limit: maximum number of episodes of the input.
     """
 
-    specs: Sequence[str]
+    specs: Sequence[str] | SpecSource
     store: str
     profile: str | None = None
     size: tuple[int, int] | None = None
     limit: int | None = None
 
 
+def render_batch(
+    request: Request,
+    options: RunOptions,
+    dry_run: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Summary:
+    """Do what `render-batch` and `diorama.render_to_store` do: check all specs, then render what is missing.
+
+    on_progress: called with the numbers of finished episodes and of all that are to be rendered, instead of drawing a
+    line. Raises what `Batch.check_devices`, `plan` and `render` raise.
+    """
+    batch = Batch(request, options, on_progress)
+    with batch.source:
+        if not dry_run:
+            batch.check_devices()
+        batch.plan()
+        return batch.dry_run() if dry_run else batch.render()
+
+
 class Batch:
     """A request in two steps: `plan`, then `render` or `dry_run`. Each step reads the specs once, as a stream."""
 
-    def __init__(self, request: Request, options: RunOptions) -> None:
+    def __init__(
+        self, request: Request, options: RunOptions, on_progress: Callable[[int, int], None] | None = None
+    ) -> None:
         self.request = request
         self.options = options
-        self.source = SpecSource(request.specs)
+        self.source = request.specs if isinstance(request.specs, SpecSource) else SpecSource(request.specs)
         self.summary = Summary(store=request.store)
+        self._on_progress = on_progress
         # Episode id -> the kind of its latest decision, or _STARTED; and -> the hash of its job if that was stored.
         self._kinds: dict[str, str] = {}
         self._up_to_date: dict[str, str] = {}
@@ -98,7 +120,7 @@ class Batch:
                 continue
             left -= 1
             try:
-                planner = planner or Planner(peek(self.request.store), self.options.policy)
+                planner = planner or Planner(peek(self.request.store), self.options.resume)
                 decision = self._decide(planner, item.episode)
             except DioramaError as caught:
                 # Wrong specs come first: the rest of the files may have diagnostics.
@@ -120,7 +142,7 @@ class Batch:
 
         Episodes that `plan` found up to date, and that still are, are left out.
         """
-        planner = Planner(store, self.options.policy)
+        planner = Planner(store, self.options.resume)
         for item in islice(self.source, self.request.limit):
             name = item.episode.id
             if name in self._up_to_date and planner.stored(name) == self._up_to_date[name]:
@@ -157,6 +179,7 @@ class Batch:
     def _count(self) -> None:
         kinds = Counter(self._kinds.values())
         self.summary.skipped, self.summary.kept = kinds["skip"], kinds["keep"]
+        self.summary.todo = self.todo
 
     @property
     def todo(self) -> int:
@@ -165,7 +188,7 @@ class Batch:
 
     def dry_run(self) -> Summary:
         """Compile what would be rendered. The summary names the episodes for which no layout is found."""
-        with closing(Progress(self.todo, "compiling")) as progress:
+        with closing(Progress(self.todo, "compiling", on_progress=self._on_progress)) as progress:
             for decision in self.decisions(peek(self.request.store)):
                 if decision.kind not in ("render", "replace"):
                     continue
@@ -188,7 +211,7 @@ class Batch:
             closing(open_or_create(self.request.store)) as store,
             closing(EventLog(options.json_log)) as events,
             Interrupts() as interrupts,
-            closing(Progress(self.todo, status=status)) as progress,
+            closing(Progress(self.todo, status=status, on_progress=self._on_progress)) as progress,
         ):
             try:
                 self._render_with_ray(store, events, interrupts, progress)

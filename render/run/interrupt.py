@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import logging
 import signal
+import threading
 from types import FrameType
 
 log = logging.getLogger(__name__)
 
 
 class Interrupts:
-    """While entered, the first SIGINT or SIGTERM sets `stopping`; the second raises KeyboardInterrupt."""
+    """While entered, the first SIGINT or SIGTERM sets `stopping`; the second raises KeyboardInterrupt.
+
+    Only the main thread receives signals; in another one, nothing happens.
+    """
 
     def __init__(self) -> None:
         self.stopping = False
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> Interrupts:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        main = threading.current_thread() is threading.main_thread()
+        for number in (signal.SIGINT, signal.SIGTERM) if main else ():
             self._before[number] = signal.signal(number, self._handle)
         return self
 

@@ -6,12 +6,17 @@ import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from render.model.errors import UsageError
+from scene_specs.language.diagnostics import option_problems
 
 DeviceName = Literal["auto", "cpu", "cuda", "optix"]
 Policy = Literal["error", "replace", "keep"]
+_Positive = Annotated[int, Field(ge=1)]
+_Count = Annotated[int, Field(ge=0)]
 
 _SHOWN = 60
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -28,32 +33,42 @@ class RunOptions:
     retries: further tries of an episode whose worker died or hung. max_failures: stop at this number, None never.
     timeout: seconds per image, None to derive it from samples and size.
     store_wait: seconds to retry commits to a store that fails.
-    policy: for ids that are stored already but were made from something else.
+    resume: what to do with ids that are stored already but were made from something else.
     library: root, up and front of the model library, None for the built-in one; see render.geometry.shapenet.
     skip_broken: count episodes with missing or broken assets as failed, instead of stopping before rendering starts.
     renderer: a registered one, such as "cycles" or "fake", or "package.module:Class".
     commit_every: episodes per commit, if they come that fast. json_log: file for one line per event.
     """
 
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
     device: DeviceName = "auto"
-    workers: int | None = None
-    gpus: int | None = None
-    workers_per_gpu: int | None = None
-    threads: int | None = None
-    worker_memory: int | None = None
+    workers: _Positive | None = None
+    gpus: _Positive | None = None
+    workers_per_gpu: _Positive | None = None
+    threads: _Positive | None = None
+    worker_memory: _Positive | None = None
     address: str | None = None
     logical_gpus: int | None = None
-    retries: int = 2
-    max_failures: int | None = None
-    timeout: float | None = None
-    store_wait: float = 300.0
-    policy: Policy = "error"
+    retries: _Count = 2
+    max_failures: _Positive | None = None
+    timeout: Annotated[float, Field(gt=0)] | None = None
+    store_wait: Annotated[float, Field(ge=0)] = 300.0
+    resume: Policy = "error"
     renderer: str = "cycles"
-    commit_every: int = 16
+    commit_every: _Positive = 16
     asset_roots: tuple[Path, ...] = ()
     json_log: Path | None = None
     library: tuple[str, str, str] | None = None
     skip_broken: bool = False
+
+
+def parse_options(values: dict[str, Any]) -> RunOptions:
+    """Check values that come from Python and return the options. Raises UsageError that names every wrong one."""
+    try:
+        return TypeAdapter(RunOptions).validate_python(values)
+    except ValidationError as error:
+        raise UsageError("\n".join(option_problems(error))) from None
 
 
 def parse_bytes(text: str) -> int:

@@ -12,6 +12,7 @@ import stat
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -130,17 +131,27 @@ class Progress:
     """Shows episodes with rate and ETA on standard error, and images per second, failures and workers after them.
 
     Nothing is shown if standard error is not a terminal; tqdm is imported only if a line is drawn.
-    status: file to keep up to date for `--status`, on any kind of terminal.
+    status: file to keep up to date for `--status`, on any kind of terminal. on_progress: called with the numbers of
+    finished episodes and of all, instead of drawing the line.
     """
 
-    def __init__(self, total: int, what: str = "rendering", status: StatusFile | None = None) -> None:
+    def __init__(
+        self,
+        total: int,
+        what: str = "rendering",
+        status: StatusFile | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> None:
         self._status = status
+        self._total = total
+        self._done = 0
+        self._on_progress = on_progress
         self._workers = 0
         self._state = "running"
         self._bar: Any = None
         self._images = 0
         self._failed = 0
-        if sys.stderr.isatty():
+        if on_progress is None and sys.stderr.isatty():
             from tqdm import tqdm
 
             self._bar = tqdm(total=total, desc=what, unit="ep", dynamic_ncols=True, smoothing=0.1)
@@ -149,6 +160,9 @@ class Progress:
         """Count episodes, images and failures that are done since the last call."""
         self._images += images
         self._failed += failed
+        self._done += episodes
+        if self._on_progress is not None and episodes:
+            self._on_progress(self._done, self._total)
         if self._bar is None:
             return
         elapsed = self._bar.format_dict["elapsed"]

@@ -21,9 +21,10 @@ _WHY = {
 
 @dataclass
 class Summary:
-    """rendered, images: committed episodes and images. skipped: up to date in the store. kept: left because of --keep.
+    """todo: episodes that were to be rendered. rendered, images: committed episodes and images.
 
-    failed: with reasons. replaced: of `rendered`, those that replaced a stored episode; would_replace: in a dry run.
+    skipped: up to date in the store. kept: left because of --keep. failed: with reasons.
+    replaced: of `rendered`, those that replaced a stored episode; would_replace: in a dry run.
     left: not done because the run stopped. stopped: the cause, `interrupt` or `failures`.
     retried: episodes given to another worker. replaced_why: number of replaced workers by died, hung, memory, node,
         unreachable. memory_peaks: bytes per worker. workers_per_gpu: as measured, None if it was not.
@@ -31,6 +32,7 @@ class Summary:
         device_images: device -> episodes.
     """
 
+    todo: int = 0
     rendered: int = 0
     images: int = 0
     skipped: int = 0
@@ -79,6 +81,9 @@ class Summary:
         }
         del data["device_images"]
         return data
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
         """Return the closing lines as text."""

@@ -1,1 +1,1 @@
-"""Importers: published scene files of other projects as specs."""
+"""Scenes in the form of CLEVR's published files, which MEWL has too: objects, relations, recovered cameras."""

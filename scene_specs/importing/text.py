@@ -1,8 +1,9 @@
-"""Parse the JSON of other projects, with diagnostics for what cannot be read."""
+"""Text of other projects: JSON, with diagnostics for what cannot be read, and parts of ids."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from scene_specs.language.errors import Diagnostic, SpecError
@@ -20,3 +21,9 @@ def parse_json(text: str, file: str) -> Any:
 
 def _reject(word: str) -> Any:
     raise ValueError(word)
+
+
+def segment(text: str) -> str:
+    """Return a text as a segment of an episode id."""
+    plain = re.sub(r"[^A-Za-z0-9_.+-]+", "-", text)[:50].lstrip(".+-")
+    return plain or "scene"

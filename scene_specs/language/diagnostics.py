@@ -54,6 +54,16 @@ def preview_json(value: Any, longest: int = 60) -> str:
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
+def option_problems(error: ValidationError) -> list[str]:
+    """Return one line per wrong option of a function or benchmark: its name, the value found, the values allowed."""
+    lines = []
+    for one in error.errors():
+        name, reason = ".".join(map(str, one["loc"])), one["msg"].removeprefix("Value error, ")
+        found = "" if one["type"] == "missing" else f"found {preview_json(one['input'])}: "
+        lines.append(f"{name}: {found}{reason}" if name else reason)
+    return lines
+
+
 def nearest(word: object, known: Iterable[str]) -> str:
     """Return the known word nearest to `word`, "" if none is near."""
     if not isinstance(word, str):

@@ -6,8 +6,12 @@ the classes, so commands need no table of codes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+_Source = TypeVar("_Source")
+_Read = TypeVar("_Read")
 
 
 class DioramaError(Exception):
@@ -57,6 +61,12 @@ class Diagnostic:
         return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+class UsageError(DioramaError):
+    """Options that contradict each other, or the store."""
+
+    exit_code = 2
+
+
 class SpecError(DioramaError):
     """An invalid spec, with all diagnostics found."""
 
@@ -78,3 +88,15 @@ def check_choice(kind: str, found: str, allowed: Collection[str]) -> None:
     """Raise SpecError for a value that is not allowed. kind: of the value, for the message."""
     if found not in allowed:
         raise spec_error(f"found {kind} {found!r}; allowed: {', '.join(allowed)}")
+
+
+def read_each(sources: Iterable[_Source], read: Callable[[_Source], Iterable[_Read]]) -> Iterator[_Read]:
+    """Yield what `read` gets from each source. Raises SpecError at the end, with the diagnostics of all sources."""
+    diagnostics: list[Diagnostic] = []
+    for source in sources:
+        try:
+            yield from read(source)
+        except SpecError as error:
+            diagnostics += error.diagnostics
+    if diagnostics:
+        raise SpecError(diagnostics)

@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from pathlib import Path
+from typing import Any
 
 from scene_specs.language.errors import spec_error
 
@@ -44,6 +45,16 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
         # ValueError: a name with a NUL or a surrogate.
         raise spec_error(f"can't be read: {getattr(error, 'strerror', '') or error}", file=str(path)) from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def parse_json(text: str, file: str = "", line: int = 0) -> Any:
+    """JSON data. Raises SpecError for text that is not JSON or that is nested too deeply to be read."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise spec_error("invalid JSON: nested too deeply", file=file, line=line) from None
+    except ValueError as error:
+        raise spec_error(f"invalid JSON: {error}", file=file, line=line) from None
 
 
 def printable(text: str) -> str:

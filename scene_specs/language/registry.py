@@ -19,7 +19,6 @@ from importlib import import_module, metadata, util
 from pathlib import Path
 from typing import Any
 
-from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.errors import DioramaError
 from scene_specs.language.outlines import FLAT_SHAPES
 
@@ -110,6 +109,8 @@ def plugin(noun: str, name: str) -> Plugin:
     """Return a plug-in by name. Raises PluginError with the names there are."""
     found = plugins(noun)
     if name not in found:
+        from scene_specs.language.diagnostics import did_you_mean
+
         hint = did_you_mean(name, found)
         problem = f"unknown {_singular(noun)} {name!r}; there are: {', '.join(found)}"
         raise PluginError(problem + (f"; {hint}" if hint else ""))

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import codecs
 import glob
-import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from scene_specs.language.diagnostics import did_you_mean, preview_json
 from scene_specs.language.errors import Diagnostic
@@ -63,21 +63,26 @@ class Document(NamedTuple):
     scan: LocatedJson | None = None
 
 
-class StdinSpool:
-    """Standard input in a temporary file, because specs are read twice: to check them and to render them."""
+class Spool:
+    """A stream in a temporary file, because specs are read twice: to check them and to render them.
 
-    def __init__(self, stream: BinaryIO | None = None) -> None:
-        self._stream = stream
+    chunks: of the stream, by default standard input. name: for messages.
+    """
+
+    def __init__(self, chunks: Iterable[bytes] | None = None, name: str = STDIN) -> None:
+        self._chunks = chunks
+        self._name = name
         self._spool: IO[bytes] | None = None
 
     def file(self) -> SpecFile:
-        """Return standard input as a file. The first call reads it to its end. Raises OSError."""
+        """Return the stream as a file. The first call reads it to its end. Raises OSError."""
         if self._spool is None:
-            self._spool = tempfile.NamedTemporaryFile(prefix="diorama-stdin-")  # noqa: SIM115
-            shutil.copyfileobj(self._stream or sys.stdin.buffer, self._spool, 2**20)
+            chunks = iter(partial(sys.stdin.buffer.read, 2**20), b"") if self._chunks is None else self._chunks
+            self._spool = tempfile.NamedTemporaryFile(prefix="diorama-specs-")  # noqa: SIM115
+            self._spool.writelines(chunks)
             self._spool.flush()
         path = Path(self._spool.name)
-        return SpecFile(STDIN, path, _is_jsonl(path))
+        return SpecFile(self._name, path, _is_jsonl(path))
 
     def close(self) -> None:
         """Delete the temporary file."""
@@ -95,7 +100,7 @@ def _is_jsonl(path: Path) -> bool:
     return False
 
 
-def find_files(names: Sequence[str], stdin: StdinSpool) -> tuple[list[SpecFile], list[Diagnostic]]:
+def find_files(names: Sequence[str], stdin: Spool) -> tuple[list[SpecFile], list[Diagnostic]]:
     """Return the files behind the names, in the order of the names and without repetition, and names without files."""
     files: dict[Path, SpecFile] = {}
     diagnostics: list[Diagnostic] = []
@@ -117,7 +122,7 @@ def _problem(name: str, problem: str, hint: str = "") -> Diagnostic:
     return Diagnostic.of(problem, hint, file=_printable(name))
 
 
-def _of_name(name: str, stdin: StdinSpool) -> tuple[list[SpecFile], Diagnostic | None]:
+def _of_name(name: str, stdin: Spool) -> tuple[list[SpecFile], Diagnostic | None]:
     if name == STDIN:
         return [stdin.file()], None
     path = Path(name)
@@ -138,7 +143,7 @@ def _of_name(name: str, stdin: StdinSpool) -> tuple[list[SpecFile], Diagnostic |
     return [], _problem(name, "no such file", did_you_mean(path.name, siblings))
 
 
-def _of_glob(pattern: str, stdin: StdinSpool) -> tuple[list[SpecFile], Diagnostic | None]:
+def _of_glob(pattern: str, stdin: Spool) -> tuple[list[SpecFile], Diagnostic | None]:
     """Return the files that match a pattern that the shell did not expand."""
     files: list[SpecFile] = []
     for match in sorted(glob.glob(pattern, recursive=True)):  # noqa: PTH207 - Path.glob takes no absolute pattern

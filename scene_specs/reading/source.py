@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -19,7 +19,7 @@ from scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, p
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
-from scene_specs.reading.documents import Document, SpecFile, StdinSpool, document_of, documents, find_files
+from scene_specs.reading.documents import STDIN, Document, SpecFile, Spool, document_of, documents, find_files
 from scene_specs.reading.located_json import scan
 from scene_specs.reading.pruning import diagnostics_of_rest
 
@@ -39,18 +39,25 @@ class SpecSource:
     """Spec files that can be read repeatedly.
 
     names: `.json` and `.jsonl` files, folders (all such files below, sorted), globs, and `-` for standard input.
-    stdin: by default that of the process. A temporary file holds its contents until `close`.
+    stdin: instead of that of the process. A temporary file holds its contents until `close`.
     more: a further check of each episode whose form is valid, such as for missing assets.
     """
 
     def __init__(
-        self, names: Sequence[str | PathLike[str]], stdin: BinaryIO | None = None, more: Check = lambda episode: ()
+        self, names: Sequence[str | PathLike[str]], stdin: Spool | None = None, more: Check = lambda episode: ()
     ) -> None:
         self._names = [str(name) for name in names]
         self._more = more
-        self._stdin = StdinSpool(stdin)
+        self._stdin = stdin or Spool()
         self._states: dict[str, tuple[int, int]] = {}
         self._checked = False
+
+    @classmethod
+    def of(cls, specs: Iterable[EpisodeSpec | Scene | Mapping[str, Any]]) -> SpecSource:
+        """Read specs that are in memory, to the end; messages name them `specs:1` and so on. Raises SpecError."""
+        spool = Spool(_json_lines(specs), "specs")
+        spool.file()
+        return cls([STDIN], spool)
 
     def check_each(self) -> Iterator[Item | Diagnostic]:
         """Yield every diagnostic of every file and every episode that has none, in their order.
@@ -122,6 +129,24 @@ def parse_episode(text: str, file: str = "") -> Any:
     if diagnostics:
         raise SpecError(diagnostics)
     return episode
+
+
+def _json_lines(specs: Iterable[EpisodeSpec | Scene | Mapping[str, Any]]) -> Iterator[bytes]:
+    number = 0
+    for number, spec in enumerate(specs, start=1):
+        try:
+            if isinstance(spec, EpisodeSpec):
+                text = spec.model_dump_json(exclude_none=True, exclude_defaults=True)
+            else:
+                plain = dict(spec) if isinstance(spec, Mapping) else spec
+                text = spec.to_json() if isinstance(spec, Scene) else json.dumps(plain)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise spec_error(
+                f"not a spec: {error}", "a spec is a dict of JSON data", file="specs", line=number
+            ) from None
+        yield text.encode() + b"\n"
+    if not number:
+        raise spec_error("no specs given", file="specs")
 
 
 class _Ids:

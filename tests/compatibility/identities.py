@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import render
+import diorama
 from render.compiler.content import content_seed, picture_key
 from render.compiler.render_key import render_key_of
 from render.model.profiles import settings_for
@@ -67,7 +67,7 @@ def job_hash(episode: EpisodeSpec) -> str:
 
 def compiled(episode: EpisodeSpec) -> Compiled:
     """The identities that need compiling, for profile standard and the stage's own size."""
-    scene: Scene = render.compile_spec(episode)
+    scene: Scene = diorama.compile_spec(episode)
     return Compiled(
         sha256(scene.to_json()),
         tuple(content_seed(frame) for frame in scene.frames),

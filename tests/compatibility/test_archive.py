@@ -1,6 +1,6 @@
 """What older versions made is still read, exported, compared and rendered again alike.
 
-Everything goes through the installed commands and `render.open_store`, so that no test depends on how the code is
+Everything goes through the installed commands and `diorama.open_store`, so that no test depends on how the code is
 arranged. Each `v<version>.tar.xz` beside this file was made by `tools/compatibility.py` of that version.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import render
+import diorama
 from tests.compatibility.commands import run, run_json
 from tests.compatibility.contents import (
     ABOUT,
@@ -101,7 +101,7 @@ def test_show_tells_the_truth_of_an_episode(archive: Archive) -> None:
 
 
 def test_every_record_has_its_truth_and_its_images(archive: Archive) -> None:
-    store = render.open_store(str(archive.store))
+    store = diorama.open_store(str(archive.store))
     for name, expected in archive.digests["episodes"].items():
         record = store.get(name)
         assert truth_digests(record.truth) == expected, name
@@ -134,7 +134,7 @@ def test_the_gallery_holds_the_same_data_and_images(archive: Archive, tmp_path: 
 
 def test_episodes_rendered_again_are_identical(archive: Archive, tmp_path: Path) -> None:
     assert len(archive.about["rendered_again"]) >= 4
-    store = render.open_store(str(archive.store))
+    store = diorama.open_store(str(archive.store))
     for number, name in enumerate(archive.about["rendered_again"]):
         out = ("--device", "cpu", "--out", tmp_path / str(number))
         again = run_json("render-episode", archive.store, name, *out, exit_codes=(0, 1))

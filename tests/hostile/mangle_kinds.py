@@ -21,6 +21,7 @@ from render.model.errors import Diagnostic, SpecError, StoreError
 from render.model.record import EpisodeRecord
 from render.store.row_checks import problems_in
 from render.store.rows import record_of, row_of, text_digest
+from scene_specs.benchmarks.clevr.importing import import_published as import_clevr
 from scene_specs.benchmarks.icca.game_folders import read_game
 from scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
 from scene_specs.benchmarks.kilogram.annotations import annotation_file, read_annotations
@@ -28,8 +29,7 @@ from scene_specs.benchmarks.kilogram.figure import figure_of, svg_text
 from scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
 from scene_specs.benchmarks.kilogram.report import measure
 from scene_specs.benchmarks.kilogram.svg import read_svg
-from scene_specs.importing.clevr import import_clevr
-from scene_specs.importing.mewl import import_mewl
+from scene_specs.benchmarks.mewl.importing import import_published as import_mewl
 from scene_specs.language.foreign import read_text
 from scene_specs.reading.source import SpecSource
 from tests.render.geometry.shapenet import trees

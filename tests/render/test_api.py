@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
-import render
+import diorama
+import render.api
+from render.cli.specs import main as specs_main
+from render.model import errors
 from render.model.errors import UsageError
 from render.model.profiles import settings_for
 from render.renderers.fake import FakeRenderer
@@ -20,8 +27,8 @@ SPEC = {"version": 1, "id": "api", "frames": [{"objects": [{"name": "a", "shape"
 
 
 def test_a_spec_becomes_arrays_with_truth_in_two_lines() -> None:
-    scene = render.compile_spec(SPEC, profile="draft", size=(64, 48))
-    (image,) = render.render_scene(scene, renderer=FakeRenderer())
+    scene = diorama.compile_spec(SPEC, profile="draft", size=(64, 48))
+    (image,) = diorama.render_scene(scene, renderer=FakeRenderer())
     assert image.name == "frame-0"
     assert image.passes.color.shape == (48, 64, 3)
     assert [item.name for item in image.truth.objects] == ["a", "b"]
@@ -30,50 +37,90 @@ def test_a_spec_becomes_arrays_with_truth_in_two_lines() -> None:
 
 
 def test_all_forms_of_a_spec_give_the_same_scene() -> None:
-    scene = render.compile_spec(SPEC)
-    assert render.compile_spec(json.dumps(SPEC)) == scene
-    assert render.compile_spec(EpisodeSpec.model_validate(SPEC)) == scene
-    assert render.compile_spec(scene.to_json()) == scene
+    scene = diorama.compile_spec(SPEC)
+    assert diorama.compile_spec(json.dumps(SPEC)) == scene
+    assert diorama.compile_spec(EpisodeSpec.model_validate(SPEC)) == scene
+    assert diorama.compile_spec(scene.to_json()) == scene
 
 
 def test_a_scene_takes_another_profile_and_size_and_nothing_moves() -> None:
-    scene = render.compile_spec(SPEC)
-    small = render.compile_spec(scene.to_json(), "draft", (64, 48))
+    scene = diorama.compile_spec(SPEC)
+    small = diorama.compile_spec(scene.to_json(), "draft", (64, 48))
     assert small.settings == settings_for("draft", 64, 48)
     assert small.model_copy(update={"settings": scene.settings}) == scene
-    wide = render.compile_spec(scene.to_json(), size=(64, 48))
+    wide = diorama.compile_spec(scene.to_json(), size=(64, 48))
     assert wide.settings == settings_for("standard", 64, 48)
-    assert render.compile_spec(small.to_json(), "standard").settings == wide.settings
+    assert diorama.compile_spec(small.to_json(), "standard").settings == wide.settings
     with pytest.raises(UsageError, match="did you mean 'draft'"):
-        render.compile_spec(scene.to_json(), "drafd")
+        diorama.compile_spec(scene.to_json(), "drafd")
 
 
 def test_a_size_that_no_picture_has_is_refused() -> None:
-    scene = render.compile_spec(SPEC)
+    scene = diorama.compile_spec(SPEC)
     for spec in (SPEC, scene.to_json()):
         for size in ((0, 48), (64, 16385)):
             with pytest.raises(UsageError, match="from 1 to 16384"):
-                render.compile_spec(spec, size=size)
+                diorama.compile_spec(spec, size=size)
 
 
 def test_faults_are_named() -> None:
     wrong = {**SPEC, "frames": [{"objects": [{"colour": "red"}]}]}
     with pytest.raises(SpecError, match=r"frames\[0\]\.objects\[0\]\.colour.*color"):
-        render.compile_spec(wrong)
+        diorama.compile_spec(wrong)
     twice = EpisodeSpec.model_validate({**SPEC, "frames": [{"objects": [{"name": "a"}, {"name": "a"}]}]})
     with pytest.raises(SpecError, match=r"[\"']a[\"']"):
-        render.compile_spec(twice)
+        diorama.compile_spec(twice)
 
 
 def test_importing_it_is_light() -> None:
-    code = "import sys, render; print([m for m in ('numpy', 'pydantic', 'bpy', 'ray', 'lance') if m in sys.modules])"
+    code = "import sys, diorama; print([m for m in ('numpy', 'pydantic', 'bpy', 'ray', 'lance') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
+def test_generate_yields_what_the_command_writes(tmp_path: Path) -> None:
+    file = tmp_path / "specs.jsonl"
+    done = CliRunner().invoke(specs_main, ["clevr", "--count", "3", "--objects", "3-4", "--out", str(file)])
+    assert done.exit_code == 0, done.output
+    specs = diorama.generate("clevr", count=3, objects=(3, 4))
+    assert next(specs) == json.loads(file.read_text().splitlines()[0])
+    assert list(specs) == [json.loads(line) for line in file.read_text().splitlines()[1:]]
+    again = diorama.generate("clevr", count=3, seed=2, objects=(3, 4))
+    assert next(again) != json.loads(file.read_text().splitlines()[0])
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "options", "message"),
+    [
+        ("clevr", {}, "benchmark clevr: count: Field required"),
+        ("clevr", {"count": -1}, "count: found -1"),
+        ("clevr", {"count": 1, "colour": "red"}, 'colour: found "red"'),
+        ("views", {"shapenet": "models"}, "set the variable DIORAMA_SHAPENET"),
+        ("iwisdm", {"count": 1, "benchmark": "none"}, "none"),
+        ("clever", {"count": 1}, "did you mean 'clevr'"),
+    ],
+)
+def test_generate_names_wrong_options_at_once(benchmark: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises((diorama.UsageError, diorama.PluginError), match=message):
+        diorama.generate(benchmark, **options)
+
+
+def test_every_public_name_is_there_typed_and_documented() -> None:
+    others = {"PluginError", "Summary", "__version__"}
+    assert set(dir(diorama)) == set(diorama.__all__) == {*render.api.__all__, *errors.__all__, *others}
+    for name in diorama.__all__:
+        found = getattr(diorama, name)
+        assert name.startswith("__") or (found.__doc__ and not found.__name__.startswith("_"))
+        if inspect.isfunction(found):
+            signature = inspect.signature(found)
+            kinds = [signature.return_annotation, *(one.annotation for one in signature.parameters.values())]
+            assert inspect.Signature.empty not in kinds
+    assert (Path(diorama.__file__).parent / "py.typed").is_file()
+
+
 def test_what_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nonsense"):
-        _ = render.nonsense
+        _ = diorama.nonsense
 
 
 def test_the_data_model_shows_nothing_in_a_notebook_without_the_api() -> None:

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-import render
+import diorama
 from tools import shapenet_sheet
 from tools.__main__ import main as run_tool
 
@@ -65,6 +65,6 @@ def test_a_jpeg_is_kept_small_and_a_png_is_exact(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["chairs/#3", "planes/#1"])
 def test_a_models_views_compile_to_one_picture_each(name: str) -> None:
     spec = shapenet_sheet.spec(f"shapenet:{name}", [20.0, 200.0], 25.0, [0, 0, 0])
-    scene = render.compile_spec(spec, "draft", (64, 64))
+    scene = diorama.compile_spec(spec, "draft", (64, 64))
     (frame,) = scene.frames
     assert len(frame.views) == 2

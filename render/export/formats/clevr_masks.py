@@ -30,8 +30,8 @@ from render.geometry.camera import Camera
 from render.geometry.raster import Pose, compose, mask_box, rasterize
 from render.geometry.solid import solid
 from render.model.errors import StoreError, UsageError
+from scene_specs.benchmarks.clevr.importing import published_scenes
 from scene_specs.importing.camera import Recovery, recover
-from scene_specs.importing.clevr import published_scenes
 from scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, SourceFile, frame_of
 from scene_specs.language.foreign import read_foreign
 from scene_specs.language.scene import SceneCamera

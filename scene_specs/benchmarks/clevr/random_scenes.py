@@ -11,12 +11,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from scene_specs.benchmarks.clevr import Options
+from scene_specs.language.benchmark import Series
 from scene_specs.language.errors import spec_error
 from scene_specs.language.rng import generator, pick
 from scene_specs.language.spec import EpisodeSpec, FrameSpec, ObjectSpec
 from scene_specs.language.vocabulary import CLEVR_MATERIALS, COGENT, COLORS, SHAPES, SIZES
 
 MAX_OBJECTS = 10
+
+
+def generate(options: Options) -> Series:
+    """Episodes by the options of `render-specs clevr`."""
+    specs = clevr_specs(options.count, options.objects, options.split, options.seed, options.cogent)
+    dumped = (spec.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for spec in specs)
+    return Series(dumped, options.count)
 
 
 def clevr_specs(

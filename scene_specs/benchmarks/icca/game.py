@@ -10,16 +10,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
+from scene_specs.benchmarks.icca import Variants
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph
-from scene_specs.benchmarks.user_files import parse_json
+from scene_specs.language.benchmark import Result
 from scene_specs.language.errors import check_choice, spec_error
+from scene_specs.language.foreign import parse_json
 from scene_specs.language.rng import generator
 
 TRIALS = 24
@@ -251,3 +253,20 @@ def new_game(context: int, number: int, images: Sequence[str], pictures: Sequenc
         targets += block
     graphs = tuple(pictures[k] for k in order) if pictures else ()
     return Game(name, tuple(images[k] for k in order), tuple(targets), graphs)
+
+
+def list_variants(options: Variants) -> Result:
+    """The result of `render-specs icca variants`."""
+    listeners = [
+        {**asdict(one), "images": [one.images(trial, options.form) for trial in range(TRIALS)]}
+        for one in listener_variants()
+    ]
+    lines = [f"{speaker.name}  {speaker.instruction}: {speaker.says}" for speaker in speaker_variants()]
+    for one in listeners:
+        settings = ", ".join(f"{key} {one[key]}" for key in ("history", "images_once", "shuffle", "mask"))
+        counts = one["images"]
+        lines.append(f"{one['name']}  {settings}, misleading_trials {list(one['misleading_trials'])}")
+        lines.append(f"    images per prompt: {counts[0]} in trial 0, {counts[19]} in 19, {counts[23]} in 23")
+    return Result(
+        {"speaker": [asdict(one) for one in speaker_variants()], "listener": listeners}, "\n".join(lines) + "\n"
+    )

@@ -21,9 +21,8 @@ from scene_specs.benchmarks.icca.prompts import open_image
 from scene_specs.benchmarks.icca.referring_expressions import ORDER
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json
 from scene_specs.benchmarks.icca.transcripts import Transcript
-from scene_specs.benchmarks.user_files import parse_json
-from scene_specs.language.errors import Diagnostic, SpecError, spec_error
-from scene_specs.language.foreign import read_text
+from scene_specs.language.errors import Diagnostic, SpecError, read_each, spec_error
+from scene_specs.language.foreign import parse_json, read_text
 
 COLUMNS: tuple[str, ...] = (
     "gameid", "trialNum", "repNum", "targetImg", "context_id", "msg", "uttLength", "iterationName", "time",
@@ -57,6 +56,11 @@ def game_folders(paths: Sequence[Path]) -> list[Path]:
 
 def _table(folder: Path) -> Path:
     return folder / f"trials_for_{folder.resolve().name}.csv"
+
+
+def read_games(paths: Sequence[Path]) -> list[Game]:
+    """Read all games of folders. Raises SpecError with the diagnostics of all games."""
+    return list(read_each(game_folders(paths), lambda folder: [read_game(folder)]))
 
 
 def read_game(folder: Path) -> Game:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from scene_specs.benchmarks.icca import Options
 from scene_specs.benchmarks.icca.difficulty import (
     DIFFICULTIES,
     LEVELS,
@@ -30,6 +31,7 @@ from scene_specs.benchmarks.kilogram.annotations import Annotation
 from scene_specs.benchmarks.kilogram.dataset import own_dataset
 from scene_specs.benchmarks.kilogram.emit import Look, objects_of
 from scene_specs.benchmarks.kilogram.examples import COLORS, Example
+from scene_specs.language.benchmark import Series
 from scene_specs.language.errors import check_choice, spec_error
 from scene_specs.language.rng import generator, pick, sample, shuffled
 
@@ -41,6 +43,14 @@ _TANGRAM_ATTEMPTS = 1000
 _LOOK = Look(size=224, border=2.0, margin=12.0)
 _HIDDEN = "black"
 _MIN_PARTS: Mapping[str, int] = {"easy": 3, "medium": SIZE + 1, "hard": SIZE}
+
+
+def generate(options: Options) -> Series:
+    """Contexts by the options of `render-specs icca`."""
+    specs = context_specs(
+        options.contexts, options.difficulty, options.source, options.vary or "", options.seed, options.first
+    )
+    return Series(specs, options.contexts, "contexts")
 
 
 def context_specs(

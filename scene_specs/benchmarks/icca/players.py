@@ -1,16 +1,14 @@
-"""Built-in players, which need no network, players that replay a transcript, and players from installed packages.
+"""Built-in players, which need no network, players that replay a transcript, and players by name.
 
 An entry point of group `diorama.icca.speakers` or `diorama.icca.listeners` names a factory; see
-`scene_specs.benchmarks.icca.play`.
+`scene_specs.benchmarks.icca.play`. Those of the built-in players are in pyproject.toml.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from importlib import metadata
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, Game
@@ -26,6 +24,7 @@ from scene_specs.benchmarks.icca.referring_expressions import (
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, agreement, others_of
 from scene_specs.benchmarks.icca.transcripts import Transcript, read_transcripts
 from scene_specs.language.errors import spec_error
+from scene_specs.language.registry import plugins
 from scene_specs.language.rng import generator, pick
 
 _SMALL_WORDS = frozenset({"a", "an", "the", "and", "of", "in"})
@@ -268,36 +267,13 @@ class ReplayedPlayer:
         return view.labels[order.index(image)]
 
 
-GROUPS: Mapping[str, str] = MappingProxyType({"speaker": "diorama.icca.speakers", "listener": "diorama.icca.listeners"})
-_SPEAKERS = {
-    "scripted": ScriptedSpeaker, "steady": SteadySpeaker, "restless": RestlessSpeaker, "recorded": RecordedSpeaker,
-}  # fmt: skip
-_LISTENERS = {
-    "oracle": OracleListener, "random": RandomListener, "literal": LiteralListener, "learner": LearnerListener,
-}  # fmt: skip
-_BUILT_IN: Mapping[str, Mapping[str, Callable[[Game, Setup], Any]]] = MappingProxyType(
-    {"speaker": _SPEAKERS, "listener": _LISTENERS}
-)
-
-
-def names(role: str) -> tuple[str, ...]:
-    """All players of a role, `speaker` or `listener`: built-in ones, then those of installed packages."""
-    return (*_BUILT_IN[role], *sorted(point.name for point in metadata.entry_points(group=GROUPS[role])))
-
-
 def factory(role: str, name: str) -> Callable[[Game, Setup], Any]:
-    """A player's factory by name. Raises SpecError for an unknown player, or one that can't be loaded."""
-    if name in _BUILT_IN[role]:
-        return _BUILT_IN[role][name]
-    for point in metadata.entry_points(group=GROUPS[role]):
-        if point.name == name:
-            try:
-                found = point.load()
-            except Exception as error:
-                raise spec_error(f"{role} {name!r} ({point.value}) can't be loaded: {error}") from error
-            if not callable(found):
-                problem = f"{role} {name!r} ({point.value}): found {type(found).__name__}; expected a factory"
-                raise spec_error(problem)
-            return found  # type: ignore[no-any-return]
-    hint = f"a package adds one by an entry point of group {GROUPS[role]}"
-    raise spec_error(f"found {role} {name!r}; allowed: {', '.join(names(role))}, replay:FILE", hint)
+    """A player's factory by name. Raises SpecError for an unknown player, PluginError for one that can't be loaded."""
+    found = plugins(f"icca.{role}s")
+    if name not in found:
+        hint = f"a package adds one by an entry point of group diorama.icca.{role}s"
+        raise spec_error(f"found {role} {name!r}; allowed: {', '.join(found)}, replay:FILE", hint)
+    make = found[name].load()
+    if not callable(make):
+        raise spec_error(f"{role} {name!r} of {found[name].owner}: found {type(make).__name__}; expected a factory")
+    return make  # type: ignore[no-any-return]

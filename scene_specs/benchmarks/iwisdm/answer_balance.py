@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scene_specs.benchmarks.chi_square import equal_frequencies
 from scene_specs.benchmarks.iwisdm.reader import UnreadableError
 from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
 from scene_specs.benchmarks.iwisdm.verify import frames_of, read_task, stored_answers
-from scene_specs.language.errors import SpecError
+from scene_specs.language.chi_square import equal_frequencies
+from scene_specs.language.errors import SpecError, UsageError
 from scene_specs.language.tables import markdown_table
 
 _KINDS = {"true": "true or false", "false": "true or false", **dict.fromkeys(LOCATIONS, "location")}
@@ -71,7 +71,7 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
     answers: answer -> count. p: chi-square probability of equal frequencies. text: score of a guesser that sees
     nothing, but knows the most frequent answer in these trials for each combination of "and", "or" and "if".
-    conditions: share of the Switches whose branches differ, None without any. Raises UnreadableError for an unreadable
+    conditions: share of the Switches whose branches differ, None without any. Raises UsageError for an unreadable
     instruction, SpecError for a task without instruction or answers.
     """
     names: dict[str, _Counts] = {}
@@ -80,7 +80,7 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         try:
             names.setdefault(name, _Counts()).add(spec)
         except UnreadableError as error:
-            raise UnreadableError(f"episode {spec.get('id')}: {error}") from None
+            raise UsageError(f"episode {spec.get('id')}: {error}") from None
         except SpecError as error:
             episode = f"{spec.get('id')}"
             raise SpecError([replace(diagnostic, episode=episode) for diagnostic in error.diagnostics]) from None

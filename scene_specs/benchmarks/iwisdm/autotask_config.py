@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from scene_specs.benchmarks.iwisdm.operators import GETTERS
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
-from scene_specs.benchmarks.user_files import parse_json
 from scene_specs.language.errors import spec_error
+from scene_specs.language.foreign import parse_json
 
 LEVELS: tuple[str, ...] = ("low", "medium", "high", "single-frame")
 CHOICES: tuple[str, ...] = ("all", "category", "location", "identity")

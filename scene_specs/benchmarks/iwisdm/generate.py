@@ -11,17 +11,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from scene_specs.benchmarks import iwisdm
 from scene_specs.benchmarks.iwisdm.autotask import UNIQUE, AutoTasks, TaskSpace
-from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig
-from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
+from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, read_config
+from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
 from scene_specs.benchmarks.iwisdm.constraints import Options, TargetAnswer, answers_of
 from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, chained, with_described, with_fillers
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import Value
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, Stimuli, object_spec
+from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, Stimuli, object_spec, read_stimuli
 from scene_specs.benchmarks.iwisdm.task_graph import TaskGraph
 from scene_specs.benchmarks.iwisdm.trial import Trial, answer_text, make_trial, object_numbers
+from scene_specs.language.benchmark import Series
 from scene_specs.language.errors import spec_error
+from scene_specs.language.foreign import read_text
 
 SPLITS: tuple[str, ...] = ("train", "val", "test")
 FIXATION: tuple[str, ...] = ("hold", "action", "none")
@@ -61,6 +64,42 @@ class TrialSettings:
             raise spec_error("found a seed, a number of trials per task or of distractors out of range")
         if self.split not in SPLITS or self.fixation not in FIXATION:
             raise spec_error(f"found {self.split!r}, {self.fixation!r}; allowed: {', '.join((*SPLITS, *FIXATION))}")
+
+
+def generate(options: iwisdm.Options) -> Series:
+    """Trials by the options of `render-specs iwisdm`. Raises SpecError."""
+    file = options.stimuli
+    settings = TrialSettings(
+        seed=options.seed,
+        split=options.split,
+        stimuli=read_stimuli(read_text(file), str(file)) if file else DEFAULT,
+        trials_per_task=options.trials_per_task,
+        balanced=options.balanced,
+        options=Options(options.condition_matters, options.foils),
+        fillers=options.distractor_frames,
+        described=options.distractors,
+        fixation=options.fixation,
+        background=options.background,
+    )
+    plans, name = _plan_sessions(options, settings)
+    return Series(trial_specs(plans, settings, name, options.first, options.count), options.count, "trials")
+
+
+def _plan_sessions(options: iwisdm.Options, settings: TrialSettings) -> tuple[FramePlans, str]:
+    """Frame plans, and the name that ids contain."""
+    if options.task:
+        return classic_plans(options.task, settings, read_settings(options.task, options.settings)), options.task
+    if options.config:
+        config, name = read_config(read_text(options.config), str(options.config)), "auto"
+    else:
+        assert options.benchmark is not None
+        config = benchmark(options.benchmark, options.properties)
+        name = f"{options.benchmark}-{options.properties}"
+    if options.longest_delay:
+        config = config.model_copy(update={"longest_delay": options.longest_delay})
+    name += f"-x{options.chain}" if options.chain > 1 else ""
+    trials = options.first + options.count
+    return auto_plans(config, settings, name, trials, options.unique, options.chain), name
 
 
 def auto_plans(

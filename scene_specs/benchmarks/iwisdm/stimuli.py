@@ -13,8 +13,8 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.user_files import parse_json
 from scene_specs.language.errors import spec_error
+from scene_specs.language.foreign import parse_json
 from scene_specs.language.model_names import SYNSETS
 
 LOCATIONS: tuple[str, ...] = ("top left", "top right", "bottom left", "bottom right")

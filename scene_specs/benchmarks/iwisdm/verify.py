@@ -11,9 +11,9 @@ from pydantic import BaseModel, StringConstraints, ValidationError
 
 from scene_specs.benchmarks.iwisdm.reader import Frames, Reading, Seen, UnreadableError, read
 from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
-from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, RenderedObject
 from scene_specs.language.errors import SpecError, spec_error
 from scene_specs.language.model_names import SYNSETS, parse_model
+from scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject
 
 _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")
 _Property = Literal["location", "category", "identity", "view_angle"]

@@ -21,6 +21,8 @@ from scene_specs.language.errors import Diagnostic
 # Ids of tangrams become parts of episode ids and file names.
 TANGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}")
 LONGEST = 500
+# More warnings than this are counted only.
+MAX_WARNINGS = 20
 # In inputs of models, # separates the whole from its parts.
 _TEXT = f"a text of 1 to {LONGEST} characters that can be written, without #"
 # Control characters, and surrogates, which UTF-8 cannot encode.

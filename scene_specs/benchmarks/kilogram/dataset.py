@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
+from scene_specs.benchmarks.kilogram import Drawings
 from scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations, read_annotations
 from scene_specs.benchmarks.kilogram.figure import Figure, figure_of
 from scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
 from scene_specs.benchmarks.kilogram.report import Measured, measure
 from scene_specs.benchmarks.kilogram.svg import SvgError, read_svg
+from scene_specs.language.benchmark import Result
 from scene_specs.language.diagnostics import preview_json
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from scene_specs.language.foreign import read_text
 from scene_specs.language.rng import generator
+from scene_specs.language.writing import counted
 
 SPLITS: tuple[str, ...] = ("train", "val", "dev", "heldout", "dense")
 # Published split sizes, of 1,016 tangrams. Validation is one annotation of each of 240 training tangrams.
@@ -188,3 +191,21 @@ def read_splits(
         Diagnostic(file, 0, name, "val", "is not a usable training tangram, as validation requires") for name in outside
     ]
     return made, tuple(sorted({*data["val"]} & {*train})), diagnostics
+
+
+def check_drawings(options: Drawings) -> Result:
+    """The result of `render-specs kilogram drawings`."""
+    measured: Sequence[Measured]
+    diagnostics: Sequence[Diagnostic]
+    if options.annotations:
+        dataset = read_dataset(options.folder, options.annotations, options.splits)
+        measured, diagnostics = dataset.measured, dataset.diagnostics
+    else:
+        _, measured, diagnostics = read_drawings(options.folder)
+    # null for values that can't be measured: JSON has no NaN.
+    rows = [{k: None if v != v else v for k, v in asdict(one).items()} for one in measured]
+    listed = [{"file": d.file, "tangram": d.episode, "path": d.path, "problem": d.problem} for d in diagnostics]
+    right = sum(not one.diagnostics for one in measured)
+    lines = [*map(str, diagnostics), f"{counted(len(measured), 'drawing')} read, {right} without errors"]
+    text = "\n".join(lines) + "\n"
+    return Result({"drawings": rows, "faults": listed}, text, diagnostics if options.strict else ())

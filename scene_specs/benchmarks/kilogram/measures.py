@@ -8,14 +8,23 @@ that the best matching of their parts puts into the same part, from 1 to 7.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import combinations
 from typing import Any
 
-from scene_specs.benchmarks.kilogram.annotations import Annotation
+from scene_specs.benchmarks.kilogram import Naming
+from scene_specs.benchmarks.kilogram.annotations import MAX_WARNINGS, Annotation, Annotations, read_annotations
+from scene_specs.benchmarks.kilogram.dataset import MOST_BYTES
+from scene_specs.benchmarks.kilogram.own import own_annotations
 from scene_specs.benchmarks.kilogram.pieces import PIECES
+from scene_specs.language.benchmark import Result
+from scene_specs.language.errors import Diagnostic, SpecError
+from scene_specs.language.foreign import read_text
+from scene_specs.language.tables import markdown_table
 
+_log = logging.getLogger(__name__)
 # NLTK's English stop words, except the contractions, which its tokenizer splits.
 _STOP_WORDS = """
 i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself
@@ -110,3 +119,27 @@ def measures(annotations: Sequence[Annotation]) -> dict[str, float]:
         "pnd": divergence([" ".join(item.groups()) for item in annotations]),
         "psa": agreement(annotations),
     }
+
+
+def naming(options: Naming) -> Result:
+    """The result of `render-specs kilogram naming`. Raises SpecError for a file without descriptions."""
+    found: Annotations = {} if options.files else own_annotations()
+    for path in options.files:
+        read, diagnostics = read_annotations(read_text(path, MOST_BYTES), str(path))
+        for diagnostic in diagnostics[:MAX_WARNINGS]:
+            _log.warning("%s", diagnostic)
+        if not any(read.values()):
+            raise SpecError(diagnostics or [Diagnostic(str(path), 0, "", "", "found no descriptions")])
+        for name in sorted(found.keys() & read.keys()):
+            _log.warning("%s: tangram %s is also in an earlier file, which is used", path, name)
+        found = {**read, **found}
+    rows: list[dict[str, Any]] = [
+        {"tangram": name, "count": len(items), **measures(items)} for name, items in found.items() if len(items) > 1
+    ]
+    means = {key: sum(row[key] for row in rows) / max(len(rows), 1) for key in ("snd", "pnd", "psa")}
+    total = {"tangram": "mean", "count": sum(row["count"] for row in rows), **means}
+    cells = [
+        [row["tangram"], row["count"], *(f"{row[key]:.3f}" for key in ("snd", "pnd", "psa"))] for row in [*rows, total]
+    ]
+    table = markdown_table(("tangram", "descriptions", "SND", "PND", "PSA"), cells)
+    return Result({"tangrams": rows, "mean": means}, table)

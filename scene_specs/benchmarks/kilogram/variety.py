@@ -8,9 +8,15 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from scene_specs.benchmarks.kilogram import Tangrams
+from scene_specs.benchmarks.kilogram.figure import figure_of, svg_text
 from scene_specs.benchmarks.kilogram.grow import draw_tangram
 from scene_specs.benchmarks.kilogram.pieces import Tangram
+from scene_specs.language.atomic import write_atomic
+from scene_specs.language.benchmark import Series
+from scene_specs.language.errors import UsageError
 from scene_specs.language.rng import generator
+from scene_specs.language.writing import counted, report_write_errors
 
 Mask = NDArray[np.bool_]
 SIDE = 32
@@ -94,3 +100,22 @@ def drawn_varied(seed: int, count: int, corners: float, symmetric: float, most_a
             yield draw_tangram(seed, name, corners, pairs)
 
     yield from varied(candidates(), count, most_alike)
+
+
+def write_tangrams(options: Tangrams) -> Series:
+    """Write drawings to the folder `out`. Raises UsageError if there are too few tangrams this different."""
+
+    def tangrams() -> Iterator[Tangram]:
+        written = 0
+        drawn = drawn_varied(options.seed, options.count, options.corners, options.symmetric, options.alike)
+        for tangram in drawn:
+            path = options.out / f"{tangram.name}.svg"
+            with report_write_errors(f"--out {path}"):
+                write_atomic(path, svg_text(figure_of(tangram)))
+            yield tangram
+            written += 1
+        if written < options.count:
+            found = f"found only {written} of {options.count} tangrams this different"
+            raise UsageError(f"--alike {options.alike}: {found}; raise --alike")
+
+    return Series(tangrams(), options.count, "tangrams", f"{counted(options.count, 'tangram')} in {options.out}")

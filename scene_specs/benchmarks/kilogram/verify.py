@@ -15,7 +15,7 @@ from scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RG
 from scene_specs.benchmarks.kilogram.games import SIZE
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.benchmarks.kilogram.wording import caption
-from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, RenderedObject, mask_of
+from scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject, mask_of
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import linear_of_srgb
 

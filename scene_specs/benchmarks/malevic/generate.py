@@ -2,18 +2,62 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any, Literal
 
+from scene_specs.benchmarks import malevic
 from scene_specs.benchmarks.malevic.draw import Drawn, Options, draw_scene
 from scene_specs.benchmarks.malevic.labels import Label, askable, label_of
-from scene_specs.benchmarks.malevic.sets import SETS, Class, Set, class_of, opposite, sentence
+from scene_specs.benchmarks.malevic.report import Report, table
+from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Class, Set, class_of, opposite, sentence
 from scene_specs.benchmarks.malevic.shapes import Object, placed
 from scene_specs.benchmarks.malevic.table import on_table
-from scene_specs.language.errors import check_choice, spec_error
+from scene_specs.language.benchmark import Series
+from scene_specs.language.errors import UsageError, check_choice, spec_error
 
 World = Literal["flat", "3d"]
 DEFAULT = Options()
+_GROUPS = {
+    "main": ("sup1", "pos1", "pos", "set-pos"),
+    "hard": tuple(name for name, one in SETS.items() if one.hardness),
+    "generalization": tuple(f"generalization-{letter}" for letter in GENERALIZATION),
+    "all": tuple(SETS),
+}
+_log = logging.getLogger(__name__)
+
+
+def generate(options: malevic.Options) -> Series:
+    """Items by the options of `render-specs malevic`; logs their report at the end."""
+    settings = Options(options.variant == "static", options.areas, options.uniform_count, options.gap)
+    parts = _parts(options)
+
+    def specs() -> Iterator[dict[str, Any]]:
+        report = Report()
+        for name, split, numbers in parts:
+            for number in numbers:
+                spec = malevic_spec(options.seed, name, split, number, settings, options.world)
+                report.add(spec["task"])
+                yield spec
+        _log.info("%s", table(report.rows()).removesuffix("\n"))
+
+    return Series(specs(), sum(len(numbers) for *_, numbers in parts), "items")
+
+
+def _parts(options: malevic.Options) -> list[tuple[str, str, range]]:
+    """The item numbers to generate: (set, split, numbers). Raises UsageError if none of the sets has the split."""
+    names = _GROUPS.get(options.name, (options.name,))
+    found = [
+        (name, split, range(options.first, options.first + (items if options.count is None else options.count)))
+        for name in names
+        for split, items in SETS[name].splits.items()
+        if options.split in ("all", split)
+    ]
+    if not found:
+        allowed = ", ".join(SETS[names[0]].splits)
+        raise UsageError(f"--split {options.split}: set {names[0]} has the splits {allowed}")
+    return found
 
 
 def malevic_spec(

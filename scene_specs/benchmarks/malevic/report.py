@@ -93,3 +93,8 @@ def table(rows: list[dict[str, Any]]) -> str:
         in_a_class = fewest if fewest == most else f"{fewest}-{most}"
         cells.append([*first, in_a_class, *percent[:3], f"{row['k_mean']:.3f} ± {row['k_sd']:.3f}", *percent[3:]])
     return markdown_table([*head, *(f"n={count}" for count in counts)], cells)
+
+
+def statistics(items: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of items, as JSON data."""
+    return Report(item["task"] for item in items).rows()

@@ -14,10 +14,10 @@ from itertools import permutations
 from types import MappingProxyType
 from typing import Any
 
-from scene_specs.benchmarks.chi_square import equal_frequencies
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
 from scene_specs.benchmarks.mewl.objects import TYPES, VALUES
 from scene_specs.benchmarks.mewl.tasks import ATTRIBUTES, COMPOSITE_TYPES
+from scene_specs.language.chi_square import equal_frequencies
 from scene_specs.language.tables import markdown_table
 from scene_specs.language.vocabulary import RELATIONS
 

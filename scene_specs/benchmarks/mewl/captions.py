@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
+from scene_specs.benchmarks.mewl import Captions
 from scene_specs.benchmarks.mewl.lexicons import possible
 from scene_specs.benchmarks.mewl.view import learner_view
 
@@ -62,3 +63,8 @@ def questions(spec: Any) -> dict[str, Any]:
         "prompts": [f"{start}Name: {option}" for option in view["options"]],
         "prompt": f"{start}\n{CHOOSE}\n{listed}\nAnswer:",
     }
+
+
+def generate(options: Captions, episodes: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """Text versions by the options of `render-specs mewl captions`."""
+    return map(questions, episodes)

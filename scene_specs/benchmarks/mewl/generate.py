@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
-from scene_specs.benchmarks.mewl import tasks
+from scene_specs.benchmarks.mewl import Options, tasks
 from scene_specs.benchmarks.mewl.draft import spec_of
 from scene_specs.benchmarks.mewl.lexicons import lexicons
 from scene_specs.benchmarks.mewl.verify import verify_view
@@ -21,6 +21,15 @@ COUNTS: Mapping[str, int] = MappingProxyType({"train": 3000, "val": 600, "test":
 ATTEMPTS = 200
 
 TASKS: tuple[str, ...] = tuple(tasks.TASKS)
+
+
+def generate(options: Options) -> Iterator[dict[str, Any]]:
+    """Episodes by the options of `render-specs mewl`."""
+    for split in SPLITS if options.split == "all" else (options.split,):
+        count = COUNTS[split] if options.count is None else options.count
+        for task in TASKS if options.task == "all" else (options.task,):
+            for number in range(options.first, options.first + count):
+                yield mewl_spec(options.seed, split, task, number, options.balanced_options)
 
 
 def mewl_spec(seed: int, split: str, task: str, number: int, balanced: bool = False) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
 from scene_specs.benchmarks.mewl.lexicons import Lexicon, lexicons, objects_of, own_attributes, possible, relation_claim
 from scene_specs.benchmarks.mewl.view import learner_view, view_of_record
-from scene_specs.benchmarks.rendered import RenderedEpisode
+from scene_specs.language.rendered import RenderedEpisode
 from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 # Episodes with more lexicons are not learnable, and enumeration would take hours.

@@ -28,8 +28,8 @@ from typing import Any, TypeVar
 from scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS
 from scene_specs.benchmarks.mewl.lexicons import KNOWN
 from scene_specs.benchmarks.mewl.objects import TYPES, VALUES
-from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, RenderedObject, RenderedPointer
 from scene_specs.language.errors import Diagnostic, SpecError
+from scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject, RenderedPointer
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import OPPOSITE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-import render
+import diorama
 from render.annotations.compare import compare_records
 from render.annotations.encode import encode_png
 from render.compiler.render_key import render_key_of
@@ -21,7 +21,7 @@ def record(**objects: str) -> EpisodeRecord:
         "id": "cmp",
         "frames": [{"objects": [{"name": "a", "shape": "cube", "size": "large", **objects}]}],
     }
-    scene = render.compile_spec(spec, "draft", (64, 48))
+    scene = diorama.compile_spec(spec, "draft", (64, 48))
     return make_record(FakeRenderer(), scene, render_key_of(scene, scene.settings, "fake"), scene.settings)
 
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
 
-import render
+import diorama
 from render.annotations.encode import encode_png
 from render.cli.episode import main
 from render.compiler.render_key import render_key_of
@@ -32,7 +32,7 @@ SPEC = {
 
 
 def made() -> EpisodeRecord:
-    scene = render.compile_spec(SPEC, "draft", (96, 72))
+    scene = diorama.compile_spec(SPEC, "draft", (96, 72))
     return make_record(FakeRenderer(), scene, render_key_of(scene, scene.settings, "fake"), scene.settings)
 
 

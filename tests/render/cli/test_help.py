@@ -12,6 +12,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from tests.test_docs import subcommands
+
 ROOT = Path(__file__).parents[3]
 PROGRAMS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
 
@@ -19,7 +21,8 @@ PROGRAMS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())[
 def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
     """A command and its subcommands, with their full names."""
     yield name, command
-    for below, sub in getattr(command, "commands", {}).items():
+    for below, sub in subcommands(command).items():
+        assert sub is not None
         yield from commands(f"{name} {below}", sub)
 
 
@@ -42,7 +45,7 @@ OFF_BY_DEFAULT = {
     "render-specs icca play": ["--folders"],
     "render-specs icca prompt": ["--images"],
     "render-specs icca score": ["--plot"],
-    "render-specs iwisdm": ["--benchmark", "--task", "--config"],
+    "render-specs iwisdm": ["--benchmark", "--task", "--config", "--count"],
     "render-specs views": ["--list"],
     "render-store stats": ["--out"],
     "render-store verify": ["--specs-out"],

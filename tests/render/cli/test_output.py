@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from render.cli.output import atomic_writer
 from render.cli.specs import main as specs_main
 from render.episode.output_files import Files
 from render.model.errors import UsageError
+from scene_specs.language.writing import atomic_writer
 
 # Longer than any file system takes: even to ask whether it is there is an error.
 LONG = "x" * 300 + ".json"

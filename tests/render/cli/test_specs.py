@@ -16,13 +16,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from render.cli.command import DioramaCommand, report
-from render.cli.output import atomic_writer
 from render.cli.specs import main
 from render.model.errors import DeviceError, Diagnostic, SpecError, StoreError, UsageError
 from render.model.profiles import settings_for
 from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.writing import atomic_writer
 from tests.scene_specs.reading.broken_specs import BROKEN, episode
 from tests.scene_specs.strategies import EXAMPLES
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import render
+import diorama
 from render.compiler import assets, plugins
 from render.compiler.render_key import IDENTITY_VERSION, render_key_of
 from render.geometry.asset_roots import package_assets
@@ -101,7 +101,7 @@ def test_only_the_plugins_that_an_episode_may_use_count(lab: Path) -> None:
 
 
 def test_a_scene_counts_what_it_shows(lab: Path) -> None:
-    scene = render.compile_spec({"version": 1, "id": "a", "frames": [{"objects": [CUBE]}]})
+    scene = diorama.compile_spec({"version": 1, "id": "a", "frames": [{"objects": [CUBE]}]})
     assert plugin_names(render_key_of(scene, scene.settings, "cycles")) == []
     text = scene.to_json().replace('"name":"rubber"', '"name":"velvet"').replace('"mesh:cube"', '"mesh:octahedron"')
     changed = type(scene).model_validate_json(text)

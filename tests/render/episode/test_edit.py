@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import render
+import diorama
 from render.episode.edit import change_scene
 from render.episode.json_edit import REMOVED, parse_assignment
 from render.model.errors import DioramaError, SpecError
@@ -26,7 +26,7 @@ SPEC = {
 
 @lru_cache(maxsize=1)
 def scene() -> Scene:
-    return render.compile_spec(SPEC, "draft", (96, 72))
+    return diorama.compile_spec(SPEC, "draft", (96, 72))
 
 
 def after(*texts: str) -> Scene:

@@ -22,9 +22,9 @@ from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from scene_specs.benchmarks.mewl.importing import import_published as import_mewl
 from scene_specs.benchmarks.mewl.verify import verify_record, verify_view
 from scene_specs.benchmarks.mewl.view import learner_view
-from scene_specs.importing.mewl import import_mewl
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 

@@ -6,7 +6,7 @@ import base64
 from html.parser import HTMLParser
 from typing import Any
 
-import render.api
+import diorama
 from render.model.record import EpisodeRecord
 from tests.render.store.rendered import rendered
 
@@ -90,7 +90,7 @@ def test_nothing_becomes_markup_or_leaves_the_page() -> None:
 
 def test_a_scene_shows_its_plan_and_objects_also_without_its_stage() -> None:
     spec: dict[str, Any] = {"version": 1, "id": "nb", "frames": [{"objects": [{"name": "a"}, {"name": "b"}]}]}
-    scene = render.compile_spec(spec, "draft")
+    scene = diorama.compile_spec(spec, "draft")
     page = Reader(scene._repr_html_())
     assert page.tags("polygon") and len(page.tags("tr")) == 3
     gone = Reader(scene.model_copy(update={"stage": "evening"})._repr_html_())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-import render
+import diorama
 from render.gallery.overlay import color_of, decode_mask, overlay
 from render.renderers.fake import FakeRenderer
 
@@ -15,7 +15,7 @@ def test_boxes_lie_on_the_objects_and_masks_are_tinted() -> None:
         "id": "o",
         "frames": [{"objects": [{"name": "a", "shape": "cube"}], "pointer": {"target": "a"}}],
     }
-    (image,) = render.render_scene(render.compile_spec(spec), renderer=FakeRenderer())
+    (image,) = diorama.render_scene(diorama.compile_spec(spec), renderer=FakeRenderer())
     drawn = np.asarray(overlay(image.passes.color, image.truth, scale=2))
     assert drawn.shape == (480, 640, 3)
     for item in image.truth.objects:
@@ -33,7 +33,7 @@ def test_hidden_parts_are_striped() -> None:
     pictures = []
     for passes in ([], ["amodal"]):
         spec["frames"] = [{**spec["frames"][0], "passes": passes}]  # type: ignore[index]
-        (image,) = render.render_scene(render.compile_spec(spec), renderer=FakeRenderer())
+        (image,) = diorama.render_scene(diorama.compile_spec(spec), renderer=FakeRenderer())
         pictures.append(np.asarray(overlay(image.passes.color, image.truth, scale=1)))
     (rle,) = [item.amodal_rle for item in image.truth.objects if item.visible_fraction < 1]
     assert rle is not None

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import render
+import diorama
 from render.gallery.top_view import PANEL, outline, top_view
 from render.gallery.top_view_marks import seen_at, seen_ground
 from render.geometry.camera import Camera
@@ -22,7 +22,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def compiled(*frames: dict[str, Any], stage: str = "clevr") -> Scene:
-    return render.compile_spec({"version": 1, "id": "plan/1", "stage": stage, "frames": list(frames)}, "draft")
+    return diorama.compile_spec({"version": 1, "id": "plan/1", "stage": stage, "frames": list(frames)}, "draft")
 
 
 def labels(scene: Scene) -> dict[str, tuple[float, float]]:

@@ -25,6 +25,13 @@ def _first_time(name: str) -> bool:
     return True
 
 
+class Fails(FakeRenderer):
+    """Can't render the episode b/fail."""
+
+    def __init__(self) -> None:
+        super().__init__(fail_on=["b/fail"])
+
+
 class CrashesOnce(FakeRenderer):
     """Dies of signal 11 the first time it meets an episode called .../crash..."""
 

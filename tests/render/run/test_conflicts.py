@@ -76,7 +76,7 @@ def test_such_a_failure_counts_for_stopping(farm: Farm) -> None:
 
 
 def test_what_is_to_be_kept_is_kept_whenever_it_came(farm: Farm) -> None:
-    late = planned(farm, "a", "b", policy="keep")
+    late = planned(farm, "a", "b", resume="keep")
     farm.run(farm.write("a"), *CPU, "--profile", "draft")
     assert said(late.render()) == (1, 0, 0, 0) and late.summary.kept == 1
 

@@ -12,9 +12,9 @@ import pytest
 
 from render.compiler import compile_episode
 from render.model.profiles import settings_for
+from scene_specs.benchmarks.clevr.importing import import_published as import_clevr
+from scene_specs.benchmarks.mewl.importing import import_published as import_mewl
 from scene_specs.checks.semantics import check_spec
-from scene_specs.importing.clevr import import_clevr
-from scene_specs.importing.mewl import import_mewl
 from scene_specs.language.errors import SpecError
 from scene_specs.language.stage import load_stage
 from tests.scene_specs.importing.published import clevr_file, jittered, mewl_folder, scene

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -23,6 +22,7 @@ from scene_specs.language.diagnostics import PathDiagnostic
 from scene_specs.language.errors import SpecError
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
+from scene_specs.reading.documents import Spool
 from scene_specs.reading.source import SpecSource, parse_episode
 from tests.scene_specs.reading.broken_specs import episode
 from tests.scene_specs.strategies import damaged_specs
@@ -117,7 +117,7 @@ def test_an_unreadable_file_is_a_fault(tmp_path: Path, monkeypatch: pytest.Monke
     "text", [lines_of(3), "[" + ",".join(lines_of(3).splitlines()) + "]", json.dumps(episode(), indent=1)]
 )
 def test_standard_input_can_be_read_twice(text: str) -> None:
-    with SpecSource(["-"], stdin=io.BytesIO(text.encode())) as source:
+    with SpecSource(["-"], stdin=Spool([text.encode()])) as source:
         diagnostics, count = source.check()
         assert not diagnostics
         first = ids(source)
@@ -125,7 +125,7 @@ def test_standard_input_can_be_read_twice(text: str) -> None:
 
 
 def test_faults_of_standard_input_have_lines() -> None:
-    diagnostics, count = SpecSource(["-"], stdin=io.BytesIO((lines_of(2) + '{"id": }\n').encode())).check()
+    diagnostics, count = SpecSource(["-"], stdin=Spool([(lines_of(2) + '{"id": }\n').encode()])).check()
     assert count == 2
     assert [str(diagnostic).split(": ")[0] for diagnostic in diagnostics] == ["-:3"]
 

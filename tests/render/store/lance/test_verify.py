@@ -9,7 +9,6 @@ from pathlib import Path
 import lance
 import pytest
 
-from render.cli.output import atomic_writer
 from render.compiler.render_key import render_key_of
 from render.model.errors import StoreError
 from render.store.lance import verify as looking
@@ -17,6 +16,7 @@ from render.store.lance.durability import roll_back
 from render.store.lance.lance_store import LanceStore
 from render.store.lance.verify import delete_damaged, verify, write_specs
 from render.store.rows import table_of
+from scene_specs.language.writing import atomic_writer
 from scene_specs.reading.source import SpecSource
 from tests.render.store.rendered import rendered
 

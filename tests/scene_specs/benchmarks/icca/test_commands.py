@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import closing
-from importlib import metadata
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -172,9 +172,10 @@ class Failing:
         return "A"
 
 
-def test_what_was_played_before_a_failure_is_kept(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    point = metadata.EntryPoint("failing", f"{__name__}:Failing", "diorama.icca.listeners")
-    monkeypatch.setattr(metadata, "entry_points", lambda group: metadata.EntryPoints([point]).select(group=group))
+def test_what_was_played_before_a_failure_is_kept(
+    base: Path, tmp_path: Path, add_entry_points: Callable[..., None]
+) -> None:
+    add_entry_points("diorama.icca.listeners", failing=f"{__name__}:Failing")
     file = tmp_path / "t.jsonl"
     arguments = ["play", base / "games", "--speaker", "steady", "--listener", "failing", "--out", file]
     failed = run(*arguments)
@@ -227,7 +228,10 @@ def test_variants() -> None:
         ("games STORE --out FILE/x", "can't be written"),
         ("--contexts 1 --source shapenet --vary relations", "can't differ in 'relations'"),
         ("--contexts 1 --first 1000000", "numbered from 0 to 999999"),
-        ("play GAMES --speaker mute --listener oracle", "found speaker 'mute'; allowed: scripted"),
+        (
+            "play GAMES --speaker mute --listener oracle",
+            "found speaker 'mute'; allowed: recorded, restless, scripted, steady, replay:FILE",
+        ),
         ("play GAMES --speaker steady --listener oracle --variant L9", "found listener variant 'L9'"),
         ("play GAMES --speaker steady --listener oracle --variant L1 --max-images 20", "allowed: 20"),
         ("play GAMES --speaker recorded --listener oracle", "no messages are recorded"),

@@ -14,7 +14,7 @@ from scene_specs.benchmarks.icca.image_sources import SOURCES
 from scene_specs.benchmarks.icca.referring_expressions import Lexicon
 from scene_specs.benchmarks.icca.scene_graph import graph_from_json, is_true_of
 from scene_specs.benchmarks.icca.verify import find_contradiction, pictures_of_spec
-from scene_specs.benchmarks.verifiers import benchmark_of
+from scene_specs.language.benchmark import benchmark_of
 from scene_specs.language.errors import SpecError
 from scene_specs.language.spec import EpisodeSpec
 

@@ -9,17 +9,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.icca_transcripts import complete_length
 from render.cli.specs import main
 from scene_specs.benchmarks.icca.game import Game
 from scene_specs.benchmarks.icca.play import ListenerView, Setup
+from scene_specs.benchmarks.icca.transcript_files import complete_length
 from tests.scene_specs.benchmarks.icca.pieces import game, write
 
 
@@ -53,12 +52,8 @@ class Answering:
 
 
 @pytest.fixture
-def answering(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    points = [
-        metadata.EntryPoint("mine", f"{__name__}:Answering", "diorama.icca.listeners"),
-        metadata.EntryPoint("mute", f"{__name__}:game", "diorama.icca.listeners"),
-    ]
-    monkeypatch.setattr(metadata, "entry_points", lambda group: metadata.EntryPoints(points).select(group=group))
+def answering(monkeypatch: pytest.MonkeyPatch, add_entry_points: Callable[..., None]) -> pytest.MonkeyPatch:
+    add_entry_points("diorama.icca.listeners", mine=f"{__name__}:Answering", mute=f"{__name__}:game")
     return monkeypatch
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import metadata
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -10,9 +10,10 @@ import pytest
 
 from scene_specs.benchmarks.icca.game import Game, new_game
 from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView, Trial, label_of, play
-from scene_specs.benchmarks.icca.players import factory, names
+from scene_specs.benchmarks.icca.players import factory
 from scene_specs.benchmarks.icca.score import content_words, novelty, plain_words
 from scene_specs.language.errors import SpecError
+from scene_specs.language.registry import PluginError, plugins
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, share
 
 SOURCES = [("clevr", ""), ("clevr", "relations"), ("shapenet", ""), ("flat", ""), ("tangram", "")]
@@ -150,21 +151,18 @@ def test_players_that_need_the_truth() -> None:
     assert share(play(bare, Fixed("x", "A"), factory("listener", "oracle")(bare, setup()), setup()), 0, 24) == 1.0
 
 
-def test_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = metadata.EntryPoint("mine", f"{__name__}:of_a_package", "diorama.icca.listeners")
-    broken = metadata.EntryPoint("broken", f"{__name__}:nothing", "diorama.icca.listeners")
-    no_call = metadata.EntryPoint("no-call", f"{__name__}:SOURCES", "diorama.icca.listeners")
-    points = metadata.EntryPoints([point, broken, no_call])
-    monkeypatch.setattr(metadata, "entry_points", lambda group: points.select(group=group))
-    assert names("listener") == ("oracle", "random", "literal", "learner", "broken", "mine", "no-call")
+def test_entry_points(add_entry_points: Callable[..., None]) -> None:
+    found = {"mine": "of_a_package", "broken": "nothing", "no-call": "SOURCES"}
+    add_entry_points("diorama.icca.listeners", **{name: f"{__name__}:{value}" for name, value in found.items()})
+    assert [*plugins("icca.listeners")] == ["learner", "literal", "oracle", "random", "broken", "mine", "no-call"]
     trials = play(game(), Fixed("red", "A"), factory("listener", "mine")(game(), setup()), setup())
     assert {one.choice for one in trials} == {"D"}
     for name, problem in (
-        ("broken", "can't be loaded"),
+        ("broken", "can't be imported"),
         ("no-call", "expected a factory"),
-        ("other", "allowed: oracle"),
+        ("other", "allowed: learner"),
     ):
-        with pytest.raises(SpecError, match=problem):
+        with pytest.raises((SpecError, PluginError), match=problem):
             factory("listener", name)
 
 

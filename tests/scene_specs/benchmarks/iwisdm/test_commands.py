@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from click.testing import CliRunner, Result
 
 from render.cli.specs import main
-from render.cli.specs_iwisdm import _BANK
+from scene_specs.benchmarks.iwisdm import Options
 from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
 
 
@@ -73,7 +74,12 @@ def test_sources(tmp_path: Path) -> None:
     assert [(frame["background"], "fixation" in frame) for frame in frames] == [([128, 128, 128], False)] * 3
     chained = run("iwisdm", "--benchmark", "low", "--chain", 2, "--count", 1)
     assert json.loads(chained.output)["id"] == "iwisdm/train/low-all-x2/000000"
-    assert set(_BANK) == {*TASKS}
+
+
+def test_every_classic_task_is_an_option() -> None:
+    field = Options.model_fields["task"]
+    assert {name for one in get_args(field.annotation) for name in get_args(one)} == {*TASKS}
+    assert all(name in (field.description or "") for name in TASKS)
 
 
 @pytest.mark.parametrize(

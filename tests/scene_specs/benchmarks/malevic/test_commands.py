@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from click.testing import CliRunner, Result
 
 from render.cli.specs import main
+from scene_specs.benchmarks.malevic import Options
+from scene_specs.benchmarks.malevic.sets import SETS
 
 
 def run(*arguments: str) -> Result:
@@ -62,3 +65,7 @@ def test_the_report_refuses_other_specs(tmp_path: Path) -> None:
     result = run("malevic-report", str(file))
     assert result.exit_code == 2
     assert "found benchmark None; expected 'malevic'" in result.stderr
+
+
+def test_every_set_is_an_option() -> None:
+    assert get_args(Options.model_fields["name"].annotation) == (*SETS, "main", "hard", "generalization", "all")

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scene_specs.benchmarks.chi_square import equal_frequencies, tail
 from scene_specs.benchmarks.mewl.audit import audit, tables
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from scene_specs.language.chi_square import equal_frequencies, tail
 
 
 @pytest.fixture(scope="module")

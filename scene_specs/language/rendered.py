@@ -59,10 +59,11 @@ class RenderedTruth(Protocol):
 
 
 class RenderedImage(Protocol):
-    """One image. frame: name of its frame. width, height: pixels."""
+    """One image. frame: name of its frame. png: the image as a file. width, height: pixels."""
 
     name: str
     frame: str
+    png: bytes
     width: int
     height: int
 

@@ -1,14 +1,18 @@
-"""Diorama from Python: compile specs, render Scenes, open stores.
+"""Diorama from Python: generate specs, render them, read and export the store.
 
     import diorama
 
-    scene = diorama.compile_spec({"version": 1, "id": "a", "frames": [{"objects": [{"shape": "cube"}]}]})
-    image = diorama.render_scene(scene)[0]
-    record = diorama.open_store("diorama.lance").get("demo/0001")
+    specs = diorama.generate("clevr", count=10, seed=1)
+    summary = diorama.render_to_store(specs, "diorama.lance", profile="draft")
+    report = diorama.export("diorama.lance", "folder", "pictures")
+
+The names in `__all__` are the public interface; each is imported when it is first used. See docs/python.md.
 
 The commands start here, too. Diorama's package is called `render`, and so is a distribution on PyPI that has nothing to
 do with it. If both are installed into one environment, their files mix; this module notices before anything runs.
 """
+
+# ruff: noqa: F403, F405 - the modules with the public names have lists of their own, as this one has
 
 from __future__ import annotations
 
@@ -20,10 +24,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from render import __version__
-    from render.api import RenderedImage, compile_spec, open_store, render_scene
+    from render.api import *
+    from render.model.errors import *
+    from render.run.summary import Summary
+    from scene_specs.language.registry import PluginError
 
-__all__ = ["RenderedImage", "__version__", "compile_spec", "open_store", "render_scene"]
-
+# fmt: off
+__all__ = [
+    "AssetError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError", "EpisodeRecord",
+    "EpisodeSpec", "ExportReport", "FakeRenderer", "Passes", "PluginError", "RenderError", "RenderedImage", "Renderer",
+    "Scene", "SpecError", "StoreError", "Summary", "UsageError", "__version__", "compile_spec", "export", "generate",
+    "open_store", "render_scene", "render_to_store",
+]
+# fmt: on
+# Where names lie that are neither errors nor in render.api. Ray comes with the summary.
+_HOMES = {
+    "__version__": "render",
+    "Diagnostic": "render.model.errors",
+    "PluginError": "scene_specs.language.registry",
+    "Summary": "render.run.summary",
+}
 _COMMANDS = ("batch", "specs", "export", "store", "doctor", "episode", "gallery")
 _OURS = '"""Diorama'
 
@@ -41,6 +61,10 @@ def foreign_package() -> str:
     )
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     command = name.removeprefix("render_")
     if name not in __all__ and command not in _COMMANDS:
@@ -51,5 +75,6 @@ def __getattr__(name: str) -> Any:
         sys.stderr.write(f"error: {problem}\n")
         raise SystemExit(2)
     if name in __all__:
-        return getattr(import_module("render"), name)
+        home = "render.model.errors" if name.endswith("Error") else "render.api"
+        return getattr(import_module(_HOMES.get(name, home)), name)
     return import_module(f"render.cli.{command}").main

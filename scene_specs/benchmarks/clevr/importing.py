@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
-from scene_specs.importing.text import parse_json
+from scene_specs.importing.text import parse_json, segment
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from scene_specs.language.foreign import read_text
 from scene_specs.language.spec import EpisodeSpec
@@ -17,7 +16,7 @@ from scene_specs.language.strict_json import NotStrictJson, decode, skip_space
 from scene_specs.language.strict_json import Path as JsonPath
 
 
-def import_clevr(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
+def import_published(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
     """Yield the scenes of a file as episodes, in order.
 
     camera: "recover" it from pixel_coords, or use the stage's "nominal" one. strict: a camera that cannot be recovered
@@ -108,9 +107,3 @@ def _episode(scene: dict[str, Any], path: Path, alone: bool) -> EpisodeSpec:
     return EpisodeSpec.model_validate(
         {"version": 1, "id": "/".join(parts), "split": split, "frames": [{}], "task": task}
     )
-
-
-def segment(text: str) -> str:
-    """Return a text as a segment of an episode id."""
-    plain = re.sub(r"[^A-Za-z0-9_.+-]+", "-", text)[:50].lstrip(".+-")
-    return plain or "scene"

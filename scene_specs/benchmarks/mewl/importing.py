@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scene_specs.importing.clevr import segment
 from scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
-from scene_specs.importing.text import parse_json
-from scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from scene_specs.importing.text import parse_json, segment
+from scene_specs.language.errors import SpecError, read_each, spec_error
 from scene_specs.language.foreign import read_text
 from scene_specs.language.spec import EpisodeSpec, FrameSpec
 
@@ -22,8 +21,8 @@ INFO = "info.json"
 QUESTION = "question"
 
 
-def import_mewl(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
-    """Yield the episodes of a folder, or the single one of a scene file. See `import_clevr` for camera and strict.
+def import_published(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
+    """Yield the episodes of a folder, or the single one of a scene file. camera, strict: as for `clevr`.
 
     Ids: `mewl/<split>/<task>/<episode number>` from the folder names, or `mewl/<file name>`.
     Raises SpecError, after the last valid episode, with all diagnostics.
@@ -35,16 +34,7 @@ def import_mewl(path: Path, camera: CameraMode = "recover", strict: bool = False
     if not infos:
         problem = f"no {INFO} in this folder or below; expected <split>/<task>/<episode>/{INFO}"
         raise spec_error(problem, file=str(path))
-    diagnostics: list[Diagnostic] = []
-    for info in infos:
-        try:
-            episode = _episode(info.parent, camera, strict)
-        except SpecError as error:
-            diagnostics += error.diagnostics
-            continue
-        yield episode
-    if diagnostics:
-        raise SpecError(diagnostics)
+    yield from read_each(infos, lambda info: [_episode(info.parent, camera, strict)])
 
 
 def _single(path: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
-from render.cli.command import log, report_write_errors
-from render.cli.output import atomic_writer, is_stream
-from render.model.errors import Diagnostic, SpecError, UsageError
 from scene_specs.benchmarks.icca.game import TRIALS, Game
 from scene_specs.benchmarks.icca.game_folders import TRUTH, table_text, transcript_rows, write_game
+from scene_specs.benchmarks.icca.play import Setup
 from scene_specs.benchmarks.icca.transcripts import header_of, transcripts_of
+from scene_specs.language.errors import Diagnostic, SpecError, UsageError
 from scene_specs.language.foreign import read_foreign, read_text
+from scene_specs.language.writing import atomic_writer, is_stream, report_write_errors
 
-if TYPE_CHECKING:
-    from scene_specs.benchmarks.icca.play import Setup
-
+_log = logging.getLogger(__name__)
 _HEAD = b'{"icca_transcript":'
 
 
@@ -69,7 +68,7 @@ def open_transcripts(
             yield transcripts
         except BaseException:
             if finished := sum(game.name in transcripts.lines for game in games):
-                log.warning("%d of %d games are in %s; --resume plays the others", finished, len(games), out)
+                _log.warning("%d of %d games are in %s; --resume plays the others", finished, len(games), out)
             raise
         finally:
             if new and not os.fstat(file.fileno()).st_size:
@@ -136,7 +135,7 @@ def _save_cut(out: Path, data: bytes) -> None:
     aside = out.with_name(f"{out.name}.cut")
     with report_write_errors(str(aside)):
         aside.write_bytes(data)
-    log.warning("%s: its last game was cut short, and is played again; its incomplete lines are in %s", out, aside)
+    _log.warning("%s: its last game was cut short, and is played again; its incomplete lines are in %s", out, aside)
 
 
 def complete_length(data: bytes) -> int:

@@ -1,0 +1,242 @@
+"""Commands of benchmarks, made from the models of their options; see scene_specs.language.benchmark."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from importlib import util
+from inspect import cleandoc
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+
+import click
+from click.core import ParameterSource
+
+from render.cli import options as opt
+from render.cli.output import json_text, progress, write_specs, write_text
+from render.cli.verification import StoreEpisodes, read_benchmark
+from render.model.errors import SpecError, UsageError
+from scene_specs.language.registry import Plugin, plugins
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+    from scene_specs.language.benchmark import Benchmark, Command, Report, Result
+
+# Commands of benchmarks that have names of their own: name -> (benchmark, command).
+SHORT_NAMES = {
+    "audit": ("mewl", "audit"),
+    "balance": ("iwisdm", "balance"),
+    "captions": ("mewl", "captions"),
+    "drawings": ("kilogram", "drawings"),
+    "malevic-report": ("malevic", "statistics"),
+    "naming": ("kilogram", "naming"),
+    "tangrams": ("kilogram", "tangrams"),
+}
+_PATHS = {"file": opt.FILE, "folder": opt.FOLDER, "any": click.Path(exists=True, path_type=Path), "": opt.NEW_PATH}
+_METAVARS = {"file": "FILE", "folder": "DIR"}
+_ADDED = {"json": opt.as_json, "out": opt.out}
+
+
+def names() -> list[str]:
+    """The names of all commands of benchmarks; imports none."""
+    return [*plugins("benchmarks"), *SHORT_NAMES]
+
+
+def summary(name: str) -> str:
+    """The first line of a command's help, read from the source of its benchmark without importing it."""
+    benchmark, command = SHORT_NAMES.get(name, (name, "options"))
+    found = _docstrings(plugins("benchmarks")[benchmark])
+    return found.get(command, "").partition("\n")[0]
+
+
+def _docstrings(plugin: Plugin) -> dict[str, str]:
+    """Class in lower case -> its docstring."""
+    try:
+        spec = util.find_spec(plugin.module)
+        tree = ast.parse(Path(spec.origin).read_bytes()) if spec and spec.origin else ast.Module([], [])
+    except (ImportError, OSError, SyntaxError, ValueError):
+        # The command itself reports what is wrong with it.
+        return {}
+    classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    return {node.name.lower(): ast.get_docstring(node) or "" for node in classes}
+
+
+def command(name: str) -> click.Command | None:
+    """The command of a benchmark, or one with a short name; None if there is none. Raises PluginError."""
+    from scene_specs.language.benchmark import benchmark
+
+    if name in SHORT_NAMES:
+        owner, below = SHORT_NAMES[name]
+        found = benchmark(owner)
+        return _command(name, found, found.commands[below])
+    if name not in plugins("benchmarks"):
+        return None
+    found = benchmark(name)
+    return _group(name, found) if found.commands else _command(name, found, found.options)
+
+
+def report_of(name: str) -> tuple[Benchmark, type[Report]]:
+    """A benchmark and its first report. Raises PluginError, UsageError."""
+    from scene_specs.language.benchmark import Report, benchmark
+
+    found = benchmark(name)
+    report = next((one for one in found.commands.values() if issubclass(one, Report)), None)
+    if report is None:
+        raise UsageError(f"benchmark {name!r} has no report")
+    return found, report
+
+
+def _group(name: str, benchmark: Benchmark) -> click.Group:
+    """A command that generates, or invokes a subcommand."""
+    own = _command(name, benchmark, benchmark.options)
+    required = [one for one in own.params if one.required]
+    for one in required:
+        one.required = False
+
+    @click.pass_context
+    def generate(ctx: click.Context, /, **values: Any) -> None:
+        given = [one.opts[0] for one in own.params if _is_given(ctx, one.name)]
+        if below := ctx.invoked_subcommand:
+            if given:
+                hint = f"write options of `{below}` after its name"
+                raise click.UsageError(f"{', '.join(given)}: for `{name}` without a subcommand; {hint}")
+            return
+        for one in required:
+            if one.opts[0] not in given:
+                raise click.UsageError(f"give {one.opts[0]} {one.make_metavar(ctx)}, or a subcommand")
+        assert own.callback is not None
+        own.callback(**values)
+
+    commands = {below: _command(below, benchmark, model) for below, model in benchmark.commands.items()}
+    return click.Group(name, commands, invoke_without_command=True, callback=generate, params=own.params, help=own.help)
+
+
+def _command(name: str, benchmark: Benchmark, model: type[Command]) -> click.Command:
+    from scene_specs.language.benchmark import SpecsCommand
+
+    @click.pass_context
+    def callback(ctx: click.Context, /, **values: Any) -> None:
+        added = {key: values.pop(key, None) for key in ("as_json", "out") if key not in model.model_fields}
+        options = _options(model, {key: value for key, value in values.items() if _is_given(ctx, key)})
+        run(benchmark, options, added.get("out"), bool(added.get("as_json")))
+
+    for key in reversed(model.writes):
+        callback = _ADDED[key](callback)
+    params = [_parameter(key, field) for key, field in model.model_fields.items()]
+    epilog = opt.FILES_HELP if issubclass(model, SpecsCommand) else None
+    return click.command(name, params=params, help=cleandoc(model.__doc__ or ""), epilog=epilog)(callback)
+
+
+def _is_given(ctx: click.Context, name: str | None) -> bool:
+    return ctx.get_parameter_source(name or "") is ParameterSource.COMMANDLINE
+
+
+def _options(model: type[Command], given: dict[str, Any]) -> Command:
+    """Options from the values of a command line. Raises click.UsageError."""
+    from pydantic import ValidationError
+
+    try:
+        return model(**given)
+    except ValidationError as error:
+        problems = [one.get("ctx", {}).get("error") or f"{one['loc']}: {one['msg']}" for one in error.errors()]
+        raise click.UsageError("; ".join(map(str, problems))) from error
+
+
+def _parameter(name: str, field: FieldInfo) -> click.Parameter:
+    """The option or argument of a field."""
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    kind = _without_none(field.annotation)
+    many = get_origin(kind) is dict or get_args(kind)[-1:] == (...,)
+    path = str(extra.get("path", ""))
+    value_type = _type(get_args(kind)[0] if many else kind, field, path)
+    metavar: Any = extra.get("metavar", getattr(value_type, "metavar", None) or _METAVARS.get(path))
+    if "argument" in extra:
+        nargs = -1 if many else 1
+        return click.Argument([name], type=value_type, nargs=nargs, required=field.is_required(), metavar=metavar)
+    declared = [str(extra.get("name", f"--{name.replace('_', '-')}")), name]
+    more: dict[str, Any] = {"help": field.description, "metavar": metavar, "required": field.is_required()}
+    if "environment" in extra:
+        callback = opt.set_environment(str(extra["environment"]))
+        more |= {"is_eager": True, "expose_value": False, "callback": callback}
+    elif get_origin(kind) is dict:
+        more |= {"metavar": metavar or "KEY=VALUE", "callback": _parse_settings}
+    if kind is bool:
+        return click.Option(declared, is_flag=True, default=False, **more)
+    if isinstance(value_type, opt.Numbers) and field.default is not None:
+        numbers = field.default if len({*field.default}) > 1 else field.default[:1]
+        more["default"] = value_type.separator.join(f"{number:g}" for number in numbers)
+    elif not many and not field.is_required():
+        more["default"] = field.default
+    return click.Option(declared, type=value_type, multiple=many, **more)
+
+
+def _without_none(annotation: Any) -> Any:
+    if get_origin(annotation) in (Union, UnionType):
+        return next(one for one in get_args(annotation) if one is not NoneType)
+    return annotation
+
+
+def _type(kind: Any, field: FieldInfo, path: str) -> Any:
+    """The click type of one value."""
+    if kind is Path:
+        return _PATHS[path]
+    if get_origin(kind) is Literal:
+        return click.Choice(get_args(kind))
+    if get_origin(kind) is tuple:
+        return opt.Numbers(get_args(kind)[0], len(get_args(kind)))
+    limits = {key: getattr(one, key) for one in field.metadata for key in ("ge", "le") if hasattr(one, key)}
+    if limits:
+        most = sys.float_info.max
+        return opt.Number(limits.get("ge", -most), limits.get("le", most), kind)
+    return kind
+
+
+def _parse_settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """Parse any number of `KEY=VALUE`. Raises BadParameter."""
+    if any("=" not in value for value in values):
+        raise click.BadParameter("expected KEY=VALUE, such as n=3 or delay=2-5")
+    return {name: text for name, _, text in (value.partition("=") for value in values)}
+
+
+def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool) -> None:
+    """Run a command of a benchmark and write what it returns. Raises DioramaError."""
+    from scene_specs.language.benchmark import Report, Result, Series, SpecsCommand, StoreCommand
+
+    inputs: tuple[Any, ...] = ()
+    if isinstance(options, SpecsCommand):
+        check = benchmark.function(options.check) if options.check else None
+        inputs = (read_benchmark(options.files, benchmark.name, check),)
+    elif isinstance(options, StoreCommand):
+        inputs = (StoreEpisodes(options.store),)
+    if isinstance(options, Report):
+        rows = benchmark.function(options.run)(*inputs)
+        found = Result(rows, benchmark.function(options.text)(rows))
+    else:
+        found = benchmark.function(options.run)(options, *inputs)
+    if isinstance(found, Result):
+        _write_result(found, out, as_json)
+        return
+    series = found if isinstance(found, Series) else Series(found)
+    if "out" in options.writes:
+        write_specs(out, series.items, series.unit, series.total)
+        return
+    for _ in progress(series.items, series.unit, series.total):
+        pass
+    if series.done:
+        click.echo(series.done)
+
+
+def _write_result(result: Result, out: Path | None, as_json: bool) -> None:
+    """Write text or JSON, and the chart. Raises SpecError for the diagnostics of a result."""
+    if result.chart is not None:
+        from render.gallery.charts import Panel, line_chart
+
+        chart = result.chart
+        write_text(chart.path, line_chart(chart.title, chart.axis, [Panel(*one) for one in chart.panels]))
+    write_text(out, json_text(result.data, result.ascii_only) if as_json else result.text)
+    if result.diagnostics:
+        # A text on the terminal lists them already.
+        listed = not as_json and out is None
+        raise SpecError(result.diagnostics[:1] if listed else result.diagnostics)

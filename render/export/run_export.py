@@ -1,0 +1,51 @@
+"""What `render-export` and `diorama.export` do: find the format, open its source, write the episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from render.export import exporter, reads_files, takes_shard_size
+from render.export.protocol import ExportOptions, ExportReport
+from render.model.errors import UsageError
+from render.store import open_at, open_store
+from render.store.episode_store import condition
+
+
+def run_export(
+    source: str,
+    name: str,
+    out: Path,
+    options: ExportOptions,
+    *,
+    at: int | str | None = None,
+    splits: Sequence[str] = (),
+    on_progress: Callable[[int, int | None], None] = lambda done, total: None,
+) -> ExportReport:
+    """Export a store in a format; problems of single episodes are in the report.
+
+    source: the store, or the file of a format that reads one. at: version number or tag, None for the newest.
+    splits: of the episodes, none for all. on_progress: called with the numbers of finished episodes and of all, None
+    if unknown. Raises UsageError for an unknown format and options that are not for it, StoreError.
+    """
+    export = exporter(name)
+    if options.shard_size is not None and not takes_shard_size(name):
+        raise UsageError(f"--format {name} writes no shards; omit --shard-size")
+    done, total = 0, None
+
+    def advance(episodes: int) -> None:
+        nonlocal done
+        done += episodes
+        on_progress(done, total)
+
+    if reads_files(name):
+        if splits or options.where or at is not None:
+            raise UsageError(f"--format {name} reads a file: omit --split, --where and --at")
+        return export(Path(source), out, options, advance)  # type: ignore[arg-type]  # it takes no store
+    options = replace(options, where=condition(options.where, splits=tuple(splits)))
+    with closing(open_store(source) if at is None else open_at(source, at)) as store:
+        total = store.count(options.where)
+        total = total if options.limit is None else min(options.limit, total)
+        return export(store, out, options, advance)

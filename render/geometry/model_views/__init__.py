@@ -1,0 +1,63 @@
+"""The benchmark `views`: many views of each model, with camera matrices in every record.
+
+It is not in `scene_specs` because it reads the library of models.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Literal
+
+from pydantic import model_validator
+
+from scene_specs.language.benchmark import Command, Seed, argument, option
+
+# As in scene_specs.language.spec.CameraSpec.
+MAX_DISTANCE, MAX_FRAMING = 1e4, 10.0
+
+
+class Options(Command):
+    """Generate episodes with many views of each model.
+
+    Writes one episode per model, for `render-batch`. MODELS: a category (chairs, 03001627), a model (chairs/#3,
+    03001627/<id>), or all. All models are read first; if one can't be read, the command reports its file and writes
+    nothing.
+    """
+
+    models: tuple[str, ...] = argument(default=())
+    listed: Path | None = option(None, "File with more MODELS, one per line.", path="file", name="--list")
+    count: int = option(24, "Views per model.", ge=1, le=100, name="--views")
+    yaw: Literal["even", "random"] = option("even", "Place cameras around the model in even steps, or at random.")
+    start: float = option(0.0, "First yaw in degrees; 0 faces the front.", metavar="DEG")
+    elevation: tuple[float, float] = option((20.0, 20.0), "Elevation in degrees.", metavar="DEG|MIN:MAX")
+    distance: float | None = option(None, "Camera distance; a model's longest side is 2 [default: --framing].")
+    framing: float | None = option(None, "Share of the image that the model fills [default: the stage's].")
+    background: tuple[int, int, int] | None = option(None, "8-bit sRGB [default: the stage's].")
+    stage: str = option("studio", "Stage of the scenes.", metavar="NAME")
+    color: str | None = option(None, "Color of the palette [default: the model's own colors].", metavar="NAME")
+    material: str | None = option(None, "Material [default: the model's own].", metavar="NAME")
+    limit: int | None = option(None, "Maximum number of models [default: all].", ge=0)
+    seed: Seed = 0
+    skip_broken: bool = option(False, "Leave out models that can't be read, with a warning for each.")
+    shapenet: Path | None = option(
+        None,
+        "Root of ShapeNetCore [default: $DIORAMA_SHAPENET, assets.toml, or the 64 packaged models].",
+        path="folder",
+        environment="DIORAMA_SHAPENET",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Options:
+        low, high = self.elevation
+        if not -90 <= low <= high <= 90:
+            raise ValueError(f"found elevations from {low:g} to {high:g}; allowed: -90 to 90, least first")
+        if not math.isfinite(self.start):
+            raise ValueError(f"found first yaw {self.start:g}; expected degrees")
+        if self.distance is not None and not 0 < self.distance <= MAX_DISTANCE:
+            raise ValueError(f"found distance {self.distance:g}; allowed: above 0, at most {MAX_DISTANCE:g}")
+        if self.framing is not None and not 0 < self.framing <= MAX_FRAMING:
+            raise ValueError(f"found framing {self.framing:g}; allowed: above 0, at most {MAX_FRAMING:g}")
+        if self.distance is not None and self.framing is not None:
+            raise ValueError("found both a distance and a framing; allowed: one of them")
+        return self

@@ -1,0 +1,66 @@
+"""Games made from rendered contexts: each context is verified, and the truth is measured in its images."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from scene_specs.benchmarks.icca import Games
+from scene_specs.benchmarks.icca.difficulty import SIZE
+from scene_specs.benchmarks.icca.game import new_game
+from scene_specs.benchmarks.icca.game_folders import table_text, write_game
+from scene_specs.benchmarks.icca.verify import pictures_of_record, verify_record
+from scene_specs.language.benchmark import Episodes, Series
+from scene_specs.language.errors import Diagnostic, SpecError, UsageError
+from scene_specs.language.rendered import RenderedEpisode
+from scene_specs.language.writing import counted, create_empty_folder
+
+
+def make_games(options: Games, episodes: Episodes) -> Series:
+    """Create games of a store's contexts in turn, each as a folder below `out`.
+
+    All contexts are verified first. Raises SpecError, UsageError.
+    """
+    ids = [name for name in episodes.ids() if name.startswith("icca/")]
+    if not ids:
+        raise UsageError(f"{options.store}: found no contexts; render those of `render-specs icca --contexts N`")
+    create_empty_folder("--out", options.out)
+    total = options.count or len(ids)
+
+    def games() -> Iterator[Path]:
+        used = ids[:total]
+        diagnostics = [one for episode in episodes.read(used) for one in _problems(episode, options.store)]
+        if diagnostics:
+            raise SpecError(diagnostics)
+        for index, episode in enumerate(episodes.read(used)):
+            for number in range(len(range(index, total, len(ids)))):
+                yield _write_game(episode, index, number, options)
+
+    return Series(games(), total, "games", f"{counted(total, 'game')} in {options.out}")
+
+
+def _problems(episode: RenderedEpisode, store: str) -> list[Diagnostic]:
+    """Why a context can't be used, with its store."""
+    try:
+        reason = verify_record(episode)
+    except SpecError as error:
+        return [replace(one, file=store) for one in error.diagnostics]
+    return [Diagnostic(store, 0, episode.episode_id, "task", reason)] if reason else []
+
+
+def _write_game(episode: RenderedEpisode, index: int, number: int, options: Games) -> Path:
+    pictures = pictures_of_record(episode)
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", episode.episode_id)
+    names = [f"{stem}-{k}.png" for k in range(SIZE)]
+    task = episode.scene.task or {}
+    game = new_game(index + 1, number, names, pictures, options.seed)
+    images = {
+        name: {"image": image.name, "picture": picture.data(), **task["descriptions"][k]}
+        for k, (name, image, picture) in enumerate(zip(names, episode.images, pictures, strict=True))
+    }
+    truth = {"game": game.name, "episode": episode.episode_id, "seed": options.seed, "similarity": task["similarity"],
+             "images": images}  # fmt: skip
+    files = {name: image.png for name, image in zip(names, episode.images, strict=True)}
+    return write_game(options.out, game, files, table_text(game), truth)

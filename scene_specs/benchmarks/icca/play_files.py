@@ -1,0 +1,130 @@
+"""Games in folders: played, shown as prompts, and scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from scene_specs.benchmarks.icca import Play, Presented, Prompt, Score
+from scene_specs.benchmarks.icca.difficulty import SIZE
+from scene_specs.benchmarks.icca.game import Game, check_images, listener_variant, read_listener, speaker_variant
+from scene_specs.benchmarks.icca.game_folders import read_games
+from scene_specs.benchmarks.icca.play import Setup, play, player
+from scene_specs.benchmarks.icca.players import Replay, factory
+from scene_specs.benchmarks.icca.prompts import Part, Presentation, as_text, image_of, png_bytes
+from scene_specs.benchmarks.icca.score import (
+    MEASURES,
+    Played,
+    Row,
+    as_data,
+    played_recording,
+    played_transcript,
+    scores,
+    table,
+)
+from scene_specs.benchmarks.icca.transcript_files import open_transcripts, write_played
+from scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
+from scene_specs.language.atomic import write_atomic
+from scene_specs.language.benchmark import Chart, Result, Series
+from scene_specs.language.errors import UsageError
+from scene_specs.language.foreign import read_text
+from scene_specs.language.writing import create_empty_folder, report_write_errors
+
+
+def play_games(options: Play) -> Series:
+    """Play the games of folders, and write their transcripts to `out` one by one."""
+    setup = _read_setup(options)
+    names = (options.speaker, options.listener)
+    factories = {"speaker": _player_factory("speaker", names[0]), "listener": _player_factory("listener", names[1])}
+    found = read_games(options.games)
+    if options.folders is not None:
+        create_empty_folder("--folders", options.folders)
+
+    def games() -> Iterator[Game]:
+        with open_transcripts(options.out, options.resume, found, setup, names) as transcripts:
+            for game in found:
+                if game.name not in transcripts.lines:
+                    speaker, listener = (player(role, make, game, setup) for role, make in factories.items())
+                    trials = play(game, speaker, listener, setup, options.prompts)
+                    transcripts.add(game.name, [*lines_of(game, setup, names, trials)])
+                yield game
+        if options.folders is not None:
+            write_played(found, transcripts.lines, options.folders)
+
+    return Series(games(), len(found), "games")
+
+
+def _player_factory(role: str, name: str) -> Callable[..., Any]:
+    kind, colon, path = name.partition(":")
+    if kind == "replay" and colon:
+        return Replay(Path(path))
+    return factory(role, name)
+
+
+def _read_setup(options: Presented) -> Setup:
+    file = options.variant_file
+    if file is None:
+        listener = listener_variant(options.variant)
+    else:
+        listener = read_listener(read_text(file), file.stem, str(file))
+    check_images(listener, options.form, options.max_images)
+    presentation = Presentation(options.labels, options.form, options.seed)
+    return Setup(presentation, speaker_variant(options.speaker_variant), listener, options.seed)
+
+
+def show_prompt(options: Prompt) -> Result:
+    """The prompt of one trial, after the trials before are played."""
+    setup = _read_setup(options)
+    games = read_games((options.game,))
+    if len(games) != 1:
+        example = f"name the folder of one, such as {games[0].folder}"
+        raise UsageError(f"{options.game}: found {len(games)} games; {example}")
+    (game,) = games
+    speaker, listener = (
+        player(role, _player_factory(role, name), game, setup)
+        for role, name in (("speaker", options.speaker), ("listener", options.listener))
+    )
+    prompts = play(game, speaker, listener, setup, keep_prompts=True)[options.trial].prompts or ((), ())
+    parts = prompts[0] if options.role == "speaker" else prompts[1]
+    if options.images is not None:
+        _write_images(game, parts, options.images)
+    return Result([part.data() for part in parts], as_text(parts), ascii_only=False)
+
+
+def _write_images(game: Game, parts: Sequence[Part], out: Path) -> None:
+    """Write the images of a prompt as a model gets them: `000.png`, `001.png`, ..."""
+    create_empty_folder("--images", out)
+    images = [png_bytes(image_of(game, part)) for part in parts if part.kind != "text"]
+    with report_write_errors(f"--images {out}"):
+        for number, content in enumerate(images):
+            write_atomic(out / f"{number:03d}.png", content, fsync=False)
+
+
+def score_played(options: Score) -> Result:
+    """Scores of transcripts, and of recorded games in folders."""
+    rows = scores(_played_games(options.played), options.computation, options.words, options.seed)
+    chart = None if options.plot is None else _chart(options.plot, rows)
+    return Result(as_data(rows, options.computation, options.words), table(rows), chart=chart)
+
+
+def _played_games(paths: Sequence[Path]) -> Iterator[Played]:
+    for path in paths:
+        if path.is_dir():
+            yield from map(played_recording, read_games((path,)))
+        else:
+            yield from map(played_transcript, read_transcripts(path))
+
+
+def _chart(path: Path, rows: Sequence[Row]) -> Chart:
+    """The scores as lines over repetitions."""
+    titles = {"words": "words per message", "wnd": "word novelty distance", "wnr": "word novelty rate"}
+    panels = []
+    for measure in MEASURES:
+        lines: dict[str, list[tuple[float, float, float, float]]] = {}
+        for row in rows:
+            if row.measure == measure:
+                lines.setdefault(row.group, []).append((row.at, row.mean, row.low, row.high))
+        top, level = (1.0, 1 / SIZE) if measure == "accuracy" else (None, None)
+        panels.append((titles.get(measure, measure), lines, top, level))
+    return Chart(path, "ICCA by repetition", "repetition", panels)

@@ -1,0 +1,52 @@
+"""Games and pictures by the options of `render-specs kilogram`; problems in the user's files are logged."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+from scene_specs.benchmarks.kilogram import Options
+from scene_specs.benchmarks.kilogram.annotations import MAX_WARNINGS
+from scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_dataset
+from scene_specs.benchmarks.kilogram.emit import Look, game_spec, picture_specs
+from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
+from scene_specs.benchmarks.kilogram.games import Rules, games
+from scene_specs.language.writing import counted
+
+_log = logging.getLogger(__name__)
+
+
+def generate(options: Options) -> Iterator[dict[str, Any]]:
+    """Episodes as JSON data. Raises SpecError for wrong files."""
+    look = Look(options.size, options.border, options.margin, not options.sharp, options.world)
+    dataset = _read_dataset(options)
+    conditions = tuple(CONDITIONS) if options.condition == "four" else (options.condition,)
+    annotations = dataset.of_split(options.split)
+    if not annotations:
+        _log.warning("split %s has no descriptions", options.split)
+    if options.pictures:
+        for condition in conditions:
+            yield from picture_specs(dataset, annotations, options.split, condition, look, options.seed)
+        return
+    rules = Rules(options.seed, options.contexts, options.targets, options.distinct)
+    skipped: dict[str, list[str]] = {}
+    for game in games(annotations, options.split, rules, skipped, augmented=conditions == (AUG,)):
+        for condition in conditions:
+            yield game_spec(dataset, game, condition, look, options.seed)
+    for reason, keys in skipped.items():
+        listed = ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "")
+        _log.warning("%s without a game: %s (%s)", counted(len(keys), "description"), reason, listed)
+
+
+def _read_dataset(options: Options) -> Dataset:
+    """The packaged dataset, or the user's."""
+    if options.svg is None:
+        return own_dataset(options.seed)
+    dataset = read_dataset(options.svg, options.annotations, options.splits, options.seed, options.strict)
+    for diagnostic in dataset.diagnostics[:MAX_WARNINGS]:
+        _log.warning("%s", diagnostic)
+    if dataset.diagnostics:
+        total = counted(len(dataset.diagnostics), "warning")
+        _log.warning("%s in all; `render-specs drawings` lists them, --strict makes them errors", total)
+    return dataset

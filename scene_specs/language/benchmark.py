@@ -1,0 +1,228 @@
+"""What a benchmark is: a module or package, registered in the group `diorama.benchmarks`, that offers
+
+    Options        a `Command`: the options of `render-specs NAME`, which yields specs as JSON data
+    COMMANDS       more classes of this kind, for `render-specs NAME COMMAND`; optional
+    verify_spec, verify_record
+                   see `Verifier`; in the module itself or in its file `verify`; optional
+    import_published(path, camera, strict)
+                   yields published episodes as EpisodeSpec for `render-specs import --from NAME`; in the module itself
+                   or in its file `importing`; optional
+
+A command is a class: its docstring is the help, its fields are the options, and `run` names the function that runs it.
+Only the class is imported for the help, so a benchmark keeps its functions in other files than `__init__`. See
+scene_specs/benchmarks/clevr for a short one.
+
+The type of a field decides what an option accepts: bool (a flag), int, float, str, Path, Literal (a choice),
+tuple[int, int] (`3-10`), tuple[float, float] (`-10:40`), tuple[int, int, int] (`R,G,B`), tuple[X, ...] (repeatable),
+dict[str, str] (repeatable `KEY=VALUE`). `option` and `argument` give the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module, util
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, cast
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from scene_specs.language.errors import Diagnostic
+from scene_specs.language.registry import PluginError, plugin, plugins
+
+if TYPE_CHECKING:
+    from scene_specs.language.rendered import RenderedEpisode
+
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1, description="Random seed.")]
+First = Annotated[int, Field(ge=0, description="Number of the first episode.")]
+
+
+def option(default: Any, description: str, ge: float | None = None, le: float | None = None, **extra: str) -> Any:
+    """A field of a command, as an option; `...` as its default makes it required. ge, le: bounds of a number.
+
+    metavar: placeholder of the value. name: "--set", if it differs from the field. path: "file", "folder" or "any", if
+    the path must exist. environment: variable that the option sets until the command ends.
+    """
+    return Field(default, description=description, ge=ge, le=le, json_schema_extra={**extra})
+
+
+def argument(default: Any = ..., **extra: str) -> Any:
+    """A field of a command, as a positional argument; see `option`."""
+    return Field(default, json_schema_extra={**extra, "argument": True})
+
+
+class Command(BaseModel):
+    """Options of a command. A validator that raises ValueError reports options that contradict each other.
+
+    run: "file:function" of the benchmark. The function gets the options and returns specs (any iterable, or a Series),
+    or a Result. writes: options that the command line adds, "out" and "json".
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run: ClassVar[str] = "generate:generate"
+    writes: ClassVar[tuple[str, ...]] = ("out",)
+    check: ClassVar[str] = ""
+    text: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        """Set class variables from keywords: `class Audit(Report, run="audit:audit")`."""
+        for name in ("run", "writes", "check", "text"):
+            if name in named:
+                setattr(cls, name, named.pop(name))
+        super().__init_subclass__(**named)
+
+
+class SpecsCommand(Command):
+    """A command that reads specs: its function also gets the episodes of `files`, as JSON data.
+
+    check: "file:function" that raises SpecError for an episode of another benchmark; by default its name decides.
+    """
+
+    writes: ClassVar[tuple[str, ...]] = ("json", "out")
+    files: tuple[str, ...] = argument()
+
+
+class Report(SpecsCommand):
+    """A report on specs: its function gets the episodes only, and returns rows, as JSON data.
+
+    text: "file:function" that makes a table of the rows. `render-specs report NAME` writes a benchmark's first report.
+    """
+
+
+class StoreCommand(Command):
+    """A command that reads rendered episodes: its function also gets the Episodes of `store`."""
+
+    store: str = argument()
+
+
+class Episodes(Protocol):
+    """The episodes of a store."""
+
+    def ids(self) -> Collection[str]:
+        """All ids, sorted."""
+        ...
+
+    def read(self, ids: Sequence[str]) -> Iterator[RenderedEpisode]:
+        """The episodes with these ids, in their order. Raises UsageError if one is damaged."""
+        ...
+
+
+@dataclass(frozen=True)
+class Series:
+    """Items that are made one by one: JSON data for --out, or any objects if the function writes its own files.
+
+    total: number of items, for progress bars. unit: what they are. done: printed at the end.
+    """
+
+    items: Iterable[Any]
+    total: int | None = None
+    unit: str = "episodes"
+    done: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command reports: text, or `data` with --json. diagnostics: errors that end it with exit code 2.
+
+    chart: lines to draw as SVG. ascii_only: escape other characters in JSON.
+    """
+
+    data: Any
+    text: str
+    diagnostics: Sequence[Diagnostic] = ()
+    chart: Chart | None = None
+    ascii_only: bool = True
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A line chart. panels: (title, name -> points (x, y, low, high), greatest y or None, level to mark or None)."""
+
+    path: Path
+    title: str
+    axis: str
+    panels: Sequence[tuple[str, Mapping[str, Sequence[tuple[float, float, float, float]]], float | None, float | None]]
+
+
+class Verifier(Protocol):
+    """Verification of a benchmark. Both functions raise SpecError for an episode that they can't read."""
+
+    def verify_spec(self, data: dict[str, Any]) -> str:
+        """Why the stored truth of a spec, as JSON data, is wrong; "" if it is right."""
+        ...
+
+    def verify_record(self, episode: RenderedEpisode) -> str:
+        """Why the stored truth of a rendered episode is wrong; "" if it is right."""
+        ...
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark of the registry, imported. module: what its entry point names."""
+
+    name: str
+    module: Any
+
+    @property
+    def options(self) -> type[Command]:
+        """The options of its generation. Raises PluginError."""
+        return cast(type[Command], self._attribute(self.module, "Options"))
+
+    @property
+    def commands(self) -> dict[str, type[Command]]:
+        """Its other commands by name."""
+        return {one.__name__.lower(): one for one in getattr(self.module, "COMMANDS", ())}
+
+    @property
+    def verifier(self) -> Verifier | None:
+        """Its verification, if it has one."""
+        if hasattr(self.module, "verify_spec"):
+            return cast(Verifier, self.module)
+        name = f"{self._package}.verify"
+        packaged = hasattr(self.module, "__path__") and util.find_spec(name)
+        return cast(Verifier, import_module(name)) if packaged else None
+
+    @property
+    def _package(self) -> str:
+        return str(getattr(self.module, "__name__", self.name))
+
+    def function(self, target: str) -> Callable[..., Any]:
+        """The function `file:name`, of the module itself or of its file. Raises PluginError."""
+        file, _, name = target.partition(":")
+        found = getattr(self.module, name, None)
+        if found is None or isinstance(found, ModuleType):
+            try:
+                found = self._attribute(import_module(f"{self._package}.{file}"), name)
+            except ModuleNotFoundError as error:
+                raise PluginError(f"benchmark {self.name!r} has no {name}: {error}") from error
+        return cast(Callable[..., Any], found)
+
+    def _attribute(self, module: Any, name: str) -> Any:
+        if not hasattr(module, name):
+            raise PluginError(f"benchmark {self.name!r} has no {name} in {self._package}")
+        return getattr(module, name)
+
+
+def benchmark(name: str) -> Benchmark:
+    """Import a benchmark by name. Raises PluginError."""
+    return Benchmark(name, plugin("benchmarks", name).load())
+
+
+def benchmark_of(task: Mapping[str, Any] | None) -> str | None:
+    """The benchmark of an episode with this `task`; None if there is none or it is unknown.
+
+    A task without a `benchmark` that has options and a map of words is one of MEWL.
+    """
+    task = task or {}
+    if "benchmark" not in task and "options" in task and ("words" in task or "lexicon" in task):
+        return "mewl"
+    name = str(task.get("benchmark"))
+    return name if name in plugins("benchmarks") else None
+
+
+def verifier_of(task: Mapping[str, Any] | None) -> Verifier | None:
+    """The verifier of an episode with this `task`; None if there is nothing to verify."""
+    name = benchmark_of(task)
+    return None if name is None else benchmark(name).verifier

@@ -1,0 +1,92 @@
+"""Writing what a command was asked for: files, standard output, folders; errors of the system name the option."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from scene_specs.language.atomic import atomic_path
+from scene_specs.language.errors import UsageError
+
+# Full disk, exceeded quota, or exceeded file size limit.
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def is_stream(out: Path | None) -> bool:
+    """Whether an --out is stdout (None or `-`), a pipe, or a device, such as /dev/null: never a file to rename."""
+    return out is None or str(out) == "-" or (out.exists() and not out.is_file() and not out.is_dir())
+
+
+@contextmanager
+def atomic_writer(out: Path | None) -> Iterator[IO[str]]:
+    """Open `out` for UTF-8 text: a file gets its name only if the block ends without an error.
+
+    None and `-` are stdout. Pipes and devices are written to directly: a rename would replace them. If `out` is a
+    symbolic link, its target is written. Raises UsageError if the file can't be written; errors of the block pass.
+    """
+    if out is None or str(out) == "-":
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    raised: BaseException | None = None
+    try:
+        if out.is_dir():
+            raise UsageError(f"--out {out}: is a folder; name a file")
+        with _open_atomic(out) as stream:
+            try:
+                yield stream
+            except BaseException as error:
+                raised = error
+                raise
+    except (OSError, RuntimeError) as error:
+        if error is raised or isinstance(error, BrokenPipeError):
+            raise
+        raise unwritable(f"--out {out}", error) from error
+
+
+@contextmanager
+def _open_atomic(out: Path) -> Iterator[IO[str]]:
+    if is_stream(out):
+        with out.open("w", encoding="utf-8", newline="\n") as stream:
+            yield stream
+    else:
+        with atomic_path(out.resolve()) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+            yield stream
+
+
+def create_empty_folder(option: str, out: Path) -> None:
+    """Create the folder that an option names. Raises UsageError if that fails or the folder has contents."""
+    with report_write_errors(f"{option} {out}"):
+        if out.exists() and (not out.is_dir() or any(path for path in out.iterdir())):
+            raise UsageError(f"{option} {out}: already exists and is not an empty folder; name another folder")
+        out.mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def report_write_errors(where: str) -> Iterator[None]:
+    """Raise UsageError for an error of the system in the block, except a reader that closed its pipe."""
+    try:
+        yield
+    except BrokenPipeError:
+        # The reader has all that it needs, as `head` does; click ends the command.
+        raise
+    except (OSError, RuntimeError) as error:
+        raise unwritable(where, error) from error
+
+
+def unwritable(where: str, error: OSError | RuntimeError) -> UsageError:
+    """The error of a command that can't write to a file or folder."""
+    # pathlib raises a RuntimeError for a link to itself.
+    reason = error.strerror if isinstance(error, OSError) else None
+    full = isinstance(error, OSError) and error.errno in NO_SPACE
+    advice = "; free some space or choose another location, then run the command again" if full else ""
+    return UsageError(f"{where}: can't be written: {reason or error}{advice}")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: "1 episode", "2 episodes"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
