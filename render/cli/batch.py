@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+import shlex
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from render.cli import options as opt
 from render.cli.command import DioramaCommand
-from render.cli.output import counted, print_json
+from render.cli.output import print_json
 from render.model.errors import UsageError
+from scene_specs.language.tables import counted
+
+if TYPE_CHECKING:
+    from render.run.estimate import Prediction
 
 # A larger limit is a typing error, and from 2**63 on Python can't count to it.
 _MAX_EPISODES = 10**12
@@ -44,6 +49,26 @@ def _print_status(ctx: click.Context, _param: click.Parameter, value: str | None
     status = read_status(value)
     click.echo(f"no active or recorded run for {value}" if status is None else status.line())
     ctx.exit(0 if status is not None and status.alive else 1)
+
+
+def _prediction_json(prediction: Prediction | None) -> dict[str, float | bool]:
+    if prediction is None:
+        return {}
+    seconds, size = round(prediction.seconds, 1), round(prediction.bytes)
+    return {"estimated_seconds": seconds, "estimated_bytes": size, "estimate_measured": prediction.measured}
+
+
+def _prediction_text(prediction: Prediction | None) -> str:
+    if prediction is None:
+        return "time and disk space can't be estimated: the devices are not on this machine"
+    from render.run.status import span
+
+    how = (
+        "measured in earlier runs on this machine; usually off by less than 25 %"
+        if prediction.measured
+        else "no earlier run on this machine to compare with, so it may take three times as long, or a third"
+    )
+    return f"estimate: {span(prediction.seconds)} and {prediction.bytes / 2**20:,.1f} MiB ({how})"
 
 
 @click.command(cls=DioramaCommand)
@@ -103,6 +128,7 @@ def _print_status(ctx: click.Context, _param: click.Parameter, value: str | None
     help="Show the progress of a run and exit.",
 )
 @opt.as_json
+@opt.quiet
 @opt.verbose
 def main(
     specs: tuple[str, ...],
@@ -148,13 +174,16 @@ def main(
     if not dry_run:
         batch.check_devices()
     batch.plan()
+    prediction = batch.predict() if dry_run else None
     summary = batch.dry_run() if dry_run else batch.render()
     if as_json:
-        print_json({**summary.as_dict(), "todo": batch.todo, "dry_run": dry_run})
+        print_json({**summary.as_dict(), "todo": batch.todo, "dry_run": dry_run, **_prediction_json(prediction)})
     else:
         if dry_run:
             click.echo(f"dry run: would render {counted(batch.todo, 'episode')} into {summary.store}")
-        click.echo("\n".join(summary.lines()))
+            click.echo(_prediction_text(prediction))
+        click.echo("\n".join(summary.lines()[dry_run:]))
         if not dry_run:
             click.echo(f"store: {summary.store}")
+            click.echo(f"next: render-gallery {shlex.quote(summary.store)} --out gallery")
     raise SystemExit(summary.exit_code)

@@ -11,7 +11,8 @@ import click
 
 from render.cli import options as opt
 from render.cli.command import DioramaCommand
-from render.cli.output import counted, progress_bar
+from render.cli.output import progress_bar
+from scene_specs.language.tables import counted
 
 if TYPE_CHECKING:
     from render.gallery.build_gallery import GalleryReport

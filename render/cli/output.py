@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import IO, Any, TypeVar
 
 import click
 
-from render.cli.command import report_write_errors, unwritable
+from render.cli.command import log, report_write_errors, unwritable
 from render.model.errors import UsageError
 from scene_specs.language.atomic import atomic_path
 
@@ -96,11 +97,16 @@ def write_specs(out: Path | None, specs: Iterable[Any], unit: str, total: int | 
     write_lines(out, (json.dumps(spec, separators=(",", ":")) for spec in specs), unit, total)
 
 
+def _hidden() -> bool | None:
+    """Whether --quiet hides progress bars; None hides them if stderr is not a terminal."""
+    return None if log.isEnabledFor(logging.INFO) else True
+
+
 def progress(items: Iterable[_Data], unit: str, total: int | None = None) -> Iterator[_Data]:
     """Iterate with a progress bar on a terminal, shown after two seconds."""
     from tqdm import tqdm
 
-    yield from tqdm(items, total=total, unit=f" {unit}", delay=2, disable=None)
+    yield from tqdm(items, total=total, unit=f" {unit}", delay=2, disable=_hidden())
 
 
 @contextmanager
@@ -108,14 +114,9 @@ def progress_bar(total: int | None, unit: str) -> Iterator[Callable[[int], None]
     """Show a progress bar as `progress` does; call the yielded function with the number of items done since."""
     from tqdm import tqdm
 
-    with tqdm(total=total, unit=f" {unit}", delay=2, disable=None) as bar:
+    with tqdm(total=total, unit=f" {unit}", delay=2, disable=_hidden()) as bar:
 
         def update(done: int) -> None:
             bar.update(done)
 
         yield update
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: "1 episode", "2 episodes"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

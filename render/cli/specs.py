@@ -11,8 +11,9 @@ import click
 from render.cli import options as opt
 from render.cli import specs_icca, specs_iwisdm, specs_kilogram, specs_malevic, specs_mewl, specs_views, verification
 from render.cli.command import DioramaGroup, log
-from render.cli.output import atomic_writer, counted, print_json, write_lines, write_text
+from render.cli.output import atomic_writer, print_json, write_lines, write_text
 from render.model.errors import CompileError, SpecError
+from scene_specs.language.tables import counted
 
 if TYPE_CHECKING:
     from scene_specs.language.spec import EpisodeSpec

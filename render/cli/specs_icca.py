@@ -9,8 +9,9 @@ from click.core import ParameterSource
 
 from render.cli import options as opt
 from render.cli import specs_icca_play
-from render.cli.output import counted, json_text, progress, write_specs, write_text
+from render.cli.output import json_text, progress, write_specs, write_text
 from render.cli.verification import read_benchmark
+from scene_specs.language.tables import counted
 
 
 @click.group(invoke_without_command=True)

@@ -11,9 +11,9 @@ import click
 
 from render.cli import options as opt
 from render.cli.command import log
-from render.cli.output import counted, json_text, progress, write_specs, write_text
+from render.cli.output import json_text, progress, write_specs, write_text
 from render.model.errors import Diagnostic, SpecError, UsageError
-from scene_specs.language.tables import markdown_table
+from scene_specs.language.tables import counted, markdown_table
 
 if TYPE_CHECKING:
     from scene_specs.benchmarks.kilogram.dataset import Dataset

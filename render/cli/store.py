@@ -11,9 +11,9 @@ import click
 from render.cli import options as opt
 from render.cli import store_maintenance, store_stats
 from render.cli.command import DioramaGroup, log
-from render.cli.output import atomic_writer, counted, print_json, progress_bar
+from render.cli.output import atomic_writer, print_json, progress_bar
 from render.model.errors import StoreError, UsageError
-from scene_specs.language.tables import text_table
+from scene_specs.language.tables import counted, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

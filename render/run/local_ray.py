@@ -166,7 +166,7 @@ def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> It
     if address is None:
         with local_ray(logical_gpus) as gpus:
             alive = nodes_of_cluster() if ray.is_initialized() else []
-            yield alive if len(alive) > 1 else [Node("", socket.gethostname(), _cores_here(), gpus)]
+            yield alive if len(alive) > 1 else [Node("", socket.gethostname(), cores_here(), gpus)]
         return
     _quieten()
     try:
@@ -199,7 +199,8 @@ def nodes_of_cluster() -> list[Node]:
     return sorted(useful or nodes, key=lambda node: (-node.gpus, -node.cores, node.id))
 
 
-def _cores_here() -> int:
+def cores_here() -> int:
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
