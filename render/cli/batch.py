@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,9 +13,6 @@ from render.cli.command import DioramaCommand
 from render.cli.output import print_json
 from render.model.errors import UsageError
 from scene_specs.language.tables import counted
-
-if TYPE_CHECKING:
-    from render.run.estimate import Prediction
 
 # A larger limit is a typing error, and from 2**63 on Python can't count to it.
 _MAX_EPISODES = 10**12
@@ -51,24 +48,15 @@ def _print_status(ctx: click.Context, _param: click.Parameter, value: str | None
     ctx.exit(0 if status is not None and status.alive else 1)
 
 
-def _prediction_json(prediction: Prediction | None) -> dict[str, float | bool]:
-    if prediction is None:
-        return {}
-    seconds, size = round(prediction.seconds, 1), round(prediction.bytes)
-    return {"estimated_seconds": seconds, "estimated_bytes": size, "estimate_measured": prediction.measured}
-
-
-def _prediction_text(prediction: Prediction | None) -> str:
-    if prediction is None:
-        return "time and disk space can't be estimated: the devices are not on this machine"
+def _prediction_text(prediction: dict[str, float | bool]) -> str:
     from render.run.status import span
 
-    how = (
-        "measured in earlier runs on this machine; usually off by less than 25 %"
-        if prediction.measured
-        else "no earlier run on this machine to compare with, so it may take three times as long, or a third"
-    )
-    return f"estimate: {span(prediction.seconds)} and {prediction.bytes / 2**20:,.1f} MiB ({how})"
+    if not prediction:
+        return "time and disk space can't be estimated: the devices are not on this machine"
+    how = "no earlier run on this machine to compare with, so it may take three times as long, or a third"
+    if prediction["measured"]:
+        how = "measured in earlier runs on this machine; usually off by less than 25 %"
+    return f"estimate: {span(prediction['seconds'])} and {prediction['bytes'] / 2**20:,.1f} MiB ({how})"
 
 
 @click.command(cls=DioramaCommand)
@@ -174,10 +162,11 @@ def main(
     if not dry_run:
         batch.check_devices()
     batch.plan()
-    prediction = batch.predict() if dry_run else None
+    prediction = batch.predict() if dry_run else {}
     summary = batch.dry_run() if dry_run else batch.render()
     if as_json:
-        print_json({**summary.as_dict(), "todo": batch.todo, "dry_run": dry_run, **_prediction_json(prediction)})
+        estimate = {"estimate": prediction} if dry_run else {}
+        print_json({**summary.as_dict(), "todo": batch.todo, "dry_run": dry_run, **estimate})
     else:
         if dry_run:
             click.echo(f"dry run: would render {counted(batch.todo, 'episode')} into {summary.store}")

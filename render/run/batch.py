@@ -17,7 +17,7 @@ from render.episode.make_record import Episode
 from render.model.errors import AssetError, CompileError, DeviceError, Diagnostic, DioramaError, SpecError
 from render.model.profiles import episode_settings
 from render.run.commit import conflict_failure
-from render.run.estimate import Prediction, Work, remember, speed_of
+from render.run.estimate import Work, predict, remember
 from render.run.events import EventLog
 from render.run.gpus import find_cards
 from render.run.interrupt import Interrupts
@@ -168,18 +168,16 @@ class Batch:
         """Number of episodes to render, known after `plan`."""
         return sum(kind not in ("skip", "keep") for kind in self._kinds.values())
 
-    def predict(self) -> Prediction | None:
-        """Predict what the run that `plan` prepared will take; None for a cluster, or for GPUs that are not here."""
+    def predict(self) -> dict[str, float | bool]:
+        """Predict what the run that `plan` prepared takes (render.run.estimate); {} if its devices are not here."""
         node = Node("", socket.gethostname(), cores_here(), find_cards().count)
         try:
             plans = plan_workers(self.options, [node], self.todo)
         except DeviceError:
-            return None
-        if self.options.address is not None:
-            return None
-        gpus = len({plan.card for plan in plans if plan.card is not None})
-        cores = gpus or min(node.cores, sum(plan.threads for plan in plans))
-        return speed_of(self._kind_of_run(plans)).predict(self.work, cores)
+            return {}
+        cards = len({plan.card for plan in plans} - {None})
+        cores = cards or min(node.cores, sum(plan.threads for plan in plans))
+        return {} if self.options.address else predict(self.work, cores, self._kind_of_run(plans))
 
     def _kind_of_run(self, plans: Sequence[WorkerPlan]) -> str:
         device = "cpu" if plans[0].card is None else "gpu"
@@ -235,7 +233,7 @@ class Batch:
                     plans = plan_workers(options, nodes, self.todo)
                     loop.go(plans, interrupts)
                     if options.address is None:
-                        remember(self._kind_of_run(plans), loop.speed)
+                        remember(loop.measured, self._kind_of_run(plans))
                 return
             except RayLostError as error:
                 # Diorama never restarts a cluster it did not start.

@@ -6,13 +6,11 @@ or on a GPU, finds its own factor from its first episodes.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from typing import Annotated
+from dataclasses import dataclass
 
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 
 from render.geometry.glass import expected_glass, samples_at
 from render.geometry.shapenet.loading import cache_folder
@@ -25,41 +23,41 @@ from scene_specs.language.stage import load_stage
 # Core seconds per image and per million samples; a flat image takes one sample per pixel, and a tenth of the time.
 _PER_IMAGE, _PER_MEGASAMPLE, _FLAT_SAMPLES = 0.12, 2.4, 0.1
 # Share of the image that one glass object fills, in the mean of crowds of eight (tools/bench_scaling.py).
-_GLASS_SHARE = 0.023
+_GLASS_SHARE = 0.02
 # Bytes per million pixels in a store, and seconds from the command to the first episode, unless they are measured.
 _BYTES_PER_MEGAPIXEL, _START_SECONDS = 1.2e6, 4.0
 # Older measurements count half once there is this much of newer ones, in cost.
 _MEMORY = 600.0
 _FILE = "speed.json"
-_Amount = Annotated[float, Field(ge=0, le=2**53)]
 
 
 @dataclass
 class Work:
-    """An amount of episodes. cost: core seconds, see above."""
+    """Episodes to render, and when they are done, the core seconds (or GPU seconds) and bytes that they took."""
 
-    images: int = 0
+    images: float = 0.0
     megapixels: float = 0.0
     cost: float = 0.0
+    seconds: float = 0.0
+    bytes: float = 0.0
 
     @classmethod
     def of(cls, episode: EpisodeSpec | Scene, settings: Settings) -> Work:
         """Estimate an episode without compiling it."""
-        views = [len(frame.views) if frame.views else 1 for frame in episode.frames]
+        views = [len(frame.views or (None,)) for frame in episode.frames]
         images, megapixels = sum(views), settings.width * settings.height / 1e6
-        if _flat(episode):
-            samples = images * _FLAT_SAMPLES
-        else:
-            glass = expected_glass(episode) if settings.glass_samples > settings.samples else [0.0] * len(views)
-            shares = [_GLASS_SHARE * number for number in glass]
-            samples = sum(count * samples_at(settings, share) for count, share in zip(views, shares, strict=True))
+        samples = images * _FLAT_SAMPLES
+        if not _flat(episode):
+            glass = expected_glass(episode) if settings.glass_samples else [0.0] * len(views)
+            samples = sum(
+                count * samples_at(settings, _GLASS_SHARE * number) for count, number in zip(views, glass, strict=True)
+            )
         return cls(images, images * megapixels, images * _PER_IMAGE + samples * megapixels * _PER_MEGASAMPLE)
 
-    def add(self, other: Work) -> None:
-        """Add another amount."""
-        self.images += other.images
-        self.megapixels += other.megapixels
-        self.cost += other.cost
+    def add(self, other: Work, keep: float = 1.0) -> None:
+        """Add other work to this share of what there is."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) * keep + value)
 
 
 def _flat(episode: EpisodeSpec | Scene) -> bool:
@@ -101,55 +99,29 @@ class Estimator:
         return max(ahead / busy, longest, 0.0)
 
 
-@dataclass
-class Speed:
-    """What earlier runs on this machine took: seconds and bytes for `cost` and `megapixels`."""
+def predict(work: Work, cores: int, kind: str) -> dict[str, float | bool]:
+    """Predict seconds and bytes of a run on so many cores or GPUs; `measured` if earlier runs told the speed.
 
-    cost: _Amount = 0.0
-    seconds: _Amount = 0.0
-    megapixels: _Amount = 0.0
-    bytes: _Amount = 0.0
-
-    def add(self, other: Speed) -> None:
-        """Count newer episodes; the older ones fade."""
-        keep = _MEMORY / (_MEMORY + other.cost)
-        self.cost, self.seconds = self.cost * keep + other.cost, self.seconds * keep + other.seconds
-        self.megapixels = self.megapixels * keep + other.megapixels
-        self.bytes = self.bytes * keep + other.bytes
-
-    def predict(self, work: Work, cores: int) -> Prediction:
-        """Predict a run on so many cores, or GPUs."""
-        speed = self.seconds / self.cost if self.cost else 1.0
-        per_megapixel = self.bytes / self.megapixels if self.megapixels else _BYTES_PER_MEGAPIXEL
-        seconds = _START_SECONDS + work.cost * speed / cores
-        return Prediction(seconds, work.megapixels * per_megapixel, self.cost > 0)
+    kind: renderer, device and host.
+    """
+    known = _measured().get(kind, Work())
+    speed = known.seconds / known.cost if known.cost else 1.0
+    per_megapixel = known.bytes / known.megapixels if known.megapixels else _BYTES_PER_MEGAPIXEL
+    seconds = _START_SECONDS + work.cost * speed / cores
+    return {"seconds": round(seconds, 1), "bytes": round(work.megapixels * per_megapixel), "measured": known.cost > 0}
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """What a run will take. measured: whether earlier runs on this machine tell its speed."""
+def remember(done: Work, kind: str) -> None:
+    """Keep what a run took, for `predict`; older runs fade. If the cache can't be written, it is left as it is."""
+    known = _measured()
+    known.setdefault(kind, Work()).add(done, keep=_MEMORY / (_MEMORY + done.cost))
+    with suppress(OSError):
+        write_atomic(cache_folder() / _FILE, TypeAdapter(dict[str, Work]).dump_json(known), fsync=False)
 
-    seconds: float
-    bytes: float
-    measured: bool
 
-
-def _speeds() -> dict[str, Speed]:
-    """Read the speeds that runs on this machine have left, by kind of run."""
+def _measured() -> dict[str, Work]:
+    """Read what runs on this machine took, by kind."""
     try:
-        return TypeAdapter(dict[str, Speed]).validate_json(read_foreign(cache_folder() / _FILE, 1 << 16))
+        return TypeAdapter(dict[str, Work]).validate_json(read_foreign(cache_folder() / _FILE, 1 << 16))
     except (OSError, ValueError):
         return {}
-
-
-def speed_of(kind: str) -> Speed:
-    """Return the speed of a kind of run, as far as it is known. kind: renderer, device and host."""
-    return _speeds().get(kind, Speed())
-
-
-def remember(kind: str, run: Speed) -> None:
-    """Keep the speed of a run; if the cache can't be written, it is left as it is."""
-    speeds = _speeds()
-    speeds.setdefault(kind, Speed()).add(run)
-    with suppress(OSError):
-        write_atomic(cache_folder() / _FILE, json.dumps({name: asdict(speed) for name, speed in speeds.items()}), False)

@@ -14,7 +14,7 @@ from ray.exceptions import RayError
 
 from render.model.errors import DeviceError, DioramaError, StoreError
 from render.run.commit import Committer
-from render.run.estimate import Speed
+from render.run.estimate import Work
 from render.run.events import EventLog
 from render.run.interrupt import Interrupts
 from render.run.limits import KERNEL_SECONDS, timeout_of
@@ -104,7 +104,7 @@ class RenderLoop:
         self._depth = 1
         self._tuner: Tuner | None = None
         self._images = 0
-        self.speed = Speed()
+        self.measured = Work()
         self._ticked = 0.0
         self._announced = False
         self.summary = Summary()
@@ -207,10 +207,8 @@ class RenderLoop:
             self._depth = 2 if seconds < _SHORT_SECONDS else 1
             if slot.in_flight:
                 slot.in_flight[0].started = now
-            if isinstance(answer.result, Done) and (slot.warm or slot.plan.card is None):
-                self._measure(slot, task, answer.result, seconds)
-            self._pool.answered(slot, answer.memory)
             self._take(slot, task, answer, seconds)
+            self._pool.answered(slot, answer.memory)
 
     def _take(self, slot: Slot, task: Task, answer: Answer, seconds: float) -> None:
         done = answer.result
@@ -223,14 +221,12 @@ class RenderLoop:
         self._images += done.images
         self.summary.add_seconds(done.seconds)
         self.summary.device_images[done.device] += 1
+        threads = slot.plan.threads if slot.plan.card is None else 1
+        if slot.warm or slot.plan.card is None:  # The first image on a GPU waits for its kernels.
+            self.measured.add(replace(task.work, seconds=seconds * threads, bytes=len(done.row)))
         self._progress.advance(1, done.images, 0, task.work.cost, seconds)
         facts = {"images": done.images, "tries": task.tries, "seconds": done.seconds, "memory": answer.memory}
         self._events.write("episode-done", episode=done.episode_id, worker=slot.number, **facts)
-
-    def _measure(self, slot: Slot, task: Task, done: Done, seconds: float) -> None:
-        """Add an episode to the speed of this machine. The first one on a GPU also compiles kernels."""
-        core_seconds = seconds * (slot.plan.threads if slot.plan.card is None else 1)
-        self.speed.add(Speed(task.work.cost, core_seconds, task.work.megapixels, len(done.row)))
 
     def _failed(self, failure: Failure, episodes: int, task: Task | None = None) -> None:
         """Count a failure. episodes: 1, or 0 if the progress bar has counted the episode as rendered before.
