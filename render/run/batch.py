@@ -195,6 +195,7 @@ class Batch:
                 except CompileError as error:
                     self._fail(decision.episode.id, error)
                 progress.advance(1)
+                progress.tick(self.summary, 0, "running")
         self._count()
         return self.summary
 

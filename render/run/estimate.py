@@ -6,11 +6,11 @@ or on a GPU, finds its own factor from its first episodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from pydantic import TypeAdapter
+from pydantic import FiniteFloat, TypeAdapter
 
 from render.geometry.glass import expected_glass, samples_at
 from render.geometry.shapenet.loading import cache_folder
@@ -28,6 +28,8 @@ _GLASS_SHARE = 0.02
 _BYTES_PER_MEGAPIXEL, _START_SECONDS = 1.2e6, 4.0
 # Older measurements count half once there is this much of newer ones, in cost.
 _MEMORY = 600.0
+# Part of an episode for which the other workers wait at the end of a run, from simulated runs.
+_TAIL = 0.75
 _FILE = "speed.json"
 
 
@@ -35,11 +37,11 @@ _FILE = "speed.json"
 class Work:
     """Episodes to render, and when they are done, the core seconds (or GPU seconds) and bytes that they took."""
 
-    images: float = 0.0
-    megapixels: float = 0.0
-    cost: float = 0.0
-    seconds: float = 0.0
-    bytes: float = 0.0
+    images: FiniteFloat = 0.0
+    megapixels: FiniteFloat = 0.0
+    cost: FiniteFloat = 0.0
+    seconds: FiniteFloat = 0.0
+    bytes: FiniteFloat = 0.0
 
     @classmethod
     def of(cls, episode: EpisodeSpec | Scene, settings: Settings) -> Work:
@@ -71,32 +73,37 @@ class Estimator:
 
     def __init__(self, total: float) -> None:
         self._left = total
-        self.cost = self.seconds = 0.0
+        self._cost = self._squares = self._seconds = 0.0
 
     def done(self, cost: float, seconds: float) -> None:
         """Count an episode that took a worker so many seconds."""
         self._left -= cost
-        self.cost += cost
-        self.seconds += seconds
+        self._cost += cost
+        self._squares += cost**2
+        self._seconds += seconds
 
     def dropped(self, cost: float) -> None:
         """Count an episode that failed: its time says nothing about the others'."""
         self._left -= cost
 
-    def left(self, elapsed: float, in_flight: Iterable[tuple[float, float]] = ()) -> float | None:
+    def left(self, elapsed: float, in_flight: Sequence[tuple[float, float]] = ()) -> float | None:
         """Return the seconds that are left, None before the first episode is done.
 
         elapsed: seconds since the first episode was begun. in_flight: cost and seconds so far of each unfinished one.
         """
-        if not self.cost or not self.seconds or elapsed <= 0:
+        if not self._cost or not self._seconds or elapsed <= 0:
             return None
-        speed = self.seconds / self.cost
-        begun = [(cost * speed, seconds) for cost, seconds in in_flight]
-        busy = (self.seconds + sum(seconds for _, seconds in begun)) / elapsed
+        speed = self._seconds / self._cost
+        begun = sum(cost for cost, _ in in_flight)
+        workers_busy = (self._seconds + sum(seconds for _, seconds in in_flight)) / elapsed
         # What takes longer than expected is expected to end now.
-        ahead = max(self._left, 0.0) * speed - sum(min(expected, seconds) for expected, seconds in begun)
-        longest = max((expected - seconds for expected, seconds in begun), default=0.0)
-        return max(ahead / busy, longest, 0.0)
+        rest = [max(cost * speed - seconds, 0.0) for cost, seconds in in_flight]
+        waiting = (self._left - begun) * speed
+        if waiting <= 1e-6 * self._seconds:
+            return max(rest, default=0.0)
+        # The workers do not end together: the last one is busy for about the mean episode, weighted by cost, longer.
+        mean = (self._squares + sum(cost**2 for cost, _ in in_flight)) / (self._cost + begun) * speed
+        return (waiting + sum(rest)) / workers_busy + _TAIL * (1 - 1 / max(len(in_flight), 1)) * mean
 
 
 def predict(work: Work, cores: int, kind: str) -> dict[str, float | bool]:

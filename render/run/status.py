@@ -136,24 +136,24 @@ class Progress:
     """Shows how far a run is on standard error: as a bar on a terminal, else as a line every 30 seconds and at the end.
 
     Shows nothing if messages of level INFO are off, as with --quiet; tqdm is imported only if a bar is drawn.
-    cost: of all episodes, see render.run.estimate. status: file to keep up to date for `--status`.
+    cost: of all episodes (render.run.estimate), None if all cost 1. status: file to keep up to date for `--status`.
     """
 
     def __init__(
         self, total: int, what: str = "rendering", status: StatusFile | None = None, cost: float | None = None
     ) -> None:
         self._total, self._what, self._status = total, what, status
-        self.estimator = Estimator(float(total) if cost is None else cost)
+        self._estimator = Estimator(float(total) if cost is None else cost)
         self._done = self._images = self._failed = self._workers = 0
         self._state = "running"
-        self._in_flight: list[tuple[float, float]] = []
+        self._left: float | None = None
         self._start = self._last = self._shown = time.monotonic()
         self._bar: Any = None
         if sys.stderr.isatty() and log.isEnabledFor(logging.INFO):
             from tqdm import tqdm
 
             layout = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
-            self._bar = tqdm(total=total, desc=what, unit="ep", dynamic_ncols=True, bar_format=layout)
+            self._bar = tqdm(total=total, desc=what, dynamic_ncols=True, bar_format=layout)
 
     def advance(
         self, episodes: int, images: int = 0, failed: int = 0, cost: float = 1.0, seconds: float | None = None
@@ -163,65 +163,60 @@ class Progress:
         cost: of the episodes. seconds: that a worker took for them, None for the time since the last call.
         """
         now = time.monotonic()
+        seconds, self._last = now - self._last if seconds is None else seconds, now
         if episodes and failed:
-            self.estimator.dropped(cost)
+            self._estimator.dropped(cost)
         elif episodes:
-            seconds = now - self._last if seconds is None else seconds
             # The clock starts with the first episode: Ray and Blender start only once.
             self._start = self._start if self._done else now - seconds
-            self.estimator.done(cost, seconds)
-        self._last = now
+            self._estimator.done(cost, seconds)
         self._done += episodes
         self._images += images
         self._failed += failed
         if self._bar is not None:
             self._bar.update(episodes)
-        self._show()
 
     def tick(self, summary: Summary, workers: int, state: str, in_flight: Sequence[tuple[float, float]] = ()) -> None:
-        """Show what is committed, how many workers are up, the state (see above), and the ETA; once per second.
+        """Show the rate, the time that is left, how many workers are up, and the state (see above); once per second.
 
         in_flight: cost and seconds so far of each unfinished episode.
         """
-        self._workers, self._state, self._in_flight = workers, state, list(in_flight)
+        self._workers, self._state = workers, state
+        self._left = self._estimator.left(time.monotonic() - self._start, in_flight)
         if self._bar is not None:
-            self._bar.set_postfix_str(", ".join(self._facts()), refresh=True)
-        self._show()
+            self._bar.set_postfix_str(", ".join(self._facts()))
+        elif time.monotonic() - self._shown > _LINE_SECONDS:
+            self._log()
         if self._status is not None and (self._status.due() or state != self._status.status.state):
-            self._status.status.left = self._left()
+            self._status.status.left = self._left
             self._status.update(summary, workers, state)
 
-    def _left(self) -> float | None:
-        return self.estimator.left(time.monotonic() - self._start, self._in_flight)
-
     def _facts(self) -> list[str]:
-        """What is shown beside the number of episodes."""
-        elapsed, left = time.monotonic() - self._start, self._left()
+        elapsed = time.monotonic() - self._start
         facts = [f"{self._images / elapsed:.2f} images/s"] if self._images and elapsed > 0 else []
-        facts += [f"about {span(left)} left"] if left is not None and self._done < self._total else []
+        facts += [f"about {span(self._left)} left"] if self._left is not None else []
         facts += [counted(self._workers, "worker")] if self._workers else []
         facts += [f"{self._failed} failed"] if self._failed else []
         return facts + ([self._state] if self._state != "running" else [])
 
-    def _show(self, now: bool = False) -> None:
-        """Write a line if one is due and there is no bar."""
-        if self._bar is None and (now or time.monotonic() - self._shown > _LINE_SECONDS):
-            self._shown = time.monotonic()
-            done = f"{self._done} of {counted(self._total, 'episode')}"
-            log.info("%s", ", ".join([f"{self._what}: {done}", *self._facts()]))
+    def _log(self) -> None:
+        self._shown = time.monotonic()
+        done = f"{self._what}: {self._done} of {counted(self._total, 'episode')}"
+        log.info("%s", ", ".join([done, *self._facts()]))
 
     def end(self, summary: Summary) -> None:
         """Write the last status of a run."""
-        self._workers, self._state = 0, "running"
         if self._status is not None:
             self._status.status.left = None
             self._status.update(summary, 0, "ended")
 
     def close(self) -> None:
         """Leave the bar as it is on the terminal, or write the last line."""
+        self._workers, self._state, self._left = 0, "running", None
         if self._bar is not None:
             self._bar.close()
-        self._show(now=True)
+        else:
+            self._log()
 
 
 def path_of(store: str) -> Path:
