@@ -170,6 +170,8 @@ class Batch:
 
     def predict(self) -> dict[str, float | bool]:
         """Predict what the run that `plan` prepared takes (render.run.estimate); {} if its devices are not here."""
+        if self.options.address is not None:
+            return {}
         node = Node("", socket.gethostname(), cores_here(), find_cards().count)
         try:
             plans = plan_workers(self.options, [node], self.todo)
@@ -177,7 +179,7 @@ class Batch:
             return {}
         cards = len({plan.card for plan in plans} - {None})
         cores = cards or min(node.cores, sum(plan.threads for plan in plans))
-        return {} if self.options.address else predict(self.work, cores, self._kind_of_run(plans))
+        return predict(self.work, cores, self._kind_of_run(plans))
 
     def _kind_of_run(self, plans: Sequence[WorkerPlan]) -> str:
         device = "cpu" if plans[0].card is None else "gpu"

@@ -28,6 +28,8 @@ _GLASS_SHARE = 0.02
 _BYTES_PER_MEGAPIXEL, _START_SECONDS = 1.2e6, 4.0
 # Older measurements count half once there is this much of newer ones, in cost.
 _MEMORY = 600.0
+# Of a run of less cost, most of the time is that of the first image.
+_LEAST_COST = 5.0
 # Part of an episode for which the other workers wait at the end of a run, from simulated runs.
 _TAIL = 0.75
 _FILE = "speed.json"
@@ -114,12 +116,14 @@ def predict(work: Work, cores: int, kind: str) -> dict[str, float | bool]:
     known = _measured().get(kind, Work())
     speed = known.seconds / known.cost if known.cost else 1.0
     per_megapixel = known.bytes / known.megapixels if known.megapixels else _BYTES_PER_MEGAPIXEL
-    seconds = _START_SECONDS + work.cost * speed / cores
+    seconds = _START_SECONDS + work.cost * speed / cores if work.cost else 0.0
     return {"seconds": round(seconds, 1), "bytes": round(work.megapixels * per_megapixel), "measured": known.cost > 0}
 
 
 def remember(done: Work, kind: str) -> None:
     """Keep what a run took, for `predict`; older runs fade. If the cache can't be written, it is left as it is."""
+    if done.cost < _LEAST_COST:
+        return
     known = _measured()
     known.setdefault(kind, Work()).add(done, keep=_MEMORY / (_MEMORY + done.cost))
     with suppress(OSError):

@@ -130,6 +130,9 @@ def test_runs_teach_the_speed_of_the_machine(tmp_path: Path, monkeypatch: pytest
     known = predict(work, 2, "cycles cpu here")
     assert known == {"seconds": 34.0, "bytes": 2000, "measured": True}
     assert not predict(work, 2, "fake cpu here")["measured"]
+    remember(Work(5, 0.5, cost=4.0, seconds=400.0), "cycles cpu here")
+    assert predict(work, 2, "cycles cpu here") == known, "a run of a few images tells nothing"
+    assert predict(Work(), 2, "cycles cpu here")["seconds"] == 0.0
     for _ in range(3):
         remember(Work(5, 0.5, cost=1e4, seconds=1e4, bytes=1000.0), "cycles cpu here")
     assert predict(work, 2, "cycles cpu here")["seconds"] == pytest.approx(19.0, abs=0.3)
@@ -137,4 +140,4 @@ def test_runs_teach_the_speed_of_the_machine(tmp_path: Path, monkeypatch: pytest
         (cache_folder() / "speed.json").write_text(text)
         assert predict(work, 2, "cycles cpu here") == guess
     monkeypatch.setenv("DIORAMA_CACHE", "/dev/null/nowhere")
-    remember(Work(cost=1.0, seconds=1.0), "cycles cpu here")
+    remember(Work(cost=10.0, seconds=1.0), "cycles cpu here")
