@@ -55,7 +55,7 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
         return "time and disk space can't be estimated: the devices are not on this machine"
     how = "no earlier run on this machine to compare with, so it may take three times as long, or a third"
     if prediction["measured"]:
-        how = "measured in earlier runs on this machine; usually off by less than 25 %"
+        how = "from the speed of earlier runs on this machine; expect up to a third more or less"
     return f"estimate: {span(prediction['seconds'])} and {prediction['bytes'] / 2**20:,.1f} MiB ({how})"
 
 
