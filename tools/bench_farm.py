@@ -83,7 +83,7 @@ class Meter:
         self.begin = self.end = (0.0, 0.0)
         self.memory: list[int] = []
 
-    def advance(self, episodes: int, images: int, failed: int) -> None:
+    def advance(self, episodes: int, images: int, failed: int, cost: float = 0.0, seconds: float = 0.0) -> None:
         """Count episodes; see `ProgressBar.advance`. The first tenth is for warming up."""
         self.done += episodes
         now = (time.perf_counter(), time.process_time())
@@ -93,7 +93,7 @@ class Meter:
         if self.done % max(1, self.total // 20) == 0:
             self.memory.append(resident() >> 20)
 
-    def tick(self, summary: Any, workers: int, state: str) -> None:
+    def tick(self, summary: Any, workers: int, state: str, in_flight: Sequence[tuple[float, float]] = ()) -> None:
         """Do nothing; see `ProgressBar.tick`."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from render.cli import options as opt
 from render.cli.command import DioramaCommand
 from render.cli.output import print_json
 from render.model.errors import UsageError
-from scene_specs.language.writing import counted
+from scene_specs.language.tables import counted
 
 # A larger limit is a typing error, and from 2**63 on Python can't count to it.
 _MAX_EPISODES = 10**12
@@ -45,6 +46,17 @@ def _print_status(ctx: click.Context, _param: click.Parameter, value: str | None
     status = read_status(value)
     click.echo(f"no active or recorded run for {value}" if status is None else status.line())
     ctx.exit(0 if status is not None and status.alive else 1)
+
+
+def _prediction_text(prediction: dict[str, float | bool]) -> str:
+    from render.run.status import span
+
+    if not prediction:
+        return "time and disk space can't be estimated: the devices are not on this machine"
+    how = "no earlier run on this machine to compare with, so it may take three times as long, or a third"
+    if prediction["measured"]:
+        how = "from the speed of earlier runs on this machine; expect up to a third more or less"
+    return f"estimate: {span(prediction['seconds'])} and {prediction['bytes'] / 2**20:,.1f} MiB ({how})"
 
 
 @click.command(cls=DioramaCommand)
@@ -104,6 +116,7 @@ def _print_status(ctx: click.Context, _param: click.Parameter, value: str | None
     help="Show the progress of a run and exit.",
 )
 @opt.as_json
+@opt.quiet
 @opt.verbose
 def main(
     specs: tuple[str, ...],
@@ -152,7 +165,9 @@ def main(
     else:
         if dry_run:
             click.echo(f"dry run: would render {counted(summary.todo, 'episode')} into {summary.store}")
-        click.echo(str(summary))
+            click.echo(_prediction_text(summary.estimate))
+        click.echo("\n".join(summary.lines()[dry_run:]))
         if not dry_run:
             click.echo(f"store: {summary.store}")
+            click.echo(f"next: render-gallery {shlex.quote(summary.store)} --out gallery")
     raise SystemExit(summary.exit_code)

@@ -55,12 +55,15 @@ class _PrintableOutput:
 
 
 def set_up_logging(verbose: int = 0) -> None:
-    """Log to stderr: progress and warnings, and details with `verbose`; with 2, also the details of libraries."""
+    """Log to stderr: progress and warnings, and details with `verbose`; with 2, also the details of libraries.
+
+    With -1, only warnings: what shows progress asks whether messages of level INFO are on.
+    """
     root = logging.getLogger()
     if not any(isinstance(handler, _EchoHandler) for handler in root.handlers):
         root.addHandler(_EchoHandler())
-    root.setLevel(logging.DEBUG if verbose > 1 else logging.INFO if verbose else logging.WARNING)
-    level = logging.DEBUG if verbose else logging.INFO
+    root.setLevel(logging.DEBUG if verbose > 1 else logging.INFO if verbose > 0 else logging.WARNING)
+    level = logging.DEBUG if verbose > 0 else logging.INFO if verbose == 0 else logging.WARNING
     for name in ("diorama", "render", "scene_specs"):
         logging.getLogger(name).setLevel(level)
 

@@ -9,7 +9,7 @@ import click
 from render.cli import options as opt
 from render.cli.command import DioramaCommand
 from render.cli.output import total_bar
-from scene_specs.language.writing import counted
+from scene_specs.language.tables import counted
 
 
 @click.command(cls=DioramaCommand)

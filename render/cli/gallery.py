@@ -12,7 +12,7 @@ import click
 from render.cli import options as opt
 from render.cli.command import DioramaCommand
 from render.cli.output import progress_bar
-from scene_specs.language.writing import counted
+from scene_specs.language.tables import counted
 
 if TYPE_CHECKING:
     from render.gallery.build_gallery import GalleryReport

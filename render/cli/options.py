@@ -95,6 +95,12 @@ def _set_verbosity(_ctx: click.Context, _param: click.Parameter, value: int) -> 
     set_up_logging(value)
 
 
+def _set_quiet(_ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    # Not eager, so that it comes after the callback of --verbose.
+    if value:
+        set_up_logging(-1)
+
+
 def set_environment(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     """Return the callback of an option that sets a variable to a path until the command ends."""
 
@@ -131,6 +137,9 @@ def limit(noun: str, most: float = sys.float_info.max) -> Callable[[_Decorated],
     return click.option("--limit", type=Number(0, most), help=f"Maximum number of {noun} [default: all].")
 
 
+quiet = click.option(
+    "-q", "--quiet", is_flag=True, expose_value=False, callback=_set_quiet, help="Show no progress; warnings remain.",
+)  # fmt: skip
 verbose = click.option(
     "-v", "--verbose", count=True, is_eager=True, expose_value=False, callback=_set_verbosity, default=0,
     show_default=False, help="Print verbose output; repeat to include libraries.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from render.cli.command import log
 from scene_specs.language.writing import atomic_writer
 
 _Data = TypeVar("_Data")
@@ -43,11 +45,16 @@ def write_specs(out: Path | None, specs: Iterable[Any], unit: str, total: int | 
     write_lines(out, (json.dumps(spec, separators=(",", ":")) for spec in specs), unit, total)
 
 
+def _hidden() -> bool | None:
+    """Whether --quiet hides progress bars; None hides them if stderr is not a terminal."""
+    return None if log.isEnabledFor(logging.INFO) else True
+
+
 def progress(items: Iterable[_Data], unit: str, total: int | None = None) -> Iterator[_Data]:
     """Iterate with a progress bar on a terminal, shown after two seconds."""
     from tqdm import tqdm
 
-    yield from tqdm(items, total=total, unit=f" {unit}", delay=2, disable=None)
+    yield from tqdm(items, total=total, unit=f" {unit}", delay=2, disable=_hidden())
 
 
 @contextmanager
@@ -55,7 +62,7 @@ def total_bar(unit: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show a progress bar as `progress` does; call the yielded function with the numbers of done items and of all."""
     from tqdm import tqdm
 
-    with tqdm(unit=f" {unit}", delay=2, disable=None) as bar:
+    with tqdm(unit=f" {unit}", delay=2, disable=_hidden()) as bar:
 
         def update(done: int, total: int | None) -> None:
             bar.total = total
@@ -69,7 +76,7 @@ def progress_bar(total: int | None, unit: str) -> Iterator[Callable[[int], None]
     """Show a progress bar as `progress` does; call the yielded function with the number of items done since."""
     from tqdm import tqdm
 
-    with tqdm(total=total, unit=f" {unit}", delay=2, disable=None) as bar:
+    with tqdm(total=total, unit=f" {unit}", delay=2, disable=_hidden()) as bar:
 
         def update(done: int) -> None:
             bar.update(done)

@@ -13,7 +13,8 @@ from render.cli.command import DioramaGroup, log
 from render.cli.output import print_json, write_lines, write_text
 from render.model.errors import CompileError, SpecError
 from scene_specs.language.errors import read_each
-from scene_specs.language.writing import atomic_writer, counted
+from scene_specs.language.tables import counted
+from scene_specs.language.writing import atomic_writer
 
 
 class _SpecsGroup(DioramaGroup):

@@ -13,8 +13,8 @@ from render.cli import store_maintenance, store_stats
 from render.cli.command import DioramaGroup, log
 from render.cli.output import print_json, progress_bar
 from render.model.errors import Diagnostic, SpecError, StoreError, UsageError
-from scene_specs.language.tables import text_table
-from scene_specs.language.writing import atomic_writer, counted
+from scene_specs.language.tables import counted, text_table
+from scene_specs.language.writing import atomic_writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

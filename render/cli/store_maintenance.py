@@ -11,7 +11,7 @@ import click
 from render.cli import options as opt
 from render.cli.output import print_json, progress_bar
 from render.model.errors import StoreError
-from scene_specs.language.writing import counted
+from scene_specs.language.tables import counted
 
 _MAX_DAMAGED = 20
 # A century: dates much further back can't be represented.

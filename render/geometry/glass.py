@@ -8,6 +8,8 @@ which fills nearly a fifth, needs more than ten times as many, because its light
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from render.geometry.camera import Camera
@@ -35,26 +37,47 @@ def glass_share(frame: SceneFrame, view: SceneView, settings: Settings) -> float
     return float(np.count_nonzero(np.array([False, *glass])[ids])) / ids.size
 
 
+def expected_glass(episode: EpisodeSpec | Scene) -> list[float]:
+    """Number of glass objects per frame: counted in a Scene, the mean over the possible draws of a spec."""
+    if isinstance(episode, Scene):
+        return [float(sum(transmits(item.material.name) for item in frame.objects)) for frame in episode.frames]
+    defaults = load_stage(episode.stage).defaults.materials
+    numbers = []
+    for frame in episode.frames:
+        number = sum(_chance(item.material, defaults) for item in frame.objects)
+        if frame.pointer is not None:
+            number += _chance(frame.pointer.material, ("rubber",))
+        if frame.random_objects is not None:
+            count = np.mean(frame.random_objects.count)
+            number += float(count) * _chance(None, frame.random_objects.materials or defaults)
+        numbers.append(number)
+    return numbers
+
+
+def _chance(material: str | MaterialSpec | None, defaults: Sequence[str]) -> float:
+    """Probability that a material is of glass; None is drawn from the defaults."""
+    if material is None:
+        return sum(map(transmits, defaults)) / len(defaults)
+    name = material.name if isinstance(material, MaterialSpec) else material
+    return float(name is not None and transmits(name))
+
+
 def may_show_glass(episode: EpisodeSpec | Scene) -> bool:
     """Whether an object of a Scene is of glass, or one of a spec may be."""
-    if isinstance(episode, Scene):
-        return any(transmits(item.material.name) for frame in episode.frames for item in frame.objects)
-    defaults = load_stage(episode.stage).defaults.materials
-    for frame in episode.frames:
-        names: list[str | None] = []
-        for material in [item.material for item in frame.objects] + [frame.pointer.material if frame.pointer else None]:
-            names += [material.name] if isinstance(material, MaterialSpec) else [material] if material else defaults
-        if frame.random_objects is not None:
-            names += frame.random_objects.materials or defaults
-        if any(transmits(name) for name in names if name):
-            return True
-    return False
+    return any(expected_glass(episode))
+
+
+def samples_at(settings: Settings, share: float) -> int:
+    """Samples per pixel of an image of which this share is glass."""
+    if settings.glass_samples <= settings.samples:
+        return settings.samples
+    least, full = SHARES
+    part = min(max((share - least) / (full - least), 0.0), 1.0)
+    return settings.samples + round(part * (settings.glass_samples - settings.samples))
 
 
 def samples_of(settings: Settings, frame: SceneFrame, view: SceneView) -> int:
     """Samples per pixel of one view."""
     if settings.glass_samples <= settings.samples:
         return settings.samples
-    least, full = SHARES
-    part = min(max((glass_share(frame, view, settings) - least) / (full - least), 0.0), 1.0)
-    return settings.samples + round(part * (settings.glass_samples - settings.samples))
+    return samples_at(settings, glass_share(frame, view, settings))

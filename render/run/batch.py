@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -13,20 +14,21 @@ from itertools import islice
 from render.compiler import compile_episode
 from render.compiler.render_key import render_key_of
 from render.episode.make_record import Episode
-from render.model.errors import AssetError, CompileError, Diagnostic, DioramaError, SpecError
+from render.model.errors import AssetError, CompileError, DeviceError, Diagnostic, DioramaError, SpecError
 from render.model.profiles import episode_settings
 from render.run.commit import conflict_failure
+from render.run.estimate import Work, predict, remember
 from render.run.events import EventLog
 from render.run.gpus import find_cards
 from render.run.interrupt import Interrupts
-from render.run.local_ray import ray_nodes
+from render.run.local_ray import cores_here, ray_nodes
 from render.run.loop import RenderLoop
 from render.run.options import RunOptions
 from render.run.pool import RayLostError
 from render.run.status import Progress, Status, StatusFile
 from render.run.summary import Summary
 from render.run.worker import Failure, Task
-from render.run.worker_plan import cards_wanted, plan_workers
+from render.run.worker_plan import Node, WorkerPlan, cards_wanted, plan_workers
 from render.store import open_or_create, peek
 from render.store.episode_store import EpisodeStore
 from render.store.resume import Decision, Planner
@@ -74,6 +76,7 @@ def render_batch(
         if not dry_run:
             batch.check_devices()
         batch.plan()
+        batch.summary.estimate = batch.predict() if dry_run else {}
         return batch.dry_run() if dry_run else batch.render()
 
 
@@ -87,6 +90,7 @@ class Batch:
         self.options = options
         self.source = request.specs if isinstance(request.specs, SpecSource) else SpecSource(request.specs)
         self.summary = Summary(store=request.store)
+        self.work = Work()
         self._on_progress = on_progress
         # Episode id -> the kind of its latest decision, or _STARTED; and -> the hash of its job if that was stored.
         self._kinds: dict[str, str] = {}
@@ -126,6 +130,8 @@ class Batch:
                 # Wrong specs come first: the rest of the files may have diagnostics.
                 error = caught
                 continue
+            if decision is not None and decision.kind in ("render", "replace"):
+                self.work.add(Work.of(decision.episode, decision.settings))
             if decision is not None and decision.kind == "conflict" and len(conflicts) < _MAX_CONFLICTS:
                 conflicts.append(decision)
         if diagnostics:
@@ -186,6 +192,23 @@ class Batch:
         """Number of episodes to render, known after `plan`."""
         return sum(kind not in ("skip", "keep") for kind in self._kinds.values())
 
+    def predict(self) -> dict[str, float | bool]:
+        """Predict what the run that `plan` prepared takes (render.run.estimate); {} if its devices are not here."""
+        if self.options.address is not None:
+            return {}
+        node = Node("", socket.gethostname(), cores_here(), find_cards().count)
+        try:
+            plans = plan_workers(self.options, [node], self.todo)
+        except DeviceError:
+            return {}
+        cards = len({plan.card for plan in plans} - {None})
+        cores = cards or min(node.cores, sum(plan.threads for plan in plans))
+        return predict(self.work, cores, self._kind_of_run(plans))
+
+    def _kind_of_run(self, plans: Sequence[WorkerPlan]) -> str:
+        device = "cpu" if plans[0].card is None else "gpu"
+        return f"{self.options.renderer} {device} {socket.gethostname()}"
+
     def dry_run(self) -> Summary:
         """Compile what would be rendered. The summary names the episodes for which no layout is found."""
         with closing(Progress(self.todo, "compiling", on_progress=self._on_progress)) as progress:
@@ -198,6 +221,7 @@ class Batch:
                 except CompileError as error:
                     self._fail(decision.episode.id, error)
                 progress.advance(1)
+                progress.tick(self.summary, 0, "running")
         self._count()
         return self.summary
 
@@ -211,7 +235,7 @@ class Batch:
             closing(open_or_create(self.request.store)) as store,
             closing(EventLog(options.json_log)) as events,
             Interrupts() as interrupts,
-            closing(Progress(self.todo, status=status, on_progress=self._on_progress)) as progress,
+            closing(Progress(self.todo, status=status, cost=self.work.cost, on_progress=self._on_progress)) as progress,
         ):
             try:
                 self._render_with_ray(store, events, interrupts, progress)
@@ -233,7 +257,10 @@ class Batch:
                 with ray_nodes(options.address, options.logical_gpus) as nodes:
                     loop = RenderLoop(self._tasks(store), store, options, progress, events)
                     loop.summary = self.summary
-                    loop.go(plan_workers(options, nodes, self.todo), interrupts)
+                    plans = plan_workers(options, nodes, self.todo)
+                    loop.go(plans, interrupts)
+                    if options.address is None:
+                        remember(loop.measured, self._kind_of_run(plans))
                 return
             except RayLostError as error:
                 # Diorama never restarts a cluster it did not start.

@@ -23,7 +23,7 @@ _LOOK_SECONDS = 0.5
 KILLED_FOR_MEMORY = 77
 
 
-def timeout_of(options: RunOptions, samples: int, width: int, height: int, images: int) -> float:
+def timeout_of(options: RunOptions, samples: int, width: int, height: int, images: float) -> float:
     """Return the seconds that an episode may take before its worker counts as hung.
 
     The default is about thirty times what an idle core needs (two seconds per million samples), plus two minutes: on

@@ -9,6 +9,7 @@ import shutil
 import socket
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from typing import Any
 import ray
 from ray._private import ray_constants
 from ray._private import worker as ray_worker
+from ray._private.node import Node as RayNode
 from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]  # missing in its stubs
 from ray.job_config import JobConfig
 
@@ -31,6 +33,10 @@ log = logging.getLogger(__name__)
 _OBJECT_STORE_BYTES = 512 * 2**20
 # A Unix socket's path has 107 characters at most, of which those of Ray and of the private folder take up to 79.
 _LONGEST_FOLDER = 28
+# Methods that start the autoscaler, the dashboard, and the collection of logs, which a run on one machine never uses.
+# Together they take two seconds to start and one to end.
+_UNUSED_PARTS = ("start_monitor", "start_api_server", "start_log_monitor")
+_NODE_SECONDS = 10.0
 _QUIET: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "logging_level": logging.ERROR}
 
 
@@ -89,6 +95,28 @@ def _loopback_only() -> Iterator[None]:
         _reread_token()
 
 
+@contextmanager
+def _quick_start() -> Iterator[None]:
+    """Make a Ray that is started in the block leave out `_UNUSED_PARTS`, and notice at once that its node is up."""
+    before = {name: getattr(RayNode, name) for name in ("start_raylet", *_UNUSED_PARTS)}
+
+    def start_raylet(node: RayNode, *args: Any, **extra: Any) -> None:
+        before["start_raylet"](node, *args, **extra)
+        # Ray itself looks for the node once per second.
+        deadline = time.monotonic() + _NODE_SECONDS
+        while not node.get_gcs_client().get_all_node_info() and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+    for name in _UNUSED_PARTS:
+        setattr(RayNode, name, lambda *_, **__: None)
+    setattr(RayNode, "start_raylet", start_raylet)  # noqa: B010 - mypy allows no assignment to a method
+    try:
+        yield
+    finally:
+        for name, method in before.items():
+            setattr(RayNode, name, method)
+
+
 def _reread_token() -> None:
     """Make Ray forget the token that it has read, perhaps from the home folder, and follow the environment."""
     # In this order: Ray aborts if it misses a token that its settings ask for.
@@ -102,7 +130,7 @@ def _job() -> JobConfig:
 
 
 def _start_here(gpus: int | None, folder: Path) -> None:
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _quick_start():
         # Ray forks and calls exec immediately, so the locks of Lance are not inherited.
         warnings.filterwarnings("ignore", message="lance is not fork-safe")
         try:
@@ -138,7 +166,7 @@ def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> It
     if address is None:
         with local_ray(logical_gpus) as gpus:
             alive = nodes_of_cluster() if ray.is_initialized() else []
-            yield alive if len(alive) > 1 else [Node("", socket.gethostname(), _cores_here(), gpus)]
+            yield alive if len(alive) > 1 else [Node("", socket.gethostname(), cores_here(), gpus)]
         return
     _quieten()
     try:
@@ -171,7 +199,8 @@ def nodes_of_cluster() -> list[Node]:
     return sorted(useful or nodes, key=lambda node: (-node.gpus, -node.cores, node.id))
 
 
-def _cores_here() -> int:
+def cores_here() -> int:
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

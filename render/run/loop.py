@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from ray.exceptions import RayError
 
 from render.model.errors import DeviceError, DioramaError, StoreError
 from render.run.commit import Committer
+from render.run.estimate import Work
 from render.run.events import EventLog
 from render.run.interrupt import Interrupts
 from render.run.limits import KERNEL_SECONDS, timeout_of
@@ -24,6 +25,7 @@ from render.run.tuner import Tuner, tune, tuner_for
 from render.run.worker import Answer, Done, Failure, Task, Worker, pack
 from render.run.worker_plan import WorkerPlan
 from render.store.episode_store import EpisodeStore
+from scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 
@@ -43,12 +45,15 @@ _MOST_UNREACHABLE = 3
 class ProgressBar(Protocol):
     """Receives the progress of a run."""
 
-    def advance(self, episodes: int, images: int, failed: int) -> None:
-        """Count what is done since the last call."""
+    def advance(self, episodes: int, images: int, failed: int, cost: float = 0.0, seconds: float = 0.0) -> None:
+        """Count what is done since the last call. cost: as estimated; seconds: that a worker took for it."""
         ...
 
-    def tick(self, summary: Summary, workers: int, state: str) -> None:
-        """Called about once per second. workers: that are up. state: running, paused or stopping."""
+    def tick(self, summary: Summary, workers: int, state: str, in_flight: Sequence[tuple[float, float]] = ()) -> None:
+        """Called about once per second. workers: that are up. state: running, paused or stopping.
+
+        in_flight: cost and seconds so far of each unfinished episode.
+        """
         ...
 
 
@@ -99,6 +104,7 @@ class RenderLoop:
         self._depth = 1
         self._tuner: Tuner | None = None
         self._images = 0
+        self.measured = Work()
         self._ticked = 0.0
         self._announced = False
         self.summary = Summary()
@@ -197,34 +203,41 @@ class RenderLoop:
                 continue
             task = slot.in_flight.popleft()
             now = time.monotonic()
-            self._depth = 2 if now - task.started < _SHORT_SECONDS else 1
+            seconds = now - task.started
+            self._depth = 2 if seconds < _SHORT_SECONDS else 1
             if slot.in_flight:
                 slot.in_flight[0].started = now
+            self._take(slot, task, answer, seconds)
             self._pool.answered(slot, answer.memory)
-            self._take(slot, task, answer)
 
-    def _take(self, slot: Slot, task: Task, answer: Answer) -> None:
+    def _take(self, slot: Slot, task: Task, answer: Answer, seconds: float) -> None:
         done = answer.result
         if isinstance(done, Failure):
             if done.kind == DeviceError.__name__:
                 raise DeviceError(done.message)
-            self._failed(done, 1)
+            self._failed(done, 1, task)
             return
         self._committer.add(done)
         self._images += done.images
         self.summary.add_seconds(done.seconds)
         self.summary.device_images[done.device] += 1
-        self._progress.advance(1, done.images, 0)
+        threads = slot.plan.threads if slot.plan.card is None else 1
+        if slot.warm or slot.plan.card is None:  # The first image on a GPU waits for its kernels.
+            self.measured.add(replace(task.work, seconds=seconds * threads, bytes=len(done.row)))
+        self._progress.advance(1, done.images, 0, task.work.cost, seconds)
         facts = {"images": done.images, "tries": task.tries, "seconds": done.seconds, "memory": answer.memory}
         self._events.write("episode-done", episode=done.episode_id, worker=slot.number, **facts)
 
-    def _failed(self, failure: Failure, episodes: int) -> None:
-        """Count a failure. episodes: 1, or 0 if the progress bar has counted the episode as rendered before."""
+    def _failed(self, failure: Failure, episodes: int, task: Task | None = None) -> None:
+        """Count a failure. episodes: 1, or 0 if the progress bar has counted the episode as rendered before.
+
+        task: None if no worker received it.
+        """
         failure = replace(failure, message=failure.message[:_LONGEST_MESSAGE])
         log.warning("failed: %s", failure.message)
         self._events.write("episode-failed", episode=failure.episode_id, kind=failure.kind, message=failure.message)
         self.summary.failed.append(failure)
-        self._progress.advance(episodes, 0, 1)
+        self._progress.advance(episodes, 0, 1, 0.0 if task is None else task.work.cost)
         if self._options.max_failures is not None and len(self.summary.failed) >= self._options.max_failures:
             self._stop("failures")
 
@@ -239,7 +252,7 @@ class RenderLoop:
         """Return how many seconds a worker may take for its current episode."""
         task = slot.in_flight[0]
         settings = task.rendered_with
-        limit = timeout_of(self._options, task.samples, settings.width, settings.height, task.images)
+        limit = timeout_of(self._options, task.samples, settings.width, settings.height, task.work.images)
         return limit + (KERNEL_SECONDS if slot.plan.card is not None and not slot.warm else 0.0)
 
     def _lost(self, slot: Slot, kind: str, reason: str) -> None:
@@ -259,7 +272,7 @@ class RenderLoop:
         name, output = culprit.episode.id, f"; last output: {tail}" if tail else ""
         if culprit.tries > self._options.retries:
             message = f"episode {name}: given up after {culprit.tries} tries: {reason}{output}"
-            self._failed(Failure(name, "WorkerLost", message), 1)
+            self._failed(Failure(name, "WorkerLost", message), 1, culprit)
             return
         log.warning("episode %s: %s%s; retrying it on another worker", name, reason, output)
         self.summary.retried += 1
@@ -287,12 +300,14 @@ class RenderLoop:
         try:
             self._committed(self._committer.finish(_STOP_NOW_SECONDS))
         except StoreError as error:
-            log.warning("%d episodes were not committed: %s", self._committer.unsaved, error)
+            log.warning("%s not committed: %s", counted(self._committer.unsaved, "episode"), error)
 
     def _tick(self, now: float) -> None:
         """Once per second: report progress, tune the number of workers, announce kernel compilation."""
         state = "stopping" if self.summary.stopped else "paused" if self._committer.full else "running"
-        self._progress.tick(self.summary, self._pool.alive, state)
+        begun = [slot.in_flight[0] for slot in self._pool.slots if slot.in_flight]
+        in_flight = [(task.work.cost, now - task.started) for task in begun]
+        self._progress.tick(self.summary, self._pool.alive, state, in_flight)
         if self._tuner is not None and not self.summary.stopped:
             chosen = tune(self._pool, self._tuner, now, self._images)
             if chosen is not None:

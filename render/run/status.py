@@ -12,7 +12,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
+from render.run.estimate import Estimator
 from scene_specs.language.atomic import write_atomic
 from scene_specs.language.foreign import printable, read_foreign
+from scene_specs.language.tables import counted
 
 if TYPE_CHECKING:
     from render.run.summary import Summary
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _EVERY_SECONDS = 2.0
+_LINE_SECONDS = 30.0
 # On another host only the age of the file shows whether its writer is alive.
 _STALE_SECONDS = 30.0
 _MOST_BYTES = 1 << 16
@@ -41,6 +44,8 @@ _Amount = Annotated[float, Field(ge=0, le=2**53)]
 class Status:
     """done, failed, total: episodes of this run; done counts committed ones. rate: images per second over the run.
 
+    left: estimated seconds that are left, None if unknown.
+
     workers: alive now. state: running, paused (the store accepts nothing), stopping, ended. pid, born: the writing
     process and its start, which distinguishes it from a later process with the same pid. written, started: Unix
     seconds.
@@ -52,6 +57,7 @@ class Status:
     failed: _Count = 0
     images: _Count = 0
     rate: _Amount = 0.0
+    left: _Amount | None = None
     workers: _Count = 0
     state: str = "running"
     host: str = ""
@@ -75,16 +81,15 @@ class Status:
 
     def _line(self) -> str:
         left = self.total - self.done - self.failed
-        text = f"{self.store}: {self.done} of {self.total} episodes done"
+        text = f"{self.store}: {self.done} of {counted(self.total, 'episode')} done"
         text += f", {self.failed} failed" if self.failed else ""
         if not self.alive:
-            ago = _span(max(0.0, time.time() - self.written))
+            ago = span(max(0.0, time.time() - self.written))
             how = "ended" if self.state == "ended" else "was killed or died; run the same command again to continue"
             return f"no active run; the last one {how} ({ago} ago). {text}"
-        text += f", {self.rate:.2f} images/s, {self.workers} workers"
-        elapsed = self.written - self.started
-        if self.done and left > 0:
-            text += f", about {_span(elapsed / self.done * left)} to go"
+        text += f", {self.rate:.2f} images/s, {counted(self.workers, 'worker')}"
+        if self.left is not None and left > 0:
+            text += f", about {span(self.left)} to go"
         return text + (f" ({self.state})" if self.state != "running" else "")
 
 
@@ -128,11 +133,11 @@ class StatusFile:
 
 
 class Progress:
-    """Shows episodes with rate and ETA on standard error, and images per second, failures and workers after them.
+    """Shows how far a run is on standard error: as a bar on a terminal, else as a line every 30 seconds and at the end.
 
-    Nothing is shown if standard error is not a terminal; tqdm is imported only if a line is drawn.
-    status: file to keep up to date for `--status`, on any kind of terminal. on_progress: called with the numbers of
-    finished episodes and of all, instead of drawing the line.
+    Shows nothing if messages of level INFO are off, as with --quiet; tqdm is imported only if a bar is drawn.
+    cost: of all episodes (render.run.estimate), None if all cost 1. status: file to keep up to date for `--status`.
+    on_progress: called with the numbers of finished episodes and of all, instead of showing them.
     """
 
     def __init__(
@@ -140,58 +145,86 @@ class Progress:
         total: int,
         what: str = "rendering",
         status: StatusFile | None = None,
+        cost: float | None = None,
         on_progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        self._status = status
-        self._total = total
-        self._done = 0
-        self._on_progress = on_progress
-        self._workers = 0
+        self._total, self._what, self._status, self._on_progress = total, what, status, on_progress
+        self._estimator = Estimator(float(total) if cost is None else cost)
+        self._done = self._images = self._failed = self._workers = 0
         self._state = "running"
+        self._left: float | None = None
+        self._start = self._last = self._shown = time.monotonic()
         self._bar: Any = None
-        self._images = 0
-        self._failed = 0
-        if on_progress is None and sys.stderr.isatty():
+        if on_progress is None and sys.stderr.isatty() and log.isEnabledFor(logging.INFO):
             from tqdm import tqdm
 
-            self._bar = tqdm(total=total, desc=what, unit="ep", dynamic_ncols=True, smoothing=0.1)
+            layout = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
+            self._bar = tqdm(total=total, desc=what, dynamic_ncols=True, bar_format=layout)
 
-    def advance(self, episodes: int, images: int = 0, failed: int = 0) -> None:
-        """Count episodes, images and failures that are done since the last call."""
+    def advance(
+        self, episodes: int, images: int = 0, failed: int = 0, cost: float = 1.0, seconds: float | None = None
+    ) -> None:
+        """Count episodes, images and failures that are done since the last call.
+
+        cost: of the episodes. seconds: that a worker took for them, None for the time since the last call.
+        """
+        now = time.monotonic()
+        seconds, self._last = now - self._last if seconds is None else seconds, now
+        if episodes and failed:
+            self._estimator.dropped(cost)
+        elif episodes:
+            # The clock starts with the first episode: Ray and Blender start only once.
+            self._start = self._start if self._done else now - seconds
+            self._estimator.done(cost, seconds)
+        self._done += episodes
         self._images += images
         self._failed += failed
-        self._done += episodes
         if self._on_progress is not None and episodes:
             self._on_progress(self._done, self._total)
-        if self._bar is None:
-            return
-        elapsed = self._bar.format_dict["elapsed"]
-        if elapsed > 0:
-            parts = [f"{self._images / elapsed:.2f} images/s"]
-            parts += [f"{self._workers} workers"] if self._workers else []
-            parts += [f"{self._failed} failed"] if self._failed else []
-            parts += [self._state] if self._state != "running" else []
-            self._bar.set_postfix_str(", ".join(parts), refresh=False)
-        self._bar.update(episodes)
-
-    def tick(self, summary: Summary, workers: int, state: str) -> None:
-        """Show what is committed, how many workers are up, and the state (see render.run.status); once per second."""
-        self._workers, self._state = workers, state
         if self._bar is not None:
-            self.advance(0)
-            self._bar.refresh()
+            self._bar.update(episodes)
+
+    def tick(self, summary: Summary, workers: int, state: str, in_flight: Sequence[tuple[float, float]] = ()) -> None:
+        """Show the rate, the time that is left, how many workers are up, and the state (see above); once per second.
+
+        in_flight: cost and seconds so far of each unfinished episode.
+        """
+        self._workers, self._state = workers, state
+        self._left = self._estimator.left(time.monotonic() - self._start, in_flight)
+        if self._bar is not None:
+            self._bar.set_postfix_str(", ".join(self._facts()))
+        elif self._on_progress is None and time.monotonic() - self._shown > _LINE_SECONDS:
+            self._log()
         if self._status is not None and (self._status.due() or state != self._status.status.state):
+            self._status.status.left = self._left
             self._status.update(summary, workers, state)
+
+    def _facts(self) -> list[str]:
+        elapsed = time.monotonic() - self._start
+        facts = [f"{self._images / elapsed:.2f} images/s"] if self._images and elapsed > 0 else []
+        facts += [f"about {span(self._left)} left"] if self._left is not None else []
+        facts += [counted(self._workers, "worker")] if self._workers else []
+        facts += [f"{self._failed} failed"] if self._failed else []
+        return facts + ([self._state] if self._state != "running" else [])
+
+    def _log(self) -> None:
+        self._shown = time.monotonic()
+        done = f"{self._what}: {self._done} of {counted(self._total, 'episode')}"
+        log.info("%s", ", ".join([done, *self._facts()]))
 
     def end(self, summary: Summary) -> None:
         """Write the last status of a run."""
         if self._status is not None:
+            self._status.status.left = None
             self._status.update(summary, 0, "ended")
 
     def close(self) -> None:
-        """Leave the line as it is on the terminal."""
+        """Leave the bar as it is on the terminal, or write the last line."""
+        self._workers, self._state, self._left = 0, "running", None
         if self._bar is not None:
             self._bar.close()
+        elif self._on_progress is None:
+            self._log()
 
 
 def path_of(store: str) -> Path:
@@ -231,7 +264,8 @@ def _born(pid: int) -> str:
         return ""
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """Return a duration as text: "1 min 20 s"."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

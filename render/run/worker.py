@@ -30,6 +30,7 @@ from render.model.record import RenderKey
 from render.renderers import make_renderer
 from render.renderers.fake import FakeRenderer
 from render.run import limits
+from render.run.estimate import Work
 from render.run.worker_plan import WorkerPlan
 from render.store.rows import encode
 from scene_specs.language.scene import Scene, Settings
@@ -73,12 +74,10 @@ class Task:
         glass = settings.glass_samples > settings.samples and may_show_glass(self.episode)
         return settings.glass_samples if glass else settings.samples
 
-    @property
-    def images(self) -> int:
-        """Number of images that it will have."""
-        if isinstance(self.episode, Scene):
-            return sum(len(frame.views) for frame in self.episode.frames)
-        return sum(len(frame.views or (None,)) for frame in self.episode.frames)
+    @cached_property
+    def work(self) -> Work:
+        """Number of images that it will have, and their estimated cost."""
+        return Work.of(self.episode, self.rendered_with)
 
 
 @dataclass(frozen=True)

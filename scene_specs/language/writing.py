@@ -85,8 +85,3 @@ def unwritable(where: str, error: OSError | RuntimeError) -> UsageError:
     full = isinstance(error, OSError) and error.errno in NO_SPACE
     advice = "; free some space or choose another location, then run the command again" if full else ""
     return UsageError(f"{where}: can't be written: {reason or error}{advice}")
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: "1 episode", "2 episodes"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -15,7 +15,8 @@ from scene_specs.benchmarks.icca.verify import pictures_of_record, verify_record
 from scene_specs.language.benchmark import Episodes, Series
 from scene_specs.language.errors import Diagnostic, SpecError, UsageError
 from scene_specs.language.rendered import RenderedEpisode
-from scene_specs.language.writing import counted, create_empty_folder
+from scene_specs.language.tables import counted
+from scene_specs.language.writing import create_empty_folder
 
 
 def make_games(options: Games, episodes: Episodes) -> Series:

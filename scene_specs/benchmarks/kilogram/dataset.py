@@ -20,7 +20,7 @@ from scene_specs.language.diagnostics import preview_json
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from scene_specs.language.foreign import read_text
 from scene_specs.language.rng import generator
-from scene_specs.language.writing import counted
+from scene_specs.language.tables import counted
 
 SPLITS: tuple[str, ...] = ("train", "val", "dev", "heldout", "dense")
 # Published split sizes, of 1,016 tangrams. Validation is one annotation of each of 240 training tangrams.

@@ -12,7 +12,7 @@ from scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_d
 from scene_specs.benchmarks.kilogram.emit import Look, game_spec, picture_specs
 from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
 from scene_specs.benchmarks.kilogram.games import Rules, games
-from scene_specs.language.writing import counted
+from scene_specs.language.tables import counted
 
 _log = logging.getLogger(__name__)
 

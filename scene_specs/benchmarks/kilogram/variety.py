@@ -16,7 +16,8 @@ from scene_specs.language.atomic import write_atomic
 from scene_specs.language.benchmark import Series
 from scene_specs.language.errors import UsageError
 from scene_specs.language.rng import generator
-from scene_specs.language.writing import counted, report_write_errors
+from scene_specs.language.tables import counted
+from scene_specs.language.writing import report_write_errors
 
 Mask = NDArray[np.bool_]
 SIDE = 32

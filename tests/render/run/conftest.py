@@ -43,5 +43,6 @@ class Farm:
 
 
 @pytest.fixture
-def farm(tmp_path: Path) -> Farm:
+def farm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Farm:
+    monkeypatch.setenv("DIORAMA_CACHE", str(tmp_path / "cache"))
     return Farm(tmp_path)

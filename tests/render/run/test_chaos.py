@@ -46,7 +46,7 @@ def test_ctrl_c_twice_ends_at_once_and_leaves_a_whole_store(tmp_path: Path) -> N
     chaos.write_specs(specs)
     process = subprocess.Popen(chaos.command(specs, store, False), stderr=subprocess.PIPE, cwd=ROOT)
     deadline = time.monotonic() + 60
-    while not store.exists() or not chaos.truths(store):
+    while not (store / "_versions").exists() or not chaos.truths(store):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
@@ -72,7 +72,7 @@ def test_a_run_whose_raylet_dies_starts_ray_again_and_goes_on(tmp_path: Path, mo
         chaos.command(specs, store, False), stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
     )
     deadline = time.monotonic() + 90
-    while not store.exists() or not chaos.truths(store):
+    while not (store / "_versions").exists() or not chaos.truths(store):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.1)
     # Workers outlive their raylet by up to 20 s, but are no longer below the run.

@@ -179,7 +179,7 @@ def test_a_machine_on_which_everything_dies_stops_the_run(farm: Farm, monkeypatc
 def test_workers_a_card_are_measured(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("render.run.tuner.SECONDS", 1.0)
     monkeypatch.setattr("render.run.tuner.IMAGES", 3)
-    monkeypatch.setattr("render.run.local_ray._cores_here", lambda: 4)
+    monkeypatch.setattr("render.run.local_ray.cores_here", lambda: 4)
     # More than enough to measure with, however slowly a second worker starts; what is left then is not rendered.
     names = [f"e{k:03d}" for k in range(1000)]
     monkeypatch.setattr("render.run.loop.tune", _tune_and_interrupt)

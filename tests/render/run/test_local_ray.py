@@ -42,9 +42,11 @@ def test_a_ray_that_does_not_start_is_reported_whatever_it_says(
 SEVERAL = """
 import json, os, sys
 import ray
+from ray._private.node import Node
 from render.run.local_ray import local_ray
 
 print(json.dumps(os.listdir(os.environ["TMPDIR"])))
+parts = (Node.start_raylet, Node.start_monitor, Node.start_api_server)
 for error in (None, ValueError, KeyboardInterrupt):
     before = dict(os.environ)
     try:
@@ -53,12 +55,14 @@ for error in (None, ValueError, KeyboardInterrupt):
             lines = [open(f"/proc/{pid}/cmdline").read() for pid in os.listdir("/proc") if pid.isdigit()]
             (folder,) = [name for name in os.listdir(os.environ["TMPDIR"]) if name.startswith("ray-")]
             answer = ray.get(ray.remote(lambda: 7).remote())
-            print(json.dumps([answer, len(token), any(token in line for line in lines)]))
+            unused = [line for line in lines if folder in line and ("monitor.py" in line or "dashboard.py" in line)]
+            print(json.dumps([answer, len(token), any(token in line for line in lines), len(unused)]))
             if error:
                 raise error
     except (ValueError, KeyboardInterrupt):
         pass
     assert {name for name in os.environ if "AUTH" in name} == {name for name in before if "AUTH" in name}
+assert parts == (Node.start_raylet, Node.start_monitor, Node.start_api_server)
 print(json.dumps(os.listdir(os.environ["TMPDIR"])))
 """
 
@@ -75,6 +79,6 @@ def test_ray_starts_and_ends_repeatedly_and_leaves_nothing() -> None:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         first, *runs, last = (json.loads(line) for line in done.stdout.splitlines())
-        assert runs == [[7, 64, False]] * 3
+        assert runs == [[7, 64, False, 0]] * 3
         assert first == last == [".ray"]
         assert (Path(folder) / ".ray" / "auth_token").read_text() == "f" * 64

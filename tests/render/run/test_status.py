@@ -22,7 +22,7 @@ def asked(store: str) -> tuple[int, str]:
 
 def test_a_run_that_is_alive(tmp_path: Path) -> None:
     store = str(tmp_path / "a.lance")
-    file = StatusFile(Status(store, total=100, done=20, failed=1, images=140, workers=4, rate=3.5))
+    file = StatusFile(Status(store, total=100, done=20, failed=1, images=140, workers=4, rate=3.5, left=200.0))
     file.status.started = time.time() - 60
     file.write()
     code, text = asked(store)

@@ -1,0 +1,138 @@
+"""Estimates of work: the cost of an episode, the time that is left of a run, and the speed of this machine. No clocks.
+
+Costs are seconds of one core of the machine on which they were measured (docs/benchmarks.md); a run on another machine,
+or on a GPU, finds its own factor from its first episodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from pydantic import FiniteFloat, TypeAdapter
+
+from render.geometry.glass import expected_glass, samples_at
+from render.geometry.shapenet.loading import cache_folder
+from scene_specs.language.atomic import write_atomic
+from scene_specs.language.foreign import read_foreign
+from scene_specs.language.scene import Scene, Settings
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.stage import load_stage
+
+# Core seconds per image and per million samples; a flat image takes one sample per pixel, and a tenth of the time.
+_PER_IMAGE, _PER_MEGASAMPLE, _FLAT_SAMPLES = 0.12, 2.4, 0.1
+# Share of the image that one glass object fills, in the mean of crowds of eight (tools/bench_scaling.py).
+_GLASS_SHARE = 0.02
+# Bytes per million pixels in a store, and seconds from the command to the first episode, unless they are measured.
+_BYTES_PER_MEGAPIXEL, _START_SECONDS = 1.2e6, 4.0
+# Older measurements count half once there is this much of newer ones, in cost.
+_MEMORY = 600.0
+# Of a run of less cost, most of the time is that of the first image.
+_LEAST_COST = 5.0
+# Part of an episode for which the other workers wait at the end of a run, from simulated runs.
+_TAIL = 0.75
+_FILE = "speed.json"
+
+
+@dataclass
+class Work:
+    """Episodes to render, and when they are done, the core seconds (or GPU seconds) and bytes that they took."""
+
+    images: FiniteFloat = 0.0
+    megapixels: FiniteFloat = 0.0
+    cost: FiniteFloat = 0.0
+    seconds: FiniteFloat = 0.0
+    bytes: FiniteFloat = 0.0
+
+    @classmethod
+    def of(cls, episode: EpisodeSpec | Scene, settings: Settings) -> Work:
+        """Estimate an episode without compiling it."""
+        views = [len(frame.views or (None,)) for frame in episode.frames]
+        images, megapixels = sum(views), settings.width * settings.height / 1e6
+        samples = images * _FLAT_SAMPLES
+        if not _flat(episode):
+            glass = expected_glass(episode) if settings.glass_samples else [0.0] * len(views)
+            samples = sum(
+                count * samples_at(settings, _GLASS_SHARE * number) for count, number in zip(views, glass, strict=True)
+            )
+        return cls(images, images * megapixels, images * _PER_IMAGE + samples * megapixels * _PER_MEGASAMPLE)
+
+    def add(self, other: Work, keep: float = 1.0) -> None:
+        """Add other work to this share of what there is."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) * keep + value)
+
+
+def _flat(episode: EpisodeSpec | Scene) -> bool:
+    if isinstance(episode, Scene):
+        return episode.frames[0].pixels is not None
+    return load_stage(episode.stage).pixels == "center"
+
+
+class Estimator:
+    """Time that is left of a run, from the work that was done. total: cost of the run."""
+
+    def __init__(self, total: float) -> None:
+        self._left = total
+        self._cost = self._squares = self._seconds = 0.0
+
+    def done(self, cost: float, seconds: float) -> None:
+        """Count an episode that took a worker so many seconds."""
+        self._left -= cost
+        self._cost += cost
+        self._squares += cost**2
+        self._seconds += seconds
+
+    def dropped(self, cost: float) -> None:
+        """Count an episode that failed: its time says nothing about the others'."""
+        self._left -= cost
+
+    def left(self, elapsed: float, in_flight: Sequence[tuple[float, float]] = ()) -> float | None:
+        """Return the seconds that are left, None before the first episode is done.
+
+        elapsed: seconds since the first episode was begun. in_flight: cost and seconds so far of each unfinished one.
+        """
+        if not self._cost or not self._seconds or elapsed <= 0:
+            return None
+        speed = self._seconds / self._cost
+        begun = sum(cost for cost, _ in in_flight)
+        workers_busy = (self._seconds + sum(seconds for _, seconds in in_flight)) / elapsed
+        # What takes longer than expected is expected to end now.
+        rest = [max(cost * speed - seconds, 0.0) for cost, seconds in in_flight]
+        waiting = (self._left - begun) * speed
+        if waiting <= 1e-6 * self._seconds:
+            return max(rest, default=0.0)
+        # The workers do not end together: the last one is busy for about the mean episode, weighted by cost, longer.
+        mean = (self._squares + sum(cost**2 for cost, _ in in_flight)) / (self._cost + begun) * speed
+        return (waiting + sum(rest)) / workers_busy + _TAIL * (1 - 1 / max(len(in_flight), 1)) * mean
+
+
+def predict(work: Work, cores: int, kind: str) -> dict[str, float | bool]:
+    """Predict seconds and bytes of a run on so many cores or GPUs; `measured` if earlier runs told the speed.
+
+    kind: renderer, device and host.
+    """
+    known = _measured().get(kind, Work())
+    speed = known.seconds / known.cost if known.cost else 1.0
+    per_megapixel = known.bytes / known.megapixels if known.megapixels else _BYTES_PER_MEGAPIXEL
+    seconds = _START_SECONDS + work.cost * speed / cores if work.cost else 0.0
+    return {"seconds": round(seconds, 1), "bytes": round(work.megapixels * per_megapixel), "measured": known.cost > 0}
+
+
+def remember(done: Work, kind: str) -> None:
+    """Keep what a run took, for `predict`; older runs fade. If the cache can't be written, it is left as it is."""
+    if done.cost < _LEAST_COST:
+        return
+    known = _measured()
+    known.setdefault(kind, Work()).add(done, keep=_MEMORY / (_MEMORY + done.cost))
+    with suppress(OSError):
+        write_atomic(cache_folder() / _FILE, TypeAdapter(dict[str, Work]).dump_json(known), fsync=False)
+
+
+def _measured() -> dict[str, Work]:
+    """Read what runs on this machine took, by kind."""
+    try:
+        return TypeAdapter(dict[str, Work]).validate_json(read_foreign(cache_folder() / _FILE, 1 << 16))
+    except (OSError, ValueError):
+        return {}
