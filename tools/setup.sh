@@ -122,7 +122,7 @@ pip_with_progress() {
     seconds=$((seconds + 1))
     if [[ $((seconds % 10)) -eq 0 ]]; then
       size=$(du -sm "$venv" 2>/dev/null | cut -f 1) || true # files come and go
-      say "  ${seconds} s: ${size} MB of 1900 downloaded and installed"
+      say "  ${seconds} s: ${size} MB of about 2400 (downloads included)"
     fi
   done
   wait "$installer" || { installer=""; rm -rf "$venv/tmp"; tail -n 20 "$log" >&2; return 1; }
