@@ -17,6 +17,7 @@ from typing import IO, Any, cast
 import click
 
 from render.model.errors import DioramaError, SpecError, UsageError
+from scene_specs.language.diagnostics import counted
 from scene_specs.language.foreign import printable, without_passwords
 
 MAX_DIAGNOSTICS = 50
@@ -76,7 +77,7 @@ def report(error: DioramaError, limit: int = MAX_DIAGNOSTICS) -> None:
             log.error("%s", diagnostic)
         more = len(error.diagnostics) - limit
         if more > 0:
-            log.error("and %d more error%s (`render-specs check --json` lists all)", more, "" if more == 1 else "s")
+            log.error("and %s (`render-specs check --json` lists all)", counted(more, "more error"))
     log.debug("raised at:", exc_info=error)
 
 

@@ -14,6 +14,7 @@ import click
 from render.cli.command import report_write_errors, unwritable
 from render.model.errors import UsageError
 from scene_specs.language.atomic import atomic_path
+from scene_specs.language.diagnostics import counted as counted
 
 _Data = TypeVar("_Data")
 
@@ -114,8 +115,3 @@ def progress_bar(total: int | None, unit: str) -> Iterator[Callable[[int], None]
             bar.update(done)
 
         yield update
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: "1 episode", "2 episodes"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -12,6 +12,7 @@ from render.cli import options as opt
 from render.cli.command import log
 from render.cli.output import progress, write_lines
 from render.model.errors import AssetError, UsageError
+from scene_specs.language.diagnostics import counted
 from scene_specs.language.foreign import read_text
 
 if TYPE_CHECKING:
@@ -112,7 +113,9 @@ def _readable(names: list[str], skip: bool) -> list[str]:
                 log.warning("left out: %s", error)
     if broken and not skip:
         listed = "; ".join(broken[:5]) + (f"; and {len(broken) - 5} more" if len(broken) > 5 else "")
-        raise AssetError(f"{len(broken)} of {len(names)} models can't be read (--skip-broken omits them): {listed}")
+        raise AssetError(
+            f"{len(broken)} of {counted(len(names), 'model')} can't be read (--skip-broken omits them): {listed}"
+        )
     if broken:
-        log.info("left out %d of %d models", len(broken), len(names))
+        log.info("left out %d of %s", len(broken), counted(len(names), "model"))
     return good

@@ -90,7 +90,8 @@ def ls(
 def _ls_line(row: dict[str, Any], sort: str | None) -> str:
     kind = "/".join(str(row[name]) for name in ("benchmark", "task") if row[name] is not None) or "-"
     size = f"{row['width']}x{row['height']}"
-    facts = [kind, row["split"] or "-", f"{row['images']} images", size, row["profile"], f"attempt {row['attempt']}"]
+    images = counted(row["images"], "image")
+    facts = [kind, row["split"] or "-", images, size, row["profile"], f"attempt {row['attempt']}"]
     if sort is not None:
         facts.append(f"{row[sort]:g}" + (f": {row['where']}" if row["where"] else ""))
     return "\t".join([row["episode_id"], *facts])
@@ -140,7 +141,10 @@ def _store_facts(store: LanceReader) -> dict[str, Any]:
 
 
 def _episode_facts(record: EpisodeRecord, everything: bool) -> dict[str, Any]:
-    images = {image.name: f"{len(image.annotation.objects)} objects, {len(image.png)} bytes" for image in record.images}
+    images = {
+        image.name: f"{counted(len(image.annotation.objects), 'object')}, {len(image.png)} bytes"
+        for image in record.images
+    }
     facts: dict[str, Any] = {
         "episode": record.episode_id,
         "split": record.scene.split,
@@ -236,7 +240,7 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
     if not verdict.intact:
         rows = len(verdict.damaged) + len(verdict.unreadable)
         now = "were damaged and are deleted" if mend and not verdict.unreadable else "are damaged"
-        raise StoreError(f"{url}: {rows} of {verdict.episodes} rows {now}")
+        raise StoreError(f"{url}: {rows} of {counted(verdict.episodes, 'row')} {now}")
 
 
 def _print_verdict(url: str, verdict: Verdict, as_json: bool) -> None:

@@ -17,6 +17,7 @@ from render.geometry.outlines import corners_of, outline_of
 from render.geometry.rotation import Vec, rounded, rounded3
 from render.geometry.shapenet import canonical, load_model
 from render.geometry.solid import Stand, stand_of
+from scene_specs.language.diagnostics import counted
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
 from scene_specs.language.outlines import POLYGON, signed_area
 from scene_specs.language.scene import SceneMaterial
@@ -168,7 +169,8 @@ def _places(wanted: Sequence[Wanted], stage: Stage, keys: Keys, fail: Fail) -> l
     free = [name for name in known if name not in chosen]
     without = [k for k, want in enumerate(wanted) if want.spec.place is None and want.spec.location is None]
     if len(without) > len(free):
-        raise fail(f"{len(without)} objects without place or location, and {len(free)} free places: {', '.join(free)}")
+        objects, places = counted(len(without), "object"), counted(len(free), "free place")
+        raise fail(f"{objects} without place or location, and {places}: {', '.join(free)}")
     order = np.argsort(keys.generator("places").random(len(free)), kind="stable") if len(free) > 1 else range(len(free))
     for k, slot in zip(without, order, strict=False):
         chosen[k] = free[int(slot)]

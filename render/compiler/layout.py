@@ -16,6 +16,7 @@ from render.compiler.rng import Keys
 from render.compiler.visibility import VisibilityCounter, frame_planes
 from render.geometry.camera import Camera
 from render.geometry.rotation import Vec
+from scene_specs.language.diagnostics import counted
 from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import Stage
 
@@ -135,7 +136,9 @@ def _search(
                 if counts[row]:
                     refused[label] = refused.get(label, 0) + int(counts[row])
         tried += size
-    raise fail(f"no layout of {len(items)} objects in {limit} layouts with {search.tries} tries per object", refused)
+    raise fail(
+        f"no layout of {counted(len(items), 'object')} in {limit} layouts with {search.tries} tries per object", refused
+    )
 
 
 def lay_out(

@@ -33,6 +33,7 @@ from render.model.errors import StoreError, UsageError
 from scene_specs.importing.camera import Recovery, recover
 from scene_specs.importing.clevr import published_scenes
 from scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, SourceFile, frame_of
+from scene_specs.language.diagnostics import counted
 from scene_specs.language.foreign import read_foreign
 from scene_specs.language.scene import SceneCamera
 from scene_specs.language.spec import FrameSpec
@@ -146,7 +147,7 @@ def _recover_camera(scene: dict[str, Any], frame: FrameSpec) -> Recovery:
     stage = load_stage(STAGE).camera
     pixels = [item.get("pixel_coords") for item in scene["objects"]]
     if len(pixels) < 3:
-        raise ValueError(f"{len(pixels)} object{'' if len(pixels) == 1 else 's'}; finding the camera takes at least 3")
+        raise ValueError(f"{counted(len(pixels), 'object')}; finding the camera takes at least 3")
     if frame.pointer is not None or not all(map(_is_pixel, pixels)):
         raise ValueError("it has a pointer, or an object without pixel_coords [x, y, depth]")
     points = np.array([item.location for item in frame.objects], dtype=np.float64)

@@ -11,6 +11,7 @@ from typing import Any
 
 from render.gallery.overlay import color_of
 from render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
+from scene_specs.language.diagnostics import counted
 
 _MAX_NAMED = 8
 # Captions name the visible fraction of objects below this one.
@@ -144,7 +145,7 @@ def caption(truth: FrameAnnotation) -> str:
     parts = [_listed(visible) if len(visible) <= _MAX_NAMED else _counted(visible)]
     hidden = len(items) - len(visible)
     if hidden:
-        parts.append(f"{hidden} object{'s' if hidden > 1 else ''} out of sight")
+        parts.append(f"{counted(hidden, 'object')} out of sight")
     if pointer is not None:
         kinds = [item.shape.replace("_", " ") for item in truth.objects if item.name == pointer.name]
         targets = [description(item) for item in items if item.name == pointer.target]

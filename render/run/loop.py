@@ -24,6 +24,7 @@ from render.run.tuner import Tuner, tune, tuner_for
 from render.run.worker import Answer, Done, Failure, Task, Worker, pack
 from render.run.worker_plan import WorkerPlan
 from render.store.episode_store import EpisodeStore
+from scene_specs.language.diagnostics import counted
 
 log = logging.getLogger(__name__)
 
@@ -287,7 +288,7 @@ class RenderLoop:
         try:
             self._committed(self._committer.finish(_STOP_NOW_SECONDS))
         except StoreError as error:
-            log.warning("%d episodes were not committed: %s", self._committer.unsaved, error)
+            log.warning("%s not committed: %s", counted(self._committer.unsaved, "episode"), error)
 
     def _tick(self, now: float) -> None:
         """Once per second: report progress, tune the number of workers, announce kernel compilation."""

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from scene_specs.language.atomic import write_atomic
+from scene_specs.language.diagnostics import counted
 from scene_specs.language.foreign import printable, read_foreign
 
 if TYPE_CHECKING:
@@ -74,13 +75,13 @@ class Status:
 
     def _line(self) -> str:
         left = self.total - self.done - self.failed
-        text = f"{self.store}: {self.done} of {self.total} episodes done"
+        text = f"{self.store}: {self.done} of {counted(self.total, 'episode')} done"
         text += f", {self.failed} failed" if self.failed else ""
         if not self.alive:
             ago = _span(max(0.0, time.time() - self.written))
             how = "ended" if self.state == "ended" else "was killed or died; run the same command again to continue"
             return f"no active run; the last one {how} ({ago} ago). {text}"
-        text += f", {self.rate:.2f} images/s, {self.workers} workers"
+        text += f", {self.rate:.2f} images/s, {counted(self.workers, 'worker')}"
         elapsed = self.written - self.started
         if self.done and left > 0:
             text += f", about {_span(elapsed / self.done * left)} to go"
@@ -154,7 +155,7 @@ class Progress:
         elapsed = self._bar.format_dict["elapsed"]
         if elapsed > 0:
             parts = [f"{self._images / elapsed:.2f} images/s"]
-            parts += [f"{self._workers} workers"] if self._workers else []
+            parts += [counted(self._workers, "worker")] if self._workers else []
             parts += [f"{self._failed} failed"] if self._failed else []
             parts += [self._state] if self._state != "running" else []
             self._bar.set_postfix_str(", ".join(parts), refresh=False)

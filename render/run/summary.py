@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from render.run.worker import Failure
+from scene_specs.language.diagnostics import counted
 
 _SHOWN_FAILURES = 50
 _WHY = {
@@ -83,21 +84,21 @@ class Summary:
     def lines(self) -> list[str]:
         """Return the closing lines as text."""
         rate = f", {self.images / self.seconds:.2f} images/s" if self.images and self.seconds else ""
-        episodes, images = _counted(self.rendered, "episode"), _counted(self.images, "image")
+        episodes, images = counted(self.rendered, "episode"), counted(self.images, "image")
         text = [f"rendered {episodes} ({images}) in {self.seconds:.1f} s{rate}"]
         text += [f"  on {device}{self._episodes_on(device)}" for device in self.devices]
         if self.skipped:
             text.append(f"skipped {self.skipped} already in the store")
         if self.kept:
-            text.append(f"kept {_counted(self.kept, 'stored episode')} that differ from the request (--keep)")
+            text.append(f"kept {counted(self.kept, 'stored episode')} that differ from the request (--keep)")
         if self.replaced:
-            text.append(f"replaced {_counted(self.replaced, 'stored episode')} (--replace)")
+            text.append(f"replaced {counted(self.replaced, 'stored episode')} (--replace)")
         if self.would_replace:
-            text.append(f"would replace {_counted(self.would_replace, 'stored episode')} (--replace)")
+            text.append(f"would replace {counted(self.would_replace, 'stored episode')} (--replace)")
         text += self._worker_lines() + self._step_lines()
         if self.left:
-            why = f" after {_counted(len(self.failed), 'failure')}" if self.stopped == "failures" else ""
-            left = _counted(self.left, "episode")
+            why = f" after {counted(len(self.failed), 'failure')}" if self.stopped == "failures" else ""
+            left = counted(self.left, "episode")
             text.append(f"stopped{why} with {left} left; run the same command again to continue")
         text += [f"failed: {failure.message.splitlines()[0]}" for failure in self.failed[:_SHOWN_FAILURES]]
         more = len(self.failed) - _SHOWN_FAILURES
@@ -107,18 +108,17 @@ class Summary:
 
     def _episodes_on(self, device: str) -> str:
         count = self.device_images[device]
-        return f" ({_counted(count, 'episode')})" if count and len(self.devices) > 1 else ""
+        return f" ({counted(count, 'episode')})" if count and len(self.devices) > 1 else ""
 
     def _worker_lines(self) -> list[str]:
         lines = []
         if self.workers_per_gpu is not None:
-            lines.append(
-                f"{self.workers_per_gpu} workers per GPU, as measured (--workers-per-gpu {self.workers_per_gpu})"
-            )
+            workers = counted(self.workers_per_gpu, "worker")
+            lines.append(f"{workers} per GPU, as measured (--workers-per-gpu {self.workers_per_gpu})")
         if self.replaced_workers:
             why = ", ".join(f"{count} {_WHY[kind]}" for kind, count in self.replaced_why.items())
-            tried = f"; retried {_counted(self.retried, 'episode')}" if self.retried else ""
-            lines.append(f"replaced {_counted(self.replaced_workers, 'worker')}: {why}{tried}")
+            tried = f"; retried {counted(self.retried, 'episode')}" if self.retried else ""
+            lines.append(f"replaced {counted(self.replaced_workers, 'worker')}: {why}{tried}")
         if self.memory_peaks:
             peaks = sorted((peak >> 20 for peak in self.memory_peaks), reverse=True)
             shown = ", ".join(map(str, peaks[:8])) + (", ..." if len(peaks) > 8 else "")
@@ -135,7 +135,3 @@ class Summary:
             each, share = 1000 * seconds / self.images, seconds / total
             lines.append(f"  {step:10}{seconds:10.1f}{each:14.1f}{share:8.0%}")
         return lines
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")

@@ -19,7 +19,7 @@ from importlib import resources
 from pathlib import Path
 
 from render.model.errors import AssetError, UsageError
-from scene_specs.language.diagnostics import did_you_mean
+from scene_specs.language.diagnostics import counted, did_you_mean
 from scene_specs.language.model_names import SYNSETS, ModelName, parse_model, word_of
 
 ROOT, UP, FRONT = "DIORAMA_SHAPENET", "DIORAMA_SHAPENET_UP", "DIORAMA_SHAPENET_FRONT"
@@ -79,7 +79,7 @@ class Library:
         ids = self.models(name.category)
         if name.number:
             if name.number > len(ids):
-                raise AssetError(f"model {shape!r}: the category has {len(ids)} models in {self.root}")
+                raise AssetError(f"model {shape!r}: the category has {counted(len(ids), 'model')} in {self.root}")
             return ids[name.number - 1]
         if name.model not in ids:
             hint = did_you_mean(name.model, ids) or f"there are {len(ids)}, such as {', '.join(ids[:2])}"

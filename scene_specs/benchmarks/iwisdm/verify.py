@@ -12,6 +12,7 @@ from pydantic import BaseModel, StringConstraints, ValidationError
 from scene_specs.benchmarks.iwisdm.reader import Frames, Reading, Seen, UnreadableError, read
 from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, RenderedObject
+from scene_specs.language.diagnostics import counted
 from scene_specs.language.errors import SpecError, spec_error
 from scene_specs.language.model_names import SYNSETS, parse_model
 
@@ -42,7 +43,7 @@ def find_contradiction(task: Mapping[str, Any], frames: Frames) -> str:
         return ""
     at = next((k for k, pair in enumerate(zip(stored, found, strict=False)) if pair[0] != pair[1]), None)
     if at is None:
-        return f"{len(stored)} answers are stored for {len(found)} frames"
+        return f"found {counted(len(stored), 'stored answer')} for {counted(len(found), 'frame')}"
     return f"frame {at}: the stored answer is {stored[at]!r}, but the instruction and the frames give {found[at]!r}"
 
 
