@@ -17,8 +17,8 @@ from typing import IO, Any, cast
 import click
 
 from render.model.errors import DioramaError, SpecError, UsageError
-from scene_specs.language.diagnostics import counted
 from scene_specs.language.foreign import printable, without_passwords
+from scene_specs.language.tables import counted
 
 MAX_DIAGNOSTICS = 50
 INTERRUPTED = 130

@@ -14,7 +14,7 @@ import click
 from render.cli.command import report_write_errors, unwritable
 from render.model.errors import UsageError
 from scene_specs.language.atomic import atomic_path
-from scene_specs.language.diagnostics import counted as counted
+from scene_specs.language.tables import counted as counted
 
 _Data = TypeVar("_Data")
 

@@ -12,8 +12,8 @@ from render.cli import options as opt
 from render.cli.command import log
 from render.cli.output import progress, write_lines
 from render.model.errors import AssetError, UsageError
-from scene_specs.language.diagnostics import counted
 from scene_specs.language.foreign import read_text
+from scene_specs.language.tables import counted
 
 if TYPE_CHECKING:
     from render.geometry.shapenet import Library

@@ -17,12 +17,12 @@ from render.geometry.outlines import corners_of, outline_of
 from render.geometry.rotation import Vec, rounded, rounded3
 from render.geometry.shapenet import canonical, load_model
 from render.geometry.solid import Stand, stand_of
-from scene_specs.language.diagnostics import counted
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
 from scene_specs.language.outlines import POLYGON, signed_area
 from scene_specs.language.scene import SceneMaterial
 from scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, object_name
 from scene_specs.language.stage import Stage, StageDefaults, StagePlace
+from scene_specs.language.tables import counted
 from scene_specs.language.vocabulary import linear_of_srgb
 
 Fail = Callable[[str], Exception]

@@ -16,9 +16,9 @@ from render.compiler.rng import Keys
 from render.compiler.visibility import VisibilityCounter, frame_planes
 from render.geometry.camera import Camera
 from render.geometry.rotation import Vec
-from scene_specs.language.diagnostics import counted
 from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import Stage
+from scene_specs.language.tables import counted
 
 # Layouts computed together: few at first, because one of the first usually succeeds.
 _BATCHES = (4, 8, 16, 32)

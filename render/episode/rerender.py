@@ -21,8 +21,8 @@ from render.model.record import EpisodeRecord, RenderKey
 from render.renderers.factory import make_renderer
 from render.run.limits import KERNEL_SECONDS, timeout_of
 from render.run.options import RunOptions
-from scene_specs.language.diagnostics import counted
 from scene_specs.language.scene import Scene
+from scene_specs.language.tables import counted
 
 __all__ = ["EpisodeRequest", "EpisodeResult", "render_again"]
 

@@ -33,11 +33,11 @@ from render.model.errors import StoreError, UsageError
 from scene_specs.importing.camera import Recovery, recover
 from scene_specs.importing.clevr import published_scenes
 from scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, SourceFile, frame_of
-from scene_specs.language.diagnostics import counted
 from scene_specs.language.foreign import read_foreign
 from scene_specs.language.scene import SceneCamera
 from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import load_stage
+from scene_specs.language.tables import counted
 from scene_specs.language.vocabulary import SIZES
 
 FORMAT_VERSION = 1

@@ -33,8 +33,8 @@ from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
 from scene_specs.benchmarks.kilogram.games import SIZE
-from scene_specs.language.diagnostics import counted
 from scene_specs.language.stage import load_stage
+from scene_specs.language.tables import counted
 
 _IMAGE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _COLUMNS = ("annotation", "full_annotation", "ann_num_parts", "full_ann_num_parts", "tangram", "image")

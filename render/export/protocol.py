@@ -11,7 +11,7 @@ from render.export.atomic_output import FileConflictError
 from render.model.errors import ConflictError, DioramaError, SpecError, StoreError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader, read_each
-from scene_specs.language.diagnostics import counted
+from scene_specs.language.tables import counted
 
 # Episodes in memory at once; seven images take about half a megabyte.
 _CHUNK = 32

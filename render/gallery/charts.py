@@ -12,7 +12,7 @@ from typing import NamedTuple
 from render.gallery.canvas import Bitmap, Canvas, Point, Svg
 from render.gallery.typography import fitting, font
 from render.store.analysis.stats import Distribution, Key, Stats
-from scene_specs.language.diagnostics import counted
+from scene_specs.language.tables import counted
 
 _INK, _FAINT, _GRID = "#202428", "#6e747a", "#e3e6e9"
 # Okabe and Ito's palette, which color-blind readers can distinguish, ordered by contrast.

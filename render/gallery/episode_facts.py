@@ -11,7 +11,7 @@ from typing import Any
 
 from render.gallery.overlay import color_of
 from render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
-from scene_specs.language.diagnostics import counted
+from scene_specs.language.tables import counted
 
 _MAX_NAMED = 8
 # Captions name the visible fraction of objects below this one.

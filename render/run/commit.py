@@ -12,7 +12,7 @@ from render.model.errors import ConflictError, StoreError
 from render.run.worker import Done, Failure
 from render.store.episode_store import EpisodeStore, ids_filter
 from render.store.rows import decode
-from scene_specs.language.diagnostics import counted
+from scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from render.model.errors import DioramaError
-from scene_specs.language.diagnostics import counted
+from scene_specs.language.tables import counted
 
 # Shared library that bpy loads -> Debian package that has it.
 LIBRARIES = {

@@ -24,7 +24,7 @@ from render.run.tuner import Tuner, tune, tuner_for
 from render.run.worker import Answer, Done, Failure, Task, Worker, pack
 from render.run.worker_plan import WorkerPlan
 from render.store.episode_store import EpisodeStore
-from scene_specs.language.diagnostics import counted
+from scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 

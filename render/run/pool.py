@@ -19,7 +19,7 @@ from render.run.events import EventLog
 from render.run.options import RunOptions
 from render.run.worker import Failure, Ready, Task, Worker, start_actor, stderr_tail
 from render.run.worker_plan import WorkerPlan
-from scene_specs.language.diagnostics import counted
+from scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 

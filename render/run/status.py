@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from scene_specs.language.atomic import write_atomic
-from scene_specs.language.diagnostics import counted
 from scene_specs.language.foreign import printable, read_foreign
+from scene_specs.language.tables import counted
 
 if TYPE_CHECKING:
     from render.run.summary import Summary

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from render.run.worker import Failure
-from scene_specs.language.diagnostics import counted
+from scene_specs.language.tables import counted
 
 _SHOWN_FAILURES = 50
 _WHY = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from render.run.options import RunOptions
 from render.run.pool import Pool
 from render.run.worker_plan import MOST_PER_GPU, WorkerPlan
-from scene_specs.language.diagnostics import counted
+from scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from render.model.errors import DeviceError, UsageError
 from render.run.options import RunOptions
-from scene_specs.language.diagnostics import counted
+from scene_specs.language.tables import counted
 
 # Beyond this number of workers per GPU, the CPU work or the GPU's memory is the bottleneck.
 MOST_PER_GPU = 8

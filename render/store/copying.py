@@ -8,7 +8,7 @@ from typing import Literal
 
 from render.model.errors import ConflictError, StoreError
 from render.store.episode_store import BATCH_ROWS, EpisodeReader, EpisodeStore, read_each, short_columns
-from scene_specs.language.diagnostics import counted
+from scene_specs.language.tables import counted
 
 Differing = Literal["error", "newest", "keep", "replace"]
 _SHOWN = 5

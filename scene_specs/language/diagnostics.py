@@ -54,11 +54,6 @@ def preview_json(value: Any, longest: int = 60) -> str:
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 episode", "2 episodes"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def did_you_mean(word: object, known: Iterable[str]) -> str:
     """Return `did you mean ...?` with the known word nearest to `word`, "" if none is near."""
     if not isinstance(word, str):

@@ -1,4 +1,4 @@
-"""Tables as text, for terminals and Markdown."""
+"""Tables and counts as text."""
 
 from __future__ import annotations
 
@@ -18,3 +18,8 @@ def markdown_table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> 
     """A Markdown table with a line break at its end."""
     lines = [f"| {' | '.join(map(str, row))} |" for row in (head, *rows)]
     return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]]) + "\n"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 episode", "2 episodes"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

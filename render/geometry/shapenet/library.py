@@ -19,8 +19,9 @@ from importlib import resources
 from pathlib import Path
 
 from render.model.errors import AssetError, UsageError
-from scene_specs.language.diagnostics import counted, did_you_mean
+from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.model_names import SYNSETS, ModelName, parse_model, word_of
+from scene_specs.language.tables import counted
 
 ROOT, UP, FRONT = "DIORAMA_SHAPENET", "DIORAMA_SHAPENET_UP", "DIORAMA_SHAPENET_FRONT"
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")

@@ -33,7 +33,7 @@ from render.store.lance.errors import LANCE_ERRORS, is_conflict, translate_error
 from render.store.lance.location import check_conditional_put, probe_location
 from render.store.lance.reader import LanceReader, find_dataset, open_dataset
 from render.store.rows import decode, table_of
-from scene_specs.language.diagnostics import counted
+from scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")

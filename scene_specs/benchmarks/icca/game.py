@@ -19,9 +19,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph
 from scene_specs.benchmarks.user_files import parse_json
-from scene_specs.language.diagnostics import counted
 from scene_specs.language.errors import check_choice, spec_error
 from scene_specs.language.rng import generator
+from scene_specs.language.tables import counted
 
 TRIALS = 24
 REPETITIONS = 6

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, unequal_repetition
 from scene_specs.benchmarks.icca.play import Setup, Trial, label_of
 from scene_specs.benchmarks.user_files import parse_json
-from scene_specs.language.diagnostics import counted
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from scene_specs.language.foreign import read_text
+from scene_specs.language.tables import counted
 
 FORMAT_VERSION = 1
 # A file of something else is not read to its end, whatever its size.

@@ -17,8 +17,8 @@ from scene_specs.benchmarks.icca.referring_expressions import (
 )
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json, graph_of, is_true_of, others_of
 from scene_specs.benchmarks.rendered import RenderedEpisode
-from scene_specs.language.diagnostics import counted
 from scene_specs.language.errors import spec_error
+from scene_specs.language.tables import counted
 
 
 def verify_spec(data: dict[str, Any]) -> str:

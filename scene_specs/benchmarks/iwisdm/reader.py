@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scene_specs.language.diagnostics import counted
+from scene_specs.language.tables import counted
 
 # The visible properties of an object: property -> value.
 Seen = Mapping[str, str]

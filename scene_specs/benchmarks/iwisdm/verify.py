@@ -12,9 +12,9 @@ from pydantic import BaseModel, StringConstraints, ValidationError
 from scene_specs.benchmarks.iwisdm.reader import Frames, Reading, Seen, UnreadableError, read
 from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, RenderedObject
-from scene_specs.language.diagnostics import counted
 from scene_specs.language.errors import SpecError, spec_error
 from scene_specs.language.model_names import SYNSETS, parse_model
+from scene_specs.language.tables import counted
 
 _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")
 _Property = Literal["location", "category", "identity", "view_angle"]

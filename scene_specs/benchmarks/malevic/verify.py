@@ -11,8 +11,8 @@ from scene_specs.benchmarks.malevic.sets import SETS, Set
 from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, Areas, area_of, circle_of
 from scene_specs.benchmarks.malevic.table import footprint
 from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, mask_of
-from scene_specs.language.diagnostics import counted
 from scene_specs.language.errors import spec_error
+from scene_specs.language.tables import counted
 
 # Tolerance of sizes in a spec; the next size class is at least 16 % larger.
 _NEAR = 1e-3
