@@ -103,7 +103,6 @@ def _print_status(ctx: click.Context, _param: click.Parameter, value: str | None
     help="Show the progress of a run and exit.",
 )
 @opt.as_json
-@opt.verbose
 def main(
     specs: tuple[str, ...],
     store: str | None,

@@ -41,7 +41,6 @@ from render.cli.output import print_json
 @opt.shapenet
 @opt.renderer
 @opt.as_json
-@opt.verbose
 def main(store: str | None, episode_id: str | None, as_json: bool, **options: Any) -> None:
     """Inspect an episode, or render it again.
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 @opt.at
 @click.option("--shard-size", type=opt.Number(1), help="Episodes per file, if sharded [default: by format].")
 @click.option("--list-formats", is_flag=True, help="List the formats and exit.")
-@opt.verbose
 def main(
     source: str | None,
     name: str,
@@ -70,15 +69,20 @@ def main(
         from render.store.episode_store import condition
 
         options = replace(options, where=condition(where, splits=splits))
-        report = _export_store(export, source or opt.default_store(), at, out, options)
+        report = _export_store(export, source or opt.default_store(), at, splits, out, options)
     skipped = f", skipped {report.skipped} already there" if report.skipped else ""
     click.echo(f"exported {counted(report.exported, 'episode')} to {out}{skipped}")
     if error := report.error():
         raise error
 
 
-def _export_store(export: Exporter, url: str, at: str | None, out: Path, options: ExportOptions) -> ExportReport:
+def _export_store(
+    export: Exporter, url: str, at: str | None, splits: tuple[str, ...], out: Path, options: ExportOptions
+) -> ExportReport:
+    from render.store.episode_store import check_splits
+
     store = opt.open_reader(url, at)
+    check_splits(store, splits)
     count = store.count(options.where)
     with progress_bar(count if options.limit is None else min(options.limit, count), "episodes") as progress:
         report = export(store, out, options, progress)

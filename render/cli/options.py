@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from render.cli.command import set_up_logging
-
 if TYPE_CHECKING:
     from render.store.lance.reader import LanceReader
 
@@ -85,10 +83,6 @@ def parse_size(_ctx: click.Context, _param: click.Parameter, value: str | None) 
     return (int(width), int(height))
 
 
-def _set_verbosity(_ctx: click.Context, _param: click.Parameter, value: int) -> None:
-    set_up_logging(value)
-
-
 def _set_shapenet(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
     """Set $DIORAMA_SHAPENET, which every reader of models uses, until the command ends."""
     if value is None:
@@ -122,10 +116,6 @@ def limit(noun: str, most: float = sys.float_info.max) -> Callable[[_Decorated],
     return click.option("--limit", type=Number(0, most), help=f"Maximum number of {noun} [default: all].")
 
 
-verbose = click.option(
-    "-v", "--verbose", count=True, is_eager=True, expose_value=False, callback=_set_verbosity, default=0,
-    show_default=False, help="Print verbose output; repeat to include libraries.",
-)  # fmt: skip
 shapenet = click.option(
     "--shapenet", metavar="DIR", type=click.Path(exists=True, file_okay=False), is_eager=True, expose_value=False,
     callback=_set_shapenet,

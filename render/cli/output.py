@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import IO, Any, TypeVar
 
 import click
 
-from render.cli.command import report_write_errors, unwritable
+from render.cli.command import log, report_write_errors, unwritable
 from render.model.errors import UsageError
 from scene_specs.language.atomic import atomic_path
 from scene_specs.language.tables import counted as counted
@@ -97,11 +98,16 @@ def write_specs(out: Path | None, specs: Iterable[Any], unit: str, total: int | 
     write_lines(out, (json.dumps(spec, separators=(",", ":")) for spec in specs), unit, total)
 
 
+def _no_bar() -> bool | None:
+    """True with --quiet; None lets tqdm decide: it shows a bar on a terminal."""
+    return None if log.isEnabledFor(logging.INFO) else True
+
+
 def progress(items: Iterable[_Data], unit: str, total: int | None = None) -> Iterator[_Data]:
     """Iterate with a progress bar on a terminal, shown after two seconds."""
     from tqdm import tqdm
 
-    yield from tqdm(items, total=total, unit=f" {unit}", delay=2, disable=None)
+    yield from tqdm(items, total=total, unit=f" {unit}", delay=2, disable=_no_bar())
 
 
 @contextmanager
@@ -109,7 +115,7 @@ def progress_bar(total: int | None, unit: str) -> Iterator[Callable[[int], None]
     """Show a progress bar as `progress` does; call the yielded function with the number of items done since."""
     from tqdm import tqdm
 
-    with tqdm(total=total, unit=f" {unit}", delay=2, disable=None) as bar:
+    with tqdm(total=total, unit=f" {unit}", delay=2, disable=_no_bar()) as bar:
 
         def update(done: int) -> None:
             bar.update(done)

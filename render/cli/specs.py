@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 @click.group(cls=DioramaGroup)
-@opt.verbose
 def main() -> None:
     """Generate, check, compile and import scene specs.
 

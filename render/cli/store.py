@@ -29,7 +29,6 @@ _MAX_DAMAGED = 20
 
 
 @click.group(cls=DioramaGroup)
-@opt.verbose
 def main() -> None:
     """Inspect, check and maintain a dataset store.
 
@@ -116,7 +115,7 @@ def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
     for name, value in facts.items():
         if isinstance(value, dict):
             value = ", ".join(f"{key} {count}" for key, count in value.items()) or "none"
-        click.echo(f"{name + ':':<12}{value}")
+        click.echo(f"{name + ':':<12}{'-' if value is None else value}")
     if record is not None:
         click.echo("\n".join(text_table(_OBJECT_COLUMNS, _object_rows(record))))
 
@@ -186,12 +185,12 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
     """Write EPISODES as folders of PNG and JSON."""
     from render.export.folder import export
     from render.export.protocol import ExportOptions
-    from render.store.episode_store import ids_filter
+    from render.store.episode_store import ids_filter, unknown_id
 
     store = opt.open_reader(url, at)
-    missing = [episode for episode in episodes if not store.exists(episode)]
-    if missing:
-        raise StoreError(f"{url}: episode {missing[0]} is not in the store; `render-store ls {url}` lists all")
+    for episode in episodes:
+        if not store.exists(episode):
+            raise StoreError(unknown_id(store, episode))
     report = export(store, out, ExportOptions(overwrite, where=ids_filter(episodes)), lambda done: None)
     click.echo(f"wrote {counted(report.exported, 'episode')} to {out}, skipped {report.skipped} already there")
     if error := report.error():

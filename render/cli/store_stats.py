@@ -80,14 +80,20 @@ def _lines(found: Stats) -> Iterator[str]:
 
 
 def _nonempty_rows(item: Distribution) -> list[tuple[str, list[Key]]]:
-    """The bars of a chart, without the empty bars at its start and end."""
+    """The bars of a chart without empty ones at its start and end; `...` for several empty ones between others."""
     from render.gallery.charts import bars
 
     rows = bars(item)
     filled = [
         k for k, (_, keys) in enumerate(rows) if any(counter[key] for counter in item.counts.values() for key in keys)
     ]
-    return rows[filled[0] : filled[-1] + 1]
+    shown: list[tuple[str, list[Key]]] = []
+    for k in range(filled[0], filled[-1] + 1):
+        if k in filled or (k - 1 in filled and k + 1 in filled):
+            shown.append(rows[k])
+        elif k - 1 in filled:
+            shown.append(("...", []))
+    return shown
 
 
 def _bars(item: Distribution) -> Iterator[str]:

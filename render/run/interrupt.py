@@ -17,9 +17,14 @@ class Interrupts:
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> Interrupts:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, self._handle)
+        self.install()
         return self
+
+    def install(self) -> None:
+        """Install the handlers, again if need be: `ray.init` puts its own in the place of that for SIGTERM."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before = signal.signal(number, self._handle)
+            self._before.setdefault(number, before)
 
     def __exit__(self, *_: object) -> None:
         for number, before in self._before.items():

@@ -21,7 +21,7 @@ from ray._private import worker as ray_worker
 from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]  # missing in its stubs
 from ray.job_config import JobConfig
 
-from render.model.errors import RenderError, UsageError
+from render.model.errors import DeviceError, RenderError
 from render.run.pool import first_line
 from render.run.worker_plan import Node
 
@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 _OBJECT_STORE_BYTES = 512 * 2**20
 # A Unix socket's path has 107 characters at most, of which those of Ray and of the private folder take up to 79.
 _LONGEST_FOLDER = 28
+_CONNECT_SECONDS = 10
 _QUIET: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "logging_level": logging.ERROR}
 
 
@@ -96,13 +97,27 @@ def _reread_token() -> None:
     AuthenticationTokenLoader.instance().reset_cache()
 
 
+@contextmanager
+def _temporary_files_in(folder: Path) -> Iterator[None]:
+    """Make processes that start meanwhile, the workers among them, put temporary files here: they go with the run."""
+    folder.mkdir()
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = str(folder)
+    try:
+        yield
+    finally:
+        os.environ.pop("TMPDIR")
+        if before is not None:
+            os.environ["TMPDIR"] = before
+
+
 def _job() -> JobConfig:
     """Let workers search the working directory for modules only if this process does: it may hold others' files."""
     return JobConfig(_client_job="" not in sys.path and str(Path.cwd()) not in sys.path)
 
 
 def _start_here(gpus: int | None, folder: Path) -> None:
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _temporary_files_in(folder / "t"):
         # Ray forks and calls exec immediately, so the locks of Lance are not inherited.
         warnings.filterwarnings("ignore", message="lance is not fork-safe")
         try:
@@ -133,7 +148,7 @@ def _start_here(gpus: int | None, folder: Path) -> None:
 def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> Iterator[list[Node]]:
     """Connect to Ray and yield its nodes: this machine, or those of the cluster at `address` (see `ray.init`).
 
-    Raises UsageError if no cluster answers at the address.
+    Raises DeviceError if no cluster answers at the address.
     """
     if address is None:
         with local_ray(logical_gpus) as gpus:
@@ -142,16 +157,24 @@ def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> It
         return
     _quieten()
     try:
+        _check_reachable(address)
         ray.init(address=address, job_config=_job(), **_QUIET)
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise UsageError(
-            f"--address {address}: no Ray cluster answers there: {first_line(error)} "
+    except (ConnectionError, RuntimeError, ValueError, OSError, OverflowError) as error:
+        raise DeviceError(
+            f"--address {address}: no Ray cluster answers there: {first_line(error).rstrip('.')}. "
             f"Check with `ray status --address {address}`; leave out --address to render on this machine"
         ) from error
     try:
         yield nodes_of_cluster()
     finally:
         ray.shutdown()
+
+
+def _check_reachable(address: str) -> None:
+    """Connect to HOST:PORT. Raises OSError, OverflowError. Ray itself would try for many minutes, and log each try."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
 
 
 def nodes_of_cluster() -> list[Node]:

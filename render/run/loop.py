@@ -222,7 +222,8 @@ class RenderLoop:
     def _failed(self, failure: Failure, episodes: int) -> None:
         """Count a failure. episodes: 1, or 0 if the progress bar has counted the episode as rendered before."""
         failure = replace(failure, message=failure.message[:_LONGEST_MESSAGE])
-        log.warning("failed: %s", failure.message)
+        # The summary lists failures for everybody.
+        log.debug("failed: %s", failure.message)
         self._events.write("episode-failed", episode=failure.episode_id, kind=failure.kind, message=failure.message)
         self.summary.failed.append(failure)
         self._progress.advance(episodes, 0, 1)

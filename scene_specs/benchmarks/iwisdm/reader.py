@@ -18,8 +18,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scene_specs.language.tables import counted
-
 # The visible properties of an object: property -> value.
 Seen = Mapping[str, str]
 Frames = Sequence[Sequence[Seen]]
@@ -177,7 +175,7 @@ def _read(text: str, frames: Frames) -> Reading:
             due.setdefault(frame, []).append(reading.question())
         reading.take(" ")
     if frame != len(frames) - 1:
-        raise UnreadableError(f"the text ends at frame {frame}; expected {counted(len(frames), 'frame')}")
+        raise UnreadableError(f"the text ends at frame {frame}; there are {len(frames)} frames")
     answers = tuple("; ".join(due[k]) if k in due else "null" for k in range(len(frames)))
     return Reading(answers, tuple(reading.branches))
 

@@ -43,7 +43,7 @@ def find_contradiction(task: Mapping[str, Any], frames: Frames) -> str:
         return ""
     at = next((k for k, pair in enumerate(zip(stored, found, strict=False)) if pair[0] != pair[1]), None)
     if at is None:
-        return f"found {counted(len(stored), 'stored answer')} for {counted(len(found), 'frame')}"
+        return f"{counted(len(stored), 'answer')} stored for {counted(len(found), 'frame')}"
     return f"frame {at}: the stored answer is {stored[at]!r}, but the instruction and the frames give {found[at]!r}"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import ray
 
-from render.model.errors import RenderError, UsageError
+from render.model.errors import DeviceError, RenderError
 from render.run.local_ray import local_ray, ray_nodes
 
 
@@ -35,7 +35,7 @@ def test_a_ray_that_does_not_start_is_reported_whatever_it_says(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     with pytest.raises(RenderError, match=r"No such file.*none.*Set TMPDIR"), local_ray():
         pass
-    with pytest.raises(UsageError, match="no Ray cluster answers there: RuntimeError"), ray_nodes("far:1"):
+    with pytest.raises(DeviceError, match=r"no Ray cluster answers there: RuntimeError\."), ray_nodes("far"):
         pass
 
 
