@@ -49,9 +49,7 @@ fetch_python() {
 python_advice() {
   local sudo=""
   if [[ $(id -u) -ne 0 ]]; then sudo="sudo "; fi
-  if [[ -n ${PYTHON:-} ]]; then
-    echo "PYTHON must name one, as in PYTHON=/usr/bin/python3.11"
-  elif ! command -v apt-get >/dev/null; then
+  if ! command -v apt-get >/dev/null; then
     echo "Install uv, which brings one (https://docs.astral.sh/uv/), then run this again. README.md lists systems."
   elif grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release; then
     echo "Run:  ${sudo}apt-get update && ${sudo}apt-get install -y python3.11 python3.11-venv  then run this again."

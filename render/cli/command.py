@@ -149,7 +149,10 @@ _COMMON_OPTIONS = {
         "-q", "--quiet", is_flag=True, is_eager=True, expose_value=False, callback=_set_verbosity,
         help="Print no progress and no notices.",
     ),
-    "--version": click.version_option(__version__, message="%(prog)s %(version)s", help="Show the version and exit."),
+    # One for each command: click keeps the name of the program that asked first.
+    "--version": lambda command: click.version_option(
+        __version__, message="%(prog)s %(version)s", help="Show the version and exit."
+    )(command),
 }  # fmt: skip
 
 

@@ -7,9 +7,11 @@ import multiprocessing
 import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from logging.handlers import QueueHandler
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, TypeVar
 
 from render.model.errors import DioramaError, RenderError
@@ -23,15 +25,13 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
     what: begins the message. Blender may hang in C code that holds the interpreter's lock, where no thread and no
     signal handler of Python runs, or when it exits.
     """
-    if "bpy" in sys.modules:
-        # Blender changes sys.path, and a new process that took it over would not find Blender. Commands have none yet.
-        return function(*arguments)
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     levels = {name: logging.getLogger(name).level for name in ("", "diorama", "render", "scene_specs")}
     sent = (sender, seconds, levels, function, arguments)
     child = context.Process(target=_send_result, args=sent, daemon=True)
-    child.start()
+    with _path_without_blender():
+        child.start()
     sender.close()
     try:
         while isinstance(answer := receiver.recv(), logging.LogRecord):
@@ -48,6 +48,19 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
         raise answer
     result: _Result = answer
     return result
+
+
+@contextmanager
+def _path_without_blender() -> Iterator[None]:
+    """Hide the folders that `import bpy` adds to sys.path: a process that took them over would not find Blender."""
+    before = list(sys.path)
+    file = getattr(sys.modules.get("bpy"), "__file__", None)
+    if file:
+        sys.path[:] = [path for path in before if not Path(path).is_relative_to(Path(file).parent)]
+    try:
+        yield
+    finally:
+        sys.path[:] = before
 
 
 class _Sender(QueueHandler):
