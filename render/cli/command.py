@@ -9,7 +9,7 @@ import errno
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import IO, Any, cast
@@ -140,7 +140,12 @@ def _set_verbosity(_ctx: click.Context, param: click.Parameter, value: int) -> N
         set_up_logging(-1 if param.name == "quiet" else value)
 
 
-_COMMON_OPTIONS = {
+def _add_version(command: click.Command) -> click.Command:
+    # A new option for each command: click keeps in it the name of the program that asked first.
+    return click.version_option(__version__, message="%(prog)s %(version)s", help="Show the version and exit.")(command)
+
+
+_COMMON_OPTIONS: dict[str, Callable[[click.Command], Any]] = {
     "--verbose": click.option(
         "-v", "--verbose", count=True, is_eager=True, expose_value=False, callback=_set_verbosity, default=0,
         show_default=False, help="Print verbose output; repeat to include libraries.",
@@ -149,10 +154,7 @@ _COMMON_OPTIONS = {
         "-q", "--quiet", is_flag=True, is_eager=True, expose_value=False, callback=_set_verbosity,
         help="Print no progress and no notices.",
     ),
-    # One for each command: click keeps the name of the program that asked first.
-    "--version": lambda command: click.version_option(
-        __version__, message="%(prog)s %(version)s", help="Show the version and exit."
-    )(command),
+    "--version": _add_version,
 }  # fmt: skip
 
 

@@ -12,8 +12,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = (
-    "bash", "dirname", "mktemp", "cksum", "rm", "sed", "paste", "id", "rmdir", "head", "grep", "cat", "flock", "cut", "du", "mkdir", "mv", "ln",
-    "sleep", "tail")  # fmt: skip
+    *("bash", "cat", "cksum", "cut", "dirname", "du", "flock", "grep", "head", "id", "ln", "mkdir", "mktemp", "mv"),
+    *("paste", "rm", "rmdir", "sed", "sleep", "tail"),
+)
 
 
 @pytest.fixture

@@ -22,5 +22,5 @@ def test_the_limit_holds_where_blender_was_imported(monkeypatch: pytest.MonkeyPa
     monkeypatch.syspath_prepend(added)
     assert added not in run_within(60, "episode a", _path)
     assert added in sys.path
-    with pytest.raises(RenderError, match="episode a: rendering took longer than 0.5 s"):
+    with pytest.raises(RenderError, match=r"episode a: rendering took longer than 0\.5 s"):
         run_within(0.5, "episode a", time.sleep, 60)
