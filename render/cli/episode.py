@@ -45,7 +45,8 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
 
     Renders episode ID of STORE from its stored Scene and writes images, overlays and truth. Prints "identical", or how
     far the images differ from the stored ones and what changed since: versions, device, settings, assets. With --from,
-    omit STORE; ID selects one of several episodes of the file. If only ID is given, STORE is $DIORAMA_STORE or ./diorama.lance.
+    omit STORE; ID selects one of several episodes of the file. If only ID is given, STORE is $DIORAMA_STORE or
+    ./diorama.lance.
 
     --sheet and --plan alone show the stored episode without rendering. --set changes one value and keeps everything
     else where the compiler placed it; a change that breaks a stated relation is an error. Paths may use names:
