@@ -14,6 +14,7 @@ from render.cli.output import counted, progress_bar
 
 if TYPE_CHECKING:
     from render.export.protocol import Exporter, ExportOptions, ExportReport
+    from render.store.lance.reader import LanceReader
 
 
 @click.command(cls=DioramaCommand)
@@ -69,20 +70,15 @@ def main(
         from render.store.episode_store import condition
 
         options = replace(options, where=condition(where, splits=splits))
-        report = _export_store(export, source or opt.default_store(), at, splits, out, options)
+        store = opt.open_reader(source or opt.default_store(), at, splits)
+        report = _export_store(export, store, out, options)
     skipped = f", skipped {report.skipped} already there" if report.skipped else ""
     click.echo(f"exported {counted(report.exported, 'episode')} to {out}{skipped}")
     if error := report.error():
         raise error
 
 
-def _export_store(
-    export: Exporter, url: str, at: str | None, splits: tuple[str, ...], out: Path, options: ExportOptions
-) -> ExportReport:
-    from render.store.episode_store import check_splits
-
-    store = opt.open_reader(url, at)
-    check_splits(store, splits)
+def _export_store(export: Exporter, store: LanceReader, out: Path, options: ExportOptions) -> ExportReport:
     count = store.count(options.where)
     with progress_bar(count if options.limit is None else min(options.limit, count), "episodes") as progress:
         report = export(store, out, options, progress)

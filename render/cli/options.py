@@ -97,11 +97,17 @@ def default_store() -> str:
     return os.environ.get("DIORAMA_STORE") or "diorama.lance"
 
 
-def open_reader(url: str, at: str | None = None) -> LanceReader:
-    """Open a store at its newest version, or at a version number or tag. Raises StoreError."""
-    from render.store import open_at, open_store
+def open_reader(url: str, at: str | None = None, splits: Sequence[str] = ()) -> LanceReader:
+    """Open a store at its newest version, or at a version number or tag.
 
-    return open_store(url) if at is None else open_at(url, at)
+    Raises StoreError, and UsageError for a split that no episode has.
+    """
+    from render.store import open_at, open_store
+    from render.store.episode_store import check_splits
+
+    store = open_store(url) if at is None else open_at(url, at)
+    check_splits(store, splits)
+    return store
 
 
 def choice(

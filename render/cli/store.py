@@ -140,10 +140,8 @@ def _store_facts(store: LanceReader) -> dict[str, Any]:
 
 
 def _episode_facts(record: EpisodeRecord, everything: bool) -> dict[str, Any]:
-    images = {
-        image.name: f"{counted(len(image.annotation.objects), 'object')}, {len(image.png)} bytes"
-        for image in record.images
-    }
+    size = {image.name: counted(len(image.annotation.objects), "object") for image in record.images}
+    images = {image.name: f"{size[image.name]}, {len(image.png)} bytes" for image in record.images}
     facts: dict[str, Any] = {
         "episode": record.episode_id,
         "split": record.scene.split,

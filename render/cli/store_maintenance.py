@@ -113,12 +113,9 @@ def copy(source: str, target: str, at: str | None, differing: Any, **filters: An
     (error), use the later attempt (newest), keep TARGET's episode, or replace it with SOURCE's.
     """
     from render.store import copying, open_or_create
-    from render.store.episode_store import check_splits
     from render.store.episode_store import condition as combine
 
-    opened = opt.open_reader(source, at)
-    check_splits(opened, filters["splits"])
-    into = open_or_create(target)
+    opened, into = opt.open_reader(source, at, filters["splits"]), open_or_create(target)
     condition = combine(**filters)
     with progress_bar(opened.count(condition), "episodes") as progress:
         done = copying.copy(opened, into, condition, differing, progress)

@@ -84,16 +84,11 @@ def _nonempty_rows(item: Distribution) -> list[tuple[str, list[Key]]]:
     from render.gallery.charts import bars
 
     rows = bars(item)
-    filled = [
-        k for k, (_, keys) in enumerate(rows) if any(counter[key] for counter in item.counts.values() for key in keys)
-    ]
-    shown: list[tuple[str, list[Key]]] = []
-    for k in range(filled[0], filled[-1] + 1):
-        if k in filled or (k - 1 in filled and k + 1 in filled):
-            shown.append(rows[k])
-        elif k - 1 in filled:
-            shown.append(("...", []))
-    return shown
+    counts = [sum(counter[key] for counter in item.counts.values() for key in keys) for _, keys in rows]
+    filled = [k for k, count in enumerate(counts) if count]
+    # A single empty bar stays; of several, only the first, as dots.
+    kept = [k for k in range(filled[0], filled[-1] + 1) if counts[k] or counts[k - 1]]
+    return [rows[k] if counts[k] or counts[k + 1] else ("...", []) for k in kept]
 
 
 def _bars(item: Distribution) -> Iterator[str]:

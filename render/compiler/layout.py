@@ -136,9 +136,8 @@ def _search(
                 if counts[row]:
                     refused[label] = refused.get(label, 0) + int(counts[row])
         tried += size
-    raise fail(
-        f"no layout of {counted(len(items), 'object')} in {limit} layouts with {search.tries} tries per object", refused
-    )
+    objects = counted(len(items), "object")
+    raise fail(f"no layout of {objects} in {limit} layouts with {search.tries} tries per object", refused)
 
 
 def lay_out(

@@ -46,7 +46,7 @@ def local_ray(gpus: int | None = None) -> Iterator[int]:
         return
     _quieten()
     folder = _private_folder()
-    with _loopback_only():
+    with _private_settings(folder):
         _start_here(gpus, folder)
         try:
             yield _gpus_seen()
@@ -67,9 +67,14 @@ def _private_folder() -> Path:
 
 
 @contextmanager
-def _loopback_only() -> Iterator[None]:
-    """Let Ray listen on 127.0.0.1 only, with a token that is in no file; undo the settings afterwards."""
+def _private_settings(folder: Path) -> Iterator[None]:
+    """Let Ray listen on 127.0.0.1 only, with a token that is in no file; undo the settings afterwards.
+
+    Temporary files of its processes are in `folder` and go with the run, however a worker ends.
+    """
+    (folder / "t").mkdir()
     settings = {
+        "TMPDIR": str(folder / "t"),
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(32),
         # Ray's switch for systems whose firewalls ask the user: it binds nothing to other addresses then.
@@ -97,27 +102,13 @@ def _reread_token() -> None:
     AuthenticationTokenLoader.instance().reset_cache()
 
 
-@contextmanager
-def _temporary_files_in(folder: Path) -> Iterator[None]:
-    """Make processes that start meanwhile, the workers among them, put temporary files here: they go with the run."""
-    folder.mkdir()
-    before = os.environ.get("TMPDIR")
-    os.environ["TMPDIR"] = str(folder)
-    try:
-        yield
-    finally:
-        os.environ.pop("TMPDIR")
-        if before is not None:
-            os.environ["TMPDIR"] = before
-
-
 def _job() -> JobConfig:
     """Let workers search the working directory for modules only if this process does: it may hold others' files."""
     return JobConfig(_client_job="" not in sys.path and str(Path.cwd()) not in sys.path)
 
 
 def _start_here(gpus: int | None, folder: Path) -> None:
-    with warnings.catch_warnings(), _temporary_files_in(folder / "t"):
+    with warnings.catch_warnings():
         # Ray forks and calls exec immediately, so the locks of Lance are not inherited.
         warnings.filterwarnings("ignore", message="lance is not fork-safe")
         try:

@@ -143,9 +143,8 @@ class LanceStore(LanceReader):
             result: dict[str, int] = builder.execute(table)
             return result
 
-        result = self._commit(
-            merge, f"committing {counted(count, 'episode')}, {table.column(KEY)[0].as_py()} the first,"
-        )
+        episodes = counted(count, "episode")
+        result = self._commit(merge, f"committing {episodes}, {table.column(KEY)[0].as_py()} the first,")
         inserted, updated = result["num_inserted_rows"], result["num_updated_rows"]
         return PutResult(inserted, updated, count - inserted - updated)
 

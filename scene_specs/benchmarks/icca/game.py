@@ -21,7 +21,6 @@ from scene_specs.benchmarks.icca.scene_graph import SceneGraph
 from scene_specs.benchmarks.user_files import parse_json
 from scene_specs.language.errors import check_choice, spec_error
 from scene_specs.language.rng import generator
-from scene_specs.language.tables import counted
 
 TRIALS = 24
 REPETITIONS = 6
@@ -172,9 +171,9 @@ class Game:
         elif len({*self.images}) != PER_REPETITION or list(self.images) != sorted(self.images):
             problem = f"found images {', '.join(self.images)}; expected four different ones, sorted"
         elif len(self.targets) != TRIALS:
-            problem = f"found {counted(len(self.targets), 'trial')}; expected {TRIALS}"
+            problem = f"found {len(self.targets)} trials; expected {TRIALS}"
         elif self.pictures and len(self.pictures) != PER_REPETITION:
-            problem = f"found truth of {counted(len(self.pictures), 'image')}; expected {PER_REPETITION}"
+            problem = f"found truth of {len(self.pictures)} images; expected {PER_REPETITION}"
         else:
             problem = unequal_repetition(self.targets, range(PER_REPETITION))
         if problem:

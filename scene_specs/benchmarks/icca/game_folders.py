@@ -24,7 +24,6 @@ from scene_specs.benchmarks.icca.transcripts import Transcript
 from scene_specs.benchmarks.user_files import parse_json
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from scene_specs.language.foreign import read_text
-from scene_specs.language.tables import counted
 
 COLUMNS: tuple[str, ...] = (
     "gameid", "trialNum", "repNum", "targetImg", "context_id", "msg", "uttLength", "iterationName", "time",
@@ -91,7 +90,7 @@ def _images(folder: Path, diagnostics: list[Diagnostic]) -> list[str]:
     names = [one.name for one in sorted(folder.iterdir()) if one.suffix.lower() in _IMAGE_SUFFIXES]
     names = [name for name in names if name[0] != "."]
     if len(names) != PER_REPETITION:
-        problem = f"found {counted(len(names), 'image')} ({', '.join(names[:8]) or 'none'}); expected {PER_REPETITION}"
+        problem = f"found {len(names)} images ({', '.join(names[:8]) or 'none'}); expected {PER_REPETITION}"
         diagnostics.append(Diagnostic(str(folder), 0, "", "", problem))
     for name in names:
         try:
@@ -119,9 +118,7 @@ def _rows(path: Path, diagnostics: list[Diagnostic]) -> list[dict[str, str]]:
         return rows
     problems = []
     if len(rows) != TRIALS:
-        problems.append(
-            f"found {'at least ' if len(rows) == _MAX_ROWS else ''}{counted(len(rows), 'trial')}; expected {TRIALS}"
-        )
+        problems.append(f"found {'at least ' if len(rows) == _MAX_ROWS else ''}{len(rows)} trials; expected {TRIALS}")
     elif any(None in row or None in row.values() for row in rows):
         problems.append("some rows have more or fewer cells than the first")
     else:
@@ -150,7 +147,7 @@ def _row_problem(row: Mapping[str, str], number: int, images: Sequence[str], nam
         return f"clickedObj is {row['clickedObj']!r} and correct {row['correct']!r}"
     words = len(row["msg"].split())
     if words and row["uttLength"] != str(words):
-        return f"uttLength: found {row['uttLength']!r}; the message has {counted(words, 'word')}"
+        return f"uttLength: found {row['uttLength']!r}; the message has {words} words"
     return ""
 
 

@@ -18,7 +18,6 @@ from scene_specs.benchmarks.icca.play import Setup, Trial, label_of
 from scene_specs.benchmarks.user_files import parse_json
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from scene_specs.language.foreign import read_text
-from scene_specs.language.tables import counted
 
 FORMAT_VERSION = 1
 # A file of something else is not read to its end, whatever its size.
@@ -147,7 +146,7 @@ def _transcript(header: Mapping[str, Any], body: Sequence[Mapping[str, Any]], fi
     if unnamed := [key for key in _PLAYERS if not isinstance(header.get(key), str)]:
         raise spec_error(f"game {name!r}: found no text for {', '.join(unnamed)}", file=file, line=line)
     if len(body) != TRIALS:
-        raise spec_error(f"game {name!r}: found {counted(len(body), 'trial')}; expected {TRIALS}", file=file, line=line)
+        raise spec_error(f"game {name!r}: found {len(body)} trials; expected {TRIALS}", file=file, line=line)
     images, labels = tuple(header["images"]), tuple(header["labels"])
     trials, diagnostics = [], []
     for number, row in enumerate(body):

@@ -18,7 +18,6 @@ from scene_specs.benchmarks.icca.referring_expressions import (
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json, graph_of, is_true_of, others_of
 from scene_specs.benchmarks.rendered import RenderedEpisode
 from scene_specs.language.errors import spec_error
-from scene_specs.language.tables import counted
 
 
 def verify_spec(data: dict[str, Any]) -> str:
@@ -62,8 +61,7 @@ def pictures_of_record(episode: RenderedEpisode) -> list[SceneGraph]:
     """
     task = episode.scene.task or {}
     if task.get("benchmark") != "icca" or len(episode.images) != SIZE:
-        images = counted(len(episode.images), "image")
-        problem = f"found benchmark {task.get('benchmark')!r}, {images}; expected 'icca', {SIZE}"
+        problem = f"found benchmark {task.get('benchmark')!r}, {len(episode.images)} images; expected 'icca', {SIZE}"
         raise spec_error(problem, path="task", episode=episode.episode_id)
     found = []
     for image, frame in zip(episode.images, episode.scene.frames, strict=False):
@@ -85,7 +83,7 @@ def find_contradiction(task: Mapping[str, Any], graphs: Sequence[SceneGraph]) ->
     """Why the stored descriptions and similarity contradict the images; "" if they agree."""
     stored = task.get("descriptions")
     if len(graphs) != SIZE or not isinstance(stored, list) or len(stored) != SIZE:
-        return f"found {counted(len(graphs), 'image')}; expected {SIZE}, and as many descriptions"
+        return f"found {len(graphs)} images; expected {SIZE}, and as many descriptions"
     try:
         measured = pair_differences(graphs)
         if [*task["similarity"]["differences"].values()] != [*measured]:

@@ -14,7 +14,6 @@ from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, RenderedObject
 from scene_specs.language.errors import SpecError, spec_error
 from scene_specs.language.model_names import SYNSETS, parse_model
-from scene_specs.language.tables import counted
 
 _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")
 _Property = Literal["location", "category", "identity", "view_angle"]
@@ -43,7 +42,7 @@ def find_contradiction(task: Mapping[str, Any], frames: Frames) -> str:
         return ""
     at = next((k for k, pair in enumerate(zip(stored, found, strict=False)) if pair[0] != pair[1]), None)
     if at is None:
-        return f"{counted(len(stored), 'answer')} stored for {counted(len(found), 'frame')}"
+        return f"{len(stored)} answers are stored for {len(found)} frames"
     return f"frame {at}: the stored answer is {stored[at]!r}, but the instruction and the frames give {found[at]!r}"
 
 

@@ -12,7 +12,6 @@ from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, Areas
 from scene_specs.benchmarks.malevic.table import footprint
 from scene_specs.benchmarks.rendered import RenderedEpisode, RenderedImage, mask_of
 from scene_specs.language.errors import spec_error
-from scene_specs.language.tables import counted
 
 # Tolerance of sizes in a spec; the next size class is at least 16 % larger.
 _NEAR = 1e-3
@@ -41,7 +40,7 @@ def verify_spec(data: Mapping[str, Any]) -> str:
         shown = [(item["shape"], item["size"], item["color"]) for item in data["frames"][0]["objects"]]
         asked, adjective, k = objects[task["asked"]], task["adjective"], float(task["k"])
         if len(shown) != len(objects):
-            return f"found {counted(len(shown), 'shown object')}, {len(objects)} described"
+            return f"{len(shown)} objects are shown, {len(objects)} described"
         for number, (item, seen) in enumerate(zip(objects, shown, strict=True)):
             if reason := _difference(item, seen, task["areas"], task["world"]):
                 return f"objects[{number}]: {reason}"

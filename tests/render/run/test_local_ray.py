@@ -16,7 +16,7 @@ import pytest
 import ray
 
 from render.model.errors import DeviceError, RenderError
-from render.run.local_ray import _temporary_files_in, local_ray, ray_nodes
+from render.run.local_ray import local_ray, ray_nodes
 from tests.render.run.conftest import Farm
 
 
@@ -47,16 +47,17 @@ import json, os, sys
 import ray
 from render.run.local_ray import local_ray
 
-print(json.dumps(os.listdir(os.environ["TMPDIR"])))
+TEMPORARY = os.environ["TMPDIR"]
+print(json.dumps(os.listdir(TEMPORARY)))
 for error in (None, ValueError, KeyboardInterrupt):
     before = dict(os.environ)
     try:
         with local_ray():
             token = os.environ["RAY_AUTH_TOKEN"]
             lines = [open(f"/proc/{pid}/cmdline").read() for pid in os.listdir("/proc") if pid.isdigit()]
-            (folder,) = [name for name in os.listdir(os.environ["TMPDIR"]) if name.startswith("ray-")]
+            (folder,) = [name for name in os.listdir(TEMPORARY) if name.startswith("ray-")]
             used = ray.get(ray.remote(lambda: __import__("tempfile").gettempdir()).remote())
-            assert used == os.path.join(os.environ["TMPDIR"], folder, "t"), used
+            assert used == os.path.join(TEMPORARY, folder, "t"), used
             answer = ray.get(ray.remote(lambda: 7).remote())
             print(json.dumps([answer, len(token), any(token in line for line in lines)]))
             if error:
@@ -64,7 +65,7 @@ for error in (None, ValueError, KeyboardInterrupt):
     except (ValueError, KeyboardInterrupt):
         pass
     assert {name for name in os.environ if "AUTH" in name} == {name for name in before if "AUTH" in name}
-print(json.dumps(os.listdir(os.environ["TMPDIR"])))
+print(json.dumps(os.listdir(TEMPORARY)))
 """
 
 
@@ -77,13 +78,6 @@ def test_an_unreachable_cluster_is_one_line_within_seconds(farm: Farm) -> None:
     (line,) = found["stderr"].splitlines()
     assert f"error: --address {address}: no Ray cluster answers there: [Errno 111] Connection refused. Check" in line
     assert time.monotonic() - start < 30
-
-
-def test_temporary_files_of_a_run_are_in_a_folder_that_goes_with_it(tmp_path: Path) -> None:
-    where = [sys.executable, "-c", "import tempfile; print(tempfile.gettempdir())"]
-    with _temporary_files_in(tmp_path / "t"):
-        assert subprocess.check_output(where, text=True).strip() == str(tmp_path / "t")
-    assert subprocess.check_output(where, text=True).strip() != str(tmp_path / "t")
 
 
 def test_ray_starts_and_ends_repeatedly_and_leaves_nothing() -> None:

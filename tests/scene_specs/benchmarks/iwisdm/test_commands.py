@@ -44,7 +44,7 @@ def test_proofs(file: Path, tmp_path: Path) -> None:
     assert bad.exit_code == 2
     assert f"{broken}:4: episode {specs[3]['id']}: task: frame 5: the stored answer is '{answers[-1]}'" in bad.output
     assert f"{broken}:6: episode {specs[5]['id']}: task: the instruction can't be read" in bad.output
-    assert "5 answers stored for 6 frames" in bad.output
+    assert "5 answers are stored for 6 frames" in bad.output
 
 
 def test_balance(file: Path, tmp_path: Path) -> None:
