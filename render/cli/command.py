@@ -145,17 +145,15 @@ def _add_version(command: click.Command) -> click.Command:
     return click.version_option(__version__, message="%(prog)s %(version)s", help="Show the version and exit.")(command)
 
 
-_COMMON_OPTIONS: dict[str, Callable[[click.Command], Any]] = {
-    "--verbose": click.option(
-        "-v", "--verbose", count=True, is_eager=True, expose_value=False, callback=_set_verbosity, default=0,
-        show_default=False, help="Print verbose output; repeat to include libraries.",
-    ),
-    "--quiet": click.option(
-        "-q", "--quiet", is_flag=True, is_eager=True, expose_value=False, callback=_set_verbosity,
-        help="Print no progress and no notices.",
-    ),
-    "--version": _add_version,
+_VERBOSE = "Print verbose output; repeat to include libraries."
+_EAGER: dict[str, Any] = {
+    "is_eager": True, "expose_value": False, "show_default": False, "callback": _set_verbosity
 }  # fmt: skip
+_COMMON_OPTIONS: dict[str, Callable[[click.Command], Any]] = {
+    "--verbose": click.option("-v", "--verbose", count=True, help=_VERBOSE, **_EAGER),
+    "--quiet": click.option("-q", "--quiet", is_flag=True, help="Print no progress and no notices.", **_EAGER),
+    "--version": _add_version,
+}
 
 
 def _add_common_options(command: click.Command) -> None:

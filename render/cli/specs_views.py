@@ -13,7 +13,6 @@ from render.cli.command import log
 from render.cli.output import progress, write_lines
 from render.model.errors import AssetError, UsageError
 from scene_specs.language.foreign import read_text
-from scene_specs.language.tables import counted
 
 if TYPE_CHECKING:
     from render.geometry.shapenet import Library
@@ -113,9 +112,7 @@ def _readable(names: list[str], skip: bool) -> list[str]:
                 log.warning("left out: %s", error)
     if broken and not skip:
         listed = "; ".join(broken[:5]) + (f"; and {len(broken) - 5} more" if len(broken) > 5 else "")
-        raise AssetError(
-            f"{len(broken)} of {counted(len(names), 'model')} can't be read (--skip-broken omits them): {listed}"
-        )
+        raise AssetError(f"{len(broken)} of {len(names)} models can't be read (--skip-broken omits them): {listed}")
     if broken:
-        log.info("left out %d of %s", len(broken), counted(len(names), "model"))
+        log.info("left out %d of %d models", len(broken), len(names))
     return good

@@ -7,8 +7,7 @@ import multiprocessing
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from logging.handlers import QueueHandler
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -30,8 +29,12 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
     levels = {name: logging.getLogger(name).level for name in ("", "diorama", "render", "scene_specs")}
     sent = (sender, seconds, levels, function, arguments)
     child = context.Process(target=_send_result, args=sent, daemon=True)
-    with _path_without_blender():
+    paths = list(sys.path)
+    try:
+        sys.path[:] = _without_blender(paths)
         child.start()
+    finally:
+        sys.path[:] = paths
     sender.close()
     try:
         while isinstance(answer := receiver.recv(), logging.LogRecord):
@@ -50,17 +53,10 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
     return result
 
 
-@contextmanager
-def _path_without_blender() -> Iterator[None]:
-    """Hide the folders that `import bpy` adds to sys.path: a process that took them over would not find Blender."""
-    before = list(sys.path)
+def _without_blender(paths: list[str]) -> list[str]:
+    """Leave out the folders that `import bpy` adds: a process that took them over would not find Blender."""
     file = getattr(sys.modules.get("bpy"), "__file__", None)
-    if file:
-        sys.path[:] = [path for path in before if not Path(path).is_relative_to(Path(file).parent)]
-    try:
-        yield
-    finally:
-        sys.path[:] = before
+    return [path for path in paths if not file or not Path(path).is_relative_to(Path(file).parent)]
 
 
 class _Sender(QueueHandler):

@@ -37,7 +37,6 @@ from scene_specs.language.foreign import read_foreign
 from scene_specs.language.scene import SceneCamera
 from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import load_stage
-from scene_specs.language.tables import counted
 from scene_specs.language.vocabulary import SIZES
 
 FORMAT_VERSION = 1
@@ -147,7 +146,7 @@ def _recover_camera(scene: dict[str, Any], frame: FrameSpec) -> Recovery:
     stage = load_stage(STAGE).camera
     pixels = [item.get("pixel_coords") for item in scene["objects"]]
     if len(pixels) < 3:
-        raise ValueError(f"{counted(len(pixels), 'object')}; finding the camera takes at least 3")
+        raise ValueError(f"{len(pixels)} object{'' if len(pixels) == 1 else 's'}; finding the camera takes at least 3")
     if frame.pointer is not None or not all(map(_is_pixel, pixels)):
         raise ValueError("it has a pointer, or an object without pixel_coords [x, y, depth]")
     points = np.array([item.location for item in frame.objects], dtype=np.float64)

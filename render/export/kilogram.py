@@ -34,7 +34,6 @@ from render.store.episode_store import EpisodeReader
 from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
 from scene_specs.benchmarks.kilogram.games import SIZE
 from scene_specs.language.stage import load_stage
-from scene_specs.language.tables import counted
 
 _IMAGE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _COLUMNS = ("annotation", "full_annotation", "ann_num_parts", "full_ann_num_parts", "tangram", "image")
@@ -88,8 +87,7 @@ class _KilogramExport(ImageExport):
         answer = task["answer"]
         if answer not in shown or len(shown) != SIZE:
             raise ValueError(
-                f"found {counted(len(shown), 'image')} and answer {answer!r}; "
-                f"expected {SIZE} images, one of them the answer"
+                f"found {len(shown)} images and answer {answer!r}; expected {SIZE} images, one of them the answer"
             )
         ordered = [shown[answer], *(entry for name, entry in shown.items() if name != answer)]
         targets = [str(ordered[0][1]["tangram"])] * SIZE

@@ -12,7 +12,6 @@ from render.model.errors import ConflictError, StoreError
 from render.run.worker import Done, Failure
 from render.store.episode_store import EpisodeStore, ids_filter
 from render.store.rows import decode
-from scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 
@@ -99,8 +98,8 @@ class Committer:
         except queue.Empty:
             if self._in_work and not alive:
                 raise StoreError(
-                    f"the committing thread has ended; {counted(self.unsaved, 'rendered episode')} may not be in "
-                    "the store. Run the same command again: it renders only what is missing"
+                    f"the committing thread has ended; {self.unsaved} episodes were rendered but are not known to be "
+                    "in the store. Run the same command again: it renders only what is missing"
                 ) from None
             return []
         self._in_work = 0

@@ -8,7 +8,6 @@ from typing import Literal
 
 from render.model.errors import ConflictError, StoreError
 from render.store.episode_store import BATCH_ROWS, EpisodeReader, EpisodeStore, read_each, short_columns
-from scene_specs.language.tables import counted
 
 Differing = Literal["error", "newest", "keep", "replace"]
 _SHOWN = 5
@@ -60,7 +59,7 @@ def copy(
 def _conflict(url: str, keys: list[str]) -> ConflictError:
     shown = "\n".join(f"  {key}" for key in keys[:_SHOWN])
     more = f"\n  and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-    count = f"{counted(len(keys), 'episode')} {'is' if len(keys) == 1 else 'are'}"
+    count = f"{len(keys)} episodes are" if len(keys) > 1 else "1 episode is"
     return ConflictError(
         f"{count} in {url} with other contents; nothing was copied:\n{shown}{more}\n"
         "pass --differing newest, keep or replace"
