@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -57,10 +59,12 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
     """
     from render.episode.rerender import EpisodeRequest, render_again
 
-    if options["spec"] is not None and store is not None and episode_id is None:
-        store, episode_id = None, store
-    if options["spec"] is None and episode_id is None and store is not None:
-        store, episode_id = opt.default_store(), store
+    if store is not None and episode_id is None:
+        if options["spec"] is not None:
+            store, episode_id = None, store
+        # A folder is a STORE whose ID is missing, unless the environment names the store.
+        elif os.environ.get("DIORAMA_STORE") or not Path(store).is_dir():
+            store, episode_id = opt.default_store(), store
     result = render_again(EpisodeRequest(store, episode_id, **options))
     if as_json:
         print_json(result.as_dict())
