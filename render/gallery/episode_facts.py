@@ -11,8 +11,6 @@ from typing import Any
 
 from render.gallery.overlay import color_of
 from render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
-from scene_specs.language.model_names import kind_of
-from scene_specs.language.tables import counted
 
 _MAX_NAMED = 8
 # Captions name the visible fraction of objects below this one.
@@ -55,7 +53,7 @@ def search_row(key: str, record: EpisodeRecord, problems: Sequence[str]) -> dict
         "split": record.scene.split,
         "profile": record.scene.settings.profile,
         "stage": record.scene.stage,
-        "shape": sorted({kind_of(item.shape) for item in items}),
+        "shape": sorted({item.shape for item in items}),
         "color": sorted({item.color or _UNNAMED_COLOR for item in items}),
         "material": sorted({item.material for item in items}),
         "checks": sorted({check_of(problem) for problem in problems}),
@@ -134,7 +132,7 @@ def _text(value: Any) -> str | None:
 
 def description(item: ObjectAnnotation) -> str:
     """Describe an object by those of size, color, material and shape that have names: `small red metal cube`."""
-    words = (item.size, item.color, item.material, kind_of(item.shape))
+    words = (item.size, item.color, item.material, item.shape)
     return " ".join(word.replace("_", " ") for word in words if word)
 
 
@@ -146,10 +144,9 @@ def caption(truth: FrameAnnotation) -> str:
     parts = [_listed(visible) if len(visible) <= _MAX_NAMED else _counted(visible)]
     hidden = len(items) - len(visible)
     if hidden:
-        parts.append(f"{counted(hidden, 'object')} out of sight")
+        parts.append(f"{hidden} object{'s' if hidden > 1 else ''} out of sight")
     if pointer is not None:
-        # The shape of a left hand is `hand_left`.
-        kinds = [item.shape.removesuffix("_left") for item in truth.objects if item.name == pointer.name]
+        kinds = [item.shape.replace("_", " ") for item in truth.objects if item.name == pointer.name]
         targets = [description(item) for item in items if item.name == pointer.target]
         kind, target = (kinds or ["pointer"])[0], (targets or [pointer.target])[0]
         parts.append(f"{_article(kind)} points at the {target}")
@@ -170,7 +167,7 @@ def _listed(items: Sequence[ObjectAnnotation]) -> str:
 
 
 def _counted(items: Sequence[ObjectAnnotation]) -> str:
-    counts = Counter(kind_of(item.shape).replace("_", " ") for item in items)
+    counts = Counter(item.shape.replace("_", " ") for item in items)
     shapes = ", ".join(f"{shape} ({count})" for shape, count in sorted(counts.items(), key=lambda kv: (-kv[1], kv[0])))
     return f"{len(items)} objects: {shapes}"
 

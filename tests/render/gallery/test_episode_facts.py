@@ -138,19 +138,3 @@ def test_a_thumbnail_shows_its_pictures_side_by_side() -> None:
 
 def test_backslashes_survive_both_readings() -> None:
     assert script_call("take", "\\u003c") == "take(JSON.parse('\"" + 4 * "\\" + "u003c\"'));\n"
-
-
-def test_models_are_found_by_their_kind_and_a_left_hand_is_a_hand() -> None:
-    record = rendered(POINTING)
-    (image,) = record.images
-    left = [
-        item.model_copy(update={"shape": "hand_left"}) if item.shape == "hand" else item
-        for item in image.annotation.objects
-    ]
-    truth = image.annotation.model_copy(update={"objects": left})
-    assert "; a hand points at the small blue metal sphere." in caption(truth)
-    model = factories.make_object(1, shape=f"shapenet:02691156/{'0a' * 16}")
-    assert description(model).endswith(" airplane")
-    truth = factories.make_annotation(0).model_copy(update={"objects": [model]})
-    changed = record.model_copy(update={"images": [image.model_copy(update={"annotation": truth})]})
-    assert search_row("k", changed, [])["shape"] == ["airplane"]
