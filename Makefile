@@ -9,6 +9,7 @@ export DIORAMA_VENV := $(VENV)
 PROFILE ?= standard
 BIN := $(VENV)/bin
 DEMO := demo
+FIRST := scene_specs/examples/shapes-and-materials.json
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -18,13 +19,22 @@ env: ## the private environment (VENV=.venv), from the locked dependencies
 
 # From nothing each time: a demo store left by an older version would rightly refuse the newer specs.
 demo: env ## renders the examples (PROFILE=standard) and says where the pictures are
-	@rm -rf $(DEMO)
+	@rm -rf $(DEMO) && mkdir -p $(DEMO)
+	@$(BIN)/render-episode --from $(FIRST) --sheet $(DEMO)/first_picture.png >/dev/null
+	@echo "A first picture: $(CURDIR)/$(DEMO)/first_picture.png (the other examples take some minutes)"
 	$(BIN)/render-batch scene_specs/examples/*.json --out $(DEMO)/diorama.lance --profile $(PROFILE)
 	$(BIN)/render-export $(DEMO)/diorama.lance --format folder --out $(DEMO)/pictures
 	$(BIN)/python -m tools contact-sheet $(DEMO)/pictures $(DEMO)/contact_sheet.png --columns 6 --largest 320
 	$(BIN)/render-gallery $(DEMO)/diorama.lance --out $(DEMO)/gallery
-	@echo "The pictures are in $(CURDIR)/$(DEMO)/pictures; all on one sheet: $(CURDIR)/$(DEMO)/contact_sheet.png"
-	@echo "To look at them closely, with boxes, masks and all of their truth: $(CURDIR)/$(DEMO)/gallery/index.html"
+	@echo
+	@echo "Open one of these:"
+	@echo "  $(CURDIR)/$(DEMO)/gallery/index.html   every image, with its boxes, masks and truth, in a browser"
+	@echo "  $(CURDIR)/$(DEMO)/contact_sheet.png    all images on one sheet"
+	@echo "  $(CURDIR)/$(DEMO)/pictures/            a PNG and a JSON file per image"
+	@echo "Try next:"
+	@echo "  . $(BIN)/activate"
+	@echo "  render-episode --from $(FIRST) --set 'frames[0].objects[0].color=green' --sheet green.png"
+	@echo "  render-specs clevr --count 10 --objects 3-10 --seed 1 --out clevr.jsonl && render-batch clevr.jsonl"
 
 lint: env ## style and types
 	@$(BIN)/ruff check .

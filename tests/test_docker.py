@@ -47,6 +47,13 @@ def test_commands_in_these_files_are_right() -> None:
         assert used <= known | {"--device", "--warm"}, f"{name}: {used - known}"
 
 
+def test_any_user_may_run_the_image() -> None:
+    """A user id without a passwd entry has no home folder, and Ray writes there."""
+    assert re.search(r"^    HOME=/tmp \\$", (DOCKER / "Dockerfile").read_text(), re.MULTILINE)
+    for name, service in _read("compose.yaml")["services"].items():
+        assert service["user"] == "${DIORAMA_USER:-1000:1000}", name
+
+
 def test_containers_run_without_privileges() -> None:
     for name, service in _read("compose.yaml")["services"].items():
         assert service["cap_drop"] == ["ALL"] and service["read_only"], name

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes the private environment that `make demo` and `make test` run in, or says in one line why it can't.
 #   DIORAMA_VENV  its folder (.venv)     PYTHON  the Python 3.11 to make it from
+# Where uv is on the PATH, it makes the environment, and fetches Python 3.11 if there is none.
 # Exit codes: 0 ready; 2 something is missing that this script may not install; 1 an installation failed.
 # A virtual environment can't be moved, so it is made in its place; a stamp written last says that it is whole.
 set -euo pipefail
@@ -35,6 +36,29 @@ find_python() { # prints the interpreter itself, not the environment's link to i
   return 1
 }
 
+# Sets `python` to one that uv fetches, or says how to get one.
+fetch_python() {
+  if [[ -n ${PYTHON:-} || -z $uv ]]; then
+    fail "no Python 3.11 found${PYTHON:+ at $PYTHON} (bpy 4.5 runs on no other). $(python_advice)"
+  fi
+  say "fetching Python 3.11 with uv (30 MB)"
+  "$uv" python install 3.11 || { say "uv could not fetch Python 3.11 (above)"; exit 1; }
+  python=$("$uv" python find 3.11)
+}
+
+python_advice() {
+  local sudo=""
+  if [[ $(id -u) -ne 0 ]]; then sudo="sudo "; fi
+  if ! command -v apt-get >/dev/null; then
+    echo "Install uv, which brings one (https://docs.astral.sh/uv/), then run this again. README.md lists systems."
+  elif grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release; then
+    echo "Run:  ${sudo}apt-get update && ${sudo}apt-get install -y python3.11 python3.11-venv  then run this again."
+  else
+    echo "uv brings one. Run:  ${sudo}apt-get update && ${sudo}apt-get install -y pipx && pipx install uv &&" \
+      "PATH=~/.local/bin:\$PATH make demo"
+  fi
+}
+
 # Loading says more than looking for a file: it follows the loader's own paths.
 missing_libraries() { # missing_libraries PYTHON: prints library:package for each that can't be loaded
   "$1" - $system_libraries <<'PROBE'
@@ -46,6 +70,14 @@ if sys.platform == "linux":
         except OSError:
             print(pair)
 PROBE
+}
+
+# Debian has the part of Python that makes environments in a package of its own. uv needs no such part.
+missing_parts() { # missing_parts PYTHON: library:package or module:package for each that is missing
+  missing_libraries "$1"
+  if [[ -z $uv ]] && ! is_whole && ! "$1" -c 'import ensurepip, venv' 2>/dev/null; then
+    echo "ensurepip:python3.11-venv"
+  fi
 }
 
 need_system_packages() { # installs what is missing where that is allowed, else says the command
@@ -76,14 +108,36 @@ remove_venv() {
   rm -rf "$venv.tmp"
 }
 
-pip_install() { # pip_install WHAT [argument of pip...]
+# pip prints hundreds of lines and then installs for a minute without one; the growth of the folder says more. Here in
+# the folder, so that downloads count. In the background, so that this script can report and can end it.
+pip_with_progress() {
+  local temporary seconds=0 size
+  mkdir -p "$venv/tmp"
+  temporary=$(cd "$venv/tmp" && pwd -P)
+  TMPDIR=$temporary "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "$@" >"$log" 2>&1 &
+  installer=$!
+  while sleep 1; kill -0 "$installer" 2>/dev/null; do
+    seconds=$((seconds + 1))
+    if [[ $((seconds % 10)) -eq 0 ]]; then
+      size=$(du -sm "$venv" 2>/dev/null | cut -f 1) || true # files come and go
+      say "  ${seconds} s: ${size} MB of about 2400 (downloads included)"
+    fi
+  done
+  wait "$installer" || { installer=""; rm -rf "$venv/tmp"; tail -n 20 "$log" >&2; return 1; }
+  installer=""
+  rm -rf "$venv/tmp"
+}
+
+install() { # install WHAT [argument of pip...]
   local what=$1
   shift
-  if ! "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input "$@" >"$log" 2>&1; then
-    tail -n 20 "$log" >&2
-    say "installing $what failed (above)"
-    exit 1
+  if [[ -n $uv ]]; then # shows its own progress
+    "$uv" pip install --python "$venv/bin/python" "$@" && return
+  else
+    pip_with_progress "$@" && return
   fi
+  say "installing $what failed (above)"
+  exit 1
 }
 
 make_venv() {
@@ -98,20 +152,28 @@ make_venv() {
   remove_venv
   mkdir -p "$venv"
   echo "unfinished" >"$mark"
-  "$python" -m venv "$venv"
+  if [[ -n $uv ]]; then
+    # The mark is in the folder already. With pip, for whoever has no uv on the PATH later.
+    "$uv" venv --quiet --allow-existing --seed --python "$python" "$venv"
+  else
+    "$python" -m venv "$venv"
+  fi
   # Wheels alone: compiling a package half-way through on a machine without a compiler helps nobody.
-  pip_install "the locked packages" --only-binary :all: --require-hashes -r "$lock"
+  install "the locked packages" --only-binary :all: --require-hashes -r "$lock"
   echo "$stamp" >"$mark"
   unfinished=""
 }
 
 clean_up() {
+  if [[ -n $installer ]]; then kill "$installer" 2>/dev/null && wait "$installer" || true; fi
   rm -f "$log"
   if [[ -n $unfinished ]]; then remove_venv; fi
 }
 
 log=$(mktemp)
 unfinished=""
+installer=""
+uv=$(command -v uv || true)
 trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
@@ -121,16 +183,13 @@ stamp="$(cksum <"$lock") $root"
 if is_whole; then
   python=$venv/bin/python
 else
-  python=$(find_python) || fail "no Python 3.11 found (bpy 4.5 runs on no other). On Debian 12: apt-get install" \
-    "python3.11 python3.11-venv; elsewhere: uv python install 3.11, or pyenv. PYTHON=/path/to/python3.11 names one."
-  "$python" -c 'import ensurepip, venv' 2>/dev/null ||
-    fail "$python can't make environments. On Debian 12: apt-get install python3.11-venv"
+  python=$(find_python) || fetch_python
 fi
 
-missing=$(missing_libraries "$python")
+missing=$(missing_parts "$python")
 if [[ -n $missing ]]; then
   need_system_packages "$missing"
-  missing=$(missing_libraries "$python")
+  missing=$(missing_parts "$python")
   if [[ -n $missing ]]; then fail "still missing after the installation: $(paste -sd ' ' - <<<"$missing")"; fi
 fi
 
@@ -139,7 +198,7 @@ is_whole || make_venv "$python"
 # Commands and version come from these two files; the code itself is used in place.
 package=$(cat pyproject.toml render/__init__.py | cksum)
 if [[ $(sed -n 2p "$mark") != "$package" ]]; then
-  pip_install "Diorama itself" --no-deps --no-build-isolation --editable .
+  install "Diorama itself" --no-deps --no-build-isolation --editable .
   printf '%s\n%s\n' "$stamp" "$package" >"$mark"
-  say "$venv is ready"
+  say "$venv is ready after $SECONDS s"
 fi

@@ -116,8 +116,6 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     help="Show the progress of a run and exit.",
 )
 @opt.as_json
-@opt.quiet
-@opt.verbose
 def main(
     specs: tuple[str, ...],
     store: str | None,

@@ -1,4 +1,4 @@
-"""Base of every command: errors become messages and exit codes, and logging goes to stderr.
+"""Base of every command: common options, errors as messages and exit codes, and logging to stderr.
 
 Imports nothing heavy: `--help` of every command loads this module.
 """
@@ -8,15 +8,17 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import IO, Any, cast
 
 import click
 
+from render import __version__
 from render.model.errors import DioramaError, SpecError, UsageError
 from scene_specs.language.foreign import printable, without_passwords
+from scene_specs.language.tables import counted
 from scene_specs.language.writing import NO_SPACE, unwritable
 
 MAX_DIAGNOSTICS = 50
@@ -55,9 +57,9 @@ class _PrintableOutput:
 
 
 def set_up_logging(verbose: int = 0) -> None:
-    """Log to stderr: progress and warnings, and details with `verbose`; with 2, also the details of libraries.
+    """Log to stderr: notices and warnings; with -1 warnings only; with 1 details, with 2 also those of libraries.
 
-    With -1, only warnings: what shows progress asks whether messages of level INFO are on.
+    Progress bars are shown where notices are.
     """
     root = logging.getLogger()
     if not any(isinstance(handler, _EchoHandler) for handler in root.handlers):
@@ -77,14 +79,14 @@ def report(error: DioramaError, limit: int = MAX_DIAGNOSTICS) -> None:
             log.error("%s", diagnostic)
         more = len(error.diagnostics) - limit
         if more > 0:
-            log.error("and %d more error%s (`render-specs check --json` lists all)", more, "" if more == 1 else "s")
+            log.error("and %s (`render-specs check --json` lists all)", counted(more, "more error"))
+    if "Permission denied" in str(error) and os.environ.get("DIORAMA_CONTAINER"):
+        log.error("the container's user may not use a mounted folder; run it as yours: --user $(id -u):$(id -g)")
     log.debug("raised at:", exc_info=error)
 
 
 @contextmanager
 def _exit_on_error(ctx: click.Context) -> Iterator[None]:
-    if not any(isinstance(handler, _EchoHandler) for handler in logging.getLogger().handlers):
-        set_up_logging()
     try:
         yield
     except DioramaError as error:
@@ -110,12 +112,50 @@ def _discard_output() -> None:
             os.dup2(null.fileno(), sys.stdout.fileno())
 
 
+def _set_verbosity(_ctx: click.Context, param: click.Parameter, value: int) -> None:
+    if value:
+        set_up_logging(-1 if param.name == "quiet" else value)
+
+
+def _add_version(command: click.Command) -> click.Command:
+    # A new option for each command: click keeps in it the name of the program that asked first.
+    return click.version_option(__version__, message="%(prog)s %(version)s", help="Show the version and exit.")(command)
+
+
+_VERBOSE = "Print verbose output; repeat to include libraries."
+_EAGER: dict[str, Any] = {
+    "is_eager": True, "expose_value": False, "show_default": False, "callback": _set_verbosity
+}  # fmt: skip
+_COMMON_OPTIONS: dict[str, Callable[[click.Command], Any]] = {
+    "--verbose": click.option("-v", "--verbose", count=True, help=_VERBOSE, **_EAGER),
+    "--quiet": click.option("-q", "--quiet", is_flag=True, help="Print no progress and no notices.", **_EAGER),
+    "--version": _add_version,
+}
+
+
+def _add_common_options(command: click.Command) -> None:
+    """Add the common options to a command and its subcommands; `render-store tag` has a --version of its own."""
+    taken = {name for param in command.params for name in param.opts}
+    for name, option in _COMMON_OPTIONS.items():
+        if name not in taken:
+            option(command)
+    for below in getattr(command, "commands", {}).values():
+        _add_common_options(below)
+
+
 class DioramaCommand(click.Command):
-    """A command that turns a DioramaError into its message and exit code, and shows defaults in its help."""
+    """A command with the common options that turns a DioramaError into its message and exit code."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        _add_common_options(self)
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """Create the context; subcommands inherit `show_default` from it."""
-        return super().make_context(*args, **{"show_default": True, **extra})
+        """Create the context; subcommands inherit its settings."""
+        if extra.get("parent") is None:
+            set_up_logging()
+        settings = {"show_default": True, "help_option_names": ["-h", "--help"]}
+        return super().make_context(*args, **{**settings, **extra})
 
     def invoke(self, ctx: click.Context) -> Any:
         """Invoke the command; exit with the code of the error that it raises."""
@@ -125,3 +165,8 @@ class DioramaCommand(click.Command):
 
 class DioramaGroup(DioramaCommand, click.Group):
     """A group of commands with the behavior of DioramaCommand."""
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Add a subcommand, with the common options."""
+        _add_common_options(cmd)
+        super().add_command(cmd, name)

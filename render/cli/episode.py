@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -41,13 +42,13 @@ from render.cli.output import print_json
 @opt.shapenet
 @opt.renderer
 @opt.as_json
-@opt.verbose
 def main(store: str | None, episode_id: str | None, as_json: bool, **options: Any) -> None:
     """Inspect an episode, or render it again.
 
     Renders episode ID of STORE from its stored Scene and writes images, overlays and truth. Prints "identical", or how
     far the images differ from the stored ones and what changed since: versions, device, settings, assets. With --from,
-    omit STORE; ID selects one of several episodes of the file. If only ID is given, STORE is $DIORAMA_STORE.
+    omit STORE; ID selects one of several episodes of the file. If only ID is given, STORE is $DIORAMA_STORE or
+    ./diorama.lance.
 
     --sheet and --plan alone show the stored episode without rendering. --set changes one value and keeps everything
     else where the compiler placed it; a change that breaks a stated relation is an error. Paths may use names:
@@ -58,10 +59,12 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
     """
     from render.episode.rerender import EpisodeRequest, render_again
 
-    if options["spec"] is not None and store is not None and episode_id is None:
-        store, episode_id = None, store
-    if options["spec"] is None and episode_id is None and os.environ.get("DIORAMA_STORE"):
-        store, episode_id = os.environ["DIORAMA_STORE"], store
+    if store is not None and episode_id is None:
+        if options["spec"] is not None:
+            store, episode_id = None, store
+        # A folder is a STORE whose ID is missing, unless the environment names the store.
+        elif os.environ.get("DIORAMA_STORE") or not Path(store).is_dir():
+            store, episode_id = opt.default_store(), store
     result = render_again(EpisodeRequest(store, episode_id, **options))
     if as_json:
         print_json(result.as_dict())

@@ -23,7 +23,6 @@ from scene_specs.language.tables import counted
 @opt.at
 @click.option("--shard-size", type=opt.Number(1), help="Episodes per file, if sharded [default: by format].")
 @click.option("--list-formats", is_flag=True, help="List the formats and exit.")
-@opt.verbose
 def main(
     source: str | None,
     name: str,

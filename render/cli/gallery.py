@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 @click.option("--serve", is_flag=True, help="Then serve it to browsers on this machine, until Ctrl-C.")
 @click.option("--port", type=opt.Number(0, 65535), default=0, help="Port of --serve on 127.0.0.1; 0: a free port.")
 @opt.as_json
-@opt.verbose
 def main(
     url: str,
     out: Path,

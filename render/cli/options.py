@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from render.cli.command import set_up_logging
-
 if TYPE_CHECKING:
     from render.store.lance.reader import LanceReader
 
@@ -91,16 +89,6 @@ def parse_size(_ctx: click.Context, _param: click.Parameter, value: str | None) 
     return (int(width), int(height))
 
 
-def _set_verbosity(_ctx: click.Context, _param: click.Parameter, value: int) -> None:
-    set_up_logging(value)
-
-
-def _set_quiet(_ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    # Not eager, so that it comes after the callback of --verbose.
-    if value:
-        set_up_logging(-1)
-
-
 def set_environment(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     """Return the callback of an option that sets a variable to a path until the command ends."""
 
@@ -118,11 +106,17 @@ def default_store() -> str:
     return os.environ.get("DIORAMA_STORE") or "diorama.lance"
 
 
-def open_reader(url: str, at: str | None = None) -> LanceReader:
-    """Open a store at its newest version, or at a version number or tag. Raises StoreError."""
-    from render.store import open_at, open_store
+def open_reader(url: str, at: str | None = None, splits: Sequence[str] = ()) -> LanceReader:
+    """Open a store at its newest version, or at a version number or tag.
 
-    return open_store(url) if at is None else open_at(url, at)
+    Raises StoreError, and UsageError for a split that no episode has.
+    """
+    from render.store import open_at, open_store
+    from render.store.episode_store import check_splits
+
+    store = open_store(url) if at is None else open_at(url, at)
+    check_splits(store, splits)
+    return store
 
 
 def choice(
@@ -137,13 +131,6 @@ def limit(noun: str, most: float = sys.float_info.max) -> Callable[[_Decorated],
     return click.option("--limit", type=Number(0, most), help=f"Maximum number of {noun} [default: all].")
 
 
-quiet = click.option(
-    "-q", "--quiet", is_flag=True, expose_value=False, callback=_set_quiet, help="Show no progress; warnings remain.",
-)  # fmt: skip
-verbose = click.option(
-    "-v", "--verbose", count=True, is_eager=True, expose_value=False, callback=_set_verbosity, default=0,
-    show_default=False, help="Print verbose output; repeat to include libraries.",
-)  # fmt: skip
 shapenet = click.option(
     "--shapenet", metavar="DIR", type=click.Path(exists=True, file_okay=False), is_eager=True, expose_value=False,
     callback=set_environment("DIORAMA_SHAPENET"),

@@ -39,7 +39,6 @@ class _SpecsGroup(DioramaGroup):
 
 
 @click.group(cls=_SpecsGroup)
-@opt.verbose
 def main() -> None:
     """Generate, check, compile and import scene specs.
 

@@ -30,7 +30,6 @@ _MAX_DAMAGED = 20
 
 
 @click.group(cls=DioramaGroup)
-@opt.verbose
 def main() -> None:
     """Inspect, check and maintain a dataset store.
 
@@ -91,7 +90,8 @@ def ls(
 def _ls_line(row: dict[str, Any], sort: str | None) -> str:
     kind = "/".join(str(row[name]) for name in ("benchmark", "task") if row[name] is not None) or "-"
     size = f"{row['width']}x{row['height']}"
-    facts = [kind, row["split"] or "-", f"{row['images']} images", size, row["profile"], f"attempt {row['attempt']}"]
+    images = counted(row["images"], "image")
+    facts = [kind, row["split"] or "-", images, size, row["profile"], f"attempt {row['attempt']}"]
     if sort is not None:
         facts.append(f"{row[sort]:g}" + (f": {row['where']}" if row["where"] else ""))
     return "\t".join([row["episode_id"], *facts])
@@ -116,7 +116,7 @@ def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
     for name, value in facts.items():
         if isinstance(value, dict):
             value = ", ".join(f"{key} {count}" for key, count in value.items()) or "none"
-        click.echo(f"{name + ':':<12}{value}")
+        click.echo(f"{name + ':':<12}{'-' if value is None else value}")
     if record is not None:
         click.echo("\n".join(text_table(_OBJECT_COLUMNS, _object_rows(record))))
 
@@ -141,7 +141,8 @@ def _store_facts(store: LanceReader) -> dict[str, Any]:
 
 
 def _episode_facts(record: EpisodeRecord, everything: bool) -> dict[str, Any]:
-    images = {image.name: f"{len(image.annotation.objects)} objects, {len(image.png)} bytes" for image in record.images}
+    size = {image.name: counted(len(image.annotation.objects), "object") for image in record.images}
+    images = {image.name: f"{size[image.name]}, {len(image.png)} bytes" for image in record.images}
     facts: dict[str, Any] = {
         "episode": record.episode_id,
         "split": record.scene.split,
@@ -183,12 +184,12 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
     """Write EPISODES as folders of PNG and JSON."""
     from render.export.formats.folder import export
     from render.export.protocol import ExportOptions
-    from render.store.episode_store import ids_filter
+    from render.store.episode_store import ids_filter, unknown_id
 
     store = opt.open_reader(url, at)
-    missing = [episode for episode in episodes if not store.exists(episode)]
-    if missing:
-        raise StoreError(f"{url}: episode {missing[0]} is not in the store; `render-store ls {url}` lists all")
+    for episode in episodes:
+        if not store.exists(episode):
+            raise StoreError(unknown_id(store, episode))
     report = export(store, out, ExportOptions(overwrite, where=ids_filter(episodes)), lambda done: None)
     click.echo(f"wrote {counted(report.exported, 'episode')} to {out}, skipped {report.skipped} already there")
     if error := report.error():
@@ -238,7 +239,7 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
     if not verdict.intact:
         rows = len(verdict.damaged) + len(verdict.unreadable)
         now = "were damaged and are deleted" if mend and not verdict.unreadable else "are damaged"
-        raise StoreError(f"{url}: {rows} of {verdict.episodes} rows {now}")
+        raise StoreError(f"{url}: {rows} of {counted(verdict.episodes, 'row')} {now}")
     if verdict.invalid:
         hint = "correct its spec and render it again with --replace"
         problems = [(one.episode_id or "", problem) for one in verdict.invalid for problem in one.problems]

@@ -116,7 +116,7 @@ def copy(source: str, target: str, at: str | None, differing: Any, **filters: An
     from render.store import copying, open_or_create
     from render.store.episode_store import condition as combine
 
-    opened, into = opt.open_reader(source, at), open_or_create(target)
+    opened, into = opt.open_reader(source, at, filters["splits"]), open_or_create(target)
     condition = combine(**filters)
     with progress_bar(opened.count(condition), "episodes") as progress:
         done = copying.copy(opened, into, condition, differing, progress)
@@ -132,11 +132,16 @@ def copy(source: str, target: str, at: str | None, differing: Any, **filters: An
 def delete(url: str, episodes: tuple[str, ...]) -> None:
     """Delete episodes.
 
-    EPISODES stay in older versions until `compact` deletes those.
+    EPISODES stay in older versions until `compact` deletes those. If one of them is not stored, nothing is deleted.
     """
     from render.store import open_store
+    from render.store.episode_store import unknown_id
 
-    click.echo(f"deleted {open_store(url).delete(episodes)} of {counted(len(episodes), 'episode')}")
+    store = open_store(url)
+    for episode in episodes:
+        if not store.exists(episode):
+            raise StoreError(unknown_id(store, episode))
+    click.echo(f"deleted {counted(store.delete(episodes), 'episode')}")
 
 
 @click.command()

@@ -80,14 +80,15 @@ def _lines(found: Stats) -> Iterator[str]:
 
 
 def _nonempty_rows(item: Distribution) -> list[tuple[str, list[Key]]]:
-    """The bars of a chart, without the empty bars at its start and end."""
+    """The bars of a chart without empty ones at its start and end; `...` for several empty ones between others."""
     from render.gallery.charts import bars
 
     rows = bars(item)
-    filled = [
-        k for k, (_, keys) in enumerate(rows) if any(counter[key] for counter in item.counts.values() for key in keys)
-    ]
-    return rows[filled[0] : filled[-1] + 1]
+    counts = [sum(counter[key] for counter in item.counts.values() for key in keys) for _, keys in rows]
+    filled = [k for k, count in enumerate(counts) if count]
+    # A single empty bar stays; of several, only the first, as dots.
+    kept = [k for k in range(filled[0], filled[-1] + 1) if counts[k] or counts[k - 1]]
+    return [rows[k] if counts[k] or counts[k + 1] else ("...", []) for k in kept]
 
 
 def _bars(item: Distribution) -> Iterator[str]:

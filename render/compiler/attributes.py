@@ -23,6 +23,7 @@ from scene_specs.language.outlines import POLYGON, signed_area
 from scene_specs.language.scene import SceneMaterial
 from scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, object_name
 from scene_specs.language.stage import Stage, StageDefaults, StagePlace
+from scene_specs.language.tables import counted
 from scene_specs.language.vocabulary import linear_of_srgb
 
 Fail = Callable[[str], Exception]
@@ -170,7 +171,8 @@ def _places(wanted: Sequence[Wanted], stage: Stage, keys: Keys, fail: Fail) -> l
     free = [name for name in known if name not in chosen]
     without = [k for k, want in enumerate(wanted) if want.spec.place is None and want.spec.location is None]
     if len(without) > len(free):
-        raise fail(f"{len(without)} objects without place or location, and {len(free)} free places: {', '.join(free)}")
+        objects, places = counted(len(without), "object"), counted(len(free), "free place")
+        raise fail(f"{objects} without place or location, and {places}: {', '.join(free)}")
     order = np.argsort(keys.generator("places").random(len(free)), kind="stable") if len(free) > 1 else range(len(free))
     for k, slot in zip(without, order, strict=False):
         chosen[k] = free[int(slot)]

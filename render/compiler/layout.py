@@ -18,6 +18,7 @@ from render.geometry.camera import Camera
 from render.geometry.rotation import Vec
 from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import Stage
+from scene_specs.language.tables import counted
 
 # Layouts computed together: few at first, because one of the first usually succeeds.
 _BATCHES = (4, 8, 16, 32)
@@ -135,7 +136,8 @@ def _search(
                 if counts[row]:
                     refused[label] = refused.get(label, 0) + int(counts[row])
         tried += size
-    raise fail(f"no layout of {len(items)} objects in {limit} layouts with {search.tries} tries per object", refused)
+    objects = counted(len(items), "object")
+    raise fail(f"no layout of {objects} in {limit} layouts with {search.tries} tries per object", refused)
 
 
 def lay_out(

@@ -14,13 +14,10 @@ from render.model.errors import DioramaError, SpecError, UsageError
 from render.model.profiles import episode_settings
 from render.model.record import EpisodeRecord
 from render.store import open_at, open_store
-from scene_specs.language.diagnostics import did_you_mean
+from render.store.episode_store import unknown_id
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import SpecSource, parse_episode
-
-# The largest store whose ids are searched for the one nearest to a wrong id.
-_MOST_IDS = 100_000
 
 
 @dataclass(frozen=True)
@@ -78,9 +75,7 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
 def _stored(url: str, episode_id: str, at: str | None) -> EpisodeRecord:
     store = open_store(url) if at is None else open_at(url, at)
     if not store.exists(episode_id):
-        known = [name for name, _ in store.ids()] if store.count() <= _MOST_IDS else []
-        hint = did_you_mean(episode_id, known)
-        raise UsageError(f"{url}: episode {episode_id} is not in the store" + (f"; {hint}" if hint else ""))
+        raise UsageError(unknown_id(store, episode_id))
     return store.get(episode_id)
 
 

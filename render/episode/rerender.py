@@ -22,6 +22,7 @@ from render.renderers import make_renderer
 from render.run.limits import KERNEL_SECONDS, timeout_of
 from render.run.options import RunOptions
 from scene_specs.language.scene import Scene
+from scene_specs.language.tables import counted
 
 __all__ = ["EpisodeRequest", "EpisodeResult", "render_again"]
 
@@ -54,8 +55,7 @@ class EpisodeResult:
         if self.folder is None or self.record is None:
             return [*edited, *(f"file: {path}" for path in self.paths)]
         seconds = ", ".join(f"{step} {value:.2f} s" for step, value in self.record.provenance.seconds.items())
-        count = len(self.record.images)
-        images = f"{count} image{'' if count == 1 else 's'}"
+        images = counted(len(self.record.images), "image")
         lines = [f"{self.episode}: {images} on {self.record.provenance.device} ({seconds})", *edited]
         lines += self.comparison.lines() if self.comparison else [f"changed since: {line}" for line in self.changed]
         lines.append(f"files: {self.folder}")

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable
 from logging.handlers import QueueHandler
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, TypeVar
 
 from render.model.errors import DioramaError, RenderError
@@ -23,15 +24,17 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
     what: begins the message. Blender may hang in C code that holds the interpreter's lock, where no thread and no
     signal handler of Python runs, or when it exits.
     """
-    if "bpy" in sys.modules:
-        # Blender changes sys.path, and a new process that took it over would not find Blender. Commands have none yet.
-        return function(*arguments)
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     levels = {name: logging.getLogger(name).level for name in ("", "diorama", "render", "scene_specs")}
     sent = (sender, seconds, levels, function, arguments)
     child = context.Process(target=_send_result, args=sent, daemon=True)
-    child.start()
+    paths = list(sys.path)
+    try:
+        sys.path[:] = _without_blender(paths)
+        child.start()
+    finally:
+        sys.path[:] = paths
     sender.close()
     try:
         while isinstance(answer := receiver.recv(), logging.LogRecord):
@@ -48,6 +51,12 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
         raise answer
     result: _Result = answer
     return result
+
+
+def _without_blender(paths: list[str]) -> list[str]:
+    """Leave out the folders that `import bpy` adds: a process that took them over would not find Blender."""
+    file = getattr(sys.modules.get("bpy"), "__file__", None)
+    return [path for path in paths if not file or not Path(path).is_relative_to(Path(file).parent)]
 
 
 class _Sender(QueueHandler):

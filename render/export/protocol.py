@@ -11,6 +11,7 @@ from render.export.atomic_output import FileConflictError
 from render.model.errors import ConflictError, DioramaError, SpecError, StoreError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader, read_each
+from scene_specs.language.tables import counted
 
 # Episodes in memory at once; seven images take about half a megabyte.
 _CHUNK = 32
@@ -57,7 +58,7 @@ class ExportReport:
 def listed(problem: str, lines: Sequence[str]) -> str:
     """A message about several episodes, one per line; of many the first five. problem: "not exported"."""
     more = [f"  and {len(lines) - _MAX_LISTED} more"] if len(lines) > _MAX_LISTED else []
-    head = f"{len(lines)} episode{'' if len(lines) == 1 else 's'} {problem}:"
+    head = f"{counted(len(lines), 'episode')} {problem}:"
     return "\n".join([head, *(f"  {line}" for line in lines[:_MAX_LISTED]), *more])
 
 

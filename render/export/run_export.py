@@ -11,7 +11,7 @@ from render.export import exporter, reads_files, takes_shard_size
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.errors import UsageError
 from render.store import open_at, open_store
-from render.store.episode_store import condition
+from render.store.episode_store import check_splits, condition
 
 
 def run_export(
@@ -46,6 +46,7 @@ def run_export(
         return export(Path(source), out, options, advance)  # type: ignore[arg-type]  # it takes no store
     options = replace(options, where=condition(options.where, splits=tuple(splits)))
     with closing(open_store(source) if at is None else open_at(source, at)) as store:
+        check_splits(store, splits)
         total = store.count(options.where)
         total = total if options.limit is None else min(options.limit, total)
         return export(store, out, options, advance)

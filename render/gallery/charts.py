@@ -12,6 +12,7 @@ from typing import NamedTuple
 from render.gallery.canvas import Bitmap, Canvas, Point, Svg
 from render.gallery.typography import fitting, font
 from render.store.analysis.stats import Distribution, Key, Stats
+from scene_specs.language.tables import counted
 
 _INK, _FAINT, _GRID = "#202428", "#6e747a", "#e3e6e9"
 # Okabe and Ito's palette, which color-blind readers can distinguish, ordered by contrast.
@@ -107,7 +108,8 @@ def bars(item: Distribution) -> list[tuple[str, list[Key]]]:
 def _bars_head(page: Canvas, stats: Stats, title: str, groups: Sequence[str], width: float) -> None:
     page.text((14, 24), fitting(title, width - 28, font(17)), 17, fill=_INK)
     total = [sum(counts.values()) for counts in (stats.episodes, stats.images, stats.objects)]
-    text = f"{total[0]:,} episodes, {total[1]:,} images, {total[2]:,} objects; bars show percentages of each group"
+    text = ", ".join(counted(number, noun) for number, noun in zip(total, ("episode", "image", "object"), strict=True))
+    text += "; bars show percentages of each group"
     page.text((14, 43), text, 12, fill=_FAINT)
     if stats.by is None:
         return

@@ -255,6 +255,7 @@ class Batch:
         for restart in range(_RAY_RESTARTS + 1):
             try:
                 with ray_nodes(options.address, options.logical_gpus) as nodes:
+                    interrupts.install()
                     loop = RenderLoop(self._tasks(store), store, options, progress, events)
                     loop.summary = self.summary
                     plans = plan_workers(options, nodes, self.todo)

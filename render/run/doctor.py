@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from render.model.errors import DioramaError
+from scene_specs.language.tables import counted
 
 # Shared library that bpy loads -> Debian package that has it.
 LIBRARIES = {
@@ -125,7 +126,8 @@ def check_ray() -> Check:
     except Exception as error:
         return Check("ray", False, f"{ray.__version__}: {error}", "check the memory and the temporary folder")
     took = time.perf_counter() - start
-    return Check("ray", bool(answer), f"{ray.__version__}, sees {gpus} GPUs, a worker answered within {took:.1f} s")
+    seen = f"{ray.__version__}, sees {counted(gpus, 'GPU')}"
+    return Check("ray", bool(answer), f"{seen}, a worker answered within {took:.1f} s")
 
 
 def check_disk(store: str) -> Check:
@@ -155,7 +157,7 @@ def check_store(store: str) -> Check:
         opened = peek(store)
         if opened is None:
             return Check("store", True, f"nothing at {store} yet; render-batch creates it")
-        return Check("store", True, f"{store}: {opened.count()} episodes")
+        return Check("store", True, f"{store}: {counted(opened.count(), 'episode')}")
     except DioramaError as error:
         return Check("store", False, str(error))
 

@@ -23,7 +23,7 @@ from ray._private.node import Node as RayNode
 from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]  # missing in its stubs
 from ray.job_config import JobConfig
 
-from render.model.errors import RenderError, UsageError
+from render.model.errors import DeviceError, RenderError
 from render.run.pool import first_line
 from render.run.worker_plan import Node
 
@@ -37,6 +37,7 @@ _LONGEST_FOLDER = 28
 # Together they take two seconds to start and one to end.
 _UNUSED_PARTS = ("start_monitor", "start_api_server", "start_log_monitor")
 _NODE_SECONDS = 10.0
+_CONNECT_SECONDS = 10
 _QUIET: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "logging_level": logging.ERROR}
 
 
@@ -51,7 +52,7 @@ def local_ray(gpus: int | None = None) -> Iterator[int]:
         return
     _quieten()
     folder = _private_folder()
-    with _loopback_only():
+    with _private_settings(folder):
         _start_here(gpus, folder)
         try:
             yield _gpus_seen()
@@ -72,9 +73,14 @@ def _private_folder() -> Path:
 
 
 @contextmanager
-def _loopback_only() -> Iterator[None]:
-    """Let Ray listen on 127.0.0.1 only, with a token that is in no file; undo the settings afterwards."""
+def _private_settings(folder: Path) -> Iterator[None]:
+    """Let Ray listen on 127.0.0.1 only, with a token that is in no file; undo the settings afterwards.
+
+    Temporary files of its processes are in `folder` and go with the run, however a worker ends.
+    """
+    (folder / "t").mkdir()
     settings = {
+        "TMPDIR": str(folder / "t"),
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(32),
         # Ray's switch for systems whose firewalls ask the user: it binds nothing to other addresses then.
@@ -161,7 +167,7 @@ def _start_here(gpus: int | None, folder: Path) -> None:
 def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> Iterator[list[Node]]:
     """Connect to Ray and yield its nodes: this machine, or those of the cluster at `address` (see `ray.init`).
 
-    Raises UsageError if no cluster answers at the address.
+    Raises DeviceError if no cluster answers at the address.
     """
     if address is None:
         with local_ray(logical_gpus) as gpus:
@@ -170,16 +176,24 @@ def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> It
         return
     _quieten()
     try:
+        _check_reachable(address)
         ray.init(address=address, job_config=_job(), **_QUIET)
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise UsageError(
-            f"--address {address}: no Ray cluster answers there: {first_line(error)} "
+    except (ConnectionError, RuntimeError, ValueError, OSError, OverflowError) as error:
+        raise DeviceError(
+            f"--address {address}: no Ray cluster answers there: {first_line(error).rstrip('.')}. "
             f"Check with `ray status --address {address}`; leave out --address to render on this machine"
         ) from error
     try:
         yield nodes_of_cluster()
     finally:
         ray.shutdown()
+
+
+def _check_reachable(address: str) -> None:
+    """Connect to HOST:PORT. Raises OSError, OverflowError. Ray itself would try for many minutes, and log each try."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
 
 
 def nodes_of_cluster() -> list[Node]:

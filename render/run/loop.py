@@ -234,7 +234,8 @@ class RenderLoop:
         task: None if no worker received it.
         """
         failure = replace(failure, message=failure.message[:_LONGEST_MESSAGE])
-        log.warning("failed: %s", failure.message)
+        # The summary lists failures for everybody.
+        log.debug("failed: %s", failure.message)
         self._events.write("episode-failed", episode=failure.episode_id, kind=failure.kind, message=failure.message)
         self.summary.failed.append(failure)
         self._progress.advance(episodes, 0, 1, 0.0 if task is None else task.work.cost)

@@ -20,6 +20,7 @@ from render.run.options import RunOptions
 from render.run.worker import Failure, Ready, Task, Worker, start_actor, stderr_tail
 from render.run.worker_plan import WorkerPlan
 from scene_specs.language.registry import PluginError
+from scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +98,7 @@ class Pool:
         for node, group in self._groups.items():
             if not group.wait(_START_SECONDS):
                 raise DeviceError(
-                    f"node {node or 'here'}: Ray did not provide {group.bundle_count} GPUs within "
+                    f"node {node or 'here'}: Ray did not provide {counted(group.bundle_count, 'GPU')} within "
                     f"{_START_SECONDS:.0f} s; another run may hold them: check with `ray status`"
                 )
         for plan in plans:
@@ -242,7 +243,7 @@ class Pool:
 
     def _drop(self, slot: Slot) -> None:
         self.slots.remove(slot)
-        log.warning("%s: its node is lost; continuing with %d workers", slot.where, len(self.slots))
+        log.warning("%s: its node is lost; continuing with %s", slot.where, counted(len(self.slots), "worker"))
         self.replaced["node"] += 1
         if not self.slots:
             raise RayLostError(

@@ -121,9 +121,8 @@ class Summary:
     def _worker_lines(self) -> list[str]:
         lines = []
         if self.workers_per_gpu is not None:
-            lines.append(
-                f"{self.workers_per_gpu} workers per GPU, as measured (--workers-per-gpu {self.workers_per_gpu})"
-            )
+            workers = counted(self.workers_per_gpu, "worker")
+            lines.append(f"{workers} per GPU, as measured (--workers-per-gpu {self.workers_per_gpu})")
         if self.replaced_workers:
             why = ", ".join(f"{count} {_WHY[kind]}" for kind, count in self.replaced_why.items())
             tried = f"; retried {counted(self.retried, 'episode')}" if self.retried else ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from render.run.options import RunOptions
 from render.run.pool import Pool
 from render.run.worker_plan import MOST_PER_GPU, WorkerPlan
+from scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 
@@ -93,5 +94,5 @@ def tune(pool: Pool, tuner: Tuner, now: float, images: int) -> int | None:
             slot.leaving = True
     if tuner.chosen is not None:
         rates = ", ".join(f"{workers}: {rate:.2f}" for workers, rate in tuner.rates.items())
-        log.info("%d workers per GPU; images/s by workers per GPU: %s", level, rates)
+        log.info("%s per GPU; images/s by workers per GPU: %s", counted(level, "worker"), rates)
     return tuner.chosen

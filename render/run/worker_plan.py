@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from render.model.errors import DeviceError, UsageError
 from render.run.options import RunOptions
+from scene_specs.language.tables import counted
 
 # Beyond this number of workers per GPU, the CPU work or the GPU's memory is the bottleneck.
 MOST_PER_GPU = 8
@@ -115,7 +116,7 @@ def _place(options: RunOptions) -> str:
 
 
 def _gpus(count: int) -> str:
-    return f"{count or 'no'} GPU{'s' if count > 1 else ''}"
+    return counted(count, "GPU") if count else "no GPU"
 
 
 def _too_few(wanted: int, found: int, where: str) -> str:

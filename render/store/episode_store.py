@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from render.model.errors import StoreError
+from render.model.errors import StoreError, UsageError
 from render.model.record import EpisodeRecord, RenderKey
+from scene_specs.language.diagnostics import did_you_mean
 
 # Called with the number of episodes done since its last call.
 OnProgress = Callable[[int], None]
@@ -18,6 +19,9 @@ KEY = "episode_id"
 BATCH_ROWS = 32
 # Large ones where only ids and other short columns are read.
 ID_BATCH_ROWS = 8192
+# Of a larger store, no nearest id is looked for.
+_MOST_IDS = 100_000
+_SHOWN_SPLITS = 10
 
 
 class DamagedError(StoreError):
@@ -134,6 +138,22 @@ def condition(
         _is_in("split", splits) if splits else None,
     ]
     return " AND ".join(part for part in parts if part) or None
+
+
+def unknown_id(store: EpisodeReader, episode_id: str) -> str:
+    """The message about an id that is not stored, with the nearest one that is."""
+    known = [name for name, _ in store.ids()] if store.count() <= _MOST_IDS else []
+    hint = did_you_mean(episode_id, known) or f"`render-store ls {store.url}` lists all"
+    return f"{store.url}: episode {episode_id} is not in the store; {hint}"
+
+
+def check_splits(store: EpisodeReader, splits: Sequence[str]) -> None:
+    """Raise UsageError for a split that no episode of the store has."""
+    for split in splits:
+        if not store.count(_is_in("split", [split])):
+            known = {str(row["split"]) for row in store.scan(["split"], "split IS NOT NULL", ID_BATCH_ROWS)}
+            hint = did_you_mean(split, known) or f"there are: {', '.join(sorted(known)[:_SHOWN_SPLITS]) or 'none'}"
+            raise UsageError(f"{store.url}: no episode has the split {split!r}; {hint}")
 
 
 def _is_in(column: str, values: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, previ
 from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import Stage
 from scene_specs.language.strict_json import Path
+from scene_specs.language.tables import counted
 
 
 def place_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
@@ -33,8 +34,8 @@ def place_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[Path
     if drawn is not None:
         without += drawn.count[0] if isinstance(drawn.count, tuple) else drawn.count
     if stage.places is not None and without > len(places) - len(taken):
-        free = len(places) - len(taken)
-        problem = f"{without} objects without place or location, {free} free places of stage {stage.name}"
+        free = counted(len(places) - len(taken), "free place")
+        problem = f"{counted(without, 'object')} without place or location, {free} of stage {stage.name}"
         yield PathDiagnostic((*at, "objects"), problem, f"places: {', '.join(places)}")
 
 

@@ -1,4 +1,4 @@
-"""Tables as text, for terminals and Markdown."""
+"""Tables and counts as text."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def markdown_table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> 
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun: "1 episode", "2 episodes"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    """Return a number with its noun: "1 episode", "2 episodes"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-NEEDED = ("bash", "dirname", "mktemp", "cksum", "rm", "sed", "paste", "id", "rmdir", "head", "grep", "cat", "flock")
+NEEDED = (
+    *("bash", "cat", "cksum", "cut", "dirname", "du", "flock", "grep", "head", "id", "ln", "mkdir", "mktemp", "mv"),
+    *("paste", "rm", "rmdir", "sed", "sleep", "tail"),
+)
 
 
 @pytest.fixture
@@ -77,3 +80,92 @@ def test_failed_installation_leaves_nothing(checkout: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert "installing the locked packages failed" in done.stderr
     assert sorted(path.name for path in checkout.iterdir()) == ["requirements-dev.lock", "tools"]
+
+
+@pytest.fixture
+def programs(checkout: Path) -> Path:
+    """A folder for PATH with what the script needs, without Python, uv and apt-get."""
+    folder = checkout / "bin"
+    folder.mkdir()
+    for name in NEEDED:
+        if found := shutil.which(name):
+            (folder / name).symlink_to(found)
+    return folder
+
+
+def _stub(programs: Path, name: str, script: str) -> None:
+    program = programs / name
+    program.unlink(missing_ok=True)
+    program.write_text(f"#!{shutil.which('bash')}\n{script}\n", "utf-8")
+    program.chmod(0o755)
+
+
+UV = """
+echo "$*" >>"$CALLS"
+case "$1 $2" in
+  "python install") exit "$FETCHED" ;;
+  "python find") echo "$BASE" ;;
+  venv*) mkdir -p "${!#}/bin" && ln -s "$BASE" "${!#}/bin/python" ;;
+esac
+"""
+
+
+@pytest.mark.parametrize("fetched", ["0", "1"])
+def test_uv_brings_python_and_makes_the_environment(checkout: Path, programs: Path, fetched: str) -> None:
+    _stub(programs, "uv", UV)
+    (checkout / "pyproject.toml").touch()
+    (checkout / "render").mkdir()
+    (checkout / "render/__init__.py").touch()
+    calls = checkout / "calls"
+    environment = {"PATH": str(programs), "CALLS": str(calls), "BASE": sys.executable, "FETCHED": fetched}
+    done = run_setup(checkout, PYTHON="", **environment)
+    assert "fetching Python 3.11 with uv" in done.stderr
+    made = [line.split()[:2] for line in calls.read_text("utf-8").splitlines()]
+    if fetched == "1":
+        assert (done.returncode, made) == (1, [["python", "install"]])
+        assert "uv could not fetch Python 3.11" in done.stderr and not (checkout / ".venv").exists()
+        return
+    assert done.returncode == 0, done.stderr
+    assert made == [
+        ["python", "install"],
+        ["python", "find"],
+        ["venv", "--quiet"],
+        ["pip", "install"],
+        ["pip", "install"],
+    ]
+    assert "--require-hashes -r requirements-dev.lock" in calls.read_text("utf-8")
+    assert ".venv is ready" in done.stderr
+    # Whole: nothing is done again.
+    assert run_setup(checkout, PYTHON="", **environment).returncode == 0
+    assert len(calls.read_text("utf-8").splitlines()) == len(made)
+
+
+def test_without_python_and_uv_the_message_is_a_command(checkout: Path, programs: Path) -> None:
+    _stub(programs, "apt-get", "exit 1")
+    _stub(programs, "id", "echo 1000")
+    _stub(programs, "grep", "exit 1")  # of /etc/os-release: not Debian 12
+    done = run_setup(checkout, PYTHON="", PATH=str(programs))
+    assert done.returncode == 2
+    command = (
+        "sudo apt-get update && sudo apt-get install -y pipx && pipx install uv && PATH=~/.local/bin:$PATH make demo"
+    )
+    assert command in done.stderr
+
+
+@pytest.mark.parametrize("root", [True, False])
+def test_the_part_that_makes_environments_is_installed_as_root(checkout: Path, programs: Path, root: bool) -> None:
+    """As on a bare Debian 12, whose python3 lacks ensurepip."""
+    lacking = checkout / "lacking"
+    lacking.mkdir()
+    (lacking / "ensurepip.py").write_text("raise ImportError", "utf-8")
+    _stub(programs, "id", f"echo {0 if root else 1000}")
+    _stub(programs, "apt-get", f'echo "$*" >>{checkout}/calls; [[ $1 == update ]] || rm {lacking}/ensurepip.py')
+    done = run_setup(checkout, PATH=str(programs), PYTHONPATH=str(lacking), PIP_NO_INDEX="1")
+    install = "apt-get install -y --no-install-recommends python3.11-venv"
+    if root:
+        assert install.removeprefix("apt-get ") in (checkout / "calls").read_text("utf-8")
+        assert "making .venv" in done.stderr
+    else:
+        assert done.returncode == 2
+        assert f"missing: ensurepip. Run:  sudo apt-get update && sudo {install}" in done.stderr
+        assert not (checkout / "calls").exists()

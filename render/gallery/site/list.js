@@ -39,10 +39,11 @@ Gallery.list = (() => {
       go({ chosen: { ...state.chosen, [name]: chosen } });
     });
     const count = make("span", { class: "count" });
+    const shown = word.replace(/\b([0-9a-f]{6})[0-9a-f]{26}\b/, "$1…"); // the id of a model
     const rgb = name === "color" ? Gallery.data.head.palette[word] : null;
     const dot = rgb ? make("span", { class: "dot", "aria-hidden": "true" }) : null;
     if (dot) dot.style.background = `rgb(${rgb.join(" ")})`;
-    return { input, count, word, index, label: make("label", {}, input, dot, make("span", { class: "word" }, word), count) };
+    return { input, count, word, index, label: make("label", {}, input, dot, make("span", { class: "word", title: word }, shown), count) };
   }
 
   function build() {

@@ -89,7 +89,7 @@ class Library:
         if name.number:
             if name.number > len(ids):
                 raise AssetError(
-                    f"model {shape!r}: the category has {len(ids)} models in {self.root}, #1 to #{len(ids)}"
+                    f"model {shape!r}: the category has {counted(len(ids), 'model')} in {self.root}, #1 to #{len(ids)}"
                 )
             return ids[name.number - 1]
         if name.model not in ids:

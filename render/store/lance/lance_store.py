@@ -33,6 +33,7 @@ from render.store.lance.errors import LANCE_ERRORS, is_conflict, translate_error
 from render.store.lance.location import check_conditional_put, probe_location
 from render.store.lance.reader import LanceReader, find_dataset, open_dataset
 from render.store.rows import decode, table_of
+from scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -142,7 +143,8 @@ class LanceStore(LanceReader):
             result: dict[str, int] = builder.execute(table)
             return result
 
-        result = self._commit(merge, f"committing {count} episodes, {table.column(KEY)[0].as_py()} the first,")
+        episodes = counted(count, "episode")
+        result = self._commit(merge, f"committing {episodes}, {table.column(KEY)[0].as_py()} the first,")
         inserted, updated = result["num_inserted_rows"], result["num_updated_rows"]
         return PutResult(inserted, updated, count - inserted - updated)
 
@@ -177,7 +179,7 @@ class LanceStore(LanceReader):
     def delete_where(self, condition: str) -> int:
         """Delete the rows that match a SQL filter and return their number."""
         matching = self.count(condition)
-        self._commit(lambda: self._dataset.delete(condition), f"deleting {matching} episodes")
+        self._commit(lambda: self._dataset.delete(condition), f"deleting {counted(matching, 'episode')}")
         return matching
 
     def maybe_compact(self) -> bool:
@@ -214,7 +216,7 @@ class LanceStore(LanceReader):
     def _check_unique(self) -> None:
         duplicates = repeated(key for key, _ in self.ids())
         if duplicates:
-            count = "1 episode is" if len(duplicates) == 1 else f"{len(duplicates)} episodes are"
+            count = f"{counted(len(duplicates), 'episode')} {'is' if len(duplicates) == 1 else 'are'}"
             raise StoreError(
                 f"{self._url}: {count} stored twice, {duplicates[0]} the first; "
                 f"`render-store verify {self._url} --repair` keeps the newest of each"

@@ -15,7 +15,7 @@ from typing import Any
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord, RenderKey
 from render.store.columns import RECORD_COLUMNS, check_schema
-from render.store.episode_store import BATCH_ROWS, ID_BATCH_ROWS, KEY, ids_filter
+from render.store.episode_store import BATCH_ROWS, ID_BATCH_ROWS, KEY, ids_filter, unknown_id
 from render.store.lance.durability import last_complete, torn_file
 from render.store.lance.errors import reason, translate_errors, translate_filter_errors
 from render.store.lance.location import nothing_there, probe_location
@@ -151,7 +151,7 @@ class LanceReader:
         raise self._unknown(episode_id)
 
     def _unknown(self, episode_id: str) -> StoreError:
-        return StoreError(f"{self._url}: episode {episode_id} is not in the store")
+        return StoreError(unknown_id(self, episode_id))
 
     def ids(self) -> Iterator[tuple[str, str]]:
         """Yield (episode id, job hash) of every episode, in any order."""

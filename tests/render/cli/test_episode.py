@@ -65,6 +65,10 @@ def test_the_store_may_be_named_by_the_environment(store: str, tmp_path: Path, m
     assert "identical" in call("look/again/7", "--out", tmp_path / "out").stdout
     monkeypatch.setenv("DIORAMA_STORE", str(tmp_path / "other.lance"))
     assert "identical" in call(store, "look/again/7", "--out", tmp_path / "out").stdout
+    monkeypatch.delenv("DIORAMA_STORE")
+    monkeypatch.chdir(tmp_path)
+    Path(store).rename("diorama.lance")
+    assert "identical" in call("look/again/7", "--out", tmp_path / "out").stdout
 
 
 def test_one_that_was_changed_is_told_and_shown(tmp_path: Path) -> None:

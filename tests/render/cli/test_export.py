@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from render.cli.export import main
 from render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
+from tests.render.store.rendered import rendered
 
 
 @pytest.fixture
@@ -76,3 +77,13 @@ def test_help_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "--format" in done.stdout
     assert done.stdout.splitlines()[-1] == "HEAVY []"
+
+
+def test_an_unknown_split_is_an_error(tmp_path: Path) -> None:
+    url = str(tmp_path / "s.lance")
+    LanceStore.create(url).put([rendered("demo/0", split="train")])
+    done = call(url, "--out", str(tmp_path / "out"), "--split", "train", "--split", "trian")
+    assert done.exit_code == 2
+    assert "no episode has the split 'trian'; did you mean 'train'?" in done.output
+    assert not (tmp_path / "out").exists()
+    assert call(url, "--out", str(tmp_path / "out"), "--split", "train").exit_code == 0

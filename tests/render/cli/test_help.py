@@ -12,6 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from render import __version__
 from tests.test_docs import subcommands
 
 ROOT = Path(__file__).parents[3]
@@ -76,3 +77,15 @@ def test_every_option_says_what_it_does_and_its_default(name: str, command: clic
                 option.opts,
                 option.help,
             )
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
+def test_every_command_has_the_common_options(name: str, command: click.Command) -> None:
+    program, *rest = name.split()
+    module, _, attribute = PROGRAMS[program].partition(":")
+    main = getattr(importlib.import_module(module), attribute)
+    text = CliRunner().invoke(main, [*rest, "-h"]).output
+    for options in ("-v, --verbose", "-q, --quiet", "-h, --help", "--version"):
+        assert options in text, options
+    if name != "render-store tag":  # --version is the version to tag
+        assert CliRunner().invoke(main, [*rest, "--version"], prog_name=program).output == f"{program} {__version__}\n"

@@ -10,9 +10,13 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
+from render.cli import output
+from render.cli.command import DioramaCommand, log
+from render.cli.output import progress
 from render.cli.specs import main as specs_main
 from render.episode.output_files import Files
 from render.model.errors import UsageError
@@ -164,3 +168,33 @@ def test_a_full_disk_is_said_in_a_line(piped: bool) -> None:
     assert done.returncode == 2
     assert "can't be written: No space left on device; free some space" in done.stderr
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+@click.command(cls=DioramaCommand)
+def _noisy() -> None:
+    log.info("a notice")
+    log.debug("a detail")
+    log.warning("a warning")
+    click.echo(f"bar {next(progress(iter([output._hidden()]), 'item'))}")
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ([], "a notice\nwarning: a warning\nbar None\n"),
+        (["-q"], "warning: a warning\nbar True\n"),
+        (["-v"], "a notice\ndebug: a detail\nwarning: a warning\nbar None\n"),
+    ],
+)
+def test_quiet_and_verbose_last_for_one_call(options: list[str], shown: str) -> None:
+    assert CliRunner().invoke(_noisy, options).output == shown
+
+
+def test_in_a_container_a_refused_folder_names_the_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    @click.command(cls=DioramaCommand)
+    def main() -> None:
+        raise UsageError("/data/x: Permission denied")
+
+    assert "--user" not in CliRunner().invoke(main, []).output
+    monkeypatch.setenv("DIORAMA_CONTAINER", "1")
+    assert "--user $(id -u):$(id -g)" in CliRunner().invoke(main, []).output

@@ -182,7 +182,11 @@ def test_copy_and_delete(store: str, tmp_path: Path) -> None:
     assert "demo/0" in refused
     assert "--differing" in refused
     assert "replaced 1" in call("copy", store, target, "--differing", "replace").output
-    assert "deleted 1 of 2" in call("delete", target, "demo/0", "none/0").output
+    assert (
+        "demo/00 is not in the store; did you mean 'demo/0'?"
+        in call("delete", target, "demo/0", "demo/00", code=4).output
+    )
+    assert "deleted 1 episode" in call("delete", target, "demo/0").output
     assert "copied 0" in call("copy", store, target, "--id", "demo/1").output
 
 

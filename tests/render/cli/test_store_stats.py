@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from PIL import Image
 
+from render.cli.store_stats import _nonempty_rows
+from render.store.analysis.stats import Distribution
 from render.store.lance.lance_store import LanceStore
 from tests.render.cli.test_store import call
 from tests.render.store.rendered import rendered
@@ -90,3 +93,17 @@ def test_diff_of_two_stores_and_of_two_times(store: str, tmp_path: Path) -> None
     text = call("diff", store, "--at", "2", code=1).output
     assert "spec seed: A 4, B 9" in text and "pixels that differ: f0" in text
     assert "--at VERSION" in call("diff", store, code=2).output
+
+
+def test_empty_bars_between_others_are_one_line() -> None:
+    item = Distribution("visible", "objects", "bins")
+    item.counts["all"] = Counter({0: 1, 2: 1, 6: 3})
+    labels = [label for label, _ in _nonempty_rows(item)]
+    assert labels == ["0.00 - 0.05", "0.05 - 0.10", "0.10 - 0.15", "...", "0.30 - 0.35"]
+
+
+def test_what_is_missing_is_a_dash(tmp_path: Path) -> None:
+    LanceStore.create(url := str(tmp_path / "n.lance")).put([rendered("demo/0", split=None)])
+    text = call("show", url, "demo/0").output
+    assert "split:      -\n" in text
+    assert "None" not in text

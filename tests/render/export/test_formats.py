@@ -36,6 +36,6 @@ def test_packages_add_formats(tmp_path: Path) -> None:
 def test_a_long_report_stays_readable() -> None:
     report = ExportReport(damaged=[f"episode {number}: damaged" for number in range(1000)])
     text = str(report.error())
-    assert "1000 episodes not exported" in text
+    assert "1,000 episodes not exported" in text
     assert len(text.splitlines()) < 10
     assert ExportReport(exported=3, skipped=2).error() is None

@@ -169,7 +169,7 @@ def test_gpus_that_are_not_there_stop_the_run(tmp_path: Path, write: Callable[..
     assert "--gpus 8" in found["stderr"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_stopped_half_way_and_run_again_gives_each_once(
     tmp_path: Path, write: Callable[..., str], number: signal.Signals
 ) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import ray
 
-from render.model.errors import RenderError, UsageError
+from render.model.errors import DeviceError, RenderError
 from render.run.local_ray import local_ray, ray_nodes
+from tests.render.run.conftest import Farm
 
 
 def test_a_ray_that_does_not_start_is_reported_whatever_it_says(
@@ -35,7 +38,7 @@ def test_a_ray_that_does_not_start_is_reported_whatever_it_says(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     with pytest.raises(RenderError, match=r"No such file.*none.*Set TMPDIR"), local_ray():
         pass
-    with pytest.raises(UsageError, match="no Ray cluster answers there: RuntimeError"), ray_nodes("far:1"):
+    with pytest.raises(DeviceError, match=r"no Ray cluster answers there: RuntimeError\."), ray_nodes("far"):
         pass
 
 
@@ -45,15 +48,18 @@ import ray
 from ray._private.node import Node
 from render.run.local_ray import local_ray
 
-print(json.dumps(os.listdir(os.environ["TMPDIR"])))
 parts = (Node.start_raylet, Node.start_monitor, Node.start_api_server)
+TEMPORARY = os.environ["TMPDIR"]
+print(json.dumps(os.listdir(TEMPORARY)))
 for error in (None, ValueError, KeyboardInterrupt):
     before = dict(os.environ)
     try:
         with local_ray():
             token = os.environ["RAY_AUTH_TOKEN"]
             lines = [open(f"/proc/{pid}/cmdline").read() for pid in os.listdir("/proc") if pid.isdigit()]
-            (folder,) = [name for name in os.listdir(os.environ["TMPDIR"]) if name.startswith("ray-")]
+            (folder,) = [name for name in os.listdir(TEMPORARY) if name.startswith("ray-")]
+            used = ray.get(ray.remote(lambda: __import__("tempfile").gettempdir()).remote())
+            assert used == os.path.join(TEMPORARY, folder, "t"), used
             answer = ray.get(ray.remote(lambda: 7).remote())
             unused = [line for line in lines if folder in line and ("monitor.py" in line or "dashboard.py" in line)]
             print(json.dumps([answer, len(token), any(token in line for line in lines), len(unused)]))
@@ -63,8 +69,19 @@ for error in (None, ValueError, KeyboardInterrupt):
         pass
     assert {name for name in os.environ if "AUTH" in name} == {name for name in before if "AUTH" in name}
 assert parts == (Node.start_raylet, Node.start_monitor, Node.start_api_server)
-print(json.dumps(os.listdir(os.environ["TMPDIR"])))
+print(json.dumps(os.listdir(TEMPORARY)))
 """
+
+
+def test_an_unreachable_cluster_is_one_line_within_seconds(farm: Farm) -> None:
+    with socket.socket() as taken:  # bound but not listening: connections are refused
+        taken.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        start = time.monotonic()
+        found = farm.run(farm.write("a"), "--address", address, code=3)
+    (line,) = found["stderr"].splitlines()
+    assert f"error: --address {address}: no Ray cluster answers there: [Errno 111] Connection refused. Check" in line
+    assert time.monotonic() - start < 30
 
 
 def test_ray_starts_and_ends_repeatedly_and_leaves_nothing() -> None:

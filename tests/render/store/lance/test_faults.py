@@ -32,7 +32,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk(small_disk: Path) -> None:
     store = LanceStore.create(str(small_disk / "s.lance"))
     acknowledged: list[str] = []
-    with pytest.raises(StoreError, match=r"committing 1 episodes.*No space left on device"):
+    with pytest.raises(StoreError, match=r"committing 1 episode,.*No space left on device"):
         for number in range(200):
             store.put([make_record(f"demo/{number}", seed=number % 50, size=(160, 128))])
             acknowledged.append(f"demo/{number}")
