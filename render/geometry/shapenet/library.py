@@ -24,6 +24,7 @@ from render.geometry.asset_roots import find_asset
 from render.model.errors import AssetError, UsageError
 from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.model_names import SYNSETS, ModelName, parse_mesh, parse_model, word_of
+from scene_specs.language.tables import counted
 
 ROOT, UP, FRONT = "DIORAMA_SHAPENET", "DIORAMA_SHAPENET_UP", "DIORAMA_SHAPENET_FRONT"
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
