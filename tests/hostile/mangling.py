@@ -53,7 +53,9 @@ class Watch:
     def __init__(self, folder: Path) -> None:
         self.on, self.found = False, list[str]()
         self._written = (f"{folder}/", "/dev/null")
-        self._read = (*self._written, *(f"{Path(p).resolve()}/" for p in (sys.prefix, sys.base_prefix, ROOT)))
+        # A process reads its umask in /proc.
+        roots = (sys.prefix, sys.base_prefix, ROOT, f"/proc/{os.getpid()}")
+        self._read = (*self._written, *(f"{Path(root).resolve()}/" for root in roots))
         sys.addaudithook(self._note)
 
     def _note(self, event: str, arguments: tuple[Any, ...]) -> None:
