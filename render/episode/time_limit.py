@@ -56,7 +56,11 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
 def _without_blender(paths: list[str]) -> list[str]:
     """Leave out the folders that `import bpy` adds: a process that took them over would not find Blender."""
     file = getattr(sys.modules.get("bpy"), "__file__", None)
-    return [path for path in paths if not file or not Path(path).is_relative_to(Path(file).parent)]
+    if file is None:
+        return paths
+    # bpy replaces itself by .../bpy/<version>/scripts/modules/bpy; all of its folders are below `scripts`.
+    scripts = next((folder for folder in Path(file).parents if folder.name == "scripts"), Path(file).parent)
+    return [path for path in paths if not Path(path).is_relative_to(scripts)]
 
 
 class _Sender(QueueHandler):

@@ -79,7 +79,7 @@ def test_long_things_may_stand_side_by_side() -> None:
         for second in turned[:i]:
             gap = max(first[:, 0].min() - second[:, 0].max(), second[:, 0].min() - first[:, 0].max())
             assert gap >= 0.1 - 1e-4
-    discs = {**bench, "shape": "cylinder"}
+    discs = {**bench, "shape": "cylinder", "size": 1.3}
     with pytest.raises(CompileError, match="min_distance"):
         one({"objects": [discs, discs, discs], "area": area, "constraints": rules}, seed=3)
 
