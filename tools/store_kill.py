@@ -1,7 +1,7 @@
 """Kill a process while it writes to a store.
 
     python -m tools store-kill --kills 60 --store /tmp/kill.lance
-    python -m tools store-kill --kills 15 --store s3://bucket/kill.lance      (see tools/store_s3.py)
+    python -m tools store-kill --kills 15 --store s3://bucket/kill.lance
 
 Kills during commit, compaction, index and clean-up. After each kill no acknowledged episode may be lost, no episode
 damaged or stored twice, and reading by id must work. Exit code 1 at the first failure, or if fewer than half of the
