@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from random import Random
 
 from render.store.lance.lance_store import LanceStore
-from tests.factories import make_record
 from tests.render.store.lance.cycler import PHASES
+from tests.render.store.lance.test_crash import check_intact
 from tools.programs import ROOT
 
 CALM_SECONDS = 120.0
@@ -86,14 +86,8 @@ class Campaign:
     def check(self) -> None:
         """Raise AssertionError if the store broke a promise."""
         store = LanceStore.open(self.url)
-        ids = [key for key, _ in store.ids()]
-        assert len(ids) == len(set(ids)), "an episode is stored twice"
-        lost = self.acknowledged - set(ids)
-        assert not lost, f"{len(lost)} acknowledged episodes are lost, such as {sorted(lost)[0]}"
-        for start in range(0, len(ids), 64):
-            for record in store.get_many(ids[start : start + 64]):
-                expected = make_record(record.episode_id, seed=int(record.episode_id.rpartition("/")[2]) % 5)
-                assert record == expected, f"{record.episode_id} is damaged"
+        check_intact(store, self.acknowledged)
+        ids = sorted(key for key, _ in store.ids())
         for key in self.random.sample(ids, min(5, len(ids))):
             assert store.get(key).episode_id == key
         assert store.count() == len(ids)
