@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from render.model.errors import UsageError
 from render.model.profiles import settings_for
@@ -85,15 +85,11 @@ def candidates(names: Sequence[str]) -> list[Candidate]:
 def _load_tries(path: Path) -> list[Candidate]:
     try:
         data = json.loads(path.read_text("utf-8"))
+        return TypeAdapter(list[Candidate]).validate_python(data if isinstance(data, list) else [data])
+    except ValidationError as error:
+        raise UsageError(f"{path}: candidate {_first_problem(error)}") from error
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: unreadable JSON: {error}") from error
-    found = []
-    for k, item in enumerate(data if isinstance(data, list) else [data]):
-        try:
-            found.append(Candidate.model_validate(item))
-        except ValidationError as error:
-            raise UsageError(f"{path}: candidate {k}: {_first_problem(error)}") from error
-    return found
 
 
 def _first_problem(error: ValidationError) -> str:
