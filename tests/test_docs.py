@@ -27,7 +27,7 @@ from scene_specs.language.spec import SpecModel
 from scene_specs.language.tables import markdown_table
 from scene_specs.language.vocabulary import COLORS, RELATIONS, SHAPES, SIZES
 from scene_specs.reading.source import parse_episode
-from tools.mesh_sheet import glb, write_files
+from tools.mesh_files import glb, write_files
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

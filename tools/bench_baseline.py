@@ -52,51 +52,33 @@ def name_of(contender: Contender) -> str:
     return f"published-{contender}" if isinstance(contender, int) else contender.name
 
 
-class Bench:
-    """The scenes and contenders of one run."""
-
-    def __init__(self, chosen: list[Candidate], options: Namespace) -> None:
-        self.chosen, self.options = chosen, options
-        self.scenes = scenes(options.limit)
-
-    def key(self, scene: TestScene, contender: Contender) -> str:
-        """Return the key of a contender's result."""
-        identity = contender if isinstance(contender, int) else contender.key()
-        return results.key_of(identity, scene.digest(), self.options.size, self.options.threads)
-
-    def missing(self) -> list[tuple[TestScene, Contender]]:
-        """Return the (scene, contender) pairs without a kept result, alternating between contenders."""
-        contenders: list[Contender] = [*self.chosen, *reversed(self.options.counts)]
-        pairs = [(scene, contender) for scene in self.scenes for contender in contenders]
-        folder = self.options.results
-        return [
-            (scene, contender)
-            for scene, contender in pairs
-            if not results.is_kept(folder, name_of(contender), scene.name, self.key(scene, contender))
-        ]
-
-    def run(self, todo: list[tuple[TestScene, Contender]]) -> None:
-        """Measure and keep all pairs."""
-        first = self.scenes[0].compiled(settings_for(PROFILE, *self.options.size))
-        threads = self.options.threads
-        with closing(TunedRenderer("cpu", threads)) as own, PublishedRenderer(first, threads) as published:
-            # The first image of a process costs more than those after it.
-            measure(own, self.scenes[0].spec, Candidate(name="warm", base="draft"), (64, 48))
-            few = settings_for(PROFILE, 64, 48).model_copy(update={"samples": 1})
-            published.render(self.scenes[0].compiled(few))
-            for scene, contender in (bar := tqdm(todo, unit="image")):
-                bar.set_description(f"{name_of(contender)} {scene.name}")
-                measured = self._measure(contender, scene, published, own)
-                key = self.key(scene, contender)
-                results.keep(self.options.results, name_of(contender), scene.name, key, measured)
-
-    def _measure(
-        self, contender: Contender, scene: TestScene, published: PublishedRenderer, own: TunedRenderer
-    ) -> results.Measured:
-        if isinstance(contender, Candidate):
-            return measure(own, scene.spec, contender, self.options.size)
-        settings = settings_for(PROFILE, *self.options.size).model_copy(update={"samples": contender})
-        return published.render(scene.compiled(settings))
+def run(chosen: list[Candidate], wanted: list[TestScene], options: Namespace) -> None:
+    """Measure and keep what is missing. Contenders alternate scene by scene."""
+    todo: list[tuple[TestScene, Contender, str]] = []
+    for scene in wanted:
+        for contender in (*chosen, *reversed(options.counts)):
+            identity = contender if isinstance(contender, int) else contender.key()
+            key = results.key_of(identity, scene.digest(), options.size, options.threads)
+            if not results.is_kept(options.results, name_of(contender), scene.name, key):
+                todo.append((scene, contender, key))
+    log.info("%d images to measure", len(todo))
+    if not todo:
+        return
+    settings = settings_for(PROFILE, *options.size)
+    first = wanted[0].compiled(settings)
+    with closing(TunedRenderer("cpu", options.threads)) as own, PublishedRenderer(first, options.threads) as published:
+        # The first image of a process costs more than those after it.
+        measure(own, wanted[0].spec, Candidate(name="warm", base="draft"), (64, 48))
+        few = settings_for(PROFILE, 64, 48).model_copy(update={"samples": 1})
+        published.render(wanted[0].compiled(few))
+        for scene, contender, key in (bar := tqdm(todo, unit="image")):
+            bar.set_description(f"{name_of(contender)} {scene.name}")
+            measured: results.Measured
+            if isinstance(contender, int):
+                measured = published.render(scene.compiled(settings.model_copy(update={"samples": contender})))
+            else:
+                measured = measure(own, scene.spec, contender, options.size)
+            results.keep(options.results, name_of(contender), scene.name, key, measured)
 
 
 def verdict(ours: report.Row, recipe: report.Row, equal: list[Comparison]) -> list[str]:
@@ -133,16 +115,12 @@ def equal_table(equal: list[Comparison]) -> str:
     return markdown_table(header, rows)
 
 
-def show(bench: Bench) -> int:
+def show(names: list[str], wanted: list[TestScene], options: Namespace) -> int:
     """Print the report; 1 if boxes or masks of our candidates differ."""
-    options = bench.options
-    names = [each.name for each in bench.chosen]
     recipes = [name_of(samples) for samples in options.counts]
-    measured = {
-        row.name: row for row in report.rows(options.results, options.references, bench.scenes, [*names, *recipes])
-    }
+    measured = {row.name: row for row in report.rows(options.results, options.references, wanted, [*names, *recipes])}
     curve = [(samples, measured[name_of(samples)]) for samples in options.counts]
-    own = {scene.name: references.load_reference(options.references, scene).own_psnr for scene in bench.scenes}
+    own = {scene.name: references.load_reference(options.references, scene).own_psnr for scene in wanted}
     parts, data = [report.summary(list(measured.values()), recipes[-1])], {}
     for name in names:
         equal = compare(measured[name], curve, own) if len(curve) > 1 else []
@@ -175,15 +153,13 @@ def add_options(parser: ArgumentParser) -> None:
 def main(options: Namespace) -> int:
     """Measure what is missing, then report."""
     options.counts = sorted(set(options.counts))
-    bench = Bench(candidates(options.candidates), options)
-    clash = sorted({each.name for each in bench.chosen} & {name_of(samples) for samples in options.counts})
+    chosen, wanted = candidates(options.candidates), scenes(options.limit)
+    names = [each.name for each in chosen]
+    clash = sorted({*names} & {name_of(samples) for samples in options.counts})
     if clash:
         raise UsageError(f"candidate {clash[0]!r} has the name of a result of the published renderer; use another name")
-    for scene in bench.scenes:
+    for scene in wanted:
         # Fail before an hour of measuring.
         references.load_reference(options.references, scene)
-    todo = bench.missing()
-    log.info("%d images to measure", len(todo))
-    if todo:
-        bench.run(todo)
-    return show(bench)
+    run(chosen, wanted, options)
+    return show(names, wanted, options)

@@ -15,9 +15,11 @@ import statistics
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from random import Random
+from timeit import timeit
 
 import numpy as np
 
@@ -26,11 +28,12 @@ from render.model.record import EpisodeRecord
 from render.store.columns import episode_schema
 from render.store.lance.lance_store import LanceStore
 from tests.factories import make_job, make_record, make_scene, make_spec
-from tools.programs import print_figures, run_measured, timed
+from tools.programs import print_figures, run_measured
 
 BATCH = 64
 READS = 200
 log = logging.getLogger("bench_store")
+once = partial(timeit, number=1)
 
 
 def picture(number: int) -> bytes:
@@ -67,7 +70,7 @@ def fill(store: LanceStore, source: Iterator[EpisodeRecord]) -> float:
 
 def by_id(store: LanceStore, ids: list[str]) -> float:
     """Return the median milliseconds of reading a complete episode, digests checked."""
-    return statistics.median(timed(lambda key=key: store.get(key)) for key in ids) * 1e3  # type: ignore[misc]
+    return statistics.median(once(partial(store.get, key)) for key in ids) * 1e3
 
 
 def measure(url: str, count: int, images: int, folder: Path) -> Iterator[tuple[str, str]]:
@@ -76,22 +79,22 @@ def measure(url: str, count: int, images: int, folder: Path) -> Iterator[tuple[s
     if store.count() != count:
         spent = fill(store, episodes(count, images))
         yield f"write, {BATCH} per commit, with compaction", f"{spent:.0f} s, {count / spent:.0f} episodes/s"
-        yield "compaction at the end", f"{timed(store.compact):.1f} s"
+        yield "compaction at the end", f"{once(store.compact):.1f} s"
     size = store.bytes_on_disk() or 0
     yield "on disk, old versions included", f"{size / 1e9:.2f} GB in {len(store.fragments())} files"
     random = Random(1)
     ids = [f"bench/{random.randrange(count):06d}" for _ in range(READS)]
-    yield "open and first episode by id", f"{timed(lambda: LanceStore.open(url).get(ids[0])) * 1e3:.0f} ms"
+    yield "open and first episode by id", f"{once(lambda: LanceStore.open(url).get(ids[0])) * 1e3:.0f} ms"
     by_id(store, ids)
     yield "episode by id, warm, median", f"{by_id(store, ids):.1f} ms"
-    yield "ids for resume", f"{timed(lambda: dict(LanceStore.open(url).ids())):.2f} s"
+    yield "ids for resume", f"{once(lambda: dict(LanceStore.open(url).ids())):.2f} s"
     heavy = {"images", "extra", "annotations", "objects", "scene", "job", "spec"}
     light = [name for name in episode_schema().names if name not in heavy]
-    yield "metadata scan (search columns)", f"{timed(lambda: list(store.batches(light, None, 8192))):.2f} s"
+    yield "metadata scan (search columns)", f"{once(lambda: list(store.batches(light, None, 8192))):.2f} s"
     texts = [name for name in episode_schema().names if name not in ("images", "extra")]
-    yield "all columns except images", f"{timed(lambda: [None for _ in store.batches(texts, None, 256)]):.1f} s"
+    yield "all columns except images", f"{once(lambda: [None for _ in store.batches(texts, None, 256)]):.1f} s"
     record = store.get(ids[0])
-    replace = statistics.median(timed(lambda: store.replace([record])) for _ in range(5))
+    replace = statistics.median(once(lambda: store.replace([record])) for _ in range(5))
     yield "replace one episode", f"{replace * 1e3:.0f} ms"
     for name in ("webdataset", "folder", "coco", "huggingface"):
         _, seconds, peak = run_measured("render-export", url, "--format", name, "--out", folder / "out")

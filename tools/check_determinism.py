@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 import tempfile
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -20,9 +19,8 @@ from typing import Any
 from render.compiler import compile_episode
 from render.model.profiles import settings_for
 from render.store import open_or_create
-from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
-from tools.programs import command, write_specs
+from tools.programs import run_json, write_specs
 
 
 def random_spec(number: int) -> dict[str, Any]:
@@ -40,16 +38,6 @@ def digest(store: Path) -> str:
     return total.hexdigest()
 
 
-def batch(*arguments: object) -> None:
-    """Run render-batch. Raises CalledProcessError if it fails."""
-    subprocess.run(command("render-batch", *arguments), check=True, stdout=subprocess.DEVNULL)
-
-
-def layout(scene: Scene) -> str:
-    """Return the content of all frames, without the sampling settings."""
-    return json.dumps([frame.model_dump(mode="json") for frame in scene.frames])
-
-
 def rendered_digests(specs: list[dict[str, Any]], profile: str, folder: Path) -> dict[str, str]:
     """Render the specs in all ways; return the digest of each store."""
     forward, backward = write_specs(folder / "f.jsonl", specs), write_specs(folder / "b.jsonl", specs[::-1])
@@ -62,11 +50,11 @@ def rendered_digests(specs: list[dict[str, Any]], profile: str, folder: Path) ->
         ("reversed order", backward, 1, 1),
     ):
         store = folder / f"{len(found)}.lance"
-        batch(file, "--workers", workers, "--threads", threads, *common, "--out", store)
+        run_json("render-batch", file, "--workers", workers, "--threads", threads, *common, "--out", store)
         found[label] = digest(store)
     store = folder / "restart.lance"
     for k, spec in enumerate(specs):
-        batch(write_specs(folder / f"one{k}.jsonl", [spec]), *common, "--workers", 1, "--out", store)
+        run_json("render-batch", write_specs(folder / f"one{k}.jsonl", [spec]), *common, "--workers", 1, "--out", store)
     return {**found, "a new process per episode": digest(store)}
 
 
@@ -75,8 +63,8 @@ def moved_scenes(specs: list[dict[str, Any]]) -> int:
     moved = 0
     others = (("draft", 320, 240), ("reference", 1280, 960), ("standard", 160, 120), ("standard", 640, 360))
     for spec in map(EpisodeSpec.model_validate, specs):
-        base = layout(compile_episode(spec, settings_for("standard", 320, 240)))
-        moved += sum(layout(compile_episode(spec, settings_for(*other))) != base for other in others)
+        base = compile_episode(spec, settings_for("standard", 320, 240)).frames
+        moved += sum(compile_episode(spec, settings_for(*other)).frames != base for other in others)
     return moved
 
 

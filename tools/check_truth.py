@@ -11,8 +11,8 @@ by less than 2 % in the median, and nowhere by more than 8 % and 5 pixels; amoda
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,14 +51,11 @@ def episode(number: int, models: tuple[str, ...] = ()) -> EpisodeSpec:
     return EpisodeSpec.model_validate({"version": 1, "id": f"truth/{number:04d}", "seed": 11, "frames": [frame]})
 
 
-def all_models() -> Iterator[str]:
-    """Yield every model of the current library; categories alternate."""
+def all_models() -> tuple[str, ...]:
+    """Return every model of the current library; categories alternate."""
     source = library()
-    lists = [source.models(category) for category in source.categories()]
-    for number in range(max(map(len, lists))):
-        for category, ids in zip(source.categories(), lists, strict=True):
-            if number < len(ids):
-                yield f"shapenet:{category}/{ids[number]}"
+    lists = ([f"shapenet:{category}/{name}" for name in source.models(category)] for category in source.categories())
+    return tuple(name for row in zip_longest(*lists) for name in row if name)
 
 
 def tight_box(mask: NDArray[np.bool_]) -> Box | None:
@@ -132,7 +129,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def main(options: Namespace) -> int:
     """Run the comparison; 1 if a bound is broken."""
-    models = tuple(all_models()) if options.models else ()
+    models = all_models() if options.models else ()
     renderer = CyclesRenderer("cpu")
     settings = settings_for("draft", 320, 240).model_copy(update={"samples": 1, "denoise": False})
     found = Differences()

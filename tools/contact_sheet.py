@@ -1,6 +1,6 @@
 """Draw all images in a folder on one sheet.
 
-python -m tools contact-sheet FOLDER SHEET.png [--columns 4] [--scale 1] [--largest PIXELS]
+python -m tools contact-sheet FOLDER SHEET.png [--columns 4] [--largest PIXELS]
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from PIL import Image, ImageFont
 
 from render.gallery.tile_grid import Tile, tile_grid
-from render.model.errors import UsageError
+from tools.option_types import positive
 
 FONT_SIZE = 11
 
@@ -22,8 +22,8 @@ def images_in(folder: Path, sheet: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.png") if path.resolve() != sheet.resolve())
 
 
-def load(path: Path, scale: float, largest: int | None) -> Image.Image:
-    """Return one image as RGB, scaled; a high bit depth is stretched to eight bits.
+def load(path: Path, largest: int | None) -> Image.Image:
+    """Return one image as RGB; a high bit depth is stretched to eight bits.
 
     largest: maximum length of the longer side, pixels; otherwise one large image would spread the small ones.
     """
@@ -35,9 +35,6 @@ def load(path: Path, scale: float, largest: int | None) -> Image.Image:
             image = image.convert("F").point(lambda value: (value - low) * stretch)
             image = image.convert("L")
         image = image.convert("RGB")
-    if scale != 1:
-        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
-        image = image.resize(size, Image.Resampling.LANCZOS)
     if largest is not None:
         image.thumbnail((largest, largest), Image.Resampling.LANCZOS)
     return image
@@ -56,23 +53,18 @@ def fit_end(name: str, width: int) -> str:
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("sheet", type=Path, help="PNG file to write")
-    parser.add_argument("--columns", type=int, default=4)
-    parser.add_argument("--scale", type=float, default=1.0, help="factor for the size of each image, 1 to keep it")
-    parser.add_argument("--largest", type=int, metavar="PIXELS", help="shrink longer images to this length")
+    parser.add_argument("--columns", type=positive, default=4)
+    parser.add_argument("--largest", type=positive, metavar="PIXELS", help="shrink longer images to this length")
 
 
 def main(options: Namespace) -> int:
-    """Write the sheet; 1 if there are no images. Raises UsageError."""
-    if options.largest is not None and options.largest < 1:
-        raise UsageError("--largest must be above 0")
-    if options.columns < 1 or options.scale <= 0:
-        raise UsageError("--columns and --scale must be above 0")
+    """Write the sheet; 1 if there are no images."""
     paths = images_in(options.folder, options.sheet)
     if not paths:
         sys.stderr.write(f"error: {options.folder}: found no .png files in this folder\n")
         return 1
     names = [path.relative_to(options.folder).with_suffix("").as_posix() for path in paths]
-    images = [load(path, options.scale, options.largest) for path in paths]
+    images = [load(path, options.largest) for path in paths]
     width = max(image.width for image in images)
     tiles = [Tile(image, fit_end(name, width)) for image, name in zip(images, names, strict=True)]
     options.sheet.parent.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,7 @@ time. Needs only numpy and bpy, and also runs as `python tools/gpu_probe.py` wit
 from __future__ import annotations
 
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -23,7 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Planes = dict[str, NDArray[Any]]
-SHAPES = (("cube", (-1.6, -1.0, 0.7), 0.7), ("sphere", (0.2, 1.7, 0.7), 0.7), ("cylinder", (1.3, -1.2, 0.7), 0.7))
+OBJECTS: tuple[tuple[str, tuple[float, float, float], tuple[float, ...], dict[str, float]], ...] = (
+    ("cube", (-1.6, -1.0, 0.7), (0.68, 0.14, 0.14, 1), {"Roughness": 0.6}),
+    ("uv_sphere", (0.2, 1.7, 0.7), (0.16, 0.29, 0.84, 1), {"Metallic": 1, "Roughness": 0.2}),
+    ("cylinder", (1.3, -1.2, 0.7), (0.11, 0.41, 0.08, 1), {"Transmission Weight": 1, "Roughness": 0, "IOR": 1.1}),
+)
 LIGHTS = (((6.4, -2.9, 4.3), 236.0), ((-4.7, -4.0, 3.0), 63.0), ((-1.2, 2.6, 5.8), 118.0))
 _start = time.perf_counter()
 
@@ -34,39 +39,10 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-def create_material(bpy: Any, name: str, **inputs: Any) -> Any:
-    """Create a Principled material."""
-    made = bpy.data.materials.new(name)
-    made.use_nodes = True
-    for key, value in inputs.items():
-        made.node_tree.nodes["Principled BSDF"].inputs[key.replace("_", " ")].default_value = value
-    return made
-
-
-def create_mesh(bpy: Any, shape: str) -> Any:
-    """Create a mesh in a 2 x 2 x 2 box."""
-    import bmesh  # type: ignore[import-not-found]
-
-    made, data = bmesh.new(), bpy.data.meshes.new(shape)
-    if shape == "sphere":
-        bmesh.ops.create_uvsphere(made, u_segments=64, v_segments=32, radius=1)
-    elif shape == "cylinder":
-        bmesh.ops.create_cone(made, cap_ends=True, segments=64, radius1=1, radius2=1, depth=2)
-    else:
-        bmesh.ops.create_cube(made, size=2)
-    made.to_mesh(data)
-    made.free()
-    return data
-
-
-def create_aimed(bpy: Any, data: Any, place: tuple[float, float, float]) -> Any:
-    """Create an object at a location, aimed at the origin."""
-    from mathutils import Vector
-
-    made = bpy.data.objects.new(data.name, data)
-    made.matrix_world = (-Vector(place)).to_track_quat("-Z", "Y").to_matrix().to_4x4()
-    made.location = place
-    return made
+def aim(item: Any) -> Any:
+    """Turn a light or a camera to the origin and return it."""
+    item.rotation_euler = (-item.location).to_track_quat("-Z", "Y").to_euler()
+    return item
 
 
 def build_scene(args: Namespace) -> Any:
@@ -75,24 +51,23 @@ def build_scene(args: Namespace) -> Any:
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
-    objects = [bpy.data.objects.new("ground", create_mesh(bpy, "ground"))]
-    objects[0].scale, objects[0].location = (30, 30, 0.01), (0, 0, -0.01)
-    looks: list[dict[str, Any]] = [{"Roughness": 0.6}, {"Metallic": 1.0, "Roughness": 0.2}]
-    looks.append({"Transmission_Weight": 1.0, "Roughness": 0.0, "IOR": 1.1})
-    for k, (shape, place, scale) in enumerate(SHAPES):
-        made = bpy.data.objects.new(shape, create_mesh(bpy, shape))
-        made.location, made.scale, made.pass_index = place, (scale,) * 3, k + 1
-        color = ((0.68, 0.14, 0.14, 1), (0.16, 0.29, 0.84, 1), (0.11, 0.41, 0.08, 1))[k]
-        made.data.materials.append(create_material(bpy, shape, Base_Color=color, **looks[k]))
-        objects.append(made)
+    bpy.ops.mesh.primitive_plane_add(size=60)
+    for k, (shape, place, color, look) in enumerate(OBJECTS):
+        getattr(bpy.ops.mesh, f"primitive_{shape}_add")(location=place, scale=(0.7,) * 3)
+        made = bpy.context.object
+        made.name, made.pass_index = shape, k + 1
+        material = bpy.data.materials.new(shape)
+        material.use_nodes = True
+        for key, value in {**look, "Base Color": color}.items():
+            material.node_tree.nodes["Principled BSDF"].inputs[key].default_value = value
+        made.data.materials.append(material)
     for place, energy in LIGHTS:
-        light = bpy.data.lights.new("light", "AREA")
-        light.energy, light.size = energy, 0.7
-        objects.append(create_aimed(bpy, light, place))
-    scene.camera = create_aimed(bpy, bpy.data.cameras.new("camera"), (7.48, -6.5, 5.34))
+        bpy.ops.object.light_add(type="AREA", location=place)
+        aim(bpy.context.object)
+        bpy.context.object.data.energy, bpy.context.object.data.size = energy, 0.7
+    bpy.ops.object.camera_add(location=(7.48, -6.5, 5.34))
+    scene.camera = aim(bpy.context.object)
     scene.camera.data.lens, scene.camera.data.sensor_width = 35, 32
-    for item in (*objects, scene.camera):
-        scene.collection.objects.link(item)
     render, cycles, layer = scene.render, scene.cycles, scene.view_layers[0]
     render.engine, (render.resolution_x, render.resolution_y) = "CYCLES", args.size
     cycles.samples, cycles.use_adaptive_sampling, cycles.use_light_tree = args.samples, False, False
@@ -123,7 +98,7 @@ def render(scene: Any, number: int, file: Path, seed: int = 0) -> float:
     import bpy
 
     scene.cycles.seed = seed
-    for k, (shape, (x, y, z), _) in enumerate(SHAPES):
+    for k, (shape, (x, y, z), _, _) in enumerate(OBJECTS):
         bpy.data.objects[shape].location = (x + 0.1 * ((number * (k + 3)) % 7), y, z)
     scene.render.filepath = str(file)
     start = time.perf_counter()
@@ -147,19 +122,15 @@ def render(scene: Any, number: int, file: Path, seed: int = 0) -> float:
 def planes(file: Path) -> Planes:
     """Read an uncompressed 32-bit OpenEXR file: channel without layer -> (H, W); color: (H, W, 3), 0 to 255."""
     data, at = file.read_bytes(), 8
-    names: list[str] = []
-    box = (0, 0, 0, 0)
+    attributes: dict[bytes, bytes] = {}
     while data[at]:
-        key, kind, at = (
-            *(text.decode() for text in data[at:].split(b"\0", 2)[:2]),
-            data.index(b"\0", data.index(b"\0", at) + 1) + 1,
-        )
-        size = struct.unpack_from("<i", data, at)[0]
-        value, at = data[at + 4 : at + 4 + size], at + 4 + size
-        box = struct.unpack("<4i", value) if key == "dataWindow" else box
-        while kind == "chlist" and value[:1] not in (b"", b"\0"):
-            name, value = value.split(b"\0", 1)
-            names, value = [*names, name.decode()], value[16:]
+        key, _, rest = data[at:].split(b"\0", 2)
+        at = len(data) - len(rest) + 4
+        (size,) = struct.unpack_from("<i", rest)
+        attributes[key], at = data[at : at + size], at + size
+    box = struct.unpack("<4i", attributes[b"dataWindow"])
+    # Each channel is its name, a zero byte, and 16 bytes of numbers.
+    names = [name.decode() for name in re.findall(rb"([^\0]+)\0.{16}", attributes[b"channels"], re.DOTALL)]
     width, height = box[2] - box[0] + 1, box[3] - box[1] + 1
     rows = np.frombuffer(data, "<f4", offset=at + 1 + 8 * height).reshape(height, 2 + len(names) * width)[:, 2:]
     found: Planes = {name.split(".", 1)[-1]: rows[:, k * width : (k + 1) * width] for k, name in enumerate(names)}

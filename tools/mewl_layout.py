@@ -44,10 +44,6 @@ def lay_out(chunk: _Chunk) -> tuple[str, Counter[str], list[str]]:
         for report in reports:
             sums["frames"] += 1
             sums["restarts"] += report.restarts
-            sums["most"] = max(sums["most"], report.restarts)
-            for rule, refused in report.refused.items():
-                # Drop the names of the objects (a, b, c).
-                sums[f"refused: {' '.join(w for w in rule.split(' ') if len(w) > 1)}"] += refused
     sums["microseconds"] = int(1e6 * (time.process_time() - start))
     return task, sums, failures
 
@@ -63,11 +59,8 @@ def _report(task: str, sums: Counter[str], failures: list[str]) -> None:
     frames = max(sums["frames"], 1)
     print(
         f"{task:10} {sums['frames']:7} frames  {len(failures):3} failures  {sums['restarts'] / frames:6.3f} restarts "
-        f"per frame (most {sums['most']})  {sums['microseconds'] / 1000 / frames:5.2f} ms per frame"
+        f"per frame  {sums['microseconds'] / 1000 / frames:5.2f} ms per frame"
     )
-    rules = sorted((-number, name) for name, number in sums.items() if name.startswith("refused"))
-    for number, name in rules[:3]:
-        print(f"           {name} {-number / frames:.1f} candidates per frame")
     for line in failures[:20]:
         print(f"  failed: {line}")
 
@@ -87,9 +80,7 @@ def main(options: Namespace) -> int:
     chunks = _chunks(options.seed, options.split or list(SPLITS), list(sums), options.count)
     with get_context("spawn").Pool(options.processes) as pool:
         for task, more, failed in pool.imap_unordered(lay_out, chunks):
-            most = max(sums[task]["most"], more["most"])
             sums[task] += more
-            sums[task]["most"] = most
             failures[task] += failed
     for task, total in sums.items():
         _report(task, total, failures[task])

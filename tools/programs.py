@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,13 +60,6 @@ def peak_kilobytes(pid: int) -> int:
     except OSError:
         return 0
     return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("VmHWM")), 0)
-
-
-def timed(work: Callable[[], object]) -> float:
-    """Return the seconds that `work` takes."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def write_specs(path: Path, specs: Iterable[dict[str, Any]]) -> Path:

@@ -1,7 +1,7 @@
 """Kill a process while it writes to a store.
 
     python -m tools store-kill --kills 60 --store /tmp/kill.lance
-    python -m tools store-kill --kills 15 --store s3://bucket/kill.lance      (see tools/store_s3.py)
+    python -m tools store-kill --kills 15 --store s3://bucket/kill.lance
 
 Kills during commit, compaction, index and clean-up. After each kill no acknowledged episode may be lost, no episode
 damaged or stored twice, and reading by id must work. Exit code 1 at the first failure, or if fewer than half of the
@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from random import Random
 
 from render.store.lance.lance_store import LanceStore
-from tests.factories import make_record
 from tests.render.store.lance.cycler import PHASES
+from tests.render.store.lance.test_crash import check_intact
 from tools.programs import ROOT
 
 CALM_SECONDS = 120.0
@@ -86,14 +86,8 @@ class Campaign:
     def check(self) -> None:
         """Raise AssertionError if the store broke a promise."""
         store = LanceStore.open(self.url)
-        ids = [key for key, _ in store.ids()]
-        assert len(ids) == len(set(ids)), "an episode is stored twice"
-        lost = self.acknowledged - set(ids)
-        assert not lost, f"{len(lost)} acknowledged episodes are lost, such as {sorted(lost)[0]}"
-        for start in range(0, len(ids), 64):
-            for record in store.get_many(ids[start : start + 64]):
-                expected = make_record(record.episode_id, seed=int(record.episode_id.rpartition("/")[2]) % 5)
-                assert record == expected, f"{record.episode_id} is damaged"
+        check_intact(store, self.acknowledged)
+        ids = sorted(key for key, _ in store.ids())
         for key in self.random.sample(ids, min(5, len(ids))):
             assert store.get(key).episode_id == key
         assert store.count() == len(ids)

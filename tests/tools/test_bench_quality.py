@@ -13,7 +13,6 @@ import pytest
 from render.model.errors import UsageError
 from render.model.profiles import settings_for
 from tools.__main__ import main as run_tool
-from tools.quality.hooks import shadow_caustics
 from tools.quality.scenes import scenes
 from tools.quality.tuned import TunedRenderer
 
@@ -79,42 +78,12 @@ def test_a_property_holds_for_its_candidate_alone(renderer: TunedRenderer) -> No
     scene = scenes(1)[0].compiled(settings_for("draft", 32, 24))
     frame = scene.frames[0]
     pictures = []
-    seen: list[int] = []
-
-    def dark(blender: Any, _frame: object) -> None:
-        seen.append(blender.cycles.samples)
-
     for exposure in ({}, {"film_exposure": 0.25}, {}):
-        renderer.tune(cycles=exposure, hook=dark)
+        renderer.tune(cycles=exposure)
         pictures.append(renderer.render(scene, frame, frame.views[0]).color)
     assert np.array_equal(pictures[0], pictures[2])
     assert pictures[1].mean() < 0.7 * pictures[0].mean()
-    assert seen == [scene.settings.samples] * 3
-
-
-def test_what_a_hook_did_is_undone(renderer: TunedRenderer) -> None:
-    scene = scenes(1)[0].compiled(settings_for("draft", 32, 24))
-    order: list[str] = []
-
-    def hook(_blender: object, _frame: object) -> Any:
-        order.append("done")
-        return lambda: order.append("undone")
-
-    renderer.tune(hook=hook)
-    renderer.render(scene, scene.frames[0], scene.frames[0].views[0])
-    assert order == ["done", "undone"]
     assert renderer.linear.shape == (24, 32, 3)
-
-
-def test_shadow_caustics_show_under_glass_and_leave_no_trace(renderer: TunedRenderer) -> None:
-    glass = next(each for each in scenes() if "glass" in each.name).compiled(settings_for("draft", 32, 24))
-    frame = glass.frames[0]
-    pictures = []
-    for hook in (None, shadow_caustics, None):
-        renderer.tune(hook=hook)
-        pictures.append(renderer.render(glass, frame, frame.views[0]).color)
-    assert np.array_equal(pictures[0], pictures[2])
-    assert not np.array_equal(pictures[0], pictures[1])
 
 
 @pytest.mark.parametrize("wrong", [{"denoising_qualty": "FAST"}, {"denoising_quality": "QUICK"}])

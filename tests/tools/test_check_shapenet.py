@@ -6,10 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from tests.render.geometry.shapenet.trees import Tree, obj
-from tools import check_shapenet
 from tools.__main__ import main as run_tool
 
 
@@ -44,30 +42,3 @@ def test_every_model_is_read_and_what_is_wrong_is_said(
     assert sorted(json.loads(report.read_text())) == ["broken", "notes", "read"]
     assert run(library, "--category", "my_things") == 0
     assert run(library / "gone") == 2
-
-
-def test_the_sheet_shows_every_model(library: Path, tmp_path: Path) -> None:
-    sheet = tmp_path / "sheet.png"
-    assert run(library, "--sheet", sheet, "--size", 24) == 0
-    with Image.open(sheet) as image:
-        assert image.size == (24 * check_shapenet.COLUMNS, 2 * 24)
-        colors = [image.convert("RGB").getpixel((x, y)) for x, y in ((12, 12), (36, 12), (12, 36), (180, 12))]
-    red, gray, other, empty = colors
-    assert isinstance(red, tuple) and isinstance(gray, tuple) and isinstance(other, tuple)
-    assert red[0] > 2 * red[1] and other[0] > 2 * other[1]
-    assert max(gray) - min(gray) < 20
-    assert empty == (128, 128, 128)
-
-
-def test_a_sheet_that_could_not_be_written_is_refused_before_anything_is_read(
-    library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for arguments, said in (
-        (("--sheet", tmp_path / "gone" / "sheet.png"), "there is no folder"),
-        (("--sheet", tmp_path / "sheet.tiff"), ".jpg or .png"),
-        (("--sheet", tmp_path / "sheet.jpg", "--size", 40_000), "3 models"),
-        (("--limit", 0), "1 or more"),
-    ):
-        assert run(library, *arguments) == 2
-        assert said in capsys.readouterr().err
-    assert not (tmp_path / "cache").exists()

@@ -45,10 +45,10 @@ def test_a_sheet_of_a_game(tmp_path: Path) -> None:
     one = game()
     write(tmp_path / "games", one)
     trials = played(one, "scripted", "random", setup())
-    file, sheet = tmp_path / "t.jsonl", tmp_path / "sheet.png"
+    file, sheet, games = tmp_path / "t.jsonl", tmp_path / "sheet.png", ["--games", str(tmp_path / "games")]
     file.write_text("\n".join(lines_of(one, setup(), ("scripted", "random"), trials)))
-    assert run_tool(["icca-played", str(file), str(tmp_path / "games"), str(sheet), "--side", "60"]) == 0
+    assert run_tool(["icca-sheet", str(file), str(sheet), *games, "--side", "60"]) == 0
     assert {(60 * k, 20, 200) for k in range(4)} <= colors(sheet)
     # Letters are blended with the paper: none is quite as red as it is meant.
     assert any(r > 180 and max(g, b) < 100 for r, g, b in colors(sheet))
-    assert run_tool(["icca-played", str(file), str(tmp_path / "games"), str(sheet), "--game", "1_x"]) == 2
+    assert run_tool(["icca-sheet", str(file), str(sheet), *games, "--game", "1_x"]) == 2

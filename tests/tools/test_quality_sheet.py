@@ -1,4 +1,4 @@
-"""The sheet shows the right places, enlarged and not smoothed; and the PNG bench reads a folder of pictures."""
+"""The sheet shows the right places, enlarged and not smoothed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from render.annotations.encode import encode_png
 from render.model.png import decode_png
 from render.model.profiles import settings_for
 from render.renderers.fake import FakeRenderer
-from tools import bench_png, quality_sheet
+from tools import quality_sheet
 from tools.__main__ import main as run_tool
 from tools.quality import results
 from tools.quality.metrics import unit
@@ -93,15 +93,3 @@ def test_nothing_measured_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixt
     assert call(tmp_path, "standard") == 2
     assert "bench-quality run standard" in capsys.readouterr().err
     assert not (tmp_path / "sheet.png").exists()
-
-
-def test_png_levels_of_a_folder(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_tool(["bench-png", str(measured / "results/flat"), "--rounds", "1", "--limit", "2"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("| 2 pictures |") and len(lines) == 2 + len(bench_png.encoders())
-    assert run_tool(["bench-png", str(measured)]) == 2
-
-
-def test_all_ways_to_encode_keep_the_picture() -> None:
-    picture = np.random.Generator(np.random.Philox(3)).integers(0, 256, (9, 7, 3), dtype=np.uint8)
-    assert all(np.array_equal(decode_png(encode(picture)), picture) for encode in bench_png.encoders().values())

@@ -13,6 +13,7 @@ from PIL import Image
 import diorama
 from tools import shapenet_sheet
 from tools.__main__ import main as run_tool
+from tools.check_shapenet import names_of
 
 Drawn = Callable[..., NDArray[np.uint8]]
 
@@ -33,9 +34,9 @@ def drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Drawn:
 
 
 def test_categories_are_all_of_their_models_and_models_are_themselves() -> None:
-    assert shapenet_sheet.names_of(["chairs"]) == [f"chairs/#{number}" for number in range(1, 9)]
-    assert shapenet_sheet.names_of(["boats/#3", "cars/#1"]) == ["boats/#3", "cars/#1"]
-    everything = shapenet_sheet.names_of(["all"])
+    assert names_of(["chairs"], None) == [f"chairs/#{number}" for number in range(1, 9)]
+    assert names_of(["boats/#3", "cars/#1"], 1) == ["boats/#3", "cars/#1"]
+    everything = names_of(["all"], None)
     assert len(everything) == len(set(everything)) == 64
 
 
@@ -52,14 +53,23 @@ def test_a_caption_is_added_below_and_leaves_the_picture_whole(drawn: Drawn) -> 
     assert (tile[20:] < 128).any()
 
 
-def test_a_jpeg_is_kept_small_and_a_png_is_exact(tmp_path: Path) -> None:
-    noise = np.random.default_rng(1).integers(0, 256, (700, 700, 3), dtype=np.uint8)
-    picture = Image.fromarray(noise)
-    shapenet_sheet.write(picture, tmp_path / "sheet.jpg")
-    shapenet_sheet.write(picture, tmp_path / "sheet.png")
-    assert (tmp_path / "sheet.jpg").stat().st_size < shapenet_sheet.LARGEST
-    with Image.open(tmp_path / "sheet.png") as opened:
-        assert (np.asarray(opened) == noise).all()
+def test_a_model_that_cannot_be_rendered_is_gray_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sheet = tmp_path / "sheet.jpg"
+    assert run_tool(["shapenet-sheet", str(sheet), "cars/#99", "--size", "24"]) == 1
+    assert "cars/#99: " in capsys.readouterr().err
+    with Image.open(sheet) as opened:
+        assert opened.size == (24, 24) and opened.getpixel((12, 12)) == (128, 128, 128)
+
+
+def test_a_sheet_that_could_not_be_written_is_refused_before_anything_is_rendered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for arguments, said in (
+        ((tmp_path / "gone" / "sheet.png",), "there is no folder"),
+        ((tmp_path / "sheet.jpg", "--size", 40_000), "64 images"),
+    ):
+        assert run_tool(["shapenet-sheet", *map(str, arguments)]) == 2
+        assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["chairs/#3", "planes/#1"])

@@ -4,32 +4,28 @@ A try's file holds one object or a list of them:
 
     {"name": "standard-32", "base": "standard", "prediction": "0.8 dB better, a third slower",
      "settings": {"samples": 32}, "cycles": {"denoising_quality": "BALANCED"}, "render": {"use_persistent_data": true},
-     "view_layer": {}, "image_settings": {}, "hook": "tools.quality.hooks:shadow_caustics"}
+     "view_layer": {}, "image_settings": {}}
 
 base: the profile that it changes. settings: fields of a profile. cycles, render, view_layer: Blender's properties of
 `scene.cycles`, `scene.render` and `scene.view_layers[0]`, for what profiles don't cover; image_settings: those of the
-file of passes, `scene.render.image_settings`. hook: a function of (Blender scene, SceneFrame), called after the scene
-is built; it returns a function that undoes its changes, or None. Every property is restored after each render, so that
-candidates can alternate in one process.
+file of passes, `scene.render.image_settings`. Every property is restored after each render, so that candidates can
+alternate in one process.
 """
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections import Counter
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from render.model.errors import UsageError
 from render.model.profiles import settings_for
 from scene_specs.language.scene import Settings
 from scene_specs.language.spec import SpecModel
-from tools.quality.tuned import Hook
 
 Values = dict[str, bool | int | float | str]
 
@@ -45,7 +41,6 @@ class Candidate(SpecModel):
     render: Values = Field(default_factory=dict)
     view_layer: Values = Field(default_factory=dict)
     image_settings: Values = Field(default_factory=dict)
-    hook: str | None = None
 
     def at(self, width: int, height: int) -> Settings:
         """Return the settings at a size in pixels. Raises UsageError for an unknown profile or an invalid field."""
@@ -55,35 +50,20 @@ class Candidate(SpecModel):
         except ValidationError as error:
             raise UsageError(f"candidate {self.name!r}: settings: {_first_problem(error)}") from error
 
-    def hook_function(self) -> Hook | None:
-        """Import and return the hook. Raises UsageError."""
-        if self.hook is None:
-            return None
-        module, _, name = self.hook.partition(":")
-        try:
-            return cast(Hook, getattr(import_module(module), name))
-        except (ImportError, AttributeError, ValueError) as error:
-            raise UsageError(f"candidate {self.name!r}: hook {self.hook!r}: {error}; write module:function") from error
-
     @property
     def change(self) -> str:
         """A description of the changes to the base."""
         own = {**self.settings, **self.cycles, **self.render, **self.view_layer, **self.image_settings}
-        changes = [f"{key} {value}" for key, value in own.items()] + ([self.hook] if self.hook else [])
-        return f"{self.base}: {', '.join(changes)}" if changes else self.base
+        changes = ", ".join(f"{key} {value}" for key, value in own.items())
+        return f"{self.base}: {changes}" if changes else self.base
 
     def key(self) -> dict[str, Any]:
         """Return everything that decides images and times."""
-        settings = self.at(320, 240).model_dump(exclude={"profile"})
-        return {"settings": settings, "hook": self._hook_source(), **self.properties()}
+        return {"settings": self.at(320, 240).model_dump(exclude={"profile"}), **self.properties()}
 
     def properties(self) -> dict[str, Values]:
         """Return Blender's properties by owner."""
         return self.model_dump(include={"cycles", "render", "view_layer", "image_settings"})
-
-    def _hook_source(self) -> str | None:
-        """Return the source of the hook's module: when it changes, old results no longer count."""
-        return None if self.hook is None else self.hook + inspect.getsource(import_module(self.hook.partition(":")[0]))
 
 
 def candidates(names: Sequence[str]) -> list[Candidate]:
@@ -96,7 +76,6 @@ def candidates(names: Sequence[str]) -> list[Candidate]:
         found += _load_tries(Path(name)) if name.endswith(".json") else [Candidate(name=name, base=name)]
     for candidate in found:
         candidate.at(320, 240)
-        candidate.hook_function()
     twice = sorted(name for name, count in Counter(each.name for each in found).items() if count > 1)
     if twice:
         raise UsageError(f"two candidates have the name {', '.join(twice)}; their results would overwrite each other")
@@ -106,15 +85,11 @@ def candidates(names: Sequence[str]) -> list[Candidate]:
 def _load_tries(path: Path) -> list[Candidate]:
     try:
         data = json.loads(path.read_text("utf-8"))
+        return TypeAdapter(list[Candidate]).validate_python(data if isinstance(data, list) else [data])
+    except ValidationError as error:
+        raise UsageError(f"{path}: candidate {_first_problem(error)}") from error
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: unreadable JSON: {error}") from error
-    found = []
-    for k, item in enumerate(data if isinstance(data, list) else [data]):
-        try:
-            found.append(Candidate.model_validate(item))
-        except ValidationError as error:
-            raise UsageError(f"{path}: candidate {k}: {_first_problem(error)}") from error
-    return found
 
 
 def _first_problem(error: ValidationError) -> str:

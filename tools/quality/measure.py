@@ -53,7 +53,7 @@ def measure(
     Raises RenderError, UsageError, CompileError, AssetError.
     """
     settings = candidate.at(*size)
-    renderer.tune(candidate.hook_function(), **candidate.properties())
+    renderer.tune(**candidate.properties())
     job = render_key_of(spec, settings, "cycles")
     records, cpu = [], []
     for _ in range(repeat):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -15,8 +15,6 @@ from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.renderers.cycles.exr_passes import Exr
 from scene_specs.language.scene import Scene, SceneFrame, SceneView
 
-Hook = Callable[[Any, SceneFrame], Callable[[], None] | None]
-
 
 class TunedRenderer(CyclesRenderer):
     """A CyclesRenderer with additional properties, set by `tune` until the next call of `tune`.
@@ -28,15 +26,14 @@ class TunedRenderer(CyclesRenderer):
         super().__init__(device, threads)
         self.linear: NDArray[np.float32] = np.zeros((0, 0, 3), np.float32)
         self._properties: Mapping[str, Mapping[str, Any]] = {}
-        self._hook: Hook | None = None
         self._undo = ExitStack()
 
-    def tune(self, hook: Hook | None = None, **properties: Mapping[str, Any]) -> None:
+    def tune(self, **properties: Mapping[str, Any]) -> None:
         """Set properties of Blender's scene for the following renders; no arguments: as profiles have it.
 
         properties: by owner (cycles, render, view_layer, image_settings).
         """
-        self._hook, self._properties = hook, properties
+        self._properties = properties
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         """Render as CyclesRenderer does. Raises UsageError for a property or value that Blender doesn't accept."""
@@ -44,7 +41,7 @@ class TunedRenderer(CyclesRenderer):
             return super().render(scene, frame, view)
 
     def build(self, scene: Scene, frame: SceneFrame, view: SceneView) -> None:
-        """Build as CyclesRenderer does, then apply the properties and the hook."""
+        """Build as CyclesRenderer does, then apply the properties."""
         super().build(scene, frame, view)
         owners = {
             "cycles": self._scene.cycles,
@@ -62,9 +59,6 @@ class TunedRenderer(CyclesRenderer):
                         f"Blender's {owner} has no property {name!r} of value {value!r}: {error}"
                     ) from error
                 self._undo.callback(setattr, owners[owner], name, before)
-        undo = self._hook(self._scene, frame) if self._hook is not None else None
-        if undo is not None:
-            self._undo.callback(undo)
 
     def _final_color(self, exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:  # type: ignore[override]
         self.linear = exr.stack("Combined", "RGB")

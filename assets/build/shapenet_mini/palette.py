@@ -11,7 +11,6 @@ TEAK = Material("teak", (158, 94, 48), 0.25)
 # Not black: these must still show on the black ground of iWISDM's frames.
 BLACK = Material("black", (58, 58, 62), 0.4)
 DARK = Material("dark_grey", (84, 86, 92), 0.35)
-GREY = Material("grey", (140, 143, 148), 0.3)
 STEEL = Material("steel", (176, 180, 186), 0.75)
 BRASS = Material("brass", (198, 156, 74), 0.7)
 # Nor white: under a studio's lamps (240, 240, 238) is as white as the studio's ground, and wings vanish.

@@ -23,14 +23,13 @@ def written(path: Path, data: Any) -> str:
 def test_a_profile_and_a_list_of_tries(tmp_path: Path) -> None:
     data = [
         {"name": "more", "settings": {"samples": 99}, "prediction": "better"},
-        {"name": "other", "base": "draft", "cycles": {"denoising_quality": "FAST"}, "hook": "math:floor"},
+        {"name": "other", "base": "draft", "cycles": {"denoising_quality": "FAST"}},
     ]
     draft, more, other = candidates(["draft", written(tmp_path / "t.json", data)])
     assert draft.at(64, 48).samples == profiles()["draft"]["samples"]
     assert (more.at(64, 48).samples, more.at(64, 48).width, more.at(64, 48).profile) == (99, 64, "more")
     assert more.change == "standard: samples 99"
-    assert other.change == "draft: denoising_quality FAST, math:floor"
-    assert other.hook_function() is not None
+    assert other.change == "draft: denoising_quality FAST"
 
 
 def test_what_decides_a_result_is_in_its_key_and_a_name_is_not() -> None:
@@ -39,8 +38,6 @@ def test_what_decides_a_result_is_in_its_key_and_a_name_is_not() -> None:
     assert one.key() != Candidate(name="a", settings={"samples": 8}).key()
     assert one.key() != Candidate(name="a", settings={"samples": 9}, cycles={"use_guiding": True}).key()
     assert one.key() == Candidate(name="c", base="standard", settings={"samples": 9}).key()
-    hooked = Candidate(name="d", hook="tools.quality.hooks:shadow_caustics").key()
-    assert "is_caustics_light" in hooked["hook"], "a hook's results are those of its code"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +50,6 @@ def test_what_decides_a_result_is_in_its_key_and_a_name_is_not() -> None:
         ({"name": "a", "settings": {"samples": 0}}, "settings: samples.*found 0"),
         ({"name": "a", "settings": {"sample": 3}}, "settings: sample: "),
         ({"name": "a", "base": "standrad"}, "did you mean 'standard'"),
-        ({"name": "a", "hook": "math:nothing"}, "hook 'math:nothing'.*module:function"),
         ([{"name": "a"}, {"name": "a"}], "two candidates have the name a"),
     ],
 )

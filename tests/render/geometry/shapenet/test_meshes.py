@@ -17,7 +17,7 @@ from render.geometry.shapenet import Model, canonical, load_model
 from render.model.errors import AssetError
 from tests.render.geometry.shapenet.test_trees import volume
 from tests.render.geometry.shapenet.trees import BLUE, FACES, MTL, RED, faces_of, lines_of, obj, png, textured
-from tools.mesh_sheet import glb
+from tools.mesh_files import glb
 
 VOLUME = 1.0 + 0.4 * 0.3 * 0.2
 

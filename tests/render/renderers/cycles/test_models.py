@@ -20,7 +20,7 @@ from render.renderers.cycles.model_objects import ModelStore
 from render.renderers.fake import FakeRenderer
 from scene_specs.language.scene import Scene
 from tests.render.geometry.shapenet.trees import CASES, Case, Tree, obj
-from tools.mesh_sheet import MTL, glb, write_obj
+from tools.mesh_files import MTL, glb, write_obj
 
 RIGHT = [case for case in CASES if case.expect in ("right", "grey", "green", "half")]
 PLACES = ("top_left", "top_right", "bottom_left", "bottom_right")

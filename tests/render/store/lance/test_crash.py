@@ -24,11 +24,13 @@ def start(url: Path, prefix: str, first: int, count: int, batch: int, compact_ev
 def check_intact(store: LanceStore, acknowledged: set[str]) -> None:
     """Nothing acknowledged lost, nothing twice, nothing torn; reading an episode checks its digests."""
     ids = [key for key, _ in store.ids()]
-    assert len(ids) == len(set(ids))
-    assert acknowledged <= set(ids)
-    for record in store.get_many(ids):
-        number = int(record.episode_id.rpartition("/")[2])
-        assert record == make_record(record.episode_id, seed=number % 5)
+    assert len(ids) == len(set(ids)), "an episode is stored twice"
+    lost = sorted(acknowledged - set(ids))
+    assert not lost, f"{len(lost)} acknowledged episodes are lost, such as {lost[0]}"
+    for start in range(0, len(ids), 64):
+        for record in store.get_many(ids[start : start + 64]):
+            number = int(record.episode_id.rpartition("/")[2])
+            assert record == make_record(record.episode_id, seed=number % 5), f"{record.episode_id} is damaged"
 
 
 def test_kill_at_any_moment_loses_nothing_acknowledged(tmp_path: Path) -> None:

@@ -1,16 +1,14 @@
-"""Draw a mug from twelve mesh files of different habits.
+"""Write a mug as twelve mesh files of different habits.
 
-    python -m tools mesh-sheet --out sheet.png [--files FOLDER] [--size 224]
+    python -m tools mesh-files FOLDER
 
-Each file is written as another program would write it. Every mug that is drawn should look alike: red, the handle on
-its right, and a readable F on its front where it has a texture. A file that can't be used shows the reason instead.
---files keeps the files in a folder, which is then an asset root to try specs with.
+Each file is written as another program would write it. With FOLDER as an asset root, every mug that can be rendered
+should look alike: red, the handle on its right, and a readable F on its front where it has a texture.
 """
 
 from __future__ import annotations
 
 import importlib
-import tempfile
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
@@ -19,15 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from render.gallery.tile_grid import Tile, tile_grid
 from render.gallery.typography import font
-from render.geometry.asset_roots import searching
-from render.geometry.shapenet import load_model
-from render.model.errors import AssetError
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from scene_specs.language.model_names import MESH_SUFFIXES, mesh_name
-from tools.shapenet_sheet import pictures, spec
-from tools.sheets import FONT_SIZE, text_tile
 
 Floats = NDArray[np.float64]
 RED, WHITE = (0.6, 0.03, 0.03), (0.8, 0.8, 0.75)
@@ -124,31 +114,10 @@ def write_files(folder: Path) -> None:
     (folder / "broken.glb").write_bytes(whole[: len(whole) // 2])
 
 
-def tile(name: str, root: Path, options: Namespace, renderer: CyclesRenderer) -> Tile:
-    """Return the image of a file, or the reason that there is none, with its notes."""
-    shape = mesh_name(name, name == Z_UP)
-    try:
-        with searching([root]):
-            (picture,) = pictures(spec(shape, [25.0], 25.0), "draft", options.size, renderer)
-            notes = load_model(shape).notes
-    except AssetError as error:
-        picture = Image.new("RGB", (options.size, options.size), "lightgray")
-        notes = (f"refused: {error}".replace(f"{root}/", ""),)
-    return text_tile(picture, [name, *notes], options.size)
-
-
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--files", type=Path)
-    parser.add_argument("--size", type=int, default=224)
+    parser.add_argument("folder", type=Path)
 
 
 def main(options: Namespace) -> None:
-    """Write the files, render them and write the sheet."""
-    with tempfile.TemporaryDirectory() as scratch:
-        root = (options.files or Path(scratch)).resolve()
-        write_files(root)
-        renderer = CyclesRenderer("cpu", asset_roots=[root])
-        names = sorted(path.name for path in root.iterdir() if path.suffix in MESH_SUFFIXES)
-        tiles = [tile(name, root, options, renderer) for name in names]
-        tile_grid(tiles, 4, font_size=FONT_SIZE).save(options.out)
+    """Write the files."""
+    write_files(options.folder)
