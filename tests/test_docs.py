@@ -103,7 +103,6 @@ def test_the_marks_are_those_known_here() -> None:
         (),
         ("wrong",),
         ("fails",),
-        ("needs", "diorama-lab"),
         ("needs", "mugs"),
     }
 
