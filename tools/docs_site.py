@@ -1,10 +1,10 @@
-"""Write the sources of the documentation site, which `make docs` builds.
+"""Write the sources of the documentation site.
 
     python -m tools docs-site build/docs
 
-The pages of the repository link to files, as the forge shows them. On the site README.md is the first page, source
-files are text files, and two pages are added: the commands, from their `--help`, and the Python interface, which
-mkdocstrings fills in. Exit codes: 0 written, 1 a link leads nowhere.
+`make docs` runs this, then mkdocs. The pages of the repository link to files, as the forge shows them. On the site
+README.md is the first page, source files are text files, and two pages are added: the commands, from their `--help`,
+and the Python interface, which mkdocstrings fills in. Exit codes: 0 written, 1 a link leads nowhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ import diorama
 ROOT = Path(__file__).resolve().parents[1]
 ROOT_PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)]*)?\))")
+# The words after a fence's language are for the tests of the pages.
 FENCE = re.compile(r"^(```\w+) .*$", re.MULTILINE)
+# The forge wants a bar in a table's code escaped; mkdocs would show the backslash.
+CODE_BAR = re.compile(r"^\|.*\\\|.*$", re.MULTILINE)
 
 
 def pages() -> dict[Path, str]:
@@ -53,8 +56,8 @@ def convert(page: Path, site: str) -> tuple[str, list[Path]]:
         found.append(file)
         return match.group(1) + os.path.relpath(site_path(file), Path(site).parent) + match.group(3)
 
-    # The words after a fence's language are for the tests of the pages.
-    return LINK.sub(link, FENCE.sub(r"\1", page.read_text("utf-8"))), found
+    text = FENCE.sub(r"\1", page.read_text("utf-8"))
+    return LINK.sub(link, CODE_BAR.sub(lambda row: row.group().replace("\\|", "|"), text)), found
 
 
 def help_sections(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[str]:
@@ -71,7 +74,9 @@ def help_sections(command: click.Command, name: str, parent: click.Context | Non
 def command_page() -> str:
     """Return the page of all commands."""
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
-    parts = ["# Command options\n\nEvery command with its options, as `--help` shows them. [Commands](commands.md) has an overview.\n"]
+    parts = [
+        "# Command options\n\nEvery command with its options, as `--help` shows them. [Commands](commands.md) has an overview.\n"
+    ]
     for name, target in scripts.items():
         module, _, attribute = target.partition(":")
         parts += help_sections(getattr(importlib.import_module(module), attribute), name)
