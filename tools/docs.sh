@@ -23,4 +23,4 @@ fi
 "$python" -m tools docs-site build/docs
 # The notice is about a later version of mkdocs, which the lock excludes.
 NO_MKDOCS_2_WARNING=1 "$venv/bin/mkdocs" build --quiet --strict
-echo "docs: wrote build/site/index.html"
+echo "docs: wrote build/site/index.html; to search it, serve it: $python -m http.server --directory build/site"

@@ -74,9 +74,7 @@ def help_sections(command: click.Command, name: str, parent: click.Context | Non
 def command_page() -> str:
     """Return the page of all commands."""
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
-    parts = [
-        "# Command options\n\nEvery command with its options, as `--help` shows them. [Commands](commands.md) has an overview.\n"
-    ]
+    parts = ["# Command options\n\nWhat `--help` shows, for every command. [Commands](commands.md) has an overview.\n"]
     for name, target in scripts.items():
         module, _, attribute = target.partition(":")
         parts += help_sections(getattr(importlib.import_module(module), attribute), name)
