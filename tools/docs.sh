@@ -9,7 +9,7 @@ lock=requirements-docs.lock
 python=${DIORAMA_VENV:-.venv}/bin/python
 
 if ! cmp --silent "$lock" "$venv/installed.lock"; then
-  echo "docs: making $venv (80 MB to download)"
+  echo "docs: making $venv (190 MB on disk)"
   rm -rf "$venv"
   if uv=$(command -v uv); then
     "$uv" venv --quiet --python "$python" "$venv"
