@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint format lock clean distclean
+.PHONY: help env demo test docs lint format lock clean distclean
 
 VENV ?= .venv
 export DIORAMA_VENV := $(VENV)
@@ -44,6 +44,9 @@ lint: env ## style and types
 test: lint ## style, types and all tests (ARGS="-k name" for some)
 	@$(BIN)/python -m pytest $(ARGS)
 
+docs: env ## builds the documentation site, build/site/index.html; every warning is an error
+	@tools/docs.sh
+
 format: env ## puts the code into the one style
 	@$(BIN)/ruff check --fix --quiet . || true
 	@$(BIN)/ruff format .
@@ -52,8 +55,9 @@ lock: ## new lock files after a change of dependencies (ARGS=--upgrade for newer
 	@tools/lock.sh $(ARGS)
 
 clean: ## removes what was built, not the environment
-	rm -rf $(DEMO) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(DEMO) dist build/docs build/site .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 distclean: clean ## and the environment, if `make` made it
 	[[ ! -e $(VENV)/diorama-setup ]] || rm -rf $(VENV)
+	rm -rf .venv-docs

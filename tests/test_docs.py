@@ -15,6 +15,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from render import __version__
 from render.compiler import compile_episode
 from render.model.errors import CompileError
 from render.model.profiles import settings_for
@@ -30,7 +31,8 @@ from scene_specs.reading.source import parse_episode
 from tools.mesh_files import glb, write_files
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+GUIDES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *GUIDES]
 PROGRAMS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
 
 
@@ -103,7 +105,6 @@ def test_the_marks_are_those_known_here() -> None:
         (),
         ("wrong",),
         ("fails",),
-        ("needs", "diorama-lab"),
         ("needs", "mugs"),
     }
 
@@ -197,7 +198,24 @@ def _has(known: str, option: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", known) is not None
 
 
-@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
     assert not [target for target in targets if not (page.parent / target).exists()]
+
+
+def test_the_readme_is_short() -> None:
+    text = PAGES[0].read_text()
+    assert len(text.split()) <= 900
+    assert not [line for line in text.splitlines() if len(line) > 120]
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
+def test_a_guide_starts_with_what_its_reader_can_do(page: Path) -> None:
+    assert re.match(r"# [^\n]+\n\nAfter reading this page you (can|know) ", page.read_text())
+
+
+def test_the_citation_is_of_this_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"\nversion: {__version__}\n" in citation
+    assert f"\n## {__version__} - " in (ROOT / "CHANGELOG.md").read_text()

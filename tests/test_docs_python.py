@@ -18,7 +18,7 @@ from render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 from tests.test_docs import ROOT, Block, blocks_of
 
-# Those of docs/store.md have tests of their own, those of docs/spec.md are files of a package.
+# Those of docs/store.md and docs/extending.md have tests of their own.
 # The blocks of README.md and docs/python.md run in order, below.
 PAGES = ("docs/shapenet.md", "docs/debugging.md", "docs/iwisdm.md", "docs/icca.md")
 BLOCKS = [block for page in PAGES for block in blocks_of(ROOT / page) if block.words == ("python",)]

@@ -191,7 +191,9 @@ def test_meshes_are_what_their_builder_makes(tmp_path: Path) -> None:
                 assert new.read(member) == old.read(member), f"{path.name}: {member}"
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock", "requirements-cluster.lock"])
+@pytest.mark.parametrize(
+    "lock", ["requirements.lock", "requirements-dev.lock", "requirements-cluster.lock", "requirements-docs.lock"]
+)
 def test_lock_is_complete_and_names_no_index(lock: str) -> None:
     text = (ROOT / lock).read_text("utf-8")
     assert "://" not in text

@@ -37,7 +37,7 @@ def load_material(name: str) -> Material:
     missing = [key for key in ("Parameters", "TRANSMISSIVE", "build") if not hasattr(found, key)]
     if missing:
         problem = f"material {name!r} of {registered.owner}: has no {', '.join(missing)}"
-        raise PluginError(f"{problem}; docs/spec.md says what a material provides")
+        raise PluginError(f"{problem}; docs/extending.md says what a material provides")
     return cast("Material", found)
 
 

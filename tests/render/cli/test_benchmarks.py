@@ -22,7 +22,6 @@ from scene_specs.language.benchmark import Report, benchmark
 from scene_specs.language.registry import plugins
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
-from tests.test_docs import ROOT, blocks_of
 
 OPTIONS = '''
 """Counting, by Acme."""
@@ -89,7 +88,6 @@ def verify_record(episode):
 def _problem(task, count):
     return "" if task["answer"] == str(count) else f"found {count} objects; the stored answer is {task['answer']}"
 """
-PAGE = ROOT / "docs/add_a_benchmark.md"
 LAYOUTS = {
     "module": {"acme_bench.py": OPTIONS + FUNCTIONS + VERIFY},
     "package": {
@@ -97,7 +95,6 @@ LAYOUTS = {
         "acme_bench/generate.py": FUNCTIONS,
         "acme_bench/verify.py": VERIFY,
     },
-    "page": {"acme_bench.py": next(block.text for block in blocks_of(PAGE) if block.words == ("python",))},
 }
 
 
@@ -218,7 +215,7 @@ def test_what_can_not_be_imported_is_named(acme: Path) -> None:
     assert run("--help").exit_code == 0
     result = run("acme-broken", "--help")
     assert result.exit_code == 2
-    assert "benchmarks 'acme-broken' of acme: acme_broken can't be imported: RuntimeError: not today" in result.stderr
+    assert "benchmark 'acme-broken' of acme: can't import acme_broken: RuntimeError: not today" in result.stderr
 
 
 @pytest.mark.parametrize(("name", "problem"), [("clevr", "has no report"), ("melw", "did you mean 'mewl'")])
@@ -272,13 +269,3 @@ def test_import_from_a_benchmark_of_a_package(acme: Path, tmp_path: Path) -> Non
     assert json.loads(imported.stdout)["id"] == "acme/one-nominal"
     for name in ("malevic", "nobody"):
         assert run("import", "--from", name, tmp_path / "one.txt").exit_code == 2
-
-
-@pytest.mark.parametrize("acme", ["page"], indirect=True)
-def test_the_example_of_the_page_works(acme: Path, tmp_path: Path) -> None:
-    file = tmp_path / "acme.jsonl"
-    assert run("acme", "--count", 3, "--objects", "1-2", "--out", file).exit_code == 0
-    assert run("check", "--prove", file).stdout == "3 episodes, no errors\n"
-    assert run("report", "acme", file).stdout == run("acme", "answers", file).stdout == "1: 2\n2: 1\n"
-    file.write_text(file.read_text().replace('"answer":"2"', '"answer":"5"'))
-    assert "the stored answer is 5; found 2 objects" in run("check", "--prove", file).stderr
