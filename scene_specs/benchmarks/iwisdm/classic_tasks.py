@@ -8,6 +8,7 @@ definition and source.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import combinations
@@ -298,10 +299,8 @@ def _setting(name: str, text: str, default: Any) -> Any:
         check_choice("property", text, PROPERTIES)
         return text
     least, most = _LIMITS[name]
-    fewest, dash, greatest = text.partition("-")
-    numbers = [part for part in (fewest, greatest) if part or dash]
-    valid = numbers and all(part.isascii() and part.isdigit() and len(part) < 4 for part in numbers)
-    values = [int(part) for part in numbers] if valid else [-1]
+    found = re.fullmatch("([0-9]{1,3})(?:-([0-9]{1,3}))?", text)
+    values = [int(part) for part in found.groups() if part] if found else [-1]
     if values != sorted(values) or not all(least <= value <= most for value in values):
         raise spec_error(f"{name}: found {text!r}; expected integers from {least} to {most}, a span as 1-4")
     if isinstance(default, tuple):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import MappingProxyType
+from typing import Any
 
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.language.errors import spec_error
@@ -119,7 +120,7 @@ def view_of(split: str, identity: str, view_angle: str, variant: int) -> tuple[f
     return (round(yaw % 360, 1), round(elevation, 1))
 
 
-def object_spec(item: Item, split: str) -> dict[str, object]:
+def object_spec(item: Item, split: str) -> dict[str, Any]:
     """The object as JSON data of a spec; equal for equal stimuli in all trials."""
     yaw, elevation = view_of(split, item.identity, item.view_angle, item.variant)
     place = item.location.replace(" ", "_")

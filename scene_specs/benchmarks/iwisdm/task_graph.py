@@ -52,7 +52,10 @@ class TaskGraph:
             node: tuple(sorted(graph.successors(node), key=lambda child: graph.edges[node, child]["slot"]))
             for node in graph
         }
-        self._check_rules()
+        for node in self.order:
+            problem, hint = self._rule_problem(node)
+            if problem:
+                raise spec_error(f"node {node}: {problem}", hint)
 
     @classmethod
     def of(cls, expression: Expression, grammar: Grammar = GRAMMAR) -> TaskGraph:
@@ -64,12 +67,6 @@ class TaskGraph:
     def operator(self, node: int) -> Operator:
         """The operator of a node."""
         return self.grammar.operator(self.graph.nodes[node]["operator"])
-
-    def _check_rules(self) -> None:
-        for node in self.order:
-            problem, hint = self._rule_problem(node)
-            if problem:
-                raise spec_error(f"node {node}: {problem}", hint)
 
     def _rule_problem(self, node: int) -> tuple[str, str]:
         """The rule that a node breaks, and a hint; empty strings if it breaks none."""

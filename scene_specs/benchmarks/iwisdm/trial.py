@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from scene_specs.benchmarks.iwisdm.constraints import (
+    PUBLISHED,
     Constraint,
     ConstraintBuilder,
-    Options,
+    Requirements,
     Solution,
     TargetAnswer,
     Variable,
@@ -33,18 +34,16 @@ TRIES = 40
 
 
 class Answered(NamedTuple):
-    """A task of a trial. constants: CONST node -> value. met: whether the answer is the wanted one."""
+    """A task of a trial. constants: CONST node -> value."""
 
     placed: PlacedTask
     constants: Mapping[int, str]
     value: Value
-    met: bool
 
 
 class Trial(NamedTuple):
     """frames: the objects of each. answers: one text per frame, "null" where none is due."""
 
-    plan: FramePlan
     frames: tuple[tuple[Shown, ...], ...]
     answered: tuple[Answered, ...]
     instruction: str
@@ -61,7 +60,7 @@ def make_trial(
     wanted: Sequence[TargetAnswer | None],
     stimuli: Stimuli,
     rng: KeyedRng,
-    options: Options | None = None,
+    required: Requirements = PUBLISHED,
 ) -> Trial:
     """One trial of a frame plan. wanted: an answer for each task, None for any.
 
@@ -73,12 +72,12 @@ def make_trial(
     for fulfilled in range(len(wanted), -1, -1):
         aims = [*wanted[:fulfilled], *(None for _ in wanted[fulfilled:])]
         for _ in range(TRIES if any(aims) else 1):
-            constraints = _constraints(plan, aims, stimuli, rng, options or Options())
+            constraints = _constraints(plan, aims, stimuli, rng, required)
             if constraints is None:
                 continue
             solution = solve(_variables(plan), constraints, stimuli, rng)
             if solution is not None:
-                return _trial(plan, wanted, solution, rng)
+                return _trial(plan, solution, rng)
     raise spec_error("no objects fulfill what the trial shows", "fewer objects in one frame, or fewer fixed values")
 
 
@@ -92,7 +91,7 @@ def _variables(plan: FramePlan) -> list[Variable]:
 
 
 def _constraints(
-    plan: FramePlan, aims: Sequence[TargetAnswer | None], stimuli: Stimuli, rng: KeyedRng, options: Options
+    plan: FramePlan, aims: Sequence[TargetAnswer | None], stimuli: Stimuli, rng: KeyedRng, required: Requirements
 ) -> list[Constraint] | None:
     """The constraints of the plan and of the wanted answers; None where the draws contradict each other."""
     constraints = [
@@ -105,7 +104,7 @@ def _constraints(
     for frame, other, name, equal in plan.related:
         constraints.append(Constraint(object_term(name, frame, 0), object_term(name, other, 0), equal))
     for number, (one, aim) in enumerate(zip(plan.placed, aims, strict=True)):
-        builder = ConstraintBuilder(one.task, number, plan, stimuli, rng, options)
+        builder = ConstraintBuilder(one.task, number, plan, stimuli, rng, required)
         if aim is not None and not builder.propagate(aim):
             return None
         builder.describe_targets()
@@ -113,7 +112,7 @@ def _constraints(
     return constraints
 
 
-def _trial(plan: FramePlan, wanted: Sequence[TargetAnswer | None], solution: Solution, rng: KeyedRng) -> Trial:
+def _trial(plan: FramePlan, solution: Solution, rng: KeyedRng) -> Trial:
     frames: list[list[Shown]] = [[] for _ in range(plan.frames)]
     for frame, slot in plan.slots():
         location, model, side = (solution[variable] for variable in object_variables(frame, slot))
@@ -124,17 +123,17 @@ def _trial(plan: FramePlan, wanted: Sequence[TargetAnswer | None], solution: Sol
     answered = []
     due: dict[int, list[str]] = {}
     questions = []
-    for number, (one, aim) in enumerate(zip(plan.placed, wanted, strict=True)):
+    for number, one in enumerate(plan.placed):
         fixed = {node: one.task.graph.nodes[node]["value"] for node in one.task.constants}
         drawn = {v[2]: solution[v][0] for v in solution if v[0].startswith("constant ") and v[1] == number}
         constants = {**fixed, **drawn}
         value = one.task.evaluate(frames, constants)[one.task.root]
-        answered.append(Answered(one, constants, value, aim is not None and aim.value == value))
+        answered.append(Answered(one, constants, value))
         due.setdefault(one.answer_frame, []).append(answer_text(value))
         questions.append((one.answer_frame, question(one.task, constants, numbers)))
     answers = tuple("; ".join(due.get(frame, ["null"])) for frame in range(plan.frames))
     text = instruction(frames, plan.described, questions)
-    return Trial(plan, tuple(map(tuple, frames)), tuple(answered), text, answers)
+    return Trial(tuple(map(tuple, frames)), tuple(answered), text, answers)
 
 
 def object_numbers(frames: Sequence[Sequence[Shown]]) -> dict[int, int]:
