@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any
 
 from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, PlacedTask
@@ -243,35 +242,31 @@ def search_and_report(rng: KeyedRng, objects: Span = (2, 4), delay: Span = (1, 3
 
 
 # Names on the command line.
-TASKS: Mapping[str, Build] = MappingProxyType(
-    {
-        "dms": delayed_match_to_sample,
-        "dnms": delayed_nonmatch_to_sample,
-        "dmc": delayed_match_to_category,
-        "dnmc": delayed_nonmatch_to_category,
-        "odr": delayed_response,
-        "abba": abba,
-        "n-back": n_back,
-        "dual-n-back": dual_n_back,
-        "go-no-go": go_no_go,
-        "contextual-decision": contextual_decision,
-        "ax-cpt": ax_cpt,
-        "12-ax": twelve_ax,
-        "task-switching": task_switching,
-        "memory-scanning": memory_scanning,
-        "visual-search": visual_search,
-        "search-and-report": search_and_report,
-    }
-)
+TASKS: Mapping[str, Build] = {
+    "dms": delayed_match_to_sample,
+    "dnms": delayed_nonmatch_to_sample,
+    "dmc": delayed_match_to_category,
+    "dnmc": delayed_nonmatch_to_category,
+    "odr": delayed_response,
+    "abba": abba,
+    "n-back": n_back,
+    "dual-n-back": dual_n_back,
+    "go-no-go": go_no_go,
+    "contextual-decision": contextual_decision,
+    "ax-cpt": ax_cpt,
+    "12-ax": twelve_ax,
+    "task-switching": task_switching,
+    "memory-scanning": memory_scanning,
+    "visual-search": visual_search,
+    "search-and-report": search_and_report,
+}
 
 
 # Integer settings: (minimum, maximum).
-_LIMITS: Mapping[str, Span] = MappingProxyType(
-    {
+_LIMITS: Mapping[str, Span] = {
         "delay": (0, 30), "n": (1, 20), "length": (1, 60), "targets": (0, 100), "tests": (1, 20), "items": (1, 12),
         "objects": (1, 4),
-    }
-)  # fmt: skip
+    }  # fmt: skip
 
 
 def settings_of(task: str) -> dict[str, Any]:

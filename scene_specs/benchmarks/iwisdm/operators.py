@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Item
@@ -55,7 +54,7 @@ class Grammar:
 
     def with_operator(self, operator: Operator) -> Grammar:
         """This grammar with an additional operator, which replaces one of the same name."""
-        return Grammar(MappingProxyType({**self.operators, operator.name: operator}))
+        return Grammar({**self.operators, operator.name: operator})
 
     def operator(self, name: str) -> Operator:
         """An operator by name. Raises SpecError for an unknown one."""
@@ -111,9 +110,12 @@ def _reader_of(name: str) -> Callable[[Sequence[Value]], Value]:
 
 
 _COMPARED = tuple(arm for name in PROPERTIES for arm in ((name, name), (name, "CONST"), ("CONST", name)))
-GETTERS: Mapping[str, str] = MappingProxyType(
-    {"location": "GetLocation", "category": "GetCategory", "identity": "GetIdentity", "view_angle": "GetViewAngle"}
-)
+GETTERS: Mapping[str, str] = {
+    "location": "GetLocation",
+    "category": "GetCategory",
+    "identity": "GetIdentity",
+    "view_angle": "GetViewAngle",
+}
 
 _OPERATORS = (
     Operator("Select", "object", ((),), more=("CONST", *PROPERTIES)),
@@ -138,4 +140,4 @@ _OPERATORS = (
         forward=lambda s: s[1] if s[0] else s[2],
     ),
 )  # fmt: skip
-GRAMMAR = Grammar(MappingProxyType({operator.name: operator for operator in _OPERATORS}))
+GRAMMAR = Grammar({operator.name: operator for operator in _OPERATORS})

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from types import MappingProxyType
 from typing import Any
 
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
@@ -99,7 +98,7 @@ class Stimuli:
         return {"location": LOCATIONS, "view_angle": VIEW_ANGLES, "category": self.categories}[name]
 
 
-DEFAULT = Stimuli(MappingProxyType({name: tuple(f"#{k + 1}" for k in range(MODELS)) for name in CATEGORIES}))
+DEFAULT = Stimuli({name: tuple(f"#{k + 1}" for k in range(MODELS)) for name in CATEGORIES})
 
 
 def read_stimuli(text: str, file: str = "") -> Stimuli:
@@ -108,7 +107,7 @@ def read_stimuli(text: str, file: str = "") -> Stimuli:
     valid = isinstance(data, dict) and all(isinstance(models, list) for models in data.values())
     if not valid or not all(isinstance(model, str) for models in data.values() for model in models):
         raise spec_error('expected {"category": ["#1", "<model id>", ...], ...}', file=file)
-    return Stimuli(MappingProxyType({category: tuple(models) for category, models in data.items()}))
+    return Stimuli({category: tuple(models) for category, models in data.items()})
 
 
 @lru_cache(maxsize=50_000)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scene_specs.benchmarks.malevic import Options
 from scene_specs.benchmarks.malevic.labels import K_MEAN, K_SD, askable, label_of
 from scene_specs.benchmarks.malevic.layout import Canvas
 from scene_specs.benchmarks.malevic.sets import Class, Set, opposite
@@ -29,21 +30,6 @@ _COLORS = tuple(COLORS)
 
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options of scenes. static: k is 0.29 in every scene. areas: of circles.
-
-    uniform_count: all numbers of objects are equally frequent, instead of as frequent as scenes without overlaps.
-    gap: minimum distance of two objects of the same color, in canvas units. Below 4.6, they can merge in an image of
-    224 x 224 pixels. The published value is 0.
-    """
-
-    static: bool = False
-    areas: Areas = "published"
-    uniform_count: bool = False
-    gap: float = 5.0
 
 
 class Drawn(NamedTuple):
@@ -69,22 +55,13 @@ class _Batch:
         return _Batch(self.count[which], self.color[which], self.size[which], self.shape[which], self.present[which])
 
 
-@lru_cache(maxsize=2)
-def _canvas(areas: Areas) -> Canvas:
-    return Canvas(areas)
+_canvas = lru_cache(maxsize=2)(Canvas)
 
 
-@lru_cache(maxsize=2)
-def _area_table(areas: Areas) -> Ints:
-    return np.array([[area_of(shape, radius, areas) for radius in CLASSES] for shape in SHAPES], dtype=np.intp)
-
-
-def draw_scene(seed: int, episode: str, which: Set, wanted: Class, options: Options) -> Drawn:
+def draw_scene(options: Options, episode: str, which: Set, wanted: Class) -> Drawn:
     """Draw the scene of an item. Raises RuntimeError if none is found (never observed)."""
-    rng = generator(seed, episode, "scene")
-    count = 0
-    if options.uniform_count:
-        count = FEWEST + int(rng.random() * (MOST - FEWEST + 1))
+    rng = generator(options.seed, episode, "scene")
+    count = FEWEST + int(rng.random() * (MOST - FEWEST + 1)) if options.uniform_count else 0
     for _ in range(_BATCHES):
         batch = _contents(rng.random((_BATCH, 1 + 3 * MOST)), which, wanted, count)
         batch, targets = _with_query(batch, which, wanted, options.areas)
@@ -97,7 +74,9 @@ def draw_scene(seed: int, episode: str, which: Set, wanted: Class, options: Opti
                 found = (int(number[row]), Drawn(objects, float(k[row]), int(targets[number[row]])))
         if found is not None:
             return found[1]
-    raise RuntimeError(f"episode {episode}, seed {seed}: no scene of class {wanted} in {_BATCHES * _BATCH} attempts")
+    raise RuntimeError(
+        f"episode {episode}, seed {options.seed}: no scene of class {wanted} in {_BATCHES * _BATCH} attempts"
+    )
 
 
 def _contents(u: Floats, which: Set, wanted: Class, count: int) -> _Batch:
@@ -121,7 +100,7 @@ def _with_query(batch: _Batch, which: Set, wanted: Class, areas: Areas) -> tuple
     rows = np.arange(len(targets))
     size = batch.size[rows, targets]
     good = (named.sum(axis=1) == 1) & (size > 0) & (size < len(CLASSES) - 1)
-    area = _area_table(areas)[batch.shape, batch.size]
+    area = _canvas(areas).areas[batch.shape, batch.size]
     own = area[rows, targets]
     peers = batch.present & (batch.shape == shape_no) if which.by_set else batch.present
     low = np.where(peers, area, area.max()).min(axis=1)
@@ -151,7 +130,7 @@ def _with_k(
     by_count: dict[int, list[tuple[int, float]]] = {}
     uniform = rng.random(len(targets)).tolist()
     for number, u in enumerate(uniform):
-        k = K_MEAN if options.static else round(NormalDist(K_MEAN, K_SD).inv_cdf(max(u, 1e-300)), 6)
+        k = K_MEAN if options.variant == "static" else round(NormalDist(K_MEAN, K_SD).inv_cdf(max(u, 1e-300)), 6)
         objects = _unplaced(batch, number, options.areas)
         item = objects[int(targets[number])]
         if label_of(which, objects, item, k).size == adjective and askable(which, objects, item, k):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import permutations
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
@@ -18,6 +17,8 @@ from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 Meaning = Any
 Images = list[dict[str, Any]]
+# Meaning of a word that applies to no object of the query.
+ELSE = object()
 
 
 class Lexicon(NamedTuple):
@@ -60,8 +61,8 @@ def lexicons(view: Mapping[str, Any], contexts: int = CONTEXTS) -> Iterator[Lexi
     return KNOWN[view["task"]](view["images"][:contexts])
 
 
-def _distinct(may: Mapping[str, list[Meaning]]) -> Iterator[dict[str, Meaning]]:
-    """Yield every choice of one meaning per word in which all meanings differ."""
+def distinct(may: Mapping[str, list[Meaning]]) -> Iterator[dict[str, Meaning]]:
+    """Yield every choice of one meaning per word in which all meanings except ELSE differ."""
     words = sorted(may, key=lambda word: len(may[word]))
 
     def more(at: int, taken: dict[str, Meaning]) -> Iterator[dict[str, Meaning]]:
@@ -69,7 +70,7 @@ def _distinct(may: Mapping[str, list[Meaning]]) -> Iterator[dict[str, Meaning]]:
             yield {word: taken[word] for word in may}
             return
         for meaning in may[words[at]]:
-            if meaning not in taken.values():
+            if meaning is ELSE or meaning not in taken.values():
                 yield from more(at + 1, {**taken, words[at]: meaning})
 
     return more(0, {})
@@ -88,7 +89,7 @@ def _attribute(images: Images) -> Iterator[Lexicon]:
         return
     for kind in TYPES:
         cases = [(image["utterance"], [image["objects"][0][kind]]) for image in images]
-        yield from (Lexicon(means, (kind,)) for means in _distinct(_narrowed(cases)))
+        yield from (Lexicon(means, (kind,)) for means in distinct(_narrowed(cases)))
 
 
 def _composite(images: Images) -> Iterator[Lexicon]:
@@ -103,13 +104,13 @@ def _composite(images: Images) -> Iterator[Lexicon]:
             for words, image in zip(spoken, images, strict=True)
             for word, kind in zip(words, kinds, strict=True)
         ]
-        yield from (Lexicon(means, kinds) for means in _distinct(_narrowed(cases)))
+        yield from (Lexicon(means, kinds) for means in distinct(_narrowed(cases)))
 
 
 def _single_word(images: Images, meanings: Callable[[Mapping[str, Any]], list[Meaning]]) -> Iterator[Lexicon]:
     """Yield the lexicons of a task in which an utterance is one word. meanings: those that an image allows."""
     if not any(" " in image["utterance"] for image in images):
-        yield from map(Lexicon, _distinct(_narrowed([(image["utterance"], meanings(image)) for image in images])))
+        yield from map(Lexicon, distinct(_narrowed([(image["utterance"], meanings(image)) for image in images])))
 
 
 def _relation(images: Images) -> Iterator[Lexicon]:
@@ -120,7 +121,7 @@ def _relation(images: Images) -> Iterator[Lexicon]:
             return
         subject, word, of = claim
         cases.append((word, [r for r in RELATIONS if possible(image, r, subject, of) is not False]))
-    yield from map(Lexicon, _distinct(_narrowed(cases)))
+    yield from map(Lexicon, distinct(_narrowed(cases)))
 
 
 def relation_claim(image: Mapping[str, Any], text: str) -> tuple[int, str, int] | None:
@@ -210,16 +211,14 @@ def _fits(taken: Mapping[str, Object], words: tuple[str, str], pair: tuple[Objec
     return True
 
 
-KNOWN: Mapping[str, Callable[[Images], Iterator[Lexicon]]] = MappingProxyType(
-    {
-        "shape": _attribute,
-        "color": _attribute,
-        "material": _attribute,
-        "object": _object,
-        "composite": _composite,
-        "relation": _relation,
-        "bootstrap": _bootstrap,
-        "number": partial(_single_word, meanings=lambda image: [len(image["objects"])]),
-        "pragmatic": partial(_single_word, meanings=own_attributes),
-    }
-)
+KNOWN: Mapping[str, Callable[[Images], Iterator[Lexicon]]] = {
+    "shape": _attribute,
+    "color": _attribute,
+    "material": _attribute,
+    "object": _object,
+    "composite": _composite,
+    "relation": _relation,
+    "bootstrap": _bootstrap,
+    "number": partial(_single_word, meanings=lambda image: [len(image["objects"])]),
+    "pragmatic": partial(_single_word, meanings=own_attributes),
+}

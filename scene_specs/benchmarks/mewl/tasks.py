@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from itertools import combinations, permutations, product
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -280,14 +279,12 @@ class Task(NamedTuple):
     build: Build
 
 
-TASKS: Mapping[str, Task] = MappingProxyType(
-    {
-        **{kind: Task((3, 2, 2), partial(_attribute, kind=kind)) for kind in ("shape", "color", "material")},
-        "object": Task((6, 0, 3), _object),
-        "composite": Task((6, 0, 3), _composite),
-        "relation": Task((3, 0, 3), _relation),
-        "bootstrap": Task((6, 0, 3), _bootstrap),
-        "number": Task((6, 0, 2), _number),
-        "pragmatic": Task((6, 0, 2), _pragmatic),
-    }
-)
+TASKS: Mapping[str, Task] = {
+    **{kind: Task((3, 2, 2), partial(_attribute, kind=kind)) for kind in ("shape", "color", "material")},
+    "object": Task((6, 0, 3), _object),
+    "composite": Task((6, 0, 3), _composite),
+    "relation": Task((3, 0, 3), _relation),
+    "bootstrap": Task((6, 0, 3), _bootstrap),
+    "number": Task((6, 0, 2), _number),
+    "pragmatic": Task((6, 0, 2), _pragmatic),
+}

@@ -6,15 +6,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
-from scene_specs.benchmarks.mewl.lexicons import Lexicon, lexicons, objects_of, own_attributes, possible, relation_claim
+from scene_specs.benchmarks.mewl.lexicons import (
+    ELSE,
+    Lexicon,
+    distinct,
+    lexicons,
+    objects_of,
+    own_attributes,
+    possible,
+    relation_claim,
+)
 from scene_specs.benchmarks.mewl.view import learner_view, view_of_record
 from scene_specs.language.rendered import RenderedEpisode
 from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 # Episodes with more lexicons are not learnable, and enumeration would take hours.
 MOST_LEXICONS = 20_000
-# Meaning of a word that applies to no object of the query.
-_ELSE = object()
 
 
 class Verdict(NamedTuple):
@@ -107,19 +114,8 @@ def _readings(view: Mapping[str, Any]) -> Iterator[tuple[Lexicon, dict[str, Any]
     """Yield each lexicon with each choice of meanings for the words that only options use."""
     for lexicon in lexicons(view):
         fresh = [word for word in _option_words(view) if word not in lexicon.means]
-        choices = [_fresh_meanings(view, lexicon, word) for word in fresh]
-        for chosen in _different(choices):
-            yield lexicon, {**lexicon.means, **dict(zip(fresh, chosen, strict=True))}
-
-
-def _different(choices: list[list[Any]], taken: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield every choice of one meaning per list without repetition; only `_ELSE` can repeat."""
-    if not choices:
-        yield taken
-        return
-    for meaning in choices[0]:
-        if meaning is _ELSE or meaning not in taken:
-            yield from _different(choices[1:], (*taken, meaning))
+        for chosen in distinct({word: _fresh_meanings(view, lexicon, word) for word in fresh}):
+            yield lexicon, {**lexicon.means, **chosen}
 
 
 def _option_words(view: Mapping[str, Any]) -> list[str]:
@@ -137,7 +133,7 @@ def _option_words(view: Mapping[str, Any]) -> list[str]:
 
 
 def _fresh_meanings(view: Mapping[str, Any], lexicon: Lexicon, word: str) -> list[Any]:
-    """Return possible meanings of a word that no context uses: concepts of the query without a word, or `_ELSE`."""
+    """Return possible meanings of a word that no context uses: concepts of the query without a word, or `ELSE`."""
     task, query = view["task"], view["images"][CONTEXTS]
     taken = list(lexicon.means.values())
     if task == "relation":
@@ -153,7 +149,7 @@ def _fresh_meanings(view: Mapping[str, Any], lexicon: Lexicon, word: str) -> lis
     elif len(query["objects"]) == 1:
         at = 0 if task != "composite" or any(o.split(" ")[0] == word for o in view["options"]) else 1
         found = [query["objects"][0][lexicon.types[at]]]
-    return [*(meaning for meaning in found if meaning not in taken), _ELSE]
+    return [*(meaning for meaning in found if meaning not in taken), ELSE]
 
 
 def _picks(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any]) -> tuple[list[str], list[str]]:
@@ -210,7 +206,7 @@ def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], d
 
 
 def _shown(means: Mapping[str, Any]) -> dict[str, Any]:
-    return {word: None if meaning is _ELSE else meaning for word, meaning in means.items()}
+    return {word: None if meaning is ELSE else meaning for word, meaning in means.items()}
 
 
 def _in_words(means: Mapping[str, Any]) -> str:
@@ -218,7 +214,7 @@ def _in_words(means: Mapping[str, Any]) -> str:
 
 
 def _meaning(meaning: Any) -> str:
-    if meaning is _ELSE:
+    if meaning is ELSE:
         return "something else"
     return " ".join((meaning[3], meaning[1], meaning[2], meaning[0])) if isinstance(meaning, list) else str(meaning)
 

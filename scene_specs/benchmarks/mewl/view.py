@@ -35,15 +35,13 @@ from scene_specs.language.vocabulary import OPPOSITE
 
 View = dict[str, Any]
 _Object = TypeVar("_Object", bound=RenderedObject)
-NAMES: tuple[str, ...] = tuple(KNOWN)
 
 
-def learner_view(spec: Any) -> View:
-    """Return the view of an EpisodeSpec or its JSON data; the module docstring describes the form.
+def learner_view(data: Mapping[str, Any]) -> View:
+    """Return the view of an episode, as JSON data; the module docstring describes the form.
 
     Raises SpecError, with locations, if the spec is not a MEWL episode or leaves open what a learner sees.
     """
-    data = spec if isinstance(spec, Mapping) else spec.model_dump(mode="json", exclude_none=True)
     diagnostics, images = [], []
     for number, frame in enumerate(data["frames"]):
         found, image = _image(frame, f"frames[{number}]")
@@ -112,9 +110,9 @@ def _spec_error(episode: str, diagnostics: list[tuple[str, str]]) -> SpecError:
 
 def _task_problems(task: Mapping[str, Any], frames: int) -> list[tuple[str, str]]:
     diagnostics = []
-    if task.get("benchmark") != "mewl" or task.get("name") not in NAMES:
+    if task.get("benchmark") != "mewl" or task.get("name") not in KNOWN:
         found = f"found benchmark {task.get('benchmark')!r}, name {task.get('name')!r}"
-        diagnostics.append(("task", f"{found}; allowed: benchmark 'mewl' and one of {', '.join(NAMES)}"))
+        diagnostics.append(("task", f"{found}; allowed: benchmark 'mewl' and one of {', '.join(KNOWN)}"))
     options = task.get("options")
     if not isinstance(options, Sequence) or isinstance(options, str) or not all(isinstance(o, str) for o in options):
         diagnostics.append(("task.options", f"found {options!r}; allowed: a list of texts"))

@@ -157,7 +157,7 @@ def test_the_same_seed_gives_the_same_and_another_seed_something_else() -> None:
     """I15, and any trial alone is what it is among others."""
     assert made("medium", "all", 30, seed=11, balanced=True) == trials("medium", "all")[:30]
     assert made("medium", "all", 2, seed=11, balanced=True, first=17) == trials("medium", "all")[17:19]
-    setup = {"seed": 11, "trials_per_task": 3, "distractor_frames": 1}
+    setup: dict[str, Any] = {"seed": 11, "trials_per_task": 3, "distractor_frames": 1}
     assert made("high", "all", 3, first=7, **setup) == made("high", "all", 12, **setup)[7:10]
     other = made("medium", "all", 30, seed=12, balanced=True)
     assert not [spec for spec in other if spec["frames"] in [one["frames"] for one in trials("medium", "all")]]
