@@ -92,10 +92,10 @@ DAMAGES: Mapping[str, Callable[[Spec, random.Random], None]] = {
 def first_solver(spec: Spec) -> Judgment:
     """Return whether mewl.verify accepts an episode, and why not."""
     try:
-        verdict = verify_view(learner_view(spec), spec["task"]["answer"])
+        reason = verify_view(learner_view(spec), spec["task"]["answer"])
     except SpecError as error:
         return False, str(error)
-    return verdict.ok, verdict.reason or "accepted"
+    return not reason, reason or "accepted"
 
 
 def second_solver(spec: Spec) -> Judgment:

@@ -19,7 +19,7 @@ from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operator_trees import Cell, Child, Structure, Trees, Uses, group_of, locate
 from scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
-from scene_specs.benchmarks.iwisdm.task_graph import Expression, TaskGraph
+from scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, TaskGraph
 from scene_specs.language.errors import spec_error
 
 _TRIES = 100
@@ -234,13 +234,6 @@ def _select_groups(tree: Structure, grammar: Grammar) -> Iterator[int]:
             yield from _select_groups(child, grammar)
 
 
-class AutoTask(NamedTuple):
-    """A task and the length of its trials; its answer is due in the last frame."""
-
-    task: TaskGraph
-    frames: int
-
-
 class AutoTasks:
     """Tasks 0, 1, 2, ... of a space; each depends on seed, name and the tasks before it.
 
@@ -262,15 +255,16 @@ class AutoTasks:
         self._tasks: list[DrawnTask] = []
         self._rest: Iterator[int] | None = None
 
-    def task(self, number: int) -> AutoTask:
-        """Task `number`. Raises SpecError beyond the size of the space."""
+    def task(self, number: int) -> PlacedTask:
+        """Task `number`; its answer is due in the last frame. Raises SpecError beyond the size of the space."""
         if self.unique == "none":
             drawn = self.space.draw(self._rng(number))
         else:
             while len(self._tasks) <= number:
                 self._tasks.append(self._draw_new(self._rng(len(self._tasks))))
             drawn = self._tasks[number]
-        return AutoTask(TaskGraph.of(_expression(drawn, self.space.grammar), self.space.grammar), drawn.frames)
+        task = TaskGraph.of(_expression(drawn, self.space.grammar), self.space.grammar)
+        return PlacedTask(task, drawn.frames - 1)
 
     def _rng(self, number: int) -> KeyedRng:
         return KeyedRng(self.seed, self.name, f"task {number}")

@@ -83,9 +83,8 @@ def _components(variables: Sequence[Variable], constraints: Sequence[Constraint]
     graph = nx.Graph()
     graph.add_nodes_from(variables)
     graph.add_edges_from((one.left.variable, one.right.variable) for one in constraints if isinstance(one.right, Term))
-    rank = {variable: k for k, variable in enumerate(variables)}
-    components = (sorted(component, key=rank.__getitem__) for component in nx.connected_components(graph))
-    return sorted(components, key=lambda component: rank[component[0]])
+    # Components come in the order of their first nodes.
+    return [[one for one in variables if one in component] for component in nx.connected_components(graph)]
 
 
 def _domain(variable: Variable, stimuli: Stimuli) -> Sequence[Choice]:

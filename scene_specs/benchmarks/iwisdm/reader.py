@@ -152,13 +152,6 @@ class Reading(NamedTuple):
 
 def read(text: str, frames: Frames) -> Reading:
     """Answer an instruction from the objects of each frame. Raises UnreadableError."""
-    try:
-        return _read(text, frames)
-    except RecursionError:
-        raise UnreadableError("questions are nested too deeply") from None
-
-
-def _read(text: str, frames: Frames) -> Reading:
     reading = _Reading(text, frames)
     due: dict[int, list[str]] = {}
     frame = -1
@@ -172,7 +165,10 @@ def _read(text: str, frames: Frames) -> Reading:
         elif frame < 0:
             raise reading.fail("expected 'observe object 1,' or 'delay,'")
         else:
-            due.setdefault(frame, []).append(reading.question())
+            try:
+                due.setdefault(frame, []).append(reading.question())
+            except RecursionError:
+                raise UnreadableError("questions are nested too deeply") from None
         reading.take(" ")
     if frame != len(frames) - 1:
         raise UnreadableError(f"the text ends at frame {frame}; there are {len(frames)} frames")

@@ -186,6 +186,13 @@ class TaskGraph:
         return nested
 
 
+class PlacedTask(NamedTuple):
+    """A task whose frames are those of the trial, and the frame in which its answer is due."""
+
+    task: TaskGraph
+    answer_frame: int
+
+
 def _select_object(shown: Sequence[Shown], wanted: Sequence[tuple[str, Value]]) -> Item | None:
     if not wanted:
         return next((one.item for one in shown if not one.distractor), None)
@@ -216,8 +223,7 @@ def _check_form(graph: nx.DiGraph) -> int:
         slots = sorted(graph.edges[edge]["slot"] for edge in graph.out_edges(node))
         if slots != list(range(len(slots))):
             raise spec_error(f"node {node}: the slots of its edges must be 0, 1, ...; found {slots}")
-    root: int = roots[0]
-    return root
+    return int(roots[0])
 
 
 def select(frame: int, *described: Expression) -> Expression:

@@ -22,11 +22,11 @@ from scene_specs.benchmarks.iwisdm.constraints import (
     object_variables,
     solve,
 )
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, PlacedTask
+from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import Value
 from scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, Item, Stimuli
-from scene_specs.benchmarks.iwisdm.task_graph import Shown, TaskGraph
+from scene_specs.benchmarks.iwisdm.task_graph import PlacedTask, Shown, TaskGraph
 from scene_specs.language.errors import spec_error
 
 # Attempts to reach the wanted answers, each with other draws in the backward pass.

@@ -59,7 +59,6 @@ def _has_one_lexicon(spec: dict[str, Any]) -> bool:
     view = learner_view(spec)
     if len(list(islice(lexicons(view), 2))) != 1:
         return False
-    verdict = verify_view(view, spec["task"]["answer"], spec["task"]["words"])
-    if not verdict.ok:
-        raise RuntimeError(f"episode {spec['id']}: {verdict.reason}")
+    if reason := verify_view(view, spec["task"]["answer"], spec["task"]["words"]):
+        raise RuntimeError(f"episode {spec['id']}: {reason}")
     return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
 from scene_specs.benchmarks.mewl.lexicons import (
@@ -24,21 +24,13 @@ from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 MOST_LEXICONS = 20_000
 
 
-class Verdict(NamedTuple):
-    """The result of verification. reason: why it failed, "" if `ok`. lexicons: up to two examples, word -> meaning."""
-
-    ok: bool
-    reason: str = ""
-    lexicons: tuple[dict[str, Any], ...] = ()
-
-
 def verify_spec(data: dict[str, Any]) -> str:
     """Return why the stored answer or words of a spec, as JSON data, are wrong; "" if they are right.
 
     Raises SpecError if the spec is not a MEWL episode.
     """
     task = data.get("task") or {}
-    return verify_view(learner_view(data), task.get("answer", ""), _stored_words(task)).reason
+    return verify_view(learner_view(data), task.get("answer", ""), _stored_words(task))
 
 
 def verify_record(episode: RenderedEpisode) -> str:
@@ -47,7 +39,7 @@ def verify_record(episode: RenderedEpisode) -> str:
     Raises SpecError if the record is not a MEWL episode.
     """
     task = episode.scene.task or {}
-    return verify_view(view_of_record(episode), task.get("answer", ""), _stored_words(task)).reason
+    return verify_view(view_of_record(episode), task.get("answer", ""), _stored_words(task))
 
 
 def _stored_words(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -55,28 +47,28 @@ def _stored_words(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return task.get("words") or task.get("lexicon")
 
 
-def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None = None) -> Verdict:
-    """Verify the stored answer against what a learner sees (scene_specs.benchmarks.mewl.view).
+def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None = None) -> str:
+    """Return why the stored answer contradicts what a learner sees, "" if it does not.
 
     words: the stored map from words to meanings; if given, it must be one of the lexicons that fit.
     """
     options = view["options"]
     twice = next((option for option in options if options.count(option) > 1), None)
     if twice is not None:
-        return Verdict(False, f"option {twice!r} is offered twice")
+        return f"option {twice!r} is offered twice"
     if answer not in options:
-        return Verdict(False, f"the stored answer {answer!r} is not among the options: {_listed(options)}")
+        return f"the stored answer {answer!r} is not among the options: {_listed(options)}"
     stored = words is None
     first: tuple[list[str], dict[str, Any]] | None = None
     for number, (lexicon, means) in enumerate(_readings(view)):
         if number == MOST_LEXICONS:
-            return Verdict(False, f"more than {MOST_LEXICONS} lexicons fit the contexts")
+            return f"more than {MOST_LEXICONS} lexicons fit the contexts"
         stored = stored or _matches(words, lexicon.means)
         picks, unsure = _picks(view, lexicon, means)
         if unsure:
             reason = f"the spec leaves open whether these options are true of the query: {_listed(unsure)}"
             hint = "require the relations as constraints, or verify the rendered episode"
-            return Verdict(False, f"{reason}; {hint}", (_shown(means),))
+            return f"{reason}; {hint}"
         if first is None:
             first = (picks, means)
         elif picks != first[0]:
@@ -84,23 +76,19 @@ def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] |
     return _agreed(view, answer, first, stored)
 
 
-def _agreed(
-    view: Mapping[str, Any], answer: str, first: tuple[list[str], dict[str, Any]] | None, stored: bool
-) -> Verdict:
+def _agreed(view: Mapping[str, Any], answer: str, first: tuple[list[str], dict[str, Any]] | None, stored: bool) -> str:
     if first is None:
-        return Verdict(False, _contradiction(view))
+        return _contradiction(view)
     picks, means = first
-    shown = (_shown(means),)
     if len(picks) > 1:
-        return Verdict(False, f"{len(picks)} options are true of the query: {_listed(picks)}", shown)
+        return f"{len(picks)} options are true of the query: {_listed(picks)}"
     if not picks:
-        return Verdict(False, f"no option is true of the query, if {_in_words(means)}", shown)
+        return f"no option is true of the query, if {_in_words(means)}"
     if picks != [answer]:
-        reason = f"the stored answer is {answer!r}, but {picks[0]!r} is true, if {_in_words(means)}"
-        return Verdict(False, reason, shown)
+        return f"the stored answer is {answer!r}, but {picks[0]!r} is true, if {_in_words(means)}"
     if not stored:
-        return Verdict(False, f"the stored words do not fit the contexts, which say that {_in_words(means)}", shown)
-    return Verdict(True, "", shown)
+        return f"the stored words do not fit the contexts, which say that {_in_words(means)}"
+    return ""
 
 
 def _matches(words: Mapping[str, Any] | None, means: Mapping[str, Any]) -> bool:
@@ -195,18 +183,13 @@ def _contradiction(view: Mapping[str, Any]) -> str:
     return f"no lexicon fits the contexts: context {count - 1} says {image['utterance']!r} and shows {shows} ({before})"
 
 
-def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], dict[str, Any]]) -> Verdict:
+def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], dict[str, Any]]) -> str:
     differs = [word for word in one[1] if one[1][word] != two[1].get(word)]
     parts = []
     for picks, means in (one, two):
         case = _in_words({word: means[word] for word in differs if word in means})
         parts.append(f"if {case}, {'no option' if not picks else _listed(picks)} is true")
-    reason = f"two lexicons fit the contexts and disagree: {'; '.join(parts)}"
-    return Verdict(False, reason, (_shown(one[1]), _shown(two[1])))
-
-
-def _shown(means: Mapping[str, Any]) -> dict[str, Any]:
-    return {word: None if meaning is ELSE else meaning for word, meaning in means.items()}
+    return f"two lexicons fit the contexts and disagree: {'; '.join(parts)}"
 
 
 def _in_words(means: Mapping[str, Any]) -> str:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from typing import Any, TypeVar
 
 from scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS
@@ -190,9 +190,8 @@ def _from_locations(locations: Sequence[Sequence[float]], camera: Mapping[str, A
     behind = (x / length, y / length)
     axes = {"left": (-behind[1], behind[0]), "front": (-behind[0], -behind[1])}
     relations: list[list[Any]] = []
-    for a, one in enumerate(locations):
-        for b, two in enumerate(locations):
-            for relation, axis in axes.items():
-                if (one[0] - two[0]) * axis[0] + (one[1] - two[1]) * axis[1] > stage.placement.relation_threshold:
-                    relations += [[relation, a, b], [OPPOSITE[relation], b, a]]
+    for (a, one), (b, two) in permutations(enumerate(locations), 2):
+        for relation, axis in axes.items():
+            if (one[0] - two[0]) * axis[0] + (one[1] - two[1]) * axis[1] > stage.placement.relation_threshold:
+                relations += [[relation, a, b], [OPPOSITE[relation], b, a]]
     return relations

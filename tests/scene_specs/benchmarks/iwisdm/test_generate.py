@@ -13,13 +13,23 @@ import pytest
 
 from scene_specs.benchmarks.iwisdm import Options
 from scene_specs.benchmarks.iwisdm.constraints import TargetAnswer
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, PlacedTask, with_described
+from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, with_described
 from scene_specs.benchmarks.iwisdm.generate import trial_specs
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.reader import read
 from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, LOCATIONS, VIEW_ANGLES, Stimuli, read_stimuli, view_of
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES as PROPERTY_NAMES
-from scene_specs.benchmarks.iwisdm.task_graph import TaskGraph, both, const, different, exists, get, same, select
+from scene_specs.benchmarks.iwisdm.task_graph import (
+    PlacedTask,
+    TaskGraph,
+    both,
+    const,
+    different,
+    exists,
+    get,
+    same,
+    select,
+)
 from scene_specs.benchmarks.iwisdm.trial import make_trial
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of, read_task
 from scene_specs.language.errors import SpecError
