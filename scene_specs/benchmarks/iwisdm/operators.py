@@ -110,12 +110,7 @@ def _reader_of(name: str) -> Callable[[Sequence[Value]], Value]:
 
 
 _COMPARED = tuple(arm for name in PROPERTIES for arm in ((name, name), (name, "CONST"), ("CONST", name)))
-GETTERS: Mapping[str, str] = {
-    "location": "GetLocation",
-    "category": "GetCategory",
-    "identity": "GetIdentity",
-    "view_angle": "GetViewAngle",
-}
+GETTERS: Mapping[str, str] = {name: f"Get{name.title().replace('_', '')}" for name in PROPERTIES}
 
 _OPERATORS = (
     Operator("Select", "object", ((),), more=("CONST", *PROPERTIES)),

@@ -17,12 +17,8 @@ Areas = Literal["published", "true"]
 CANVAS = 1024
 SHAPES = ("triangle", "circle", "square", "rectangle")
 COLORS: Mapping[str, tuple[int, int, int]] = {
-    "red": (255, 0, 0),
-    "blue": (0, 0, 255),
-    "yellow": (255, 255, 0),
-    "green": (0, 255, 0),
-    "white": (255, 255, 255),
-}
+    "red": (255, 0, 0), "blue": (0, 0, 255), "yellow": (255, 255, 0), "green": (0, 255, 0), "white": (255, 255, 255),
+}  # fmt: skip
 CLASSES = tuple(range(30, 121, 10))
 # Pixels of a circle of each size class in the published sets; tests count them.
 _CIRCLES = (2809, 5013, 7825, 11277, 15361, 20069, 25433, 31397, 37969, 45213)

@@ -14,12 +14,9 @@ Object = tuple[str, str, str, str]
 Order = tuple[int, ...]
 
 TYPES: tuple[str, ...] = ("shape", "color", "material", "size")
-VALUES: Mapping[str, tuple[str, ...]] = {
-    "shape": SHAPES,
-    "color": tuple(COLORS),
-    "material": MEWL_MATERIALS,
-    "size": tuple(SIZES),
-}
+VALUES: Mapping[str, tuple[str, ...]] = dict(
+    zip(TYPES, (SHAPES, tuple(COLORS), MEWL_MATERIALS, tuple(SIZES)), strict=True)
+)
 OBJECTS: tuple[Object, ...] = tuple(product(*(VALUES[kind] for kind in TYPES)))  # type: ignore[arg-type]
 OBJECT_NUMBER: Mapping[Object, int] = {item: number for number, item in enumerate(OBJECTS)}
 # The six orders in which three objects can stand along an axis.
