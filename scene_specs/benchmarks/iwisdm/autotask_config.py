@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from scene_specs.benchmarks.iwisdm.operators import GETTERS
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
+from scene_specs.language.diagnostics import option_problems
 from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import parse_json
 
@@ -73,9 +74,7 @@ def read_config(text: str, file: str = "") -> AutoTaskConfig:
     try:
         return AutoTaskConfig.model_validate(data)
     except ValidationError as error:
-        found = [(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]
-        problem = "; ".join(f"{location or 'configuration'}: {message}" for location, message in found)
-        raise spec_error(problem, file=file) from None
+        raise spec_error("; ".join(option_problems(error)), file=file) from None
 
 
 def benchmark(level: str, choice: str = "all") -> AutoTaskConfig:

@@ -16,7 +16,6 @@ from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import Value
 from scene_specs.benchmarks.iwisdm.stimuli import Stimuli
-from scene_specs.benchmarks.iwisdm.task_graph import TaskGraph
 from scene_specs.language.errors import spec_error
 
 # ("location" | "model" | "view_angle", frame, slot), or ("constant <property>", task, node).
@@ -161,12 +160,10 @@ def answers_of(kind: str, stimuli: Stimuli) -> Sequence[Value]:
 
 
 class ConstraintBuilder:
-    """Propagates a wanted answer backward through one graph; `constraints` collects what it requires of the objects."""
+    """Propagates a wanted answer backward through task `number` of a plan; `constraints` collects what it requires of the objects."""
 
-    def __init__(
-        self, task: TaskGraph, number: int, plan: FramePlan, stimuli: Stimuli, rng: KeyedRng, required: Requirements
-    ) -> None:
-        self.task, self.number, self.plan = task, number, plan
+    def __init__(self, plan: FramePlan, number: int, stimuli: Stimuli, rng: KeyedRng, required: Requirements) -> None:
+        self.task, self.number, self.plan = plan.placed[number].task, number, plan
         self.stimuli, self.rng, self.required = stimuli, rng, required
         self.constraints: list[Constraint] = []
 

@@ -103,8 +103,8 @@ def _constraints(
         constraints.append(Constraint(object_term(name, frame, 0), object_term(name, frame, 1), False))
     for frame, other, name, equal in plan.related:
         constraints.append(Constraint(object_term(name, frame, 0), object_term(name, other, 0), equal))
-    for number, (one, aim) in enumerate(zip(plan.placed, aims, strict=True)):
-        builder = ConstraintBuilder(one.task, number, plan, stimuli, rng, required)
+    for number, aim in enumerate(aims):
+        builder = ConstraintBuilder(plan, number, stimuli, rng, required)
         if aim is not None and not builder.propagate(aim):
             return None
         builder.describe_targets()
@@ -121,19 +121,17 @@ def _trial(plan: FramePlan, solution: Solution, rng: KeyedRng) -> Trial:
         frames[frame].append(Shown(item, distractor))
     numbers = object_numbers(frames)
     answered = []
-    due: dict[int, list[str]] = {}
-    questions = []
     for number, one in enumerate(plan.placed):
         fixed = {node: one.task.graph.nodes[node]["value"] for node in one.task.constants}
         drawn = {v[2]: solution[v][0] for v in solution if v[0].startswith("constant ") and v[1] == number}
         constants = {**fixed, **drawn}
         value = one.task.evaluate(frames, constants)[one.task.root]
         answered.append(Answered(one, constants, value))
-        due.setdefault(one.answer_frame, []).append(answer_text(value))
-        questions.append((one.answer_frame, question(one.task, constants, numbers)))
-    answers = tuple("; ".join(due.get(frame, ["null"])) for frame in range(plan.frames))
+    questions = [(one.answer_frame, question(one.task, constants, numbers)) for one, constants, _ in answered]
+    due = [(one.answer_frame, answer_text(value)) for one, _, value in answered]
+    answers = ("; ".join(text for at, text in due if at == frame) or "null" for frame in range(plan.frames))
     text = instruction(frames, plan.described, questions)
-    return Trial(tuple(map(tuple, frames)), tuple(answered), text, answers)
+    return Trial(tuple(map(tuple, frames)), tuple(answered), text, tuple(answers))
 
 
 def object_numbers(frames: Sequence[Sequence[Shown]]) -> dict[int, int]:

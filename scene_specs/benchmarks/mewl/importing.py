@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from scene_specs.benchmarks.mewl.draft import QUESTION
 from scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
 from scene_specs.importing.text import parse_json, segment
 from scene_specs.language.errors import SpecError, read_each, spec_error
@@ -18,7 +19,6 @@ from scene_specs.language.foreign import read_text
 from scene_specs.language.spec import EpisodeSpec, FrameSpec
 
 INFO = "info.json"
-QUESTION = "question"
 
 
 def import_published(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:

@@ -29,8 +29,7 @@ def verify_spec(data: dict[str, Any]) -> str:
 
     Raises SpecError if the spec is not a MEWL episode.
     """
-    task = data.get("task") or {}
-    return verify_view(learner_view(data), task.get("answer", ""), _stored_words(task))
+    return _verify(learner_view(data), data.get("task") or {})
 
 
 def verify_record(episode: RenderedEpisode) -> str:
@@ -38,13 +37,12 @@ def verify_record(episode: RenderedEpisode) -> str:
 
     Raises SpecError if the record is not a MEWL episode.
     """
-    task = episode.scene.task or {}
-    return verify_view(view_of_record(episode), task.get("answer", ""), _stored_words(task))
+    return _verify(view_of_record(episode), episode.scene.task or {})
 
 
-def _stored_words(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the map from words to meanings; the importer stores the published one as `lexicon`."""
-    return task.get("words") or task.get("lexicon")
+def _verify(view: Mapping[str, Any], task: Mapping[str, Any]) -> str:
+    # The importer stores the published map from words to meanings as `lexicon`.
+    return verify_view(view, task.get("answer", ""), task.get("words") or task.get("lexicon"))
 
 
 def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None = None) -> str:
@@ -63,7 +61,7 @@ def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] |
     for number, (lexicon, means) in enumerate(_readings(view)):
         if number == MOST_LEXICONS:
             return f"more than {MOST_LEXICONS} lexicons fit the contexts"
-        stored = stored or _matches(words, lexicon.means)
+        stored = stored or _matches(words or {}, lexicon.means)
         picks, unsure = _picks(view, lexicon, means)
         if unsure:
             reason = f"the spec leaves open whether these options are true of the query: {_listed(unsure)}"
@@ -91,9 +89,7 @@ def _agreed(view: Mapping[str, Any], answer: str, first: tuple[list[str], dict[s
     return ""
 
 
-def _matches(words: Mapping[str, Any] | None, means: Mapping[str, Any]) -> bool:
-    if words is None:
-        return False
+def _matches(words: Mapping[str, Any], means: Mapping[str, Any]) -> bool:
     plain = {word: list(meaning) if isinstance(meaning, tuple) else meaning for word, meaning in words.items()}
     return all(word in plain and plain[word] == meaning for word, meaning in means.items())
 

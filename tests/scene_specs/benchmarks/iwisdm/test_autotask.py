@@ -173,7 +173,7 @@ def test_a_configuration_is_read_and_refused() -> None:
     for text, problem in [
         (given.replace("[2, 5]", "[5, 2]"), "minimum 5 above maximum 2"),
         (given.replace("category", "colour"), "found property 'colour'"),
-        (given.replace('"joins"', '"joints"'), "joints: Extra inputs"),
+        (given.replace('"joins"', '"joints"'), r"joints: found \[0, 0\]: Extra inputs"),
         ("{", "invalid JSON"),
         ("[" * 100_000, "mine.json: invalid JSON: nested too deeply"),
     ]:
