@@ -160,7 +160,10 @@ def answers_of(kind: str, stimuli: Stimuli) -> Sequence[Value]:
 
 
 class ConstraintBuilder:
-    """Propagates a wanted answer backward through task `number` of a plan; `constraints` collects what it requires of the objects."""
+    """Propagates a wanted answer backward through task `number` of a plan.
+
+    `constraints` collects what it requires of the objects.
+    """
 
     def __init__(self, plan: FramePlan, number: int, stimuli: Stimuli, rng: KeyedRng, required: Requirements) -> None:
         self.task, self.number, self.plan = plan.placed[number].task, number, plan

@@ -8,7 +8,6 @@ do not depend on positions, so scenes without the query are rejected before posi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 from typing import NamedTuple
@@ -40,11 +39,10 @@ class Drawn(NamedTuple):
     target: int
 
 
-@dataclass(frozen=True)
-class _Batch:
-    """Scenes without positions. count: (S,). color, size, shape: (S, 9) indices. present: (S, 9) bool."""
+class _Batch(NamedTuple):
+    """Scenes without positions. counts: (S,). color, size, shape: (S, 9) indices. present: (S, 9) bool."""
 
-    count: Ints
+    counts: Ints
     color: Ints
     size: Ints
     shape: Ints
@@ -52,7 +50,7 @@ class _Batch:
 
     def take(self, which: Ints) -> _Batch:
         """Return some of the scenes."""
-        return _Batch(self.count[which], self.color[which], self.size[which], self.shape[which], self.present[which])
+        return _Batch(*(part[which] for part in self))
 
 
 _canvas = lru_cache(maxsize=2)(Canvas)
@@ -142,7 +140,7 @@ def _with_k(
 
 def _unplaced(batch: _Batch, number: int, areas: Areas) -> list[Object]:
     objects = []
-    for k in range(int(batch.count[number])):
+    for k in range(int(batch.counts[number])):
         shape, radius = SHAPES[batch.shape[number, k]], CLASSES[batch.size[number, k]]
         color = _COLORS[batch.color[number, k]]
         objects.append(Object(shape, color, radius, area_of(shape, radius, areas), 0.0, 0.0, False))
@@ -151,9 +149,9 @@ def _unplaced(batch: _Batch, number: int, areas: Areas) -> list[Object]:
 
 def _place(batch: _Batch, options: Options, rng: np.random.Generator) -> tuple[int, tuple[Object, ...]] | None:
     """Draw positions once for scenes with equal numbers of objects; return the first without overlaps, None if none."""
-    n = int(batch.count[0])
+    n = int(batch.counts[0])
     canvas = _canvas(options.areas)
-    u = rng.random((len(batch.count), n, 3))
+    u = rng.random((len(batch.counts), n, 3))
     shape, size, color = batch.shape[:, :n], batch.size[:, :n], batch.color[:, :n]
     poses = (shape == SHAPES.index("triangle")) | (shape == SHAPES.index("rectangle"))
     turned = ((u[..., 2] < 0.5) & poses).astype(np.intp)

@@ -21,8 +21,9 @@ _LETTERS = "abcdef"
 class Image(NamedTuple):
     """One image of an episode.
 
-    names: of the objects in the published files, None for an object without a name. utterance: specs omit the query's. pointed: index of the object that
-    the hand points at. orders: of the objects from left to right and from front to behind; None if the layout is free.
+    names: of the objects in the published files, None for an object without a name. utterance: specs omit that of
+    the query. pointed: index of the object that the hand points at. orders: of the objects from left to right and from
+    front to behind; None if the layout is free.
     """
 
     objects: Sequence[Object]

@@ -142,7 +142,7 @@ def _object(images: Images) -> Iterator[Lexicon]:
             words.setdefault(word, []).append(number)
         for item in seen:
             objects.setdefault(item, []).append(number)
-    places = sorted(map(list, {tuple(at) for at in [*words.values(), *objects.values()]}))
+    places = [list(at) for at in sorted({tuple(at) for at in [*words.values(), *objects.values()]})]
     groups = [
         ([w for w, at in words.items() if at == where], [list(t) for t, at in objects.items() if at == where])
         for where in places

@@ -75,7 +75,8 @@ def _object(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draf
     images = []
     for triple in [*triples[:CONTEXTS], offered[answer]]:
         members = shuffled(rng, triple)
-        utterance = " and ".join(words[k] for k in shuffled(rng, triple))
+        # No order is drawn for the query.
+        utterance = " and ".join(words[k] for k in shuffled(rng, triple)) if len(images) < CONTEXTS else ""
         images.append(Image([objects[k] for k in members], [words[k] for k in members], utterance))
     known = {word: list(item) for word, item in zip(words, objects, strict=True)}
     return Draft(images, known, shuffled(rng, texts), texts[answer])
