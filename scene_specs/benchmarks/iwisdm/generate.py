@@ -6,7 +6,7 @@ before it are planned, too.
 
 from __future__ import annotations
 
-from collections import Counter
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -54,17 +54,17 @@ class Balance:
 
     def __init__(self, seed: int, name: str) -> None:
         self._seed, self._name = seed, name
-        self._taken: Counter[str] = Counter()
-        self._rounds: dict[str, list[int]] = {}
+        self._orders: dict[str, Iterator[int]] = {}
 
     def choose(self, key: str, options: Sequence[Any]) -> Any:
         """One of the options; each key must always come with the same options."""
-        turn, position = divmod(self._taken[key], len(options))
-        self._taken[key] += 1
-        if position == 0:
-            rng = KeyedRng(self._seed, self._name, f"balance {key} {turn}")
-            self._rounds[key] = rng.shuffled(range(len(options)))
-        return options[self._rounds[key][position]]
+        if key not in self._orders:
+            self._orders[key] = self._order(key, len(options))
+        return options[next(self._orders[key])]
+
+    def _order(self, key: str, count: int) -> Iterator[int]:
+        for turn in itertools.count():
+            yield from KeyedRng(self._seed, self._name, f"balance {key} {turn}").shuffled(range(count))
 
 
 def target_answer(task: TaskGraph, stimuli: Stimuli, choose: Choose) -> TargetAnswer:

@@ -50,7 +50,7 @@ class _Batch(NamedTuple):
 
     def take(self, which: Ints) -> _Batch:
         """Return some of the scenes."""
-        return _Batch(*(part[which] for part in self))
+        return _Batch._make(part[which] for part in self)
 
 
 _canvas = lru_cache(maxsize=2)(Canvas)

@@ -72,7 +72,7 @@ def _object(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draf
     texts = [" and ".join(words[k] for k in shuffled(rng, triple)) for triple in offered]
     # Options are drawn before the answer, so that they carry no information about it.
     answer = index(rng, len(offered))
-    images = []
+    images: list[Image] = []
     for triple in [*triples[:CONTEXTS], offered[answer]]:
         members = shuffled(rng, triple)
         # No order is drawn for the query.
