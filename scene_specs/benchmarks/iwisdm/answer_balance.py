@@ -77,9 +77,8 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         except UnreadableError as error:
             raise UsageError(f"episode {spec.get('id')}: {error}") from None
         except SpecError as error:
-            raise SpecError(
-                [replace(diagnostic, episode=f"{spec.get('id')}") for diagnostic in error.diagnostics]
-            ) from None
+            episode = f"{spec.get('id')}"
+            raise SpecError([replace(diagnostic, episode=episode) for diagnostic in error.diagnostics]) from None
     return [row for name, counts in names.items() for row in counts.rows(name)]
 
 

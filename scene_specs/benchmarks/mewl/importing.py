@@ -62,7 +62,9 @@ def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
             problem = f"found {repr(name)[:60]}; allowed: the name of a file beside {INFO}"
             source.diagnostic(("context_panels", index, "name"), problem)
             continue
-        frames += _frame(folder / f"{name}.json", source, camera, strict, f"context-{index}", utterance_of(name))
+        # Equal utterances are distinguished by ` #<k>`.
+        utterance = re.sub(r" #\d+$", "", name)
+        frames += _frame(folder / f"{name}.json", source, camera, strict, f"context-{index}", utterance)
     frames += _frame(folder / f"{QUESTION}.json", source, camera, strict, QUESTION, None)
     source.raise_diagnostics()
     split, task = folder.parent.parent.name, folder.parent.name
@@ -90,8 +92,3 @@ def _frame(
         frame = None
     source.diagnostics += own.diagnostics
     return [frame] if frame is not None else []
-
-
-def utterance_of(name: str) -> str:
-    """Return the utterance in a file name, without the ` #<k>` that distinguishes equal ones."""
-    return re.sub(r" #\d+$", "", name)
