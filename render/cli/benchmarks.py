@@ -137,11 +137,12 @@ def _options(model: type[Command], given: dict[str, Any]) -> Command:
     """Options from the values of a command line. Raises click.UsageError."""
     from pydantic import ValidationError
 
+    from scene_specs.language.diagnostics import option_problems
+
     try:
         return model(**given)
     except ValidationError as error:
-        problems = [one.get("ctx", {}).get("error") or f"{one['loc']}: {one['msg']}" for one in error.errors()]
-        raise click.UsageError("; ".join(map(str, problems))) from error
+        raise click.UsageError("; ".join(option_problems(error))) from error
 
 
 def _parameter(name: str, field: FieldInfo) -> click.Parameter:

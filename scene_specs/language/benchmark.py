@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scene_specs.language.rendered import RenderedEpisode
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, description="Random seed.")]
-First = Annotated[int, Field(ge=0, description="Number of the first episode.")]
+First = Annotated[int, Field(ge=0, le=10**9 - 1, description="Number of the first episode.")]
 
 
 def option(default: Any, description: str, ge: float | None = None, le: float | None = None, **extra: str) -> Any:

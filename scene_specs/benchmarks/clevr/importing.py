@@ -24,7 +24,7 @@ def import_published(path: Path, camera: CameraMode = "recover", strict: bool = 
     Raises SpecError, after the last valid scene, with all diagnostics of the file.
     """
     diagnostics: list[Diagnostic] = []
-    for scene, at in _scenes(read_text(path), str(path)):
+    for scene, at in published_scenes(path):
         source = SourceFile(str(path), camera, strict, at)
         frame = frame_of(scene, source)
         if frame is None:
@@ -36,12 +36,11 @@ def import_published(path: Path, camera: CameraMode = "recover", strict: bool = 
 
 
 def published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
-    """Yield each scene of a file, unchanged, with its path in the file. Raises SpecError."""
-    yield from _scenes(read_text(path), str(path))
+    """Yield each scene of a file, unchanged, with its path in the file. Raises SpecError.
 
-
-def _scenes(text: str, file: str) -> Iterator[tuple[Any, JsonPath]]:
-    """Yield each scene and its path, parsed one by one: CLEVR's training scenes take 700 MB as Python objects."""
+    Scenes are parsed one by one: CLEVR's training scenes take 700 MB as Python objects.
+    """
+    text, file = read_text(path), str(path)
     try:
         start = _start_of_scenes(text)
         if start is None:

@@ -7,7 +7,6 @@ locations, rotations and jitter.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -23,35 +22,21 @@ MAX_OBJECTS = 10
 
 def generate(options: Options) -> Series:
     """Episodes by the options of `render-specs clevr`."""
-    specs = clevr_specs(options.count, options.objects, options.split, options.seed, options.cogent)
+    specs = (clevr_spec(options, index) for index in range(options.count))
     dumped = (spec.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for spec in specs)
     return Series(dumped, options.count)
 
 
-def clevr_specs(
-    count: int, objects: tuple[int, int] = (3, 10), split: str = "train", seed: int = 0, cogent: str | None = None
-) -> Iterator[EpisodeSpec]:
-    """Yield the first `count` episodes of a split; see `clevr_spec`."""
-    return (clevr_spec(index, objects, split, seed, cogent) for index in range(count))
-
-
-def clevr_spec(
-    index: int, objects: tuple[int, int] = (3, 10), split: str = "train", seed: int = 0, cogent: str | None = None
-) -> EpisodeSpec:
+def clevr_spec(options: Options, index: int) -> EpisodeSpec:
     """Return episode `index` of a split, independently of other episodes.
 
-    objects: fewest and most, inclusive. cogent: condition "A" or "B", None for plain CLEVR.
     Ids: `clevr/<split>/<6 digits>`, `clevr/cogent-a/<split>/<6 digits>`. Raises SpecError for arguments out of range.
     """
-    fewest, most = objects
+    (fewest, most), split, seed, cogent = options.objects, options.split, options.seed, options.cogent
     if not 0 <= fewest <= most <= MAX_OBJECTS:
         raise spec_error(f"found {fewest}-{most} objects; allowed: at most {MAX_OBJECTS}, fewest first, such as 3-10")
-    if cogent is not None and cogent not in COGENT:
-        raise spec_error(f"found CoGenT condition {cogent!r}; allowed: {', '.join(COGENT)}")
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}", split):
         raise spec_error(f"found split {split!r}; allowed: letters, digits and _ . + -, at most 50")
-    if not (0 <= seed < 2**63 and index >= 0):
-        raise spec_error(f"found seed {seed} and index {index}; allowed: integers from 0, of at most 63 bits")
     name = f"cogent-{cogent.lower()}" if cogent else "clevr"
     episode = "/".join(["clevr", *([name] if cogent else []), split, f"{index:06d}"])
     total = int(generator(seed, episode, "count").integers(fewest, most + 1))

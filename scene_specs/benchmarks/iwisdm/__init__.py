@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import model_validator
 
 from scene_specs.language.benchmark import Command, First, Report, Seed, option
 
-_TASK_HELP = (
-    "Classic task instead: dms, dnms, dmc, dnmc, odr, abba, n-back, dual-n-back, go-no-go, contextual-decision, "
-    "ax-cpt, 12-ax, task-switching, memory-scanning, visual-search, search-and-report."
-)
+# fmt: off
+_Task = Literal[
+    "dms", "dnms", "dmc", "dnmc", "odr", "abba", "n-back", "dual-n-back", "go-no-go", "contextual-decision",
+    "ax-cpt", "12-ax", "task-switching", "memory-scanning", "visual-search", "search-and-report",
+]
+# fmt: on
 _FOILS_HELP = "Share of pairs with different identities that have one category [default: by chance]."
 
 
@@ -28,12 +30,7 @@ class Options(Command):
     properties: Literal["all", "category", "location", "identity"] = option(
         "all", "Properties that a --benchmark asks about."
     )
-    # fmt: off
-    task: Literal[
-        "dms", "dnms", "dmc", "dnmc", "odr", "abba", "n-back", "dual-n-back", "go-no-go", "contextual-decision",
-        "ax-cpt", "12-ax", "task-switching", "memory-scanning", "visual-search", "search-and-report",
-    ] | None = option(None, _TASK_HELP, metavar="NAME")
-    # fmt: on
+    task: _Task | None = option(None, f"Classic task instead: {', '.join(get_args(_Task))}.", metavar="NAME")
     settings: dict[str, str] = option({}, "Setting of a --task; repeatable.", name="--set")
     config: Path | None = option(None, "Your own AutoTask configuration instead, as JSON.", path="file")
     count: int = option(..., "Number of trials; required without a subcommand.", ge=0)

@@ -23,11 +23,6 @@ _KINDS = {"true": "true or false", "false": "true or false", **dict.fromkeys(LOC
 _FORM = re.compile(r"\b(?:if|and|or)\b")
 
 
-def kind_of(answer: str) -> str:
-    """Kind of a stored answer: `true or false`, `location`, or `category or other`."""
-    return _KINDS.get(answer, "category or other")
-
-
 @dataclass
 class _Counts:
     """Counts of one task name. answers: kind -> answer -> count. forms: kind -> form of the text -> answer -> count."""
@@ -45,7 +40,7 @@ class _Counts:
         form = " ".join(sorted(_FORM.findall(task["instruction"])))
         for due in stored_answers(task):
             for answer in due.split("; ") if due != "null" else ():
-                kind = kind_of(answer)
+                kind = _KINDS.get(answer, "category or other")
                 self.answers.setdefault(kind, Counter())[answer] += 1
                 self.forms.setdefault(kind, {}).setdefault(form, Counter())[answer] += 1
         self.switches += len(reading.branches)

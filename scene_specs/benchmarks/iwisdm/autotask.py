@@ -19,11 +19,9 @@ from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operator_trees import Cell, Child, Structure, Trees, Uses, group_of, locate
 from scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
-from scene_specs.benchmarks.iwisdm.task_graph import Expression, TaskGraph
+from scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, TaskGraph
 from scene_specs.language.errors import spec_error
 
-# What distinguishes two tasks: their operators; their operators or the frames that these look at; nothing.
-UNIQUE: tuple[str, ...] = ("structure", "frames", "none")
 _TRIES = 100
 # Largest space that is enumerated in a random order when draws only repeat earlier tasks.
 _MAX_ENUMERATED = 2**20
@@ -73,16 +71,10 @@ def assignment(uses: Uses, objects: int, index: int) -> tuple[tuple[int, ...], .
 
 def _combination(items: Sequence[int], count: int, index: int) -> list[int]:
     """Combination number `index` of `count` items, in lexicographic order."""
-    found: list[int] = []
-    start = 0
-    while len(found) < count:
-        rest = comb(len(items) - start - 1, count - len(found) - 1)
-        if index < rest:
-            found.append(items[start])
-        else:
-            index -= rest
-        start += 1
-    return found
+    if count == 0:
+        return []
+    first, index = locate(index, (comb(left, count - 1) for left in reversed(range(len(items)))))
+    return [items[first], *_combination(items[first + 1 :], count - 1, index)]
 
 
 def _permutation(items: Sequence[int], index: int) -> tuple[int, ...]:
@@ -242,17 +234,11 @@ def _select_groups(tree: Structure, grammar: Grammar) -> Iterator[int]:
             yield from _select_groups(child, grammar)
 
 
-class AutoTask(NamedTuple):
-    """A task and the length of its trials; its answer is due in the last frame."""
-
-    task: TaskGraph
-    frames: int
-
-
 class AutoTasks:
     """Tasks 0, 1, 2, ... of a space; each depends on seed, name and the tasks before it.
 
-    Raises SpecError where `needed` exceeds the size of the space.
+    unique: what distinguishes two tasks: their operators ("structure"), their operators or the frames that these look
+    at ("frames"), or nothing ("none"). Raises SpecError where `needed` exceeds the size of the space.
     """
 
     def __init__(self, space: TaskSpace, seed: int, name: str, unique: str = "frames", needed: int = 1) -> None:
@@ -267,18 +253,18 @@ class AutoTasks:
             raise spec_error(f"asked for {needed} tasks that differ in {different}; there are {self.size}", hint)
         self._seen: set[Structure | DrawnTask] = set()
         self._tasks: list[DrawnTask] = []
-        self._order: list[int] | None = None
-        self._next = 0
+        self._rest: Iterator[int] | None = None
 
-    def task(self, number: int) -> AutoTask:
-        """Task `number`. Raises SpecError beyond the size of the space."""
+    def task(self, number: int) -> PlacedTask:
+        """Task `number`; its answer is due in the last frame. Raises SpecError beyond the size of the space."""
         if self.unique == "none":
             drawn = self.space.draw(self._rng(number))
         else:
             while len(self._tasks) <= number:
                 self._tasks.append(self._draw_new(self._rng(len(self._tasks))))
             drawn = self._tasks[number]
-        return AutoTask(TaskGraph.of(_expression(drawn, self.space.grammar), self.space.grammar), drawn.frames)
+        task = TaskGraph.of(_expression(drawn, self.space.grammar), self.space.grammar)
+        return PlacedTask(task, drawn.frames - 1)
 
     def _rng(self, number: int) -> KeyedRng:
         return KeyedRng(self.seed, self.name, f"task {number}")
@@ -292,16 +278,10 @@ class AutoTasks:
 
     def _enumerate_new(self, rng: KeyedRng) -> DrawnTask:
         """The next new task by number: in a random order, or in a large space from a random number on."""
-        if self._order is None and self.size <= _MAX_ENUMERATED:
-            self._order = KeyedRng(self.seed, self.name, "order").shuffled(range(self.size))
+        if self._rest is None and self.size <= _MAX_ENUMERATED:
+            self._rest = iter(KeyedRng(self.seed, self.name, "order").shuffled(range(self.size)))
         start = rng.below(self.size)
-        for step in range(self.size):
-            if self._order is not None:
-                if self._next == self.size:
-                    break
-                index, self._next = self._order[self._next], self._next + 1
-            else:
-                index = (start + step) % self.size
+        for index in self._rest or ((start + step) % self.size for step in range(self.size)):
             by_structure = self.unique == "structure"
             drawn = self.space.draw_with_structure(index, rng) if by_structure else self.space.task(index)
             if self._is_new(drawn):

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from importlib import resources
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from scene_specs.benchmarks.iwisdm.operators import GETTERS
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
+from scene_specs.language.diagnostics import option_problems
 from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import parse_json
 
-LEVELS: tuple[str, ...] = ("low", "medium", "high", "single-frame")
-CHOICES: tuple[str, ...] = ("all", "category", "location", "identity")
 # "all" of the benchmarks; only user-defined tasks ask about the view angle.
 _ALL = ("location", "category", "identity")
 # Published share of comparisons with a constant, for properties that can be named in words.
@@ -76,26 +74,16 @@ def read_config(text: str, file: str = "") -> AutoTaskConfig:
     try:
         return AutoTaskConfig.model_validate(data)
     except ValidationError as error:
-        found = [(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]
-        problem = "; ".join(f"{location or 'configuration'}: {message}" for location, message in found)
-        raise spec_error(problem, file=file) from None
-
-
-@lru_cache(maxsize=1)
-def _levels() -> dict[str, Any]:
-    text = resources.files("scene_specs.benchmarks.iwisdm").joinpath("benchmarks.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
+        raise spec_error("; ".join(option_problems(error)), file=file) from None
 
 
 def benchmark(level: str, choice: str = "all") -> AutoTaskConfig:
     """A published benchmark: `low`, `medium`, `high`, `single-frame`; properties `all` or one.
 
-    Raises SpecError for other names, and for identity in single frames, which has no name in words.
+    Raises SpecError for identity in single frames, which has no name in words.
     """
-    if level not in LEVELS or choice not in CHOICES:
-        allowed = f"{', '.join(LEVELS)} of {', '.join(CHOICES)}"
-        raise spec_error(f"found benchmark {level!r} of {choice!r}; allowed: {allowed}")
-    fields = dict(_levels()[level])
+    text = resources.files("scene_specs.benchmarks.iwisdm").joinpath("benchmarks.json").read_text(encoding="utf-8")
+    fields = json.loads(text)[level]
     properties: tuple[str, ...] = _ALL if choice == "all" else (choice,)
     if level == "single-frame":
         # A single frame can only be compared with constants.

@@ -8,18 +8,19 @@ definition and source.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any
 
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, PlacedTask
+from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import GRAMMAR
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
 from scene_specs.benchmarks.iwisdm.task_graph import (
     Expression,
+    PlacedTask,
     TaskGraph,
     both,
     const,
@@ -117,8 +118,7 @@ def n_back(rng: KeyedRng, n: int = 2, length: int = 8, property: str = "identity
     Kirchner (1958), Age differences in short-term retention of rapidly changing information, J. Exp. Psychol. 55,
     352-358.
     """
-    placed = [_back(at, n, property) for at in range(n, length)]
-    return FramePlan(length, tuple(placed), shares=dict.fromkeys(range(len(placed)), targets / 100))
+    return _n_back(n, length, [property], targets)
 
 
 def dual_n_back(rng: KeyedRng, n: int = 2, length: int = 8, property: str = "category", targets: int = 30) -> FramePlan:
@@ -127,12 +127,24 @@ def dual_n_back(rng: KeyedRng, n: int = 2, length: int = 8, property: str = "cat
     Jaeggi, Buschkuehl, Jonides and Perrig (2008), Improving fluid intelligence with training on working memory, PNAS
     105, 6829-6833; a property of the object replaces their second stream, spoken letters.
     """
-    placed = [_back(at, n, name) for at in range(n, length) for name in ("location", property)]
-    return FramePlan(length, tuple(placed), shares=dict.fromkeys(range(len(placed)), targets / 100))
+    return _n_back(n, length, ["location", property], targets)
 
 
-def _back(at: int, n: int, name: str) -> PlacedTask:
-    return PlacedTask(TaskGraph.of(same(get(name, at), get(name, at - n))), at)
+def _n_back(n: int, length: int, names: Sequence[str], targets: int) -> FramePlan:
+    pairs = [(same(get(name, at), get(name, at - n)), at) for at in range(n, length) for name in names]
+    shares = dict.fromkeys(range(len(pairs)), targets / 100)
+    return FramePlan(length, tuple(PlacedTask(TaskGraph.of(question), at) for question, at in pairs), shares=shares)
+
+
+def _is(name: str, frame: int, value: str | None = None) -> Expression:
+    """Whether a property of an object has a value; without a value, each trial draws its own."""
+    return same(get(name, frame), const(name, value))
+
+
+def _by_row(cue: int, frame: int) -> Expression:
+    """Judge an object by category if the cue is in an upper location, else by visible side."""
+    upper = either(_is("location", cue, "top left"), _is("location", cue, "top right"))
+    return switch(upper, _is("category", frame), _is("view_angle", frame))
 
 
 def go_no_go(rng: KeyedRng, property: str = "category") -> FramePlan:
@@ -140,7 +152,7 @@ def go_no_go(rng: KeyedRng, property: str = "category") -> FramePlan:
 
     Donders (1868), On the speed of mental processes, type c reaction; transl. Acta Psychol. 30 (1969), 412-431.
     """
-    return _plan(same(get(property, 0), const(property)), 1)
+    return _plan(_is(property, 0), 1)
 
 
 def contextual_decision(rng: KeyedRng, delay: Span = (0, 2)) -> FramePlan:
@@ -150,12 +162,7 @@ def contextual_decision(rng: KeyedRng, delay: Span = (0, 2)) -> FramePlan:
     cortex, Nature 503, 78-84; category and visible side replace motion and color.
     """
     last = _between(rng, delay) + 1
-    cue = either(
-        same(get("location", 0), const("location", "top left")),
-        same(get("location", 0), const("location", "top right")),
-    )
-    judged = (same(get(name, last), const(name)) for name in ("category", "view_angle"))
-    return _plan(switch(cue, *judged), last + 1)
+    return _plan(_by_row(0, last), last + 1)
 
 
 def ax_cpt(rng: KeyedRng, delay: Span = (1, 3)) -> FramePlan:
@@ -165,8 +172,7 @@ def ax_cpt(rng: KeyedRng, delay: Span = (1, 3)) -> FramePlan:
     Psychiatry 53, 1105-1112.
     """
     last = _between(rng, delay) + 1
-    pair = both(same(get("category", 0), const("category")), same(get("category", last), const("category")))
-    return _plan(pair, last + 1)
+    return _plan(both(_is("category", 0), _is("category", last)), last + 1)
 
 
 def twelve_ax(rng: KeyedRng, delay: Span = (0, 1)) -> FramePlan:
@@ -178,11 +184,8 @@ def twelve_ax(rng: KeyedRng, delay: Span = (0, 1)) -> FramePlan:
     """
     cue = _between(rng, delay) + 1
     last = cue + _between(rng, delay) + 1
-    pairs = (
-        both(same(get("category", cue), const("category")), same(get("category", last), const("category")))
-        for _ in range(2)
-    )
-    return _plan(switch(same(get("location", 0), const("location")), *pairs), last + 1)
+    pair = both(_is("category", cue), _is("category", last))
+    return _plan(switch(_is("location", 0), pair, pair), last + 1)
 
 
 def task_switching(rng: KeyedRng, length: int = 4) -> FramePlan:
@@ -191,12 +194,7 @@ def task_switching(rng: KeyedRng, length: int = 4) -> FramePlan:
     Rogers and Monsell (1995), Costs of a predictable switch between simple cognitive tasks, J. Exp. Psychol.: Gen. 124,
     207-231, where the place in a 2 x 2 grid determines the task, too; places come in any order here.
     """
-    placed = []
-    for at in range(length):
-        upper = [same(get("location", at), const("location", name)) for name in ("top left", "top right")]
-        judged = (same(get(name, at), const(name)) for name in ("category", "view_angle"))
-        placed.append(PlacedTask(TaskGraph.of(switch(either(*upper), *judged)), at))
-    return FramePlan(length, tuple(placed))
+    return FramePlan(length, tuple(PlacedTask(TaskGraph.of(_by_row(at, at)), at) for at in range(length)))
 
 
 def memory_scanning(rng: KeyedRng, items: Span = (2, 5), delay: Span = (1, 2)) -> FramePlan:
@@ -242,35 +240,31 @@ def search_and_report(rng: KeyedRng, objects: Span = (2, 4), delay: Span = (1, 3
 
 
 # Names on the command line.
-TASKS: Mapping[str, Build] = MappingProxyType(
-    {
-        "dms": delayed_match_to_sample,
-        "dnms": delayed_nonmatch_to_sample,
-        "dmc": delayed_match_to_category,
-        "dnmc": delayed_nonmatch_to_category,
-        "odr": delayed_response,
-        "abba": abba,
-        "n-back": n_back,
-        "dual-n-back": dual_n_back,
-        "go-no-go": go_no_go,
-        "contextual-decision": contextual_decision,
-        "ax-cpt": ax_cpt,
-        "12-ax": twelve_ax,
-        "task-switching": task_switching,
-        "memory-scanning": memory_scanning,
-        "visual-search": visual_search,
-        "search-and-report": search_and_report,
-    }
-)
+TASKS: Mapping[str, Build] = {
+    "dms": delayed_match_to_sample,
+    "dnms": delayed_nonmatch_to_sample,
+    "dmc": delayed_match_to_category,
+    "dnmc": delayed_nonmatch_to_category,
+    "odr": delayed_response,
+    "abba": abba,
+    "n-back": n_back,
+    "dual-n-back": dual_n_back,
+    "go-no-go": go_no_go,
+    "contextual-decision": contextual_decision,
+    "ax-cpt": ax_cpt,
+    "12-ax": twelve_ax,
+    "task-switching": task_switching,
+    "memory-scanning": memory_scanning,
+    "visual-search": visual_search,
+    "search-and-report": search_and_report,
+}
 
 
 # Integer settings: (minimum, maximum).
-_LIMITS: Mapping[str, Span] = MappingProxyType(
-    {
+_LIMITS: Mapping[str, Span] = {
         "delay": (0, 30), "n": (1, 20), "length": (1, 60), "targets": (0, 100), "tests": (1, 20), "items": (1, 12),
         "objects": (1, 4),
-    }
-)  # fmt: skip
+    }  # fmt: skip
 
 
 def settings_of(task: str) -> dict[str, Any]:
@@ -298,10 +292,8 @@ def _setting(name: str, text: str, default: Any) -> Any:
         check_choice("property", text, PROPERTIES)
         return text
     least, most = _LIMITS[name]
-    fewest, dash, greatest = text.partition("-")
-    numbers = [part for part in (fewest, greatest) if part or dash]
-    valid = numbers and all(part.isascii() and part.isdigit() and len(part) < 4 for part in numbers)
-    values = [int(part) for part in numbers] if valid else [-1]
+    found = re.fullmatch("([0-9]{1,3})(?:-([0-9]{1,3}))?", text)
+    values = [int(part) for part in found.groups() if part] if found else [-1]
     if values != sorted(values) or not all(least <= value <= most for value in values):
         raise spec_error(f"{name}: found {text!r}; expected integers from {least} to {most}, a span as 1-4")
     if isinstance(default, tuple):

@@ -8,7 +8,6 @@ fixed value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import networkx as nx
@@ -17,7 +16,6 @@ from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import Value
 from scene_specs.benchmarks.iwisdm.stimuli import Stimuli
-from scene_specs.benchmarks.iwisdm.task_graph import TaskGraph
 from scene_specs.language.errors import spec_error
 
 # ("location" | "model" | "view_angle", frame, slot), or ("constant <property>", task, node).
@@ -84,9 +82,8 @@ def _components(variables: Sequence[Variable], constraints: Sequence[Constraint]
     graph = nx.Graph()
     graph.add_nodes_from(variables)
     graph.add_edges_from((one.left.variable, one.right.variable) for one in constraints if isinstance(one.right, Term))
-    rank = {variable: k for k, variable in enumerate(variables)}
-    components = (sorted(component, key=rank.__getitem__) for component in nx.connected_components(graph))
-    return sorted(components, key=lambda component: rank[component[0]])
+    # Components come in the order of their first nodes.
+    return [[one for one in variables if one in component] for component in nx.connected_components(graph)]
 
 
 def _domain(variable: Variable, stimuli: Stimuli) -> Sequence[Choice]:
@@ -144,8 +141,7 @@ class TargetAnswer(NamedTuple):
     conditions: tuple[bool, ...] = ()
 
 
-@dataclass(frozen=True)
-class Options:
+class Requirements(NamedTuple):
     """condition_matters: both branches of a Switch give different answers.
 
     foils: among pairs that must differ in identity, the share with the same category; None leaves it to chance.
@@ -154,9 +150,8 @@ class Options:
     condition_matters: bool = False
     foils: float | None = None
 
-    def __post_init__(self) -> None:
-        if self.foils is not None and not 0 <= self.foils <= 1:
-            raise spec_error(f"found foils {self.foils}; expected a share from 0 to 1")
+
+PUBLISHED = Requirements()
 
 
 def answers_of(kind: str, stimuli: Stimuli) -> Sequence[Value]:
@@ -165,13 +160,14 @@ def answers_of(kind: str, stimuli: Stimuli) -> Sequence[Value]:
 
 
 class ConstraintBuilder:
-    """Propagates a wanted answer backward through one graph; `constraints` collects what it requires of the objects."""
+    """Propagates a wanted answer backward through task `number` of a plan.
 
-    def __init__(
-        self, task: TaskGraph, number: int, plan: FramePlan, stimuli: Stimuli, rng: KeyedRng, options: Options
-    ) -> None:
-        self.task, self.number, self.plan = task, number, plan
-        self.stimuli, self.rng, self.options = stimuli, rng, options
+    `constraints` collects what it requires of the objects.
+    """
+
+    def __init__(self, plan: FramePlan, number: int, stimuli: Stimuli, rng: KeyedRng, required: Requirements) -> None:
+        self.task, self.number, self.plan = plan.placed[number].task, number, plan
+        self.stimuli, self.rng, self.required = stimuli, rng, required
         self.constraints: list[Constraint] = []
 
     def propagate(self, wanted: TargetAnswer) -> bool:
@@ -213,7 +209,7 @@ class ConstraintBuilder:
         if kind == "branch":
             _, kind = self.rng.pick(self.task.leaves(branch))
         values = answers_of(kind, self.stimuli)
-        if self.options.condition_matters:
+        if self.required.condition_matters:
             values = [other for other in values if other != value]
         return self.rng.pick(values)
 
@@ -238,7 +234,7 @@ class ConstraintBuilder:
         if not isinstance(left, Term):
             raise spec_error("a comparison of two fixed values has a fixed answer")
         self.constraints.append(Constraint(left, right, equal))
-        foils = self.options.foils
+        foils = self.required.foils
         if not equal and foils is not None and left.name == "identity" and isinstance(right, Term):
             alike = self.rng.chance(foils)
             first, second = Term(left.variable, "category"), Term(right.variable, "category")

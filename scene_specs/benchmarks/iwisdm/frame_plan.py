@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
-from scene_specs.benchmarks.iwisdm.autotask import AutoTask
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.task_graph import TaskGraph
+from scene_specs.benchmarks.iwisdm.task_graph import PlacedTask
 from scene_specs.language.errors import spec_error
-
-
-class PlacedTask(NamedTuple):
-    """A task whose frames are those of the trial, and the frame in which its answer is due."""
-
-    task: TaskGraph
-    answer_frame: int
 
 
 @dataclass(frozen=True)
@@ -87,7 +78,7 @@ class FramePlan:
             raise spec_error("; ".join(problems))
 
 
-def chained(tasks: Sequence[AutoTask], rng: KeyedRng) -> FramePlan:
+def chained(tasks: Sequence[PlacedTask], rng: KeyedRng) -> FramePlan:
     """One or more tasks in one trial, each answered in its own last frame.
 
     Each task after the first starts at a drawn frame: at or after a frame that is itself drawn from the preceding
@@ -96,17 +87,16 @@ def chained(tasks: Sequence[AutoTask], rng: KeyedRng) -> FramePlan:
     """
     placed: list[PlacedTask] = []
     due: list[int] = []
-    start = length = 0
-    previous = 0
+    start = length = previous = 0
     for number, one in enumerate(tasks):
         if number:
             shareable = start + rng.below(previous + 1)
             start = shareable + rng.below(length - shareable + 1) if shareable < length else length
-        while start + one.frames - 1 in due:
+        while start + one.answer_frame in due:
             start += 1
-        due.append(start + one.frames - 1)
+        due.append(start + one.answer_frame)
         placed.append(PlacedTask(one.task.moved(start) if start else one.task, due[-1]))
-        length, previous = max(length, due[-1] + 1), one.frames
+        length, previous = max(length, due[-1] + 1), one.answer_frame + 1
     return FramePlan(length, tuple(placed))
 
 

@@ -127,13 +127,9 @@ class Trees:
 
     def _table(self, name: str, room: Room) -> dict[Measure, Cell]:
         """Trees with an operator at the top that fit into the room."""
-        key = (name, room)
-        if key not in self._tables:
-            self._tables[key] = self._count_trees(name, room)
-        return self._tables[key]
-
-    def _count_trees(self, name: str, room: Room) -> dict[Measure, Cell]:
-        table: dict[Measure, Cell] = {}
+        if (name, room) in self._tables:
+            return self._tables[name, room]
+        table = self._tables[name, room] = {}
         if room.depth < 1:
             return table
         for weight, row in self._rows(name):

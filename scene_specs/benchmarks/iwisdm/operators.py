@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Item
@@ -55,7 +54,7 @@ class Grammar:
 
     def with_operator(self, operator: Operator) -> Grammar:
         """This grammar with an additional operator, which replaces one of the same name."""
-        return Grammar(MappingProxyType({**self.operators, operator.name: operator}))
+        return Grammar({**self.operators, operator.name: operator})
 
     def operator(self, name: str) -> Operator:
         """An operator by name. Raises SpecError for an unknown one."""
@@ -76,25 +75,24 @@ class Grammar:
     def fits(self, name: str, children: Sequence[str]) -> bool:
         """Whether an operator may have these children, in this order."""
         operator = self.operator(name)
-        for arm in operator.arms:
-            head, rest = children[: len(arm)], children[len(arm) :]
-            if len(head) == len(arm) and all(c in self.names(w) for c, w in zip(head, arm, strict=True)):
-                extra = {n for word in operator.more for n in self.names(word)} if rest else frozenset[str]()
-                if all(child in extra for child in rest):
-                    return True
-        return False
+        more = {allowed for word in operator.more for allowed in self.names(word)}
+        return any(
+            len(arm) <= len(children)
+            and all(child in self.names(word) for child, word in zip(children, arm, strict=False))
+            and more.issuperset(children[len(arm) :])
+            for arm in operator.arms
+        )
 
 
 # Probabilities of one false side (each) and of two in a false conjunction: each side is true with probability
 # sqrt(1/2), so that both are true half the time (Lei et al. 2024, node initialization).
-_ONE_SIDED = (math.sqrt(0.5) * (1 - math.sqrt(0.5)), (1 - math.sqrt(0.5)) ** 2)
+_MIXED, _NEITHER = math.sqrt(0.5) * (1 - math.sqrt(0.5)), (1 - math.sqrt(0.5)) ** 2
 
 
 def _sides_of_and(wanted: bool, rng: KeyedRng) -> Sequence[bool]:
     if wanted:
         return (True, True)
-    mixed, neither = _ONE_SIDED
-    return ((True, False), (False, True), (False, False))[rng.weighted((mixed, mixed, neither))]
+    return ((True, False), (False, True), (False, False))[rng.weighted((_MIXED, _MIXED, _NEITHER))]
 
 
 def _sides_of_or(wanted: bool, rng: KeyedRng) -> Sequence[bool]:
@@ -112,15 +110,14 @@ def _reader_of(name: str) -> Callable[[Sequence[Value]], Value]:
 
 
 _COMPARED = tuple(arm for name in PROPERTIES for arm in ((name, name), (name, "CONST"), ("CONST", name)))
-_NAMES = {"location": "GetLocation", "category": "GetCategory", "identity": "GetIdentity", "view_angle": "GetViewAngle"}
-GETTERS: Mapping[str, str] = MappingProxyType(_NAMES)
+GETTERS: Mapping[str, str] = {name: f"Get{name.title().replace('_', '')}" for name in PROPERTIES}
 
 _OPERATORS = (
     Operator("Select", "object", ((),), more=("CONST", *PROPERTIES)),
     Operator("CONST", "constant", ((),)),
     *(
         Operator(getter, name, (("Select",),), f"{name} of {{0}}", forward=_reader_of(name))
-        for name, getter in _NAMES.items()
+        for name, getter in GETTERS.items()
     ),
     Operator("Exist", "boolean", (("Select",),), "exists {0}", forward=lambda found: found[0] is not None),
     Operator("IsSame", "boolean", _COMPARED, "{0} equals {1}", forward=lambda s: s[0] == s[1], equal=True),
@@ -138,4 +135,4 @@ _OPERATORS = (
         forward=lambda s: s[1] if s[0] else s[2],
     ),
 )  # fmt: skip
-GRAMMAR = Grammar(MappingProxyType({operator.name: operator for operator in _OPERATORS}))
+GRAMMAR = Grammar({operator.name: operator for operator in _OPERATORS})

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 # The visible properties of an object: property -> value.
@@ -37,16 +37,16 @@ class UnreadableError(Exception):
 
 @dataclass
 class _Reading:
-    """The position of the parser. objects: number -> (frame, description) of the objects observed so far."""
+    """The position of the parser. objects: number -> (frame, description) of the objects observed so far.
+
+    branches: the answers of both branches of every Switch.
+    """
 
     text: str
     frames: Frames
     at: int = 0
-
-    def __post_init__(self) -> None:
-        self.objects: dict[int, tuple[int, list[tuple[str, str]]]] = {}
-        # The answers of both branches of every Switch.
-        self.branches: list[tuple[str, str]] = []
+    objects: dict[int, tuple[int, list[tuple[str, str]]]] = field(default_factory=dict)
+    branches: list[tuple[str, str]] = field(default_factory=list)
 
     def fail(self, problem: str) -> UnreadableError:
         return UnreadableError(f"{problem} at {self.text[self.at : self.at + 40]!r}")
@@ -152,13 +152,6 @@ class Reading(NamedTuple):
 
 def read(text: str, frames: Frames) -> Reading:
     """Answer an instruction from the objects of each frame. Raises UnreadableError."""
-    try:
-        return _read(text, frames)
-    except RecursionError:
-        raise UnreadableError("questions are nested too deeply") from None
-
-
-def _read(text: str, frames: Frames) -> Reading:
     reading = _Reading(text, frames)
     due: dict[int, list[str]] = {}
     frame = -1
@@ -172,7 +165,10 @@ def _read(text: str, frames: Frames) -> Reading:
         elif frame < 0:
             raise reading.fail("expected 'observe object 1,' or 'delay,'")
         else:
-            due.setdefault(frame, []).append(reading.question())
+            try:
+                due.setdefault(frame, []).append(reading.question())
+            except RecursionError:
+                raise UnreadableError("questions are nested too deeply") from None
         reading.take(" ")
     if frame != len(frames) - 1:
         raise UnreadableError(f"the text ends at frame {frame}; there are {len(frames)} frames")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from types import MappingProxyType
+from typing import Any
 
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.language.errors import spec_error
@@ -98,7 +98,7 @@ class Stimuli:
         return {"location": LOCATIONS, "view_angle": VIEW_ANGLES, "category": self.categories}[name]
 
 
-DEFAULT = Stimuli(MappingProxyType({name: tuple(f"#{k + 1}" for k in range(MODELS)) for name in CATEGORIES}))
+DEFAULT = Stimuli({name: tuple(f"#{k + 1}" for k in range(MODELS)) for name in CATEGORIES})
 
 
 def read_stimuli(text: str, file: str = "") -> Stimuli:
@@ -107,7 +107,7 @@ def read_stimuli(text: str, file: str = "") -> Stimuli:
     valid = isinstance(data, dict) and all(isinstance(models, list) for models in data.values())
     if not valid or not all(isinstance(model, str) for models in data.values() for model in models):
         raise spec_error('expected {"category": ["#1", "<model id>", ...], ...}', file=file)
-    return Stimuli(MappingProxyType({category: tuple(models) for category, models in data.items()}))
+    return Stimuli({category: tuple(models) for category, models in data.items()})
 
 
 @lru_cache(maxsize=50_000)
@@ -119,7 +119,7 @@ def view_of(split: str, identity: str, view_angle: str, variant: int) -> tuple[f
     return (round(yaw % 360, 1), round(elevation, 1))
 
 
-def object_spec(item: Item, split: str) -> dict[str, object]:
+def object_spec(item: Item, split: str) -> dict[str, Any]:
     """The object as JSON data of a spec; equal for equal stimuli in all trials."""
     yaw, elevation = view_of(split, item.identity, item.view_angle, item.variant)
     place = item.location.replace(" ", "_")

@@ -52,7 +52,10 @@ class TaskGraph:
             node: tuple(sorted(graph.successors(node), key=lambda child: graph.edges[node, child]["slot"]))
             for node in graph
         }
-        self._check_rules()
+        for node in self.order:
+            problem, hint = self._rule_problem(node)
+            if problem:
+                raise spec_error(f"node {node}: {problem}", hint)
 
     @classmethod
     def of(cls, expression: Expression, grammar: Grammar = GRAMMAR) -> TaskGraph:
@@ -64,12 +67,6 @@ class TaskGraph:
     def operator(self, node: int) -> Operator:
         """The operator of a node."""
         return self.grammar.operator(self.graph.nodes[node]["operator"])
-
-    def _check_rules(self) -> None:
-        for node in self.order:
-            problem, hint = self._rule_problem(node)
-            if problem:
-                raise spec_error(f"node {node}: {problem}", hint)
 
     def _rule_problem(self, node: int) -> tuple[str, str]:
         """The rule that a node breaks, and a hint; empty strings if it breaks none."""
@@ -189,6 +186,13 @@ class TaskGraph:
         return nested
 
 
+class PlacedTask(NamedTuple):
+    """A task whose frames are those of the trial, and the frame in which its answer is due."""
+
+    task: TaskGraph
+    answer_frame: int
+
+
 def _select_object(shown: Sequence[Shown], wanted: Sequence[tuple[str, Value]]) -> Item | None:
     if not wanted:
         return next((one.item for one in shown if not one.distractor), None)
@@ -219,8 +223,7 @@ def _check_form(graph: nx.DiGraph) -> int:
         slots = sorted(graph.edges[edge]["slot"] for edge in graph.out_edges(node))
         if slots != list(range(len(slots))):
             raise spec_error(f"node {node}: the slots of its edges must be 0, 1, ...; found {slots}")
-    root: int = roots[0]
-    return root
+    return int(roots[0])
 
 
 def select(frame: int, *described: Expression) -> Expression:

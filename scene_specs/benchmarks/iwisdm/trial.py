@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from scene_specs.benchmarks.iwisdm.constraints import (
+    PUBLISHED,
     Constraint,
     ConstraintBuilder,
-    Options,
+    Requirements,
     Solution,
     TargetAnswer,
     Variable,
@@ -21,11 +22,11 @@ from scene_specs.benchmarks.iwisdm.constraints import (
     object_variables,
     solve,
 )
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, PlacedTask
+from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import Value
 from scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, Item, Stimuli
-from scene_specs.benchmarks.iwisdm.task_graph import Shown, TaskGraph
+from scene_specs.benchmarks.iwisdm.task_graph import PlacedTask, Shown, TaskGraph
 from scene_specs.language.errors import spec_error
 
 # Attempts to reach the wanted answers, each with other draws in the backward pass.
@@ -33,18 +34,16 @@ TRIES = 40
 
 
 class Answered(NamedTuple):
-    """A task of a trial. constants: CONST node -> value. met: whether the answer is the wanted one."""
+    """A task of a trial. constants: CONST node -> value."""
 
     placed: PlacedTask
     constants: Mapping[int, str]
     value: Value
-    met: bool
 
 
 class Trial(NamedTuple):
     """frames: the objects of each. answers: one text per frame, "null" where none is due."""
 
-    plan: FramePlan
     frames: tuple[tuple[Shown, ...], ...]
     answered: tuple[Answered, ...]
     instruction: str
@@ -61,7 +60,7 @@ def make_trial(
     wanted: Sequence[TargetAnswer | None],
     stimuli: Stimuli,
     rng: KeyedRng,
-    options: Options | None = None,
+    required: Requirements = PUBLISHED,
 ) -> Trial:
     """One trial of a frame plan. wanted: an answer for each task, None for any.
 
@@ -73,12 +72,12 @@ def make_trial(
     for fulfilled in range(len(wanted), -1, -1):
         aims = [*wanted[:fulfilled], *(None for _ in wanted[fulfilled:])]
         for _ in range(TRIES if any(aims) else 1):
-            constraints = _constraints(plan, aims, stimuli, rng, options or Options())
+            constraints = _constraints(plan, aims, stimuli, rng, required)
             if constraints is None:
                 continue
             solution = solve(_variables(plan), constraints, stimuli, rng)
             if solution is not None:
-                return _trial(plan, wanted, solution, rng)
+                return _trial(plan, solution, rng)
     raise spec_error("no objects fulfill what the trial shows", "fewer objects in one frame, or fewer fixed values")
 
 
@@ -92,7 +91,7 @@ def _variables(plan: FramePlan) -> list[Variable]:
 
 
 def _constraints(
-    plan: FramePlan, aims: Sequence[TargetAnswer | None], stimuli: Stimuli, rng: KeyedRng, options: Options
+    plan: FramePlan, aims: Sequence[TargetAnswer | None], stimuli: Stimuli, rng: KeyedRng, required: Requirements
 ) -> list[Constraint] | None:
     """The constraints of the plan and of the wanted answers; None where the draws contradict each other."""
     constraints = [
@@ -104,8 +103,8 @@ def _constraints(
         constraints.append(Constraint(object_term(name, frame, 0), object_term(name, frame, 1), False))
     for frame, other, name, equal in plan.related:
         constraints.append(Constraint(object_term(name, frame, 0), object_term(name, other, 0), equal))
-    for number, (one, aim) in enumerate(zip(plan.placed, aims, strict=True)):
-        builder = ConstraintBuilder(one.task, number, plan, stimuli, rng, options)
+    for number, aim in enumerate(aims):
+        builder = ConstraintBuilder(plan, number, stimuli, rng, required)
         if aim is not None and not builder.propagate(aim):
             return None
         builder.describe_targets()
@@ -113,7 +112,7 @@ def _constraints(
     return constraints
 
 
-def _trial(plan: FramePlan, wanted: Sequence[TargetAnswer | None], solution: Solution, rng: KeyedRng) -> Trial:
+def _trial(plan: FramePlan, solution: Solution, rng: KeyedRng) -> Trial:
     frames: list[list[Shown]] = [[] for _ in range(plan.frames)]
     for frame, slot in plan.slots():
         location, model, side = (solution[variable] for variable in object_variables(frame, slot))
@@ -122,19 +121,17 @@ def _trial(plan: FramePlan, wanted: Sequence[TargetAnswer | None], solution: Sol
         frames[frame].append(Shown(item, distractor))
     numbers = object_numbers(frames)
     answered = []
-    due: dict[int, list[str]] = {}
-    questions = []
-    for number, (one, aim) in enumerate(zip(plan.placed, wanted, strict=True)):
+    for number, one in enumerate(plan.placed):
         fixed = {node: one.task.graph.nodes[node]["value"] for node in one.task.constants}
         drawn = {v[2]: solution[v][0] for v in solution if v[0].startswith("constant ") and v[1] == number}
         constants = {**fixed, **drawn}
         value = one.task.evaluate(frames, constants)[one.task.root]
-        answered.append(Answered(one, constants, value, aim is not None and aim.value == value))
-        due.setdefault(one.answer_frame, []).append(answer_text(value))
-        questions.append((one.answer_frame, question(one.task, constants, numbers)))
-    answers = tuple("; ".join(due.get(frame, ["null"])) for frame in range(plan.frames))
+        answered.append(Answered(one, constants, value))
+    questions = [(one.answer_frame, question(one.task, constants, numbers)) for one, constants, _ in answered]
+    due = [(one.answer_frame, answer_text(value)) for one, _, value in answered]
+    answers = ("; ".join(text for at, text in due if at == frame) or "null" for frame in range(plan.frames))
     text = instruction(frames, plan.described, questions)
-    return Trial(plan, tuple(map(tuple, frames)), tuple(answered), text, answers)
+    return Trial(tuple(map(tuple, frames)), tuple(answered), text, tuple(answers))
 
 
 def object_numbers(frames: Sequence[Sequence[Shown]]) -> dict[int, int]:

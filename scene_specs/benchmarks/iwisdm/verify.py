@@ -62,15 +62,16 @@ def stored_answers(task: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(answers)
 
 
-def seen_object(shape: str, place: str, yaw_deg: float) -> Seen:
+def _seen_object(item: Mapping[str, Any]) -> Seen:
     """The visible properties of an object of a spec. Raises SpecError for a shape that is not a model of a category."""
+    shape, yaw_deg = item["shape"], (item.get("view") or {}).get("yaw_deg", 0.0)
     found = _SHAPE.fullmatch(shape)
     if found is None:
         raise spec_error(f"found shape {shape!r}; expected shapenet:<category>/<model>")
     return {
         "category": found.group(1),
         "identity": f"{found.group(1)}/{found.group(2)}",
-        "location": place.replace("_", " "),
+        "location": item["place"].replace("_", " "),
         "view_angle": VIEW_ANGLES[round(yaw_deg / 90) % 4],
     }
 
@@ -83,7 +84,7 @@ def frames_of(spec: Mapping[str, Any]) -> Frames:
         for number, item in enumerate(frame.get("objects") or ()):
             if not item.get("shape") or not item.get("place"):
                 raise spec_error("expected shape and place", path=f"frames[{index}].objects[{number}]")
-            row.append(seen_object(item["shape"], item["place"], (item.get("view") or {}).get("yaw_deg", 0.0)))
+            row.append(_seen_object(item))
         frames.append(row)
     return frames
 

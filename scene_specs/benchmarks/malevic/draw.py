@@ -8,7 +8,6 @@ do not depend on positions, so scenes without the query are rejected before posi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scene_specs.benchmarks.malevic import Options
 from scene_specs.benchmarks.malevic.labels import K_MEAN, K_SD, askable, label_of
 from scene_specs.benchmarks.malevic.layout import Canvas
 from scene_specs.benchmarks.malevic.sets import Class, Set, opposite
@@ -31,21 +31,6 @@ Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Options:
-    """Options of scenes. static: k is 0.29 in every scene. areas: of circles.
-
-    uniform_count: all numbers of objects are equally frequent, instead of as frequent as scenes without overlaps.
-    gap: minimum distance of two objects of the same color, in canvas units. Below 4.6, they can merge in an image of
-    224 x 224 pixels. The published value is 0.
-    """
-
-    static: bool = False
-    areas: Areas = "published"
-    uniform_count: bool = False
-    gap: float = 5.0
-
-
 class Drawn(NamedTuple):
     """A scene. target: index of the object that the item asks about."""
 
@@ -54,11 +39,10 @@ class Drawn(NamedTuple):
     target: int
 
 
-@dataclass(frozen=True)
-class _Batch:
-    """Scenes without positions. count: (S,). color, size, shape: (S, 9) indices. present: (S, 9) bool."""
+class _Batch(NamedTuple):
+    """Scenes without positions. counts: (S,). color, size, shape: (S, 9) indices. present: (S, 9) bool."""
 
-    count: Ints
+    counts: Ints
     color: Ints
     size: Ints
     shape: Ints
@@ -66,25 +50,16 @@ class _Batch:
 
     def take(self, which: Ints) -> _Batch:
         """Return some of the scenes."""
-        return _Batch(self.count[which], self.color[which], self.size[which], self.shape[which], self.present[which])
+        return _Batch._make(part[which] for part in self)
 
 
-@lru_cache(maxsize=2)
-def _canvas(areas: Areas) -> Canvas:
-    return Canvas(areas)
+_canvas = lru_cache(maxsize=2)(Canvas)
 
 
-@lru_cache(maxsize=2)
-def _area_table(areas: Areas) -> Ints:
-    return np.array([[area_of(shape, radius, areas) for radius in CLASSES] for shape in SHAPES], dtype=np.intp)
-
-
-def draw_scene(seed: int, episode: str, which: Set, wanted: Class, options: Options) -> Drawn:
+def draw_scene(options: Options, episode: str, which: Set, wanted: Class) -> Drawn:
     """Draw the scene of an item. Raises RuntimeError if none is found (never observed)."""
-    rng = generator(seed, episode, "scene")
-    count = 0
-    if options.uniform_count:
-        count = FEWEST + int(rng.random() * (MOST - FEWEST + 1))
+    rng = generator(options.seed, episode, "scene")
+    count = FEWEST + int(rng.random() * (MOST - FEWEST + 1)) if options.uniform_count else 0
     for _ in range(_BATCHES):
         batch = _contents(rng.random((_BATCH, 1 + 3 * MOST)), which, wanted, count)
         batch, targets = _with_query(batch, which, wanted, options.areas)
@@ -97,7 +72,9 @@ def draw_scene(seed: int, episode: str, which: Set, wanted: Class, options: Opti
                 found = (int(number[row]), Drawn(objects, float(k[row]), int(targets[number[row]])))
         if found is not None:
             return found[1]
-    raise RuntimeError(f"episode {episode}, seed {seed}: no scene of class {wanted} in {_BATCHES * _BATCH} attempts")
+    raise RuntimeError(
+        f"episode {episode}, seed {options.seed}: no scene of class {wanted} in {_BATCHES * _BATCH} attempts"
+    )
 
 
 def _contents(u: Floats, which: Set, wanted: Class, count: int) -> _Batch:
@@ -121,7 +98,7 @@ def _with_query(batch: _Batch, which: Set, wanted: Class, areas: Areas) -> tuple
     rows = np.arange(len(targets))
     size = batch.size[rows, targets]
     good = (named.sum(axis=1) == 1) & (size > 0) & (size < len(CLASSES) - 1)
-    area = _area_table(areas)[batch.shape, batch.size]
+    area = _canvas(areas).areas[batch.shape, batch.size]
     own = area[rows, targets]
     peers = batch.present & (batch.shape == shape_no) if which.by_set else batch.present
     low = np.where(peers, area, area.max()).min(axis=1)
@@ -151,7 +128,7 @@ def _with_k(
     by_count: dict[int, list[tuple[int, float]]] = {}
     uniform = rng.random(len(targets)).tolist()
     for number, u in enumerate(uniform):
-        k = K_MEAN if options.static else round(NormalDist(K_MEAN, K_SD).inv_cdf(max(u, 1e-300)), 6)
+        k = K_MEAN if options.variant == "static" else round(NormalDist(K_MEAN, K_SD).inv_cdf(max(u, 1e-300)), 6)
         objects = _unplaced(batch, number, options.areas)
         item = objects[int(targets[number])]
         if label_of(which, objects, item, k).size == adjective and askable(which, objects, item, k):
@@ -163,7 +140,7 @@ def _with_k(
 
 def _unplaced(batch: _Batch, number: int, areas: Areas) -> list[Object]:
     objects = []
-    for k in range(int(batch.count[number])):
+    for k in range(int(batch.counts[number])):
         shape, radius = SHAPES[batch.shape[number, k]], CLASSES[batch.size[number, k]]
         color = _COLORS[batch.color[number, k]]
         objects.append(Object(shape, color, radius, area_of(shape, radius, areas), 0.0, 0.0, False))
@@ -172,9 +149,9 @@ def _unplaced(batch: _Batch, number: int, areas: Areas) -> list[Object]:
 
 def _place(batch: _Batch, options: Options, rng: np.random.Generator) -> tuple[int, tuple[Object, ...]] | None:
     """Draw positions once for scenes with equal numbers of objects; return the first without overlaps, None if none."""
-    n = int(batch.count[0])
+    n = int(batch.counts[0])
     canvas = _canvas(options.areas)
-    u = rng.random((len(batch.count), n, 3))
+    u = rng.random((len(batch.counts), n, 3))
     shape, size, color = batch.shape[:, :n], batch.size[:, :n], batch.color[:, :n]
     poses = (shape == SHAPES.index("triangle")) | (shape == SHAPES.index("rectangle"))
     turned = ((u[..., 2] < 0.5) & poses).astype(np.intp)

@@ -5,20 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from typing import Any, Literal
+from typing import Any
 
-from scene_specs.benchmarks import malevic
-from scene_specs.benchmarks.malevic.draw import Drawn, Options, draw_scene
+from scene_specs.benchmarks.malevic import Options
+from scene_specs.benchmarks.malevic.draw import Drawn, draw_scene
 from scene_specs.benchmarks.malevic.labels import Label, askable, label_of
-from scene_specs.benchmarks.malevic.report import Report, table
+from scene_specs.benchmarks.malevic.report import SetReport, table
 from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Class, Set, class_of, opposite, sentence
 from scene_specs.benchmarks.malevic.shapes import Object, placed
 from scene_specs.benchmarks.malevic.table import on_table
 from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import UsageError, check_choice, spec_error
+from scene_specs.language.errors import UsageError
 
-World = Literal["flat", "3d"]
-DEFAULT = Options()
 _GROUPS = {
     "main": ("sup1", "pos1", "pos", "set-pos"),
     "hard": tuple(name for name, one in SETS.items() if one.hardness),
@@ -28,24 +26,23 @@ _GROUPS = {
 _log = logging.getLogger(__name__)
 
 
-def generate(options: malevic.Options) -> Series:
+def generate(options: Options) -> Series:
     """Items by the options of `render-specs malevic`; logs their report at the end."""
-    settings = Options(options.variant == "static", options.areas, options.uniform_count, options.gap)
     parts = _parts(options)
 
     def specs() -> Iterator[dict[str, Any]]:
-        report = Report()
-        for name, split, numbers in parts:
+        reports = [SetReport(name, split) for name, split, _ in parts]
+        for report, (name, split, numbers) in zip(reports, parts, strict=True):
             for number in numbers:
-                spec = malevic_spec(options.seed, name, split, number, settings, options.world)
+                spec = malevic_spec(options, name, split, number)
                 report.add(spec["task"])
                 yield spec
-        _log.info("%s", table(report.rows()).removesuffix("\n"))
+        _log.info("%s", table([report.row() for report in reports if report.items]).removesuffix("\n"))
 
     return Series(specs(), sum(len(numbers) for *_, numbers in parts), "items")
 
 
-def _parts(options: malevic.Options) -> list[tuple[str, str, range]]:
+def _parts(options: Options) -> list[tuple[str, str, range]]:
     """The item numbers to generate: (set, split, numbers). Raises UsageError if none of the sets has the split."""
     names = _GROUPS.get(options.name, (options.name,))
     found = [
@@ -60,44 +57,33 @@ def _parts(options: malevic.Options) -> list[tuple[str, str, range]]:
     return found
 
 
-def malevic_spec(
-    seed: int, name: str, split: str, number: int, options: Options = DEFAULT, world: World = "flat"
-) -> dict[str, Any]:
+def malevic_spec(options: Options, name: str, split: str, number: int) -> dict[str, Any]:
     """Return item `number` of a split of a set, as JSON data for EpisodeSpec, independently of other items.
 
-    Id: `malevic/<set>/<split>/<6 digits>`. world: "flat", or "3d": the same scene and truth as prisms on a table.
-    Generalization sets have the images of set-pos-compositional, some with another question. Raises SpecError for
-    arguments out of range.
+    Id: `malevic/<set>/<split>/<6 digits>`. Generalization sets have the images of set-pos-compositional, some with
+    another question.
     """
-    which = _checked(seed, name, split, number)
+    which = SETS[name]
     of_image, asked = class_of(which, split, number)
     image_set = SETS[which.base] if which.base else which
-    drawn = draw_scene(seed, f"malevic/{image_set.name}/{split}/{number:06d}", image_set, of_image, options)
-    shown = [on_table(item) if world == "3d" else placed(item, options.areas) for item in drawn.objects]
+    drawn = draw_scene(options, f"malevic/{image_set.name}/{split}/{number:06d}", image_set, of_image)
+    prisms = options.world == "3d"
+    shown = [on_table(item) if prisms else placed(item, options.areas) for item in drawn.objects]
     text = sentence(which, asked.shape, asked.color, asked.adjective)
     objects = [{"name": f"object-{k}", **item} for k, item in enumerate(shown)]
     return {
         "version": 1,
         "id": f"malevic/{name}/{split}/{number:06d}",
-        "seed": seed,
-        "stage": "table" if world == "3d" else "flat",
+        "seed": options.seed,
+        "stage": "table" if prisms else "flat",
         "split": split,
         "frames": [{"name": "scene", "utterance": text, "objects": objects}],
-        "task": _task(which, split, number, drawn, asked, options, world, text),
+        "task": _task(options, which, split, number, drawn, asked, text),
     }
 
 
-def _checked(seed: int, name: str, split: str, number: int) -> Set:
-    check_choice("set", name, SETS)
-    if split not in SETS[name].splits:
-        raise spec_error(f"found split {split!r}; set {name} has: {', '.join(SETS[name].splits)}")
-    if not (0 <= seed < 2**63 and 0 <= number < 10**9):
-        raise spec_error(f"found seed {seed} and number {number}; allowed: from 0, below 2^63 and 10^9")
-    return SETS[name]
-
-
 def _task(
-    which: Set, split: str, number: int, drawn: Drawn, asked: Class, options: Options, world: World, text: str
+    options: Options, which: Set, split: str, number: int, drawn: Drawn, asked: Class, text: str
 ) -> dict[str, Any]:
     labels = [label_of(which, drawn.objects, item, drawn.k) for item in drawn.objects]
     return {
@@ -105,8 +91,8 @@ def _task(
         "name": which.name,
         "split": split,
         "number": number,
-        "world": world,
-        "variant": "static" if options.static else "vague",
+        "world": options.world,
+        "variant": options.variant,
         "areas": options.areas,
         "question": text,
         "options": ["yes", "no"],

@@ -76,15 +76,11 @@ def askable(which: Set, objects: Sequence[Object], item: Object, k: float) -> bo
         return _between(item, objects)
     if which.hardness and not _between(item, rivals):
         return False
-    return which.hardness != "very-hard" or _contradicts(objects, item, label, k)
+    # A very hard object would have the other word if compared with all objects of the scene.
+    big_in_scene = is_big(item.area, threshold([other.area for other in objects], k))
+    return which.hardness != "very-hard" or big_in_scene != (label.size == "big")
 
 
 def _between(item: Object, objects: Sequence[Object]) -> bool:
     areas = [other.area for other in objects]
     return min(areas) < item.area < max(areas)
-
-
-def _contradicts(objects: Sequence[Object], item: Object, label: Label, k: float) -> bool:
-    """Return whether an object would have the other word if compared with all objects of the scene."""
-    in_scene = is_big(item.area, threshold([other.area for other in objects], k))
-    return in_scene != (label.size == "big")

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from scene_specs.benchmarks.malevic.shapes import CLASSES, SHAPES, Areas, circle_of, extent
+from scene_specs.benchmarks.malevic.shapes import CLASSES, SHAPES, Areas, area_of, circle_of, extent
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -58,6 +58,7 @@ class Canvas:
     def __init__(self, areas: Areas) -> None:
         self._low, self._high, self.boxes = _outlines(areas)
         self._circles = _circles(areas)
+        self.areas = np.array([[area_of(shape, radius, areas) for radius in CLASSES] for shape in SHAPES])
 
     def clear(self, shape: Ints, size: Ints, turned: Ints, x: Floats, y: Floats, gap: Floats) -> NDArray[np.bool_]:
         """Return for each scene, (S,) bool, whether no two of its n objects overlap or are nearer than `gap` (S, n, n).

@@ -62,24 +62,6 @@ class SetReport:
         }  # fmt: skip
 
 
-class Report:
-    """Reports of all splits among MALeViC items, in the order of their first items."""
-
-    def __init__(self, tasks: Iterable[Mapping[str, Any]] = ()) -> None:
-        self._splits: dict[tuple[str, str], SetReport] = {}
-        for task in tasks:
-            self.add(task)
-
-    def add(self, task: Mapping[str, Any]) -> None:
-        """Count an item, given its `task`."""
-        key = (task["name"], task["split"])
-        self._splits.setdefault(key, SetReport(*key)).add(task)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return a row per split; see SetReport.row."""
-        return [split.row() for split in self._splits.values()]
-
-
 def table(rows: list[dict[str, Any]]) -> str:
     """Return the rows as a Markdown table, shares in percent."""
     counts = [str(count) for count in range(FEWEST, MOST + 1)]
@@ -96,5 +78,9 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def statistics(items: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of items, as JSON data."""
-    return Report(item["task"] for item in items).rows()
+    """Return a row per split of items, as JSON data, in the order of their first items; see SetReport.row."""
+    splits: dict[tuple[str, str], SetReport] = {}
+    for item in items:
+        key = (item["task"]["name"], item["task"]["split"])
+        splits.setdefault(key, SetReport(*key)).add(item["task"])
+    return [split.row() for split in splits.values()]

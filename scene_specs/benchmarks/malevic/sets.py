@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from scene_specs.benchmarks.malevic.shapes import COLORS, SHAPES
@@ -17,12 +16,10 @@ Kind = Literal["sup1", "pos1", "pos", "set-pos"]
 Hardness = Literal["", "hard", "very-hard"]
 
 # Pairs in the training data of the compositional set; test-unseen has the others.
-SEEN: Mapping[str, str] = MappingProxyType(
-    {"circle": "big", "rectangle": "big", "square": "small", "triangle": "small"}
-)
+SEEN: Mapping[str, str] = {"circle": "big", "rectangle": "big", "square": "small", "triangle": "small"}
 # Items with the unseen pair (LANTERN 2019), of 1000 training items and 125 validation items per shape and answer.
-GENERALIZATION: Mapping[str, tuple[int, int]] = MappingProxyType(
-    {"B": (8, 1), "C": (16, 2), "D": (32, 4), "E": (64, 8), "F": (128, 16), "G": (256, 32), "H": (500, 62)}
+GENERALIZATION: Mapping[str, tuple[int, int]] = dict(
+    zip("BCDEFGH", ((8, 1), (16, 2), (32, 4), (64, 8), (128, 16), (256, 32), (500, 62)), strict=True)
 )
 _MAIN = {"train": 16000, "val": 2000, "test": 2000}
 _COMPOSITIONAL = {"train": 8000, "val": 1000, "test-seen": 1000, "test-unseen": 1000}
@@ -77,7 +74,7 @@ def _sets() -> dict[str, Set]:
     return {which.name: which for which in found}
 
 
-SETS: Mapping[str, Set] = MappingProxyType(_sets())
+SETS: Mapping[str, Set] = _sets()
 
 
 def classes(which: Set, split: str) -> list[Class]:

@@ -10,35 +10,32 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Literal
 
 Areas = Literal["published", "true"]
 
 CANVAS = 1024
 SHAPES = ("triangle", "circle", "square", "rectangle")
-COLORS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
-    {"red": (255, 0, 0), "blue": (0, 0, 255), "yellow": (255, 255, 0), "green": (0, 255, 0), "white": (255, 255, 255)}
-)
+COLORS: Mapping[str, tuple[int, int, int]] = {
+    "red": (255, 0, 0), "blue": (0, 0, 255), "yellow": (255, 255, 0), "green": (0, 255, 0), "white": (255, 255, 255),
+}  # fmt: skip
 CLASSES = tuple(range(30, 121, 10))
 # Pixels of a circle of each size class in the published sets; tests count them.
 _CIRCLES = (2809, 5013, 7825, 11277, 15361, 20069, 25433, 31397, 37969, 45213)
 # Of circles of 4 r^2 pixels: x and y of the center within its pixel, and the radius. A search on a grid of 1/32 pixel
 # found the center from which pixel 4 r^2 + 1 is farthest beyond pixel 4 r^2; the radius is halfway between the two.
-_TRUE: Mapping[int, tuple[float, float, float]] = MappingProxyType(
-    {
-        30: (0.0, 0.0, 33.830447),
-        40: (0.03125, 0.03125, 45.132116),
-        50: (0.15625, 0.15625, 56.42433),
-        60: (0.3125, 0.3125, 67.708992),
-        70: (0.28125, 0.21875, 78.974296),
-        80: (0.0, 0.0, 90.257961),
-        90: (0.15625, 0.15625, 101.569182),
-        100: (0.0, 0.0, 112.833948),
-        110: (0.0, 0.0, 124.122923),
-        120: (0.46875, 0.34375, 135.384962),
-    }
-)
+_TRUE: Mapping[int, tuple[float, float, float]] = {
+    30: (0.0, 0.0, 33.830447),
+    40: (0.03125, 0.03125, 45.132116),
+    50: (0.15625, 0.15625, 56.42433),
+    60: (0.3125, 0.3125, 67.708992),
+    70: (0.28125, 0.21875, 78.974296),
+    80: (0.0, 0.0, 90.257961),
+    90: (0.15625, 0.15625, 101.569182),
+    100: (0.0, 0.0, 112.833948),
+    110: (0.0, 0.0, 124.122923),
+    120: (0.46875, 0.34375, 135.384962),
+}
 # Offset of triangles: a diagonal through pixel centers would leave these pixels to rounding.
 _ASIDE = 0.25
 

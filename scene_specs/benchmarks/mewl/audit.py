@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import permutations
-from types import MappingProxyType
 from typing import Any
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
@@ -45,14 +44,12 @@ def _heard(utterances: list[str], options: list[str]) -> list[float]:
 
 
 # Column -> rules; the report shows the best rule.
-GUESSERS: Mapping[str, tuple[Scores, ...]] = MappingProxyType(
-    {
-        "words heard": (_heard,),
-        "not said before": (lambda utterances, options: [float(option not in utterances) for option in options],),
-        "word frequency": (lambda u, o: _frequency(u, o, 1), lambda u, o: _frequency(u, o, -1)),
-        "option overlap": (lambda u, o: _overlap(u, o, 1), lambda u, o: _overlap(u, o, -1)),
-    }
-)
+GUESSERS: Mapping[str, tuple[Scores, ...]] = {
+    "words heard": (_heard,),
+    "not said before": (lambda utterances, options: [float(option not in utterances) for option in options],),
+    "word frequency": (lambda u, o: _frequency(u, o, 1), lambda u, o: _frequency(u, o, -1)),
+    "option overlap": (lambda u, o: _overlap(u, o, 1), lambda u, o: _overlap(u, o, -1)),
+}
 _HINTS = {
     "words heard": "some options hold words that no context used",
     "not said before": "some options were shown as they are",

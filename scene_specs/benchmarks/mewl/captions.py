@@ -37,15 +37,14 @@ def _spatial(image: Mapping[str, Any], names: list[str]) -> str:
     return " ".join(sentences)
 
 
-def questions(spec: Any) -> dict[str, Any]:
-    """Return the text version of an episode (EpisodeSpec or its JSON data), as JSON data.
+def questions(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the text version of an episode, both as JSON data.
 
     captions: of the seven images. names: utterances of the contexts. prompts: one per option, which it ends with, for
     scoring by likelihood. prompt: lists the options by letter, for models that answer. label: index of the answer.
     Raises SpecError as learner_view does.
     """
-    view = learner_view(spec)
-    data = spec if isinstance(spec, Mapping) else spec.model_dump(mode="json", exclude_none=True)
+    view = learner_view(data)
     answer = data["task"]["answer"]
     captions = [caption(image, view["task"]) for image in view["images"]]
     names = [image["utterance"] for image in view["images"][:-1]]

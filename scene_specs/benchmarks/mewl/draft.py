@@ -14,19 +14,21 @@ from scene_specs.benchmarks.mewl.objects import ORDERS, TYPES, Object, Order, in
 # The benchmark's axes. An order along the first runs from left to right, along the second from front to behind.
 AXES: tuple[tuple[str, str], ...] = (("left", "right"), ("front", "behind"))
 CONTEXTS = 6
+QUESTION = "question"
 _LETTERS = "abcdef"
 
 
 class Image(NamedTuple):
     """One image of an episode.
 
-    names: of the objects in the published files, None for an object without a name. pointed: index of the object that
-    the hand points at. orders: of the objects from left to right and from front to behind; None if the layout is free.
+    names: of the objects in the published files, None for an object without a name. utterance: specs omit that of
+    the query. pointed: index of the object that the hand points at. orders: of the objects from left to right and from
+    front to behind; None if the layout is free.
     """
 
     objects: Sequence[Object]
     names: Sequence[str | None]
-    utterance: str | None = None
+    utterance: str = ""
     pointed: int | None = None
     orders: tuple[Order, Order] | None = None
 
@@ -66,7 +68,7 @@ def holds(orders: tuple[Order, Order], relation: str, subject: int, of: int) -> 
 def _frame(image: Image, name: str) -> dict[str, Any]:
     objects = [{"name": _LETTERS[k], **dict(zip(TYPES, item, strict=True))} for k, item in enumerate(image.objects)]
     frame: dict[str, Any] = {"name": name}
-    if image.utterance is not None:
+    if name != QUESTION:
         frame["utterance"] = image.utterance
     frame["objects"] = objects
     if image.pointed is not None:
@@ -84,7 +86,7 @@ def _frame(image: Image, name: str) -> dict[str, Any]:
 
 def spec_of(draft: Draft, episode: str, seed: int, split: str, task: str, number: int) -> dict[str, Any]:
     """Return the spec as JSON data, valid for scene_specs.language.spec.EpisodeSpec."""
-    names = [f"context-{k}" for k in range(CONTEXTS)] + ["question"]
+    names = [f"context-{k}" for k in range(CONTEXTS)] + [QUESTION]
     truth = {"benchmark": "mewl", "name": task, "number": number, "words": draft.words}
     return {
         "version": 1,

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from scene_specs.benchmarks.mewl.draft import QUESTION
 from scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
 from scene_specs.importing.text import parse_json, segment
 from scene_specs.language.errors import SpecError, read_each, spec_error
@@ -18,7 +19,6 @@ from scene_specs.language.foreign import read_text
 from scene_specs.language.spec import EpisodeSpec, FrameSpec
 
 INFO = "info.json"
-QUESTION = "question"
 
 
 def import_published(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
@@ -62,7 +62,9 @@ def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
             problem = f"found {repr(name)[:60]}; allowed: the name of a file beside {INFO}"
             source.diagnostic(("context_panels", index, "name"), problem)
             continue
-        frames += _frame(folder / f"{name}.json", source, camera, strict, f"context-{index}", utterance_of(name))
+        # Equal utterances are distinguished by ` #<k>`.
+        utterance = re.sub(r" #\d+$", "", name)
+        frames += _frame(folder / f"{name}.json", source, camera, strict, f"context-{index}", utterance)
     frames += _frame(folder / f"{QUESTION}.json", source, camera, strict, QUESTION, None)
     source.raise_diagnostics()
     split, task = folder.parent.parent.name, folder.parent.name
@@ -90,8 +92,3 @@ def _frame(
         frame = None
     source.diagnostics += own.diagnostics
     return [frame] if frame is not None else []
-
-
-def utterance_of(name: str) -> str:
-    """Return the utterance in a file name, without the ` #<k>` that distinguishes equal ones."""
-    return re.sub(r" #\d+$", "", name)

@@ -6,10 +6,9 @@ a list [shape, color, material, size].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import permutations
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
@@ -18,6 +17,8 @@ from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 Meaning = Any
 Images = list[dict[str, Any]]
+# Meaning of a word that applies to no object of the query.
+ELSE = object()
 
 
 class Lexicon(NamedTuple):
@@ -60,8 +61,8 @@ def lexicons(view: Mapping[str, Any], contexts: int = CONTEXTS) -> Iterator[Lexi
     return KNOWN[view["task"]](view["images"][:contexts])
 
 
-def _distinct(may: Mapping[str, list[Meaning]]) -> Iterator[dict[str, Meaning]]:
-    """Yield every choice of one meaning per word in which all meanings differ."""
+def distinct(may: Mapping[str, list[Meaning]]) -> Iterator[dict[str, Meaning]]:
+    """Yield every choice of one meaning per word in which all meanings except ELSE differ."""
     words = sorted(may, key=lambda word: len(may[word]))
 
     def more(at: int, taken: dict[str, Meaning]) -> Iterator[dict[str, Meaning]]:
@@ -69,7 +70,7 @@ def _distinct(may: Mapping[str, list[Meaning]]) -> Iterator[dict[str, Meaning]]:
             yield {word: taken[word] for word in may}
             return
         for meaning in may[words[at]]:
-            if meaning not in taken.values():
+            if meaning is ELSE or meaning not in taken.values():
                 yield from more(at + 1, {**taken, words[at]: meaning})
 
     return more(0, {})
@@ -83,33 +84,30 @@ def _narrowed(cases: list[tuple[str, list[Meaning]]]) -> dict[str, list[Meaning]
     return may
 
 
-def _attribute(images: Images) -> Iterator[Lexicon]:
-    if any(len(image["objects"]) != 1 or " " in image["utterance"] for image in images):
-        return
-    for kind in TYPES:
-        cases = [(image["utterance"], [image["objects"][0][kind]]) for image in images]
-        yield from (Lexicon(means, (kind,)) for means in _distinct(_narrowed(cases)))
+def _attributes(images: Images, kinds: Sequence[str], spoken: int) -> Iterator[Lexicon]:
+    """Yield the lexicons of a task in which each of the words (`spoken`) names an attribute of the only object.
 
-
-def _composite(images: Images) -> Iterator[Lexicon]:
-    spoken = [image["utterance"].split(" ") for image in images]
-    if any(len(words) != 2 or len(image["objects"]) != 1 for words, image in zip(spoken, images, strict=True)):
+    The order of the attributes is the same in all contexts, and no word names attributes in two positions.
+    """
+    texts = [image["utterance"].split(" ") for image in images]
+    if any(len(words) != spoken or len(image["objects"]) != 1 for words, image in zip(texts, images, strict=True)):
         return
-    if {words[0] for words in spoken} & {words[1] for words in spoken}:
+    positions = [{*words} for words in zip(*texts, strict=True)]
+    if len(set().union(*positions)) < sum(map(len, positions)):
         return
-    for kinds in permutations(("shape", "color", "material"), 2):
+    for chosen in permutations(kinds, spoken):
         cases = [
             (word, [image["objects"][0][kind]])
-            for words, image in zip(spoken, images, strict=True)
-            for word, kind in zip(words, kinds, strict=True)
+            for words, image in zip(texts, images, strict=True)
+            for word, kind in zip(words, chosen, strict=True)
         ]
-        yield from (Lexicon(means, kinds) for means in _distinct(_narrowed(cases)))
+        yield from (Lexicon(means, chosen) for means in distinct(_narrowed(cases)))
 
 
 def _single_word(images: Images, meanings: Callable[[Mapping[str, Any]], list[Meaning]]) -> Iterator[Lexicon]:
     """Yield the lexicons of a task in which an utterance is one word. meanings: those that an image allows."""
     if not any(" " in image["utterance"] for image in images):
-        yield from map(Lexicon, _distinct(_narrowed([(image["utterance"], meanings(image)) for image in images])))
+        yield from map(Lexicon, distinct(_narrowed([(image["utterance"], meanings(image)) for image in images])))
 
 
 def _relation(images: Images) -> Iterator[Lexicon]:
@@ -120,7 +118,7 @@ def _relation(images: Images) -> Iterator[Lexicon]:
             return
         subject, word, of = claim
         cases.append((word, [r for r in RELATIONS if possible(image, r, subject, of) is not False]))
-    yield from map(Lexicon, _distinct(_narrowed(cases)))
+    yield from map(Lexicon, distinct(_narrowed(cases)))
 
 
 def relation_claim(image: Mapping[str, Any], text: str) -> tuple[int, str, int] | None:
@@ -144,12 +142,9 @@ def _object(images: Images) -> Iterator[Lexicon]:
             words.setdefault(word, []).append(number)
         for item in seen:
             objects.setdefault(item, []).append(number)
-    places = sorted({tuple(at) for at in [*words.values(), *objects.values()]})
+    places = [list(at) for at in sorted({tuple(at) for at in [*words.values(), *objects.values()]})]
     groups = [
-        (
-            [w for w, at in words.items() if tuple(at) == where],
-            [list(t) for t, at in objects.items() if tuple(at) == where],
-        )
+        ([w for w, at in words.items() if at == where], [list(t) for t, at in objects.items() if at == where])
         for where in places
     ]
     if any(len(named) != len(seen) for named, seen in groups):
@@ -210,16 +205,12 @@ def _fits(taken: Mapping[str, Object], words: tuple[str, str], pair: tuple[Objec
     return True
 
 
-KNOWN: Mapping[str, Callable[[Images], Iterator[Lexicon]]] = MappingProxyType(
-    {
-        "shape": _attribute,
-        "color": _attribute,
-        "material": _attribute,
-        "object": _object,
-        "composite": _composite,
-        "relation": _relation,
-        "bootstrap": _bootstrap,
-        "number": partial(_single_word, meanings=lambda image: [len(image["objects"])]),
-        "pragmatic": partial(_single_word, meanings=own_attributes),
-    }
-)
+KNOWN: Mapping[str, Callable[[Images], Iterator[Lexicon]]] = {
+    **dict.fromkeys(("shape", "color", "material"), partial(_attributes, kinds=TYPES, spoken=1)),
+    "object": _object,
+    "composite": partial(_attributes, kinds=("shape", "color", "material"), spoken=2),
+    "relation": _relation,
+    "bootstrap": _bootstrap,
+    "number": partial(_single_word, meanings=lambda image: [len(image["objects"])]),
+    "pragmatic": partial(_single_word, meanings=own_attributes),
+}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import permutations, product
-from types import MappingProxyType
 
 import numpy as np
 
@@ -15,11 +14,11 @@ Object = tuple[str, str, str, str]
 Order = tuple[int, ...]
 
 TYPES: tuple[str, ...] = ("shape", "color", "material", "size")
-VALUES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"shape": SHAPES, "color": tuple(COLORS), "material": MEWL_MATERIALS, "size": tuple(SIZES)}
+VALUES: Mapping[str, tuple[str, ...]] = dict(
+    zip(TYPES, (SHAPES, tuple(COLORS), MEWL_MATERIALS, tuple(SIZES)), strict=True)
 )
 OBJECTS: tuple[Object, ...] = tuple(product(*(VALUES[kind] for kind in TYPES)))  # type: ignore[arg-type]
-OBJECT_NUMBER: Mapping[Object, int] = MappingProxyType({item: number for number, item in enumerate(OBJECTS)})
+OBJECT_NUMBER: Mapping[Object, int] = {item: number for number, item in enumerate(OBJECTS)}
 # The six orders in which three objects can stand along an axis.
 ORDERS: tuple[Order, ...] = tuple(permutations(range(3)))
 

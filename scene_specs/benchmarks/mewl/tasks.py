@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from itertools import combinations, permutations, product
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -54,8 +53,7 @@ def _attribute(rng: np.random.Generator, words: list[str], balanced: bool, kind:
     if len({*objects}) < len(objects):
         return None
     images = [
-        Image([item], [f"{words[k]} #{OBJECT_NUMBER[item]}"], words[k] if number < CONTEXTS else None)
-        for number, (k, item) in enumerate(zip(which, objects, strict=True))
+        Image([item], [f"{words[k]} #{OBJECT_NUMBER[item]}"], words[k]) for k, item in zip(which, objects, strict=True)
     ]
     options = shuffled(rng, words[:TAUGHT] if balanced else words)
     return Draft(images, dict(zip(words[:TAUGHT], values, strict=True)), options, words[which[-1]], {"types": [kind]})
@@ -74,10 +72,11 @@ def _object(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draf
     texts = [" and ".join(words[k] for k in shuffled(rng, triple)) for triple in offered]
     # Options are drawn before the answer, so that they carry no information about it.
     answer = index(rng, len(offered))
-    images = []
-    for number, triple in enumerate([*triples[:CONTEXTS], offered[answer]]):
+    images: list[Image] = []
+    for triple in [*triples[:CONTEXTS], offered[answer]]:
         members = shuffled(rng, triple)
-        utterance = " and ".join(words[k] for k in shuffled(rng, triple)) if number < CONTEXTS else None
+        # No order is drawn for the query.
+        utterance = " and ".join(words[k] for k in shuffled(rng, triple)) if len(images) < CONTEXTS else ""
         images.append(Image([objects[k] for k in members], [words[k] for k in members], utterance))
     known = {word: list(item) for word, item in zip(words, objects, strict=True)}
     return Draft(images, known, shuffled(rng, texts), texts[answer])
@@ -97,9 +96,9 @@ def _composite(rng: np.random.Generator, words: list[str], balanced: bool) -> Dr
     answer = pick(rng, unseen)
     texts = {(a, b): f"{words[a]} {words[3 + b]}" for a, b in _CELLS}
     images = []
-    for number, (a, b) in enumerate([*shown, answer]):
+    for a, b in [*shown, answer]:
         item = object_with(rng, **{kinds[0]: values[0][a], kinds[1]: values[1][b]})
-        images.append(Image([item], [texts[a, b]], texts[a, b] if number < CONTEXTS else None))
+        images.append(Image([item], [texts[a, b]], texts[a, b]))
     listed = unseen if balanced else [*unseen, *sample(rng, shown, 5 - len(unseen))]
     options = [texts[pair] for pair in shuffled(rng, listed)]
     known = dict(zip(words, [*values[0], *values[1]], strict=True))
@@ -122,13 +121,12 @@ def _bootstrap(rng: np.random.Generator, words: list[str], _balanced: bool) -> D
     # Options are drawn before the answer, so that they carry no information about it.
     answer = CONTEXTS + index(rng, 5)
     images = []
-    for number, k in enumerate([*range(CONTEXTS), answer]):
+    for k in [*range(CONTEXTS), answer]:
         a, b, relation = claims[k]
         members = shuffled(rng, [(objects[a], words[a]), (objects[b], words[b]), (pick(rng, strangers), None)])
         names = [name for _, name in members]
         orders = orders_with(rng, (relation, names.index(words[a]), names.index(words[b])))
-        utterance = texts[k] if number < CONTEXTS else None
-        images.append(Image([item for item, _ in members], names, utterance, None, orders))
+        images.append(Image([item for item, _ in members], names, texts[k], None, orders))
     known = {word: list(item) for word, item in zip(words, objects, strict=True)}
     return Draft(images, known, shuffled(rng, texts[CONTEXTS:]), texts[answer])
 
@@ -143,10 +141,7 @@ def _number(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draf
     groups = [sample(rng, OBJECTS, count) for count in [*counts, answer + 1]]
     if any({*group} == {*groups[-1]} for group in groups[:-1]):
         return None
-    images = [
-        Image(group, [None] * len(group), words[len(group) - 1] if number < CONTEXTS else None)
-        for number, group in enumerate(groups)
-    ]
+    images = [Image(group, [None] * len(group), words[len(group) - 1]) for group in groups]
     return Draft(images, {w: k + 1 for k, w in enumerate(words)}, _options(rng, words, answer), words[answer])
 
 
@@ -164,12 +159,11 @@ def _pragmatic(rng: np.random.Generator, words: list[str], _balanced: bool) -> D
     named = sample(rng, ATTRIBUTES, CONTEXTS)
     answer = index(rng, CONTEXTS)
     images = []
-    for number, k in enumerate([*shuffled(rng, range(CONTEXTS)), answer]):
+    for k in [*shuffled(rng, range(CONTEXTS)), answer]:
         trio = shuffled(rng, _trio(rng, *named[k]))
         pointed = next(place for place, (_, special) in enumerate(trio) if special)
         names = [words[k] if special else None for _, special in trio]
-        utterance = words[k] if number < CONTEXTS else None
-        images.append(Image([item for item, _ in trio], names, utterance, pointed))
+        images.append(Image([item for item, _ in trio], names, words[k], pointed))
     if any({*image.objects} == {*images[-1].objects} for image in images[:-1]):
         return None
     known = {word: value for word, (_, value) in zip(words, named, strict=True)}
@@ -218,7 +212,7 @@ def _relation(rng: np.random.Generator, words: list[str], _balanced: bool) -> Dr
     if len({image.utterance for image in images}) < CONTEXTS:
         return None
     objects, looks = _three(rng)
-    images.append(Image(objects, looks, None, None, orders))
+    images.append(Image(objects, looks, orders=orders))
     texts = [f"{looks[a]} {words[w]} {looks[b]}" for (a, b), w in (_CLAIMS[k] for k in claims)]
     return Draft(images, dict(zip(words, meanings, strict=True)), shuffled(rng, texts), texts[answer])
 
@@ -280,14 +274,12 @@ class Task(NamedTuple):
     build: Build
 
 
-TASKS: Mapping[str, Task] = MappingProxyType(
-    {
-        **{kind: Task((3, 2, 2), partial(_attribute, kind=kind)) for kind in ("shape", "color", "material")},
-        "object": Task((6, 0, 3), _object),
-        "composite": Task((6, 0, 3), _composite),
-        "relation": Task((3, 0, 3), _relation),
-        "bootstrap": Task((6, 0, 3), _bootstrap),
-        "number": Task((6, 0, 2), _number),
-        "pragmatic": Task((6, 0, 2), _pragmatic),
-    }
-)
+TASKS: Mapping[str, Task] = {
+    **{kind: Task((3, 2, 2), partial(_attribute, kind=kind)) for kind in ("shape", "color", "material")},
+    "object": Task((6, 0, 3), _object),
+    "composite": Task((6, 0, 3), _composite),
+    "relation": Task((3, 0, 3), _relation),
+    "bootstrap": Task((6, 0, 3), _bootstrap),
+    "number": Task((6, 0, 2), _number),
+    "pragmatic": Task((6, 0, 2), _pragmatic),
+}

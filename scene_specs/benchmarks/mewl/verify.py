@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
-from scene_specs.benchmarks.mewl.lexicons import Lexicon, lexicons, objects_of, own_attributes, possible, relation_claim
+from scene_specs.benchmarks.mewl.lexicons import (
+    ELSE,
+    Lexicon,
+    distinct,
+    lexicons,
+    objects_of,
+    own_attributes,
+    possible,
+    relation_claim,
+)
 from scene_specs.benchmarks.mewl.view import learner_view, view_of_record
 from scene_specs.language.rendered import RenderedEpisode
 from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 # Episodes with more lexicons are not learnable, and enumeration would take hours.
 MOST_LEXICONS = 20_000
-# Meaning of a word that applies to no object of the query.
-_ELSE = object()
-
-
-class Verdict(NamedTuple):
-    """The result of verification. reason: why it failed, "" if `ok`. lexicons: up to two examples, word -> meaning."""
-
-    ok: bool
-    reason: str = ""
-    lexicons: tuple[dict[str, Any], ...] = ()
 
 
 def verify_spec(data: dict[str, Any]) -> str:
@@ -30,8 +29,7 @@ def verify_spec(data: dict[str, Any]) -> str:
 
     Raises SpecError if the spec is not a MEWL episode.
     """
-    task = data.get("task") or {}
-    return verify_view(learner_view(data), task.get("answer", ""), _stored_words(task)).reason
+    return _verify(learner_view(data), data.get("task") or {})
 
 
 def verify_record(episode: RenderedEpisode) -> str:
@@ -39,37 +37,36 @@ def verify_record(episode: RenderedEpisode) -> str:
 
     Raises SpecError if the record is not a MEWL episode.
     """
-    task = episode.scene.task or {}
-    return verify_view(view_of_record(episode), task.get("answer", ""), _stored_words(task)).reason
+    return _verify(view_of_record(episode), episode.scene.task or {})
 
 
-def _stored_words(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the map from words to meanings; the importer stores the published one as `lexicon`."""
-    return task.get("words") or task.get("lexicon")
+def _verify(view: Mapping[str, Any], task: Mapping[str, Any]) -> str:
+    # The importer stores the published map from words to meanings as `lexicon`.
+    return verify_view(view, task.get("answer", ""), task.get("words") or task.get("lexicon"))
 
 
-def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None = None) -> Verdict:
-    """Verify the stored answer against what a learner sees (scene_specs.benchmarks.mewl.view).
+def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None = None) -> str:
+    """Return why the stored answer contradicts what a learner sees, "" if it does not.
 
     words: the stored map from words to meanings; if given, it must be one of the lexicons that fit.
     """
     options = view["options"]
     twice = next((option for option in options if options.count(option) > 1), None)
     if twice is not None:
-        return Verdict(False, f"option {twice!r} is offered twice")
+        return f"option {twice!r} is offered twice"
     if answer not in options:
-        return Verdict(False, f"the stored answer {answer!r} is not among the options: {_listed(options)}")
+        return f"the stored answer {answer!r} is not among the options: {_listed(options)}"
     stored = words is None
     first: tuple[list[str], dict[str, Any]] | None = None
     for number, (lexicon, means) in enumerate(_readings(view)):
         if number == MOST_LEXICONS:
-            return Verdict(False, f"more than {MOST_LEXICONS} lexicons fit the contexts")
-        stored = stored or _matches(words, lexicon.means)
+            return f"more than {MOST_LEXICONS} lexicons fit the contexts"
+        stored = stored or _matches(words or {}, lexicon.means)
         picks, unsure = _picks(view, lexicon, means)
         if unsure:
             reason = f"the spec leaves open whether these options are true of the query: {_listed(unsure)}"
             hint = "require the relations as constraints, or verify the rendered episode"
-            return Verdict(False, f"{reason}; {hint}", (_shown(means),))
+            return f"{reason}; {hint}"
         if first is None:
             first = (picks, means)
         elif picks != first[0]:
@@ -77,28 +74,22 @@ def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] |
     return _agreed(view, answer, first, stored)
 
 
-def _agreed(
-    view: Mapping[str, Any], answer: str, first: tuple[list[str], dict[str, Any]] | None, stored: bool
-) -> Verdict:
+def _agreed(view: Mapping[str, Any], answer: str, first: tuple[list[str], dict[str, Any]] | None, stored: bool) -> str:
     if first is None:
-        return Verdict(False, _contradiction(view))
+        return _contradiction(view)
     picks, means = first
-    shown = (_shown(means),)
     if len(picks) > 1:
-        return Verdict(False, f"{len(picks)} options are true of the query: {_listed(picks)}", shown)
+        return f"{len(picks)} options are true of the query: {_listed(picks)}"
     if not picks:
-        return Verdict(False, f"no option is true of the query, if {_in_words(means)}", shown)
+        return f"no option is true of the query, if {_in_words(means)}"
     if picks != [answer]:
-        reason = f"the stored answer is {answer!r}, but {picks[0]!r} is true, if {_in_words(means)}"
-        return Verdict(False, reason, shown)
+        return f"the stored answer is {answer!r}, but {picks[0]!r} is true, if {_in_words(means)}"
     if not stored:
-        return Verdict(False, f"the stored words do not fit the contexts, which say that {_in_words(means)}", shown)
-    return Verdict(True, "", shown)
+        return f"the stored words do not fit the contexts, which say that {_in_words(means)}"
+    return ""
 
 
-def _matches(words: Mapping[str, Any] | None, means: Mapping[str, Any]) -> bool:
-    if words is None:
-        return False
+def _matches(words: Mapping[str, Any], means: Mapping[str, Any]) -> bool:
     plain = {word: list(meaning) if isinstance(meaning, tuple) else meaning for word, meaning in words.items()}
     return all(word in plain and plain[word] == meaning for word, meaning in means.items())
 
@@ -107,19 +98,8 @@ def _readings(view: Mapping[str, Any]) -> Iterator[tuple[Lexicon, dict[str, Any]
     """Yield each lexicon with each choice of meanings for the words that only options use."""
     for lexicon in lexicons(view):
         fresh = [word for word in _option_words(view) if word not in lexicon.means]
-        choices = [_fresh_meanings(view, lexicon, word) for word in fresh]
-        for chosen in _different(choices):
-            yield lexicon, {**lexicon.means, **dict(zip(fresh, chosen, strict=True))}
-
-
-def _different(choices: list[list[Any]], taken: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield every choice of one meaning per list without repetition; only `_ELSE` can repeat."""
-    if not choices:
-        yield taken
-        return
-    for meaning in choices[0]:
-        if meaning is _ELSE or meaning not in taken:
-            yield from _different(choices[1:], (*taken, meaning))
+        for chosen in distinct({word: _fresh_meanings(view, lexicon, word) for word in fresh}):
+            yield lexicon, {**lexicon.means, **chosen}
 
 
 def _option_words(view: Mapping[str, Any]) -> list[str]:
@@ -137,7 +117,7 @@ def _option_words(view: Mapping[str, Any]) -> list[str]:
 
 
 def _fresh_meanings(view: Mapping[str, Any], lexicon: Lexicon, word: str) -> list[Any]:
-    """Return possible meanings of a word that no context uses: concepts of the query without a word, or `_ELSE`."""
+    """Return possible meanings of a word that no context uses: concepts of the query without a word, or `ELSE`."""
     task, query = view["task"], view["images"][CONTEXTS]
     taken = list(lexicon.means.values())
     if task == "relation":
@@ -153,7 +133,7 @@ def _fresh_meanings(view: Mapping[str, Any], lexicon: Lexicon, word: str) -> lis
     elif len(query["objects"]) == 1:
         at = 0 if task != "composite" or any(o.split(" ")[0] == word for o in view["options"]) else 1
         found = [query["objects"][0][lexicon.types[at]]]
-    return [*(meaning for meaning in found if meaning not in taken), _ELSE]
+    return [*(meaning for meaning in found if meaning not in taken), ELSE]
 
 
 def _picks(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any]) -> tuple[list[str], list[str]]:
@@ -199,18 +179,13 @@ def _contradiction(view: Mapping[str, Any]) -> str:
     return f"no lexicon fits the contexts: context {count - 1} says {image['utterance']!r} and shows {shows} ({before})"
 
 
-def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], dict[str, Any]]) -> Verdict:
+def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], dict[str, Any]]) -> str:
     differs = [word for word in one[1] if one[1][word] != two[1].get(word)]
     parts = []
     for picks, means in (one, two):
         case = _in_words({word: means[word] for word in differs if word in means})
         parts.append(f"if {case}, {'no option' if not picks else _listed(picks)} is true")
-    reason = f"two lexicons fit the contexts and disagree: {'; '.join(parts)}"
-    return Verdict(False, reason, (_shown(one[1]), _shown(two[1])))
-
-
-def _shown(means: Mapping[str, Any]) -> dict[str, Any]:
-    return {word: None if meaning is _ELSE else meaning for word, meaning in means.items()}
+    return f"two lexicons fit the contexts and disagree: {'; '.join(parts)}"
 
 
 def _in_words(means: Mapping[str, Any]) -> str:
@@ -218,7 +193,7 @@ def _in_words(means: Mapping[str, Any]) -> str:
 
 
 def _meaning(meaning: Any) -> str:
-    if meaning is _ELSE:
+    if meaning is ELSE:
         return "something else"
     return " ".join((meaning[3], meaning[1], meaning[2], meaning[0])) if isinstance(meaning, list) else str(meaning)
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from typing import Any, TypeVar
 
 from scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS
@@ -35,15 +35,13 @@ from scene_specs.language.vocabulary import OPPOSITE
 
 View = dict[str, Any]
 _Object = TypeVar("_Object", bound=RenderedObject)
-NAMES: tuple[str, ...] = tuple(KNOWN)
 
 
-def learner_view(spec: Any) -> View:
-    """Return the view of an EpisodeSpec or its JSON data; the module docstring describes the form.
+def learner_view(data: Mapping[str, Any]) -> View:
+    """Return the view of an episode, as JSON data; the module docstring describes the form.
 
     Raises SpecError, with locations, if the spec is not a MEWL episode or leaves open what a learner sees.
     """
-    data = spec if isinstance(spec, Mapping) else spec.model_dump(mode="json", exclude_none=True)
     diagnostics, images = [], []
     for number, frame in enumerate(data["frames"]):
         found, image = _image(frame, f"frames[{number}]")
@@ -112,9 +110,9 @@ def _spec_error(episode: str, diagnostics: list[tuple[str, str]]) -> SpecError:
 
 def _task_problems(task: Mapping[str, Any], frames: int) -> list[tuple[str, str]]:
     diagnostics = []
-    if task.get("benchmark") != "mewl" or task.get("name") not in NAMES:
+    if task.get("benchmark") != "mewl" or task.get("name") not in KNOWN:
         found = f"found benchmark {task.get('benchmark')!r}, name {task.get('name')!r}"
-        diagnostics.append(("task", f"{found}; allowed: benchmark 'mewl' and one of {', '.join(NAMES)}"))
+        diagnostics.append(("task", f"{found}; allowed: benchmark 'mewl' and one of {', '.join(KNOWN)}"))
     options = task.get("options")
     if not isinstance(options, Sequence) or isinstance(options, str) or not all(isinstance(o, str) for o in options):
         diagnostics.append(("task.options", f"found {options!r}; allowed: a list of texts"))
@@ -192,9 +190,8 @@ def _from_locations(locations: Sequence[Sequence[float]], camera: Mapping[str, A
     behind = (x / length, y / length)
     axes = {"left": (-behind[1], behind[0]), "front": (-behind[0], -behind[1])}
     relations: list[list[Any]] = []
-    for a, one in enumerate(locations):
-        for b, two in enumerate(locations):
-            for relation, axis in axes.items():
-                if (one[0] - two[0]) * axis[0] + (one[1] - two[1]) * axis[1] > stage.placement.relation_threshold:
-                    relations += [[relation, a, b], [OPPOSITE[relation], b, a]]
+    for (a, one), (b, two) in permutations(enumerate(locations), 2):
+        for relation, axis in axes.items():
+            if (one[0] - two[0]) * axis[0] + (one[1] - two[1]) * axis[1] > stage.placement.relation_threshold:
+                relations += [[relation, a, b], [OPPOSITE[relation], b, a]]
     return relations

@@ -19,7 +19,8 @@ from render.cli.command import DioramaCommand, report
 from render.cli.specs import main
 from render.model.errors import DeviceError, Diagnostic, SpecError, StoreError, UsageError
 from render.model.profiles import settings_for
-from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
+from scene_specs.benchmarks.clevr import Options
+from scene_specs.benchmarks.clevr.random_scenes import clevr_spec
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.writing import atomic_writer
@@ -205,7 +206,8 @@ def test_clevr_writes_the_episodes_of_the_generator(tmp_path: Path) -> None:
     arguments = ["--count", 5, "--objects", "2-4", "--split", "val", "--seed", 9, "--cogent", "B"]
     assert run("clevr", *arguments, "--out", out).exit_code == 0
     assert run("clevr", *arguments).stdout == out.read_text()
-    wanted = [spec.model_dump(mode="json") for spec in clevr_specs(5, (2, 4), "val", 9, "B")]
+    options = Options(count=5, objects=(2, 4), split="val", seed=9, cogent="B")
+    wanted = [clevr_spec(options, index).model_dump(mode="json") for index in range(5)]
     lines = out.read_text().splitlines()
     assert [EpisodeSpec.model_validate_json(line).model_dump(mode="json") for line in lines] == wanted
     assert run("check", out).exit_code == 0

@@ -22,8 +22,8 @@ from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.iwisdm.autotask_config import benchmark
-from scene_specs.benchmarks.iwisdm.generate import TrialSettings, auto_plans, classic_plans, trial_specs
+from scene_specs.benchmarks.iwisdm import Options
+from scene_specs.benchmarks.iwisdm.generate import trial_specs
 from scene_specs.benchmarks.iwisdm.reader import read
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of_record
 from scene_specs.language.spec import EpisodeSpec
@@ -31,7 +31,6 @@ from tests import factories
 from tests.render.export.helpers import projected
 
 PLACES = {(0, 0): "top left", (1, 0): "top right", (0, 1): "bottom left", (1, 1): "bottom right"}
-SETUP = TrialSettings(seed=6, balanced=True, described=1, fillers=1)
 
 
 def made(spec: Mapping[str, Any]) -> EpisodeRecord:
@@ -41,10 +40,10 @@ def made(spec: Mapping[str, Any]) -> EpisodeRecord:
 
 @pytest.fixture(scope="module")
 def specs() -> list[dict[str, Any]]:
-    sources = [(auto_plans(benchmark(level), SETUP, level, 2), level) for level in ("low", "high")]
-    sources.append((auto_plans(benchmark("low"), SETUP, "low-x2", 2, chain=2), "low-x2"))
-    sources += [(classic_plans(task, SETUP, {}), task) for task in ("odr", "dual-n-back", "search-and-report")]
-    return [spec for sessions, name in sources for spec in trial_specs(sessions, SETUP, name, 0, 2)]
+    sources: list[dict[str, Any]] = [{"benchmark": "low"}, {"benchmark": "high"}, {"benchmark": "low", "chain": 2}]
+    sources += [{"task": task} for task in ("odr", "dual-n-back", "search-and-report")]
+    shared: dict[str, Any] = {"count": 2, "seed": 6, "balanced": True, "distractors": 1, "distractor_frames": 1}
+    return [spec for source in sources for spec in trial_specs(Options(**source, **shared))]
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +158,7 @@ def test_again_skips_and_damage_is_seen(folder: Path, specs: list[dict[str, Any]
 def test_rendered_truth_is_proved_and_damage_is_found(records: list[EpisodeRecord]) -> None:
     for record in records:
         assert find_contradiction(record.scene.task or {}, frames_of_record(record)) == ""
-    record = next(record for record in records if "low/" in record.episode_id)
+    record = next(record for record in records if "low-all/" in record.episode_id)
     image = record.images[0]
     item = image.annotation.objects[0]
     assert item.bbox is not None

@@ -23,6 +23,7 @@ from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
+from scene_specs.benchmarks.malevic import Options
 from scene_specs.benchmarks.malevic.generate import malevic_spec
 from scene_specs.benchmarks.malevic.verify import verify_record
 from scene_specs.language.errors import SpecError
@@ -34,7 +35,7 @@ SETS = (("sup1", "train"), ("sup1", "test"), ("pos", "test"), ("set-pos-composit
 
 
 def rendered(name: str, split: str, number: int, **changes: Any) -> EpisodeRecord:
-    spec = {**malevic_spec(4, name, split, number), **changes}
+    spec = {**malevic_spec(Options(seed=4), name, split, number), **changes}
     job = factories.make_job(spec)
     return make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), job, settings_for("draft", 224, 224))
 
@@ -61,7 +62,7 @@ def test_the_files_say_what_published_ones_say(base: Path, name: str, split: str
     assert questions["info"] == {}
     assert list(notes) == ["0", "1", "2"]
     for index, (entry, number) in enumerate(zip(questions["questions"], (0, 3, 41), strict=True)):
-        task = malevic_spec(4, name, split, number)["task"]
+        task = malevic_spec(Options(seed=4), name, split, number)["task"]
         scene, objects, *captions = notes[str(index)]
         assert Image.open(io.BytesIO((folder / part / entry["image_filename"]).read_bytes())).size == (224, 224)
         assert (entry["image_index"], entry["question_index"], entry["split"]) == (index, index, part)
@@ -137,7 +138,7 @@ def test_only_the_item_that_differs_is_refused_and_the_lists_stay(base: Path, tm
 
 def test_what_is_no_item_is_named(tmp_path: Path) -> None:
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
-    task = malevic_spec(4, "pos", "test", 1)["task"]
+    task = malevic_spec(Options(seed=4), "pos", "test", 1)["task"]
     store.put([
         rendered("pos", "test", 1, task={"benchmark": "mewl"}),
         rendered("pos", "test", 2, task={**task, "objects": [{"shape": "circle"}]}),

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from render.compiler import compile_episode
 from render.compiler.render_key import render_key_of
 from render.model.profiles import settings_for
-from scene_specs.benchmarks.clevr.random_scenes import clevr_specs
+from scene_specs.benchmarks.clevr import Options
+from scene_specs.benchmarks.clevr.random_scenes import generate
 from scene_specs.language.diagnostics import PathDiagnostic
 from scene_specs.language.errors import SpecError
 from scene_specs.language.scene import Scene
@@ -191,7 +192,7 @@ def test_memory_is_flat(tmp_path: Path) -> None:
     def peak(count: int) -> int:
         file = tmp_path / f"{count}.jsonl"
         with file.open("w") as stream:
-            stream.writelines(spec.model_dump_json(exclude_defaults=True) + "\n" for spec in clevr_specs(count))
+            stream.writelines(json.dumps(spec) + "\n" for spec in generate(Options(count=count)).items)
         source = SpecSource([file])
         tracemalloc.start()
         source.check()

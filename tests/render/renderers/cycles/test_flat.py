@@ -13,7 +13,7 @@ from render.model.passes import Passes
 from render.model.profiles import settings_for
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.renderers.fake import FakeRenderer
-from scene_specs.benchmarks.malevic.draw import Options
+from scene_specs.benchmarks.malevic import Options
 from scene_specs.benchmarks.malevic.generate import malevic_spec
 from scene_specs.benchmarks.malevic.shapes import COLORS
 from scene_specs.language.scene import Scene
@@ -127,7 +127,7 @@ def test_polygons_leave_nothing_behind(renderer: CyclesRenderer) -> None:
 
 
 def malevic(name: str, number: int, size: int, **given: Any) -> tuple[Scene, dict[str, Any]]:
-    spec = malevic_spec(8, name, "test", number, **given)
+    spec = malevic_spec(Options(seed=8, **given), name, "test", number)
     return compile_episode(EpisodeSpec.model_validate(spec), settings_for("draft", size, size)), spec["task"]
 
 
@@ -139,7 +139,7 @@ def test_a_labeller_that_reads_pixels_gives_every_label(renderer: CyclesRenderer
 
 
 def test_circles_may_be_as_large_as_the_others(renderer: CyclesRenderer) -> None:
-    scene, task = malevic("set-pos", 22, 1024, options=Options(areas="true"))
+    scene, task = malevic("set-pos", 22, 1024, areas="true")
     passes = one(renderer, scene)
     assert np.bincount(passes.ids.ravel())[1:].tolist() == [4 * item["radius"] ** 2 for item in task["objects"]]
     assert "circle" in {item["shape"] for item in task["objects"]}

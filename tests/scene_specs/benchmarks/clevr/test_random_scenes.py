@@ -4,33 +4,39 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scene_specs.benchmarks.clevr.random_scenes import clevr_spec, clevr_specs
+from scene_specs.benchmarks.clevr import Options
+from scene_specs.benchmarks.clevr.random_scenes import clevr_spec
 from scene_specs.checks.semantics import spec_diagnostics
 from scene_specs.language.errors import SpecError
+from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.vocabulary import COGENT, COLORS, SHAPES
 
 
+def drawn(index: int = 0, **options: Any) -> EpisodeSpec:
+    return clevr_spec(Options(count=0, **options), index)
+
+
 @given(st.integers(0, 50), st.integers(0, 2**63 - 1), st.sampled_from([None, "A", "B"]))
-def test_an_episode_made_alone_is_the_one_of_the_run(index: int, seed: int, cogent: str | None) -> None:
-    run = list(clevr_specs(index + 1, (0, 10), "val", seed, cogent))
-    assert run[index] == clevr_spec(index, (0, 10), "val", seed, cogent)
+def test_episodes_are_valid_and_their_ids_differ(index: int, seed: int, cogent: str | None) -> None:
+    run = [drawn(number, objects=(0, 10), split="val", seed=seed, cogent=cogent) for number in range(index + 1)]
     assert not spec_diagnostics(run[index])
     assert len({spec.id for spec in run}) == index + 1
 
 
 def test_seed_split_and_index_change_what_is_drawn() -> None:
-    base = clevr_spec(0, (10, 10), "train", 0).frames
-    others = [clevr_spec(1, (10, 10)), clevr_spec(0, (10, 10), "val"), clevr_spec(0, (10, 10), seed=1)]
+    base = drawn(objects=(10, 10)).frames
+    others = [drawn(1, objects=(10, 10)), drawn(objects=(10, 10), split="val"), drawn(objects=(10, 10), seed=1)]
     assert all(other.frames != base for other in others)
 
 
 def test_counts_and_attributes_are_uniform() -> None:
-    specs = list(clevr_specs(1600, (3, 10)))
+    specs = [drawn(index) for index in range(1600)]
     counts = Counter(len(spec.frames[0].objects) for spec in specs)
     assert set(counts) == set(range(3, 11))
     # Expected 200 each, standard deviation 13: five of them.
@@ -46,18 +52,18 @@ def test_counts_and_attributes_are_uniform() -> None:
 
 @pytest.mark.parametrize("condition", ["A", "B"])
 def test_cogent_gives_exactly_its_pairs(condition: str) -> None:
-    specs = clevr_specs(400, (3, 10), "train", 0, condition)
+    specs = [drawn(index, cogent=condition) for index in range(400)]
     seen = {(item.shape, item.color) for spec in specs for item in spec.frames[0].objects}
     assert seen == {(shape, color) for shape, color in product(SHAPES, COLORS) if color in COGENT[condition][shape]}
 
 
 def test_cogent_has_ids_of_its_own() -> None:
-    assert len({clevr_spec(0, cogent=condition).id for condition in (None, "A", "B")}) == 3
+    assert len({drawn(cogent=condition).id for condition in (None, "A", "B")}) == 3
 
 
 @pytest.mark.parametrize(
-    "arguments", [((5, 3), "train"), ((0, 11), "train"), ((-1, 3), "train"), ((3, 10), "../x"), ((3, 10), "")]
+    ("objects", "split"), [((5, 3), "train"), ((0, 11), "train"), ((-1, 3), "train"), ((3, 10), "../x"), ((3, 10), "")]
 )
-def test_wrong_arguments_are_named(arguments: tuple[tuple[int, int], str]) -> None:
+def test_wrong_arguments_are_named(objects: tuple[int, int], split: str) -> None:
     with pytest.raises(SpecError, match="found"):
-        clevr_spec(0, *arguments)
+        drawn(objects=objects, split=split)

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from scene_specs.benchmarks.iwisdm import Options
 from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings, settings_of
-from scene_specs.benchmarks.iwisdm.generate import TrialSettings, classic_plans, trial_specs
+from scene_specs.benchmarks.iwisdm.generate import trial_specs
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
 from scene_specs.language.errors import SpecError
 
@@ -18,10 +19,9 @@ _CATEGORY, _IDENTITY, _LOCATION, _SIDE = "category", "identity", "location", "vi
 Row = list[dict[str, str]]
 
 
-def made(task: str, seed: int = 3, balanced: bool = False, **settings: Any) -> list[dict[str, Any]]:
-    setup = TrialSettings(seed=seed, balanced=balanced)
+def made(task: Any, balanced: bool = False, **settings: str) -> list[dict[str, Any]]:
     count = TRIALS if not balanced else 61
-    return list(trial_specs(classic_plans(task, setup, settings), setup, task, 0, count))
+    return list(trial_specs(Options(task=task, settings=settings, seed=3, balanced=balanced, count=count)))
 
 
 @cache
@@ -176,8 +176,7 @@ def test_answers_are_exactly_balanced_on_demand(task: str) -> None:
 
 
 def test_settings() -> None:
-    given = read_settings("n-back", {"n": "3", "length": "6", "property": "location", "targets": "50"})
-    spec = made("n-back", balanced=True, **given)[0]
+    spec = made("n-back", balanced=True, n="3", length="6", property="location", targets="50")[0]
     assert spec["task"]["answers"][:3] == ["null"] * 3 != spec["task"]["answers"][3:]
     assert read_settings("dms", {"delay": "2-5"}) == {"delay": (2, 5)}
     assert read_settings("dms", {"delay": "4"}) == {"delay": (4, 4)}

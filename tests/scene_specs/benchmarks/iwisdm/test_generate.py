@@ -11,15 +11,25 @@ from typing import Any
 
 import pytest
 
-from scene_specs.benchmarks.iwisdm.autotask_config import benchmark
-from scene_specs.benchmarks.iwisdm.constraints import Options, TargetAnswer
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, PlacedTask, with_described
-from scene_specs.benchmarks.iwisdm.generate import TrialSettings, auto_plans, trial_specs
+from scene_specs.benchmarks.iwisdm import Options
+from scene_specs.benchmarks.iwisdm.constraints import TargetAnswer
+from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, with_described
+from scene_specs.benchmarks.iwisdm.generate import trial_specs
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.reader import read
 from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, LOCATIONS, VIEW_ANGLES, Stimuli, read_stimuli, view_of
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES as PROPERTY_NAMES
-from scene_specs.benchmarks.iwisdm.task_graph import TaskGraph, both, const, different, exists, get, same, select
+from scene_specs.benchmarks.iwisdm.task_graph import (
+    PlacedTask,
+    TaskGraph,
+    both,
+    const,
+    different,
+    exists,
+    get,
+    same,
+    select,
+)
 from scene_specs.benchmarks.iwisdm.trial import make_trial
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of, read_task
 from scene_specs.language.errors import SpecError
@@ -37,16 +47,15 @@ JOINS = {"low": (1, 1), "medium": (1, 1), "high": (1, 2), "single-frame": (0, 0)
 KINDS = {"true": "boolean", "false": "boolean", **dict.fromkeys(LOCATIONS, "location")}
 
 
-def made(level: str, choice: str, setup: TrialSettings, count: int = COUNT, chain: int = 1) -> list[dict[str, Any]]:
-    sessions = auto_plans(benchmark(level, choice), setup, f"{level}-{choice}", count, chain=chain)
-    return list(trial_specs(sessions, setup, f"{level}-{choice}", 0, count))
+def made(
+    level: Any, choice: Any, count: int = COUNT, stimuli: Stimuli = DEFAULT, **options: Any
+) -> list[dict[str, Any]]:
+    return list(trial_specs(Options(benchmark=level, properties=choice, count=count, **options), stimuli))
 
 
 @cache
 def trials(level: str, choice: str) -> list[dict[str, Any]]:
-    return made(
-        level, choice, TrialSettings(seed=11, balanced=True, trials_per_task=1 if level != "single-frame" else 20)
-    )
+    return made(level, choice, seed=11, balanced=True, trials_per_task=1 if level != "single-frame" else 20)
 
 
 @pytest.mark.parametrize(("level", "choice"), BENCHMARKS)
@@ -135,7 +144,7 @@ def test_truth_of_the_spec_says_what_the_frames_show() -> None:
 
 @pytest.mark.parametrize(("level", "choice"), WITH_CONDITION)
 def test_conditions_matter_on_demand(level: str, choice: str) -> None:
-    deciding = made(level, choice, TrialSettings(seed=2, balanced=True, options=Options(condition_matters=True)))
+    deciding = made(level, choice, seed=2, balanced=True, condition_matters=True)
     for spec in deciding:
         ((then, other),) = read_task(spec["task"], frames_of(spec)).branches
         assert then != other
@@ -156,14 +165,11 @@ def test_conditions_of_the_published_kind_decide_half_of_the_trials() -> None:
 
 def test_the_same_seed_gives_the_same_and_another_seed_something_else() -> None:
     """I15, and any trial alone is what it is among others."""
-    setup = TrialSettings(seed=11, balanced=True)
-    assert made("medium", "all", setup, 30) == trials("medium", "all")[:30]
-    sessions = auto_plans(benchmark("medium", "all"), setup, "medium-all", 30)
-    assert list(trial_specs(sessions, setup, "medium-all", 17, 2)) == trials("medium", "all")[17:19]
-    setup = TrialSettings(seed=11, trials_per_task=3, fillers=1)
-    sessions = auto_plans(benchmark("high", "all"), setup, "high-all", 12)
-    assert list(trial_specs(sessions, setup, "high-all", 7, 3)) == made("high", "all", setup, 12)[7:10]
-    other = made("medium", "all", TrialSettings(seed=12, balanced=True), 30)
+    assert made("medium", "all", 30, seed=11, balanced=True) == trials("medium", "all")[:30]
+    assert made("medium", "all", 2, seed=11, balanced=True, first=17) == trials("medium", "all")[17:19]
+    setup: dict[str, Any] = {"seed": 11, "trials_per_task": 3, "distractor_frames": 1}
+    assert made("high", "all", 3, first=7, **setup) == made("high", "all", 12, **setup)[7:10]
+    other = made("medium", "all", 30, seed=12, balanced=True)
     assert not [spec for spec in other if spec["frames"] in [one["frames"] for one in trials("medium", "all")]]
 
 
@@ -171,7 +177,7 @@ def test_equal_frames_have_equal_specs_whatever_the_trial() -> None:
     """So that a renderer which knows pictures by their content renders them once."""
     known: dict[tuple[str, str, int], set[str]] = {}
     for seed in (1, 2):
-        for spec in made("low", "all", TrialSettings(seed=seed), 250):
+        for spec in made("low", "all", 250, seed=seed):
             for frame in spec["frames"]:
                 for item in frame.get("objects", ()):
                     side = round(item["view"]["yaw_deg"] / 90) % 4
@@ -192,7 +198,7 @@ def test_views_see_the_side_they_are_named_after_and_splits_have_their_own() -> 
 @pytest.mark.parametrize(("level", "choice"), [("low", "all"), ("medium", "category"), ("high", "location")])
 def test_distractors(level: str, choice: str) -> None:
     """I14, and that texts stay readable."""
-    specs = made(level, choice, TrialSettings(seed=5, balanced=True, fillers=2, described=2), 60)
+    specs = made(level, choice, 60, seed=5, balanced=True, distractor_frames=2, distractors=2)
     ignored = 0
     for spec in specs:
         task = spec["task"]
@@ -251,14 +257,14 @@ def test_where_answers_cannot_all_be_had_the_later_is_left_to_what_is_shown() ->
     session = FramePlan(2, (PlacedTask(alike, 1), PlacedTask(apart, 1)))
     for first in (True, False):
         trial = make_trial(session, [TargetAnswer(first), TargetAnswer(first)], DEFAULT, KeyedRng(1, "x", str(first)))
-        assert [one.met for one in trial.answered] == [True, False]
+        assert [one.value for one in trial.answered] == [first, not first]
         assert trial.answers == ("null", f"{str(first).lower()}; {str(not first).lower()}")
 
 
 def test_chained_tasks_are_answered_each_in_its_own_frame() -> None:
     for chain in (2, 3):
         shared = 0
-        for spec in made("low", "all", TrialSettings(seed=5, balanced=True), 40, chain):
+        for spec in made("low", "all", 40, seed=5, balanced=True, chain=chain):
             task = spec["task"]
             due = [question["answer_frame"] for question in task["questions"]]
             assert len({*due}) == chain
@@ -271,7 +277,7 @@ def test_chained_tasks_are_answered_each_in_its_own_frame() -> None:
 def test_foils_are_of_one_category() -> None:
     def alike(foils: float | None) -> float:
         pairs = []
-        for spec in made("low", "identity", TrialSettings(seed=5, options=Options(foils=foils)), 120):
+        for spec in made("low", "identity", 120, seed=5, foils=foils):
             models = {one["number"]: spec["task"]["models"][one["object"]] for one in spec["task"]["objects"]}
             for a, b in re.findall(
                 r"object (\d+) (?:not )?equals identity of object (\d+)", spec["task"]["instruction"]
@@ -288,7 +294,7 @@ def test_foils_are_of_one_category() -> None:
 
 def test_other_stimuli() -> None:
     stimuli = read_stimuli('{"mugs": ["#1", "a1b2"], "03001627": ["#1"]}')
-    specs = made("low", "all", TrialSettings(seed=1, stimuli=stimuli), 30)
+    specs = made("low", "all", 30, stimuli, seed=1)
     shapes = {item["shape"] for spec in specs for frame in spec["frames"] for item in frame.get("objects", ())}
     assert shapes == {"shapenet:mugs/#1", "shapenet:mugs/a1b2", "shapenet:03001627/#1"}
     assert not [spec for spec in specs if find_contradiction(spec["task"], frames_of(spec))]
@@ -312,7 +318,5 @@ def test_other_stimuli() -> None:
 def test_a_task_has_no_more_trials_than_it_has() -> None:
     stimuli = read_stimuli('{"mugs": ["#1"], "cups": ["#1"]}')
     # One frame: two models, four places, four sides, three views of each, two constants of one comparison.
-    setup = TrialSettings(seed=1, stimuli=stimuli, trials_per_task=400)
-    config = benchmark("single-frame", "category")
     with pytest.raises(SpecError, match="repeated earlier trials only"):
-        list(trial_specs(auto_plans(config, setup, "x", 400), setup, "x", 0, 400))
+        made("single-frame", "category", 400, stimuli, seed=1, trials_per_task=400)

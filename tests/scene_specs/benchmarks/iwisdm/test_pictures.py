@@ -6,15 +6,14 @@ import json
 
 from render.api import compile_spec
 from render.compiler.content import picture_key
-from scene_specs.benchmarks.iwisdm.autotask_config import benchmark
-from scene_specs.benchmarks.iwisdm.generate import TrialSettings, auto_plans, trial_specs
+from scene_specs.benchmarks.iwisdm import Options
+from scene_specs.benchmarks.iwisdm.generate import trial_specs
 
 
 def test_as_many_pictures_as_different_frames() -> None:
-    setup = TrialSettings(seed=3)
     pictures: dict[str, set[tuple[str, int]]] = {}
     frames = 0
-    for spec in trial_specs(auto_plans(benchmark("low"), setup, "x", 40), setup, "x", 0, 40):
+    for spec in trial_specs(Options(benchmark="low", count=40, seed=3)):
         scene = compile_spec(json.dumps(spec), "draft", (224, 224))
         for frame, written in zip(scene.frames, spec["frames"], strict=True):
             shown = json.dumps(written.get("objects"))

@@ -12,12 +12,13 @@ import pytest
 from scene_specs.benchmarks.iwisdm.autotask import AutoTasks, TaskSpace
 from scene_specs.benchmarks.iwisdm.autotask_config import benchmark
 from scene_specs.benchmarks.iwisdm.constraints import TargetAnswer
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, PlacedTask
+from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Operator
 from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, Item
 from scene_specs.benchmarks.iwisdm.task_graph import (
     Expression,
+    PlacedTask,
     Shown,
     TaskGraph,
     both,

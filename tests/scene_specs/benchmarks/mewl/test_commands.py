@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from render.cli.specs import main
+from scene_specs.benchmarks.clevr import Options
 from scene_specs.benchmarks.clevr.random_scenes import clevr_spec
 from scene_specs.benchmarks.mewl.generate import mewl_spec
 
@@ -43,7 +44,7 @@ def test_proofs(file: Path, tmp_path: Path) -> None:
     specs = [json.loads(line) for line in file.read_text().splitlines()]
     task = specs[4]["task"]
     task["answer"] = next(option for option in task["options"] if option != task["answer"])
-    other = json.loads(clevr_spec(0).model_dump_json(exclude_none=True))
+    other = json.loads(clevr_spec(Options(count=1), 0).model_dump_json(exclude_none=True))
     broken = tmp_path / "broken.jsonl"
     broken.write_text("".join(json.dumps(spec) + "\n" for spec in [*specs, other]))
     assert run("check", broken).exit_code == 0
@@ -75,7 +76,7 @@ def test_audit_and_captions(file: Path, tmp_path: Path) -> None:
 
 def test_what_is_not_mewl_is_named(tmp_path: Path) -> None:
     other = tmp_path / "clevr.jsonl"
-    other.write_text(clevr_spec(0).model_dump_json(exclude_none=True) + "\n")
+    other.write_text(clevr_spec(Options(count=1), 0).model_dump_json(exclude_none=True) + "\n")
     for command in ("audit", "captions"):
         done = run(command, other)
         assert done.exit_code == 2
