@@ -27,9 +27,10 @@ from scene_specs.benchmarks.icca.difficulty import (
 from scene_specs.benchmarks.icca.image_sources import SOURCES, frame_spec
 from scene_specs.benchmarks.icca.referring_expressions import full_brevity, incremental, length, text_of
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of, others_of
+from scene_specs.benchmarks.kilogram import Options as KilogramOptions
 from scene_specs.benchmarks.kilogram.annotations import Annotation
 from scene_specs.benchmarks.kilogram.dataset import own_dataset
-from scene_specs.benchmarks.kilogram.emit import Look, objects_of
+from scene_specs.benchmarks.kilogram.emit import objects_of
 from scene_specs.benchmarks.kilogram.examples import COLORS, Example
 from scene_specs.language.benchmark import Series
 from scene_specs.language.errors import check_choice, spec_error
@@ -40,7 +41,7 @@ MAX_CONTEXTS = 10**6
 TANGRAM = "tangram"
 _ATTEMPTS = 5000
 _TANGRAM_ATTEMPTS = 1000
-_LOOK = Look(size=224, border=2.0, margin=12.0)
+_LOOK = KilogramOptions(size=224, border=2.0, margin=12.0)
 _HIDDEN = "black"
 _MIN_PARTS: Mapping[str, int] = {"easy": 3, "medium": SIZE + 1, "hard": SIZE}
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from pathlib import Path
 from types import MappingProxyType
 
@@ -73,13 +74,8 @@ def _order(names: Iterable[str], seed: int, purpose: str) -> list[str]:
 def drawn_splits(names: Sequence[str], shares: Mapping[str, int], seed: int) -> dict[str, tuple[str, ...]]:
     """Draw disjoint splits in these proportions."""
     order, total = _order(names, seed, "split"), sum(shares.values())
-    made, start, sofar = {}, 0, 0
-    for split, share in shares.items():
-        sofar += share
-        end = round(len(order) * sofar / total)
-        made[split] = tuple(sorted(order[start:end]))
-        start = end
-    return made
+    ends = [round(len(order) * part / total) for part in accumulate(shares.values(), initial=0)]
+    return {split: tuple(sorted(order[start:end])) for split, (start, end) in zip(shares, pairwise(ends), strict=True)}
 
 
 def drawn_validation(
@@ -195,11 +191,9 @@ def read_splits(
 
 def check_drawings(options: Drawings) -> Result:
     """The result of `render-specs kilogram drawings`."""
-    measured: Sequence[Measured]
-    diagnostics: Sequence[Diagnostic]
     if options.annotations:
         dataset = read_dataset(options.folder, options.annotations, options.splits)
-        measured, diagnostics = dataset.measured, dataset.diagnostics
+        measured, diagnostics = [*dataset.measured], [*dataset.diagnostics]
     else:
         _, measured, diagnostics = read_drawings(options.folder)
     # null for values that can't be measured: JSON has no NaN.

@@ -93,14 +93,9 @@ def varied(tangrams: Iterable[Tangram], count: int, most_alike: float = MOST_ALI
 
 def drawn_varied(seed: int, count: int, corners: float, symmetric: float, most_alike: float) -> Iterator[Tangram]:
     """Draw different tangrams named t-<seed>-<number>. symmetric: share of tangrams with pairs about an axis."""
-
-    def candidates() -> Iterator[Tangram]:
-        for number in itertools.count():
-            name = f"t-{seed}-{number}"
-            pairs = float(generator(seed, name, "style").random()) < symmetric
-            yield draw_tangram(seed, name, corners, pairs)
-
-    yield from varied(candidates(), count, most_alike)
+    names = (f"t-{seed}-{number}" for number in itertools.count())
+    styled = ((name, float(generator(seed, name, "style").random()) < symmetric) for name in names)
+    return varied((draw_tangram(seed, name, corners, pairs) for name, pairs in styled), count, most_alike)
 
 
 def write_tangrams(options: Tangrams) -> Series:
