@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
@@ -34,7 +34,6 @@ LABELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 GAME_ID = re.compile(r"[0-9]{1,6}_[A-Za-z0-9_-]{1,60}")
 Order = tuple[int, ...]
 _Target = TypeVar("_Target", int, str)
-_Variant = TypeVar("_Variant", "SpeakerVariant", "ListenerVariant")
 
 
 @dataclass(frozen=True)
@@ -94,36 +93,26 @@ def check_images(variant: ListenerVariant, form: str, most: int | None) -> None:
         raise spec_error(problem, "use a variant with fewer images, or collages")
 
 
-@lru_cache(maxsize=2)
-def _rows(role: str) -> dict[str, dict[str, Any]]:
-    text = (resources.files("scene_specs.benchmarks.icca") / "variants.json").read_text("utf-8")
-    return dict(json.loads(text)[role])
+def _listener(name: str, row: Mapping[str, Any]) -> ListenerVariant:
+    return ListenerVariant(name, **{**row, "misleading_trials": tuple(row["misleading_trials"])})
 
 
-def speaker_variants() -> tuple[SpeakerVariant, ...]:
-    """S1 to S4."""
-    return tuple(SpeakerVariant(name, **row) for name, row in _rows("speaker").items())
-
-
-def listener_variants() -> tuple[ListenerVariant, ...]:
-    """L1 to L7."""
-    return tuple(_listener(name, row) for name, row in _rows("listener").items())
+_TABLE = json.loads((resources.files("scene_specs.benchmarks.icca") / "variants.json").read_text("utf-8"))
+# S1 to S4, and L1 to L7.
+SPEAKER_VARIANTS = {name: SpeakerVariant(name, **row) for name, row in _TABLE["speaker"].items()}
+LISTENER_VARIANTS = {name: _listener(name, row) for name, row in _TABLE["listener"].items()}
 
 
 def speaker_variant(name: str) -> SpeakerVariant:
     """A speaker variant by name. Raises SpecError."""
-    return _named("speaker", name, speaker_variants())
+    check_choice("speaker variant", name, SPEAKER_VARIANTS)
+    return SPEAKER_VARIANTS[name]
 
 
 def listener_variant(name: str) -> ListenerVariant:
     """A listener variant by name. Raises SpecError."""
-    return _named("listener", name, listener_variants())
-
-
-def _named(role: str, name: str, variants: Sequence[_Variant]) -> _Variant:
-    found = {variant.name: variant for variant in variants}
-    check_choice(f"{role} variant", name, found)
-    return found[name]
+    check_choice("listener variant", name, LISTENER_VARIANTS)
+    return LISTENER_VARIANTS[name]
 
 
 def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:
@@ -136,10 +125,6 @@ def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:
     if not all(type(trial) is int for trial in row["misleading_trials"]):
         raise spec_error("expected numbers of trials", path="misleading_trials", file=file)
     return _listener(name, row)
-
-
-def _listener(name: str, row: Mapping[str, Any]) -> ListenerVariant:
-    return ListenerVariant(name, **{**row, "misleading_trials": tuple(row["misleading_trials"])})
 
 
 class Recorded(NamedTuple):
@@ -259,14 +244,13 @@ def list_variants(options: Variants) -> Result:
     """The result of `render-specs icca variants`."""
     listeners = [
         {**asdict(one), "images": [one.images(trial, options.form) for trial in range(TRIALS)]}
-        for one in listener_variants()
+        for one in LISTENER_VARIANTS.values()
     ]
-    lines = [f"{speaker.name}  {speaker.instruction}: {speaker.says}" for speaker in speaker_variants()]
+    speakers = [asdict(one) for one in SPEAKER_VARIANTS.values()]
+    lines = [f"{one['name']}  {one['instruction']}: {one['says']}" for one in speakers]
     for one in listeners:
         settings = ", ".join(f"{key} {one[key]}" for key in ("history", "images_once", "shuffle", "mask"))
         counts = one["images"]
         lines.append(f"{one['name']}  {settings}, misleading_trials {list(one['misleading_trials'])}")
         lines.append(f"    images per prompt: {counts[0]} in trial 0, {counts[19]} in 19, {counts[23]} in 23")
-    return Result(
-        {"speaker": [asdict(one) for one in speaker_variants()], "listener": listeners}, "\n".join(lines) + "\n"
-    )
+    return Result({"speaker": speakers, "listener": listeners}, "\n".join(lines) + "\n")

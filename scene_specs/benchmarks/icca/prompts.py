@@ -90,11 +90,8 @@ class Presentation:
         """The sentence that explains the labels of a collage; "" for separate images."""
         if self.form != COLLAGE:
             return ""
-        if self.labels == "positions":
-            return _COLLAGE.format(places="a label says where in it a picture is")
-        return _COLLAGE.format(
-            places=", ".join(f"{a} is {b}" for a, b in zip(self.names, LABELS["positions"], strict=True))
-        )
+        places = ", ".join(f"{a} is {b}" for a, b in zip(self.names, LABELS["positions"], strict=True))
+        return _COLLAGE.format(places="a label says where in it a picture is" if self.labels == "positions" else places)
 
 
 def _text(text: str) -> Part:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import chain, count
+from io import StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,7 +91,8 @@ def transcripts_of(text: str, file: str = "") -> list[Transcript]:
     found: list[Transcript] = []
     # The number of a header's line, the header, and its trials; the last element ends the last game.
     game: tuple[int, dict[str, Any], list[dict[str, Any]]] | None = None
-    for number, line in chain(_lines(text), [(0, _END)]):
+    # Not splitlines(): JSON strings may contain other separators, such as U+2028.
+    for number, line in chain(enumerate(StringIO(text, newline="\n"), start=1), [(0, _END)]):
         if len(diagnostics) >= _MAX_DIAGNOSTICS:
             break
         if not line.strip():
@@ -114,17 +116,6 @@ def transcripts_of(text: str, file: str = "") -> list[Transcript]:
     if diagnostics:
         raise SpecError(sorted(diagnostics, key=lambda diagnostic: diagnostic.line))
     return found
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Number and text of each line. Not splitlines(): JSON strings may contain other separators, such as U+2028."""
-    start = 0
-    for number in count(1):
-        end = text.find("\n", start)
-        yield number, text[start:] if end < 0 else text[start:end]
-        if end < 0:
-            return
-        start = end + 1
 
 
 def _is_set_of_texts(value: object, count: int) -> bool:

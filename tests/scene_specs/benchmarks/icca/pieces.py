@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from hypothesis import strategies as st
 from PIL import Image
 
+from scene_specs.benchmarks.icca import Options, generate
 from scene_specs.benchmarks.icca.game import Game, ListenerVariant, listener_variant, new_game, speaker_variant
 from scene_specs.benchmarks.icca.game_folders import table_text, write_game
-from scene_specs.benchmarks.icca.generate import context_spec
 from scene_specs.benchmarks.icca.play import Setup, Trial, play
 from scene_specs.benchmarks.icca.players import factory
 from scene_specs.benchmarks.icca.prompts import Presentation, png_bytes
@@ -29,6 +30,20 @@ def pictures(draw: st.DrawFn, things: int | None = None) -> SceneGraph:
         return graph_of(shown)
     order = draw(st.permutations(range(count)))
     return graph_of(shown, [("left", a, b) for k, a in enumerate(order) for b in order[k + 1 :]])
+
+
+def context_specs(
+    count: int, difficulty: str, source: str, vary: str = "", seed: int = 0, first: int = 0
+) -> Iterator[dict[str, Any]]:
+    """Contexts by the options of the command."""
+    given = {"difficulty": difficulty, "source": source, "vary": vary or None}
+    options = Options.model_validate({"contexts": count, "seed": seed, "first": first, **given})
+    return iter(generate.generate(options).items)
+
+
+def context_spec(number: int, difficulty: str, source: str, vary: str = "", seed: int = 0) -> dict[str, Any]:
+    """Context `number`."""
+    return next(context_specs(1, difficulty, source, vary, seed, number))
 
 
 @lru_cache(maxsize=64)

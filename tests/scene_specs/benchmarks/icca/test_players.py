@@ -158,7 +158,7 @@ def test_entry_points(add_entry_points: Callable[..., None]) -> None:
     trials = play(game(), Fixed("red", "A"), factory("listener", "mine")(game(), setup()), setup())
     assert {one.choice for one in trials} == {"D"}
     for name, problem in (
-        ("broken", "can't be imported"),
+        ("broken", "can't import"),
         ("no-call", "expected a factory"),
         ("other", "allowed: learner"),
     ):

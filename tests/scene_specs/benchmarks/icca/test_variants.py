@@ -10,13 +10,13 @@ import pytest
 from PIL import Image
 
 from scene_specs.benchmarks.icca.game import (
+    LISTENER_VARIANTS,
+    SPEAKER_VARIANTS,
     ListenerVariant,
     check_images,
     listener_variant,
-    listener_variants,
     read_listener,
     speaker_variant,
-    speaker_variants,
 )
 from scene_specs.benchmarks.icca.game_folders import read_game
 from scene_specs.benchmarks.icca.play import Trial
@@ -24,7 +24,7 @@ from scene_specs.benchmarks.icca.prompts import GAP, Part, as_text, collage, ima
 from scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
 
-LISTENERS = tuple(one.name for one in listener_variants())
+LISTENERS = tuple(one.name for one in LISTENER_VARIANTS.values())
 # From the paper and its code: images in the prompt of trial t.
 IMAGES = {
     "L1": [4 * (t + 1) for t in range(24)],
@@ -133,8 +133,8 @@ def test_the_speaker_sees_its_own_order_and_what_became_of_its_messages() -> Non
 
 
 def test_instructions_differ_and_say_more_from_s1_to_s4() -> None:
-    says = [one.says for one in speaker_variants()]
-    assert [one.name for one in speaker_variants()] == ["S1", "S2", "S3", "S4"]
+    says = [one.says for one in SPEAKER_VARIANTS.values()]
+    assert [one.name for one in SPEAKER_VARIANTS.values()] == ["S1", "S2", "S3", "S4"]
     assert all(says[0][:-1] in said for said in says)
     assert len({*says}) == 4
     assert says[2][:-1] in says[3]
