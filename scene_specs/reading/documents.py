@@ -10,6 +10,7 @@ import glob
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -46,11 +47,10 @@ class SpecFile:
 
     def state(self) -> tuple[int, int] | None:
         """Return size in bytes and modification time, which differ after a write; None for a file that is gone."""
-        try:
+        with suppress(OSError):
             found = self.path.stat()
-        except OSError:
-            return None
-        return (found.st_size, found.st_mtime_ns)
+            return (found.st_size, found.st_mtime_ns)
+        return None
 
 
 class Document(NamedTuple):
