@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from scene_specs.benchmarks.icca import Variants
@@ -27,9 +26,6 @@ from scene_specs.language.rng import generator
 TRIALS = 24
 REPETITIONS = 6
 PER_REPETITION = 4
-LABELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"letters": ("A", "B", "C", "D"), "positions": ("top left", "top right", "bottom left", "bottom right")}
-)
 # <context>_<game>, as in the names of published folders.
 GAME_ID = re.compile(r"[0-9]{1,6}_[A-Za-z0-9_-]{1,60}")
 Order = tuple[int, ...]

@@ -12,7 +12,7 @@ from scene_specs.benchmarks.icca.game import Game, check_images, listener_varian
 from scene_specs.benchmarks.icca.game_folders import read_games
 from scene_specs.benchmarks.icca.play import Setup, play, player
 from scene_specs.benchmarks.icca.players import Replay, factory
-from scene_specs.benchmarks.icca.prompts import Part, Presentation, as_text, image_of, png_bytes
+from scene_specs.benchmarks.icca.prompts import Part, as_text, image_of, png_bytes
 from scene_specs.benchmarks.icca.score import (
     MEASURES,
     Played,
@@ -69,8 +69,7 @@ def _read_setup(options: Presented) -> Setup:
     else:
         listener = read_listener(read_text(file), file.stem, str(file))
     check_images(listener, options.form, options.max_images)
-    presentation = Presentation(options.labels, options.form, options.seed)
-    return Setup(presentation, speaker_variant(options.speaker_variant), listener, options.seed)
+    return Setup(options, speaker_variant(options.speaker_variant), listener, options.seed)
 
 
 def show_prompt(options: Prompt) -> Result:
@@ -85,7 +84,7 @@ def show_prompt(options: Prompt) -> Result:
         player(role, _player_factory(role, name), game, setup)
         for role, name in (("speaker", options.speaker), ("listener", options.listener))
     )
-    prompts = play(game, speaker, listener, setup, keep_prompts=True)[options.trial].prompts or ((), ())
+    prompts = play(game, speaker, listener, setup, keep_prompts=True)[options.trial].prompts
     parts = prompts[0] if options.role == "speaker" else prompts[1]
     if options.images is not None:
         _write_images(game, parts, options.images)

@@ -10,12 +10,12 @@ from typing import Any
 from hypothesis import strategies as st
 from PIL import Image
 
-from scene_specs.benchmarks.icca import Options, generate
+from scene_specs.benchmarks.icca import Options, Presented, generate
 from scene_specs.benchmarks.icca.game import Game, ListenerVariant, listener_variant, new_game, speaker_variant
 from scene_specs.benchmarks.icca.game_folders import table_text, write_game
 from scene_specs.benchmarks.icca.play import Setup, Trial, play
 from scene_specs.benchmarks.icca.players import factory
-from scene_specs.benchmarks.icca.prompts import Presentation, png_bytes
+from scene_specs.benchmarks.icca.prompts import png_bytes
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json, graph_of
 
 VALUES = {"color": ("red", "blue", "green"), "shape": ("cube", "sphere"), "size": ("large", "small")}
@@ -57,7 +57,7 @@ def game(number: int = 0, source: str = "clevr", difficulty: str = "hard", vary:
 def setup(variant: str | ListenerVariant = "L3", speaker: str = "S1", **setting: str | int) -> Setup:
     """Settings of a game."""
     listener = listener_variant(variant) if isinstance(variant, str) else variant
-    return Setup(Presentation(**setting), speaker_variant(speaker), listener)  # type: ignore[arg-type]
+    return Setup(Presented.model_validate(setting), speaker_variant(speaker), listener)
 
 
 def played(one: Game, speaker: str, listener: str, settings: Setup) -> list[Trial]:

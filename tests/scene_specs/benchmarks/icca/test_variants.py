@@ -38,7 +38,6 @@ IMAGES = {
 
 
 def listener_parts(trial: Trial) -> tuple[Part, ...]:
-    assert trial.prompts is not None
     return trial.prompts[1]
 
 
@@ -57,10 +56,10 @@ def test_image_counts(name: str) -> None:
         trials = played(game(), "scripted", "learner", setup(name, form=form))
         counts = [count * each // 4 for count in IMAGES[name]]
         assert [len(pictures(listener_parts(one))) for one in trials] == counts
-        assert [one.images[1] for one in trials] == counts
+        assert [one.listener_images for one in trials] == counts
         assert [variant.images(t, form) for t in range(24)] == counts
         assert variant.most_images(form) == max(counts)
-        assert [one.images[0] for one in trials] == [each] * 24
+        assert [one.speaker_images for one in trials] == [each] * 24
 
 
 @pytest.mark.parametrize("name", LISTENERS)
@@ -82,7 +81,7 @@ def test_the_images_of_a_prompt_are_those_recorded(name: str) -> None:
     one, variant = game(), listener_variant(name)
     trials = played(one, "scripted", "learner", setup(name))
     for trial in trials:
-        expected = [one.images[k] for t in trials[: trial.number + 1] if variant.shows(t.number) for k in t.shown]
+        expected = [one.images[k] for t in trials[: trial.trial + 1] if variant.shows(t.trial) for k in t.shown]
         assert [part.files[0] for part in pictures(listener_parts(trial))] == expected
 
 
@@ -120,11 +119,10 @@ def test_the_speaker_sees_its_own_order_and_what_became_of_its_messages() -> Non
     one = game()
     trials = played(one, "scripted", "random", setup("L1"))
     for trial in trials:
-        assert trial.prompts is not None
         shown = pictures(trial.prompts[0])
         assert [part.files[0] for part in shown] == [one.images[k] for k in one.speaker_order]
         assert trial.speaker_label == "ABCD"[[part.files[0] for part in shown].index(trial.target)]
-    said = text(trials[-1].prompts[0] if trials[-1].prompts else ())
+    said = text(trials[-1].prompts[0])
     assert said.count("rightly") == sum(trial.correct for trial in trials[:-1])
     picked = [trial for trial in trials[:-1] if not trial.correct]
     names = [one.images[trial.order["ABCD".index(trial.choice)]] for trial in picked]
@@ -139,7 +137,6 @@ def test_instructions_differ_and_say_more_from_s1_to_s4() -> None:
     assert len({*says}) == 4
     assert says[2][:-1] in says[3]
     first = played(game(), "scripted", "oracle", setup("L3", "S4"))[0]
-    assert first.prompts is not None
     assert says[3] in text(first.prompts[0])
 
 
@@ -218,7 +215,7 @@ def test_a_variant_of_ones_own() -> None:
     mine = read_listener(json.dumps(ROW), "mine")
     assert mine == ListenerVariant("mine", True, True, False, False, (4, 5))
     trials = played(game(), "scripted", "literal", setup(mine))
-    assert [one.images[1] for one in trials] == [4] * 4 + [8] + [12] * 19
+    assert [one.listener_images for one in trials] == [4] * 4 + [8] + [12] * 19
 
 
 @pytest.mark.parametrize(
