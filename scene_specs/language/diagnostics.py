@@ -134,15 +134,10 @@ _ALLOWED = {
     "of": _NAME,
     "target": "the name of an object of this frame",
     "split": "letters, digits and _ . + -, at most 50",
-    **{
-        key: with_forms(key, names)
-        for key, names in {
-            "color": COLORS,
-            "material": (*MEWL_MATERIALS, "..."),
-            "size": SIZES,
-            "shape": (*SHAPES, *FLAT_SHAPES),
-        }.items()
-    },
+    "color": with_forms("color", COLORS),
+    "material": with_forms("material", (*MEWL_MATERIALS, "...")),
+    "size": with_forms("size", SIZES),
+    "shape": with_forms("shape", (*SHAPES, *FLAT_SHAPES)),
     "location": "[x, y] on the ground, such as [1, -0.5], or [x, y, z] of the center, such as [1, -0.5, 0.7], numbers "
     "from -10000 to 10000",
     "rotation_deg": "degrees about Z, such as 30, or three Euler angles XYZ in degrees, such as [90, 0, 45]",

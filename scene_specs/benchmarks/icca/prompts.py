@@ -115,12 +115,7 @@ def _speaker_feedback(one: PastTrial) -> str:
 
 
 def listener_prompt(
-    game: Game,
-    variant: ListenerVariant,
-    presentation: Presented,
-    trial: int,
-    past: Sequence[PastTrial],
-    message: str,
+    game: Game, variant: ListenerVariant, presentation: Presented, trial: int, past: Sequence[PastTrial], message: str
 ) -> list[Part]:
     """The instruction, earlier rounds if the variant has a history, images where it shows them, and the message."""
 

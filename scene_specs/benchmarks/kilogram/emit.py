@@ -14,7 +14,7 @@ from scene_specs.benchmarks.kilogram import Options
 from scene_specs.benchmarks.kilogram.annotations import Annotations
 from scene_specs.benchmarks.kilogram.dataset import Dataset
 from scene_specs.benchmarks.kilogram.examples import AUG, RGB, Example, subsets, whole_example
-from scene_specs.benchmarks.kilogram.figure import XY, Corners, inset
+from scene_specs.benchmarks.kilogram.figure import XY, inset
 from scene_specs.benchmarks.kilogram.games import Game
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 
@@ -35,32 +35,27 @@ def objects_of(dataset: Dataset, example: Example, condition: str, options: Opti
     """Return the seven pieces as objects, named piece-1 to piece-7."""
     colors = example.colors(condition)
     figure = dataset.figures[example.tangram]
-    if options.world == "3d":
-        return _prisms(figure.placed(SPAN), colors)
-    margin = options.margin
+    prisms, margin = options.world == "3d", options.margin
+    side, gap = (SPAN, GAP) if prisms else (options.size - 2 * margin, options.border)
     made = []
-    for piece, polygon, color in zip(PIECES, figure.placed(options.size - 2 * margin), colors, strict=True):
-        drawn = inset(polygon, options.border / 2) or polygon
-        origin, corners = _about_middle([(x + margin, y + margin) for x, y in drawn])
-        item = {"name": f"piece-{piece}", "shape": {"polygon": corners}, "color": color}
+    for piece, polygon, color in zip(PIECES, figure.placed(side), colors, strict=True):
+        drawn = inset(polygon, gap / 2) or polygon
+        origin, corners = _about_middle(_on_table(drawn) if prisms else [(x + margin, y + margin) for x, y in drawn])
+        item: dict[str, Any] = {"name": f"piece-{piece}", "shape": {"polygon": corners}, "color": color}
+        if prisms:
+            item["shape"]["height"] = THICK
+            item |= {"color": list(TABLE_RGB[color]), "material": WOOD, "size": 1.0}
         made.append({**item, "location": origin, "rotation_deg": 0})
     return made
 
 
-def _prisms(polygons: Sequence[Corners], colors: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the pieces as prisms that are upright for the camera: up in the drawing points away from it."""
+def _on_table(corners: Sequence[XY]) -> list[XY]:
+    """Return corners of a drawing on the table, upright for the camera: up in the drawing points away from it."""
     x, y, _ = EYE
     length = math.hypot(x, y)
     right, away = (-y / length, x / length), (-x / length, -y / length)
-    made = []
-    for piece, polygon, color in zip(PIECES, polygons, colors, strict=True):
-        flat = [(px - SPAN / 2, SPAN / 2 - py) for px, py in inset(polygon, GAP / 2) or polygon]
-        turned = [(px * right[0] + py * away[0], px * right[1] + py * away[1]) for px, py in flat]
-        origin, corners = _about_middle(turned)
-        shape = {"polygon": corners, "height": THICK}
-        item = {"name": f"piece-{piece}", "shape": shape, "color": list(TABLE_RGB[color]), "material": WOOD}
-        made.append({**item, "size": 1.0, "location": origin, "rotation_deg": 0})
-    return made
+    flat = [(px - SPAN / 2, SPAN / 2 - py) for px, py in corners]
+    return [(px * right[0] + py * away[0], px * right[1] + py * away[1]) for px, py in flat]
 
 
 def _about_middle(corners: Sequence[XY]) -> tuple[list[float], list[list[float]]]:

@@ -23,7 +23,7 @@ Spec = dict[str, Any]
 
 @cache
 def text(condition: str, world: str = "2d") -> str:
-    options = Options(world=world)
+    options = Options.model_validate({"world": world})
     game = next(games(DATA.of_split("dev"), options, {}, augmented=condition == "aug"))
     return json.dumps(game_spec(DATA, game, condition, options))
 
