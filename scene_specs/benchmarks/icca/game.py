@@ -129,7 +129,7 @@ class Recorded(NamedTuple):
     message: str
     clicked: str = ""
     correct: bool | None = None
-    time: str = ""
+    time: str = "0"
 
 
 @dataclass(frozen=True)

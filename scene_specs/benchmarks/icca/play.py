@@ -86,7 +86,7 @@ class Listener(Protocol):
 class Trial:
     """One trial. target: file. order: index of the image that each listener's label means. shown: index of the image
     shown under it (different in misleading trials only). answer: as returned; choice: its label, or "". speaker_images,
-    listener_images: number of images in the prompts. prompts: of speaker and listener, or ().
+    listener_images: number of images in the prompts. prompts: of speaker and listener; () if read from a file.
     """
 
     trial: int
@@ -122,27 +122,21 @@ def label_of(answer: str, labels: Sequence[str]) -> str:
     return next((label for label in labels if label.casefold() == plain), "")
 
 
-def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup, keep_prompts: bool = False) -> list[Trial]:
+def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup) -> list[Trial]:
     """Play all trials of a game. Raises SpecError for an invalid message or answer, PlayerError for a player that
     fails.
     """
     trials: list[Trial] = []
     past: list[PastTrial] = []
     for number in range(TRIALS):
-        trial, seen = _play_trial(game, speaker, listener, setup, number, tuple(past), keep_prompts)
+        trial, seen = _play_trial(game, speaker, listener, setup, number, tuple(past))
         trials.append(trial)
         past.append(seen)
     return trials
 
 
 def _play_trial(
-    game: Game,
-    speaker: Speaker,
-    listener: Listener,
-    setup: Setup,
-    number: int,
-    past: tuple[PastTrial, ...],
-    keep_prompts: bool,
+    game: Game, speaker: Speaker, listener: Listener, setup: Setup, number: int, past: tuple[PastTrial, ...]
 ) -> tuple[Trial, PastTrial]:
     presentation, target = setup.presentation, game.targets[number]
     labels = presentation.names
@@ -162,7 +156,7 @@ def _play_trial(
     picked = speaker_label_of(game, presentation, order[labels.index(choice)]) if choice else ""
     trial = Trial(
         number, game.images[target], speaker_label, message, order, shown, gold, answer, choice,
-        image_count(to_speaker), image_count(to_listener), (to_speaker, to_listener) if keep_prompts else (),
+        image_count(to_speaker), image_count(to_listener), (to_speaker, to_listener),
     )  # fmt: skip
     return trial, PastTrial(number, message, speaker_label, gold, choice, picked, shown)
 

@@ -12,7 +12,7 @@ from scene_specs.benchmarks.icca.game import Game, check_images, listener_varian
 from scene_specs.benchmarks.icca.game_folders import read_games
 from scene_specs.benchmarks.icca.play import Setup, play, player
 from scene_specs.benchmarks.icca.players import Replay, factory
-from scene_specs.benchmarks.icca.prompts import Part, as_text, image_of, png_bytes
+from scene_specs.benchmarks.icca.prompts import as_text, image_of, png_bytes
 from scene_specs.benchmarks.icca.score import (
     MEASURES,
     Played,
@@ -46,8 +46,8 @@ def play_games(options: Play) -> Series:
             for game in found:
                 if game.name not in transcripts.lines:
                     speaker, listener = (player(role, make, game, setup) for role, make in factories.items())
-                    trials = play(game, speaker, listener, setup, options.prompts)
-                    transcripts.add(game.name, [*lines_of(game, setup, names, trials)])
+                    trials = play(game, speaker, listener, setup)
+                    transcripts.add(game.name, [*lines_of(game, setup, names, trials, options.prompts)])
                 yield game
         if options.folders is not None:
             write_played(found, transcripts.lines, options.folders)
@@ -84,20 +84,16 @@ def show_prompt(options: Prompt) -> Result:
         player(role, _player_factory(role, name), game, setup)
         for role, name in (("speaker", options.speaker), ("listener", options.listener))
     )
-    prompts = play(game, speaker, listener, setup, keep_prompts=True)[options.trial].prompts
+    prompts = play(game, speaker, listener, setup)[options.trial].prompts
     parts = prompts[0] if options.role == "speaker" else prompts[1]
     if options.images is not None:
-        _write_images(game, parts, options.images)
+        create_empty_folder("--images", options.images)
+        # As a model gets them: 000.png, 001.png, ...
+        images = [png_bytes(image_of(game, part)) for part in parts if part.kind != "text"]
+        with report_write_errors(f"--images {options.images}"):
+            for number, content in enumerate(images):
+                write_atomic(options.images / f"{number:03d}.png", content, fsync=False)
     return Result([part.data() for part in parts], as_text(parts), ascii_only=False)
-
-
-def _write_images(game: Game, parts: Sequence[Part], out: Path) -> None:
-    """Write the images of a prompt as a model gets them: `000.png`, `001.png`, ..."""
-    create_empty_folder("--images", out)
-    images = [png_bytes(image_of(game, part)) for part in parts if part.kind != "text"]
-    with report_write_errors(f"--images {out}"):
-        for number, content in enumerate(images):
-            write_atomic(out / f"{number:03d}.png", content, fsync=False)
 
 
 def score_played(options: Score) -> Result:

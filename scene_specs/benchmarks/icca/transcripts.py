@@ -57,15 +57,17 @@ def header_of(setup: Setup, players: tuple[str, str]) -> dict[str, Any]:
     }
 
 
-def lines_of(game: Game, setup: Setup, players: tuple[str, str], trials: Sequence[Trial]) -> Iterator[str]:
-    """A game's lines. players: names of speaker and listener."""
+def lines_of(
+    game: Game, setup: Setup, players: tuple[str, str], trials: Sequence[Trial], prompts: bool = False
+) -> Iterator[str]:
+    """A game's lines. players: names of speaker and listener. prompts: include them."""
     labels = setup.presentation.names
     own = {"game": game.name, "images": list(game.images), "speaker_order": list(game.speaker_order)}
     yield json.dumps({"icca_transcript": FORMAT_VERSION, **own, **header_of(setup, players)}, ensure_ascii=False)
     for trial in trials:
         derived = {"repetition": trial.trial // PER_REPETITION, "names_a_label": trial.names_a_label(labels)}
         row = {key: derived[key] if key in derived else getattr(trial, key) for key in _ROW}
-        for role, prompt in zip(("speaker", "listener"), trial.prompts, strict=False):
+        for role, prompt in zip(("speaker", "listener"), trial.prompts if prompts else (), strict=False):
             row[f"{role}_prompt"] = [part.data() for part in prompt]
         yield json.dumps(row, ensure_ascii=False)
 

@@ -57,7 +57,7 @@ class Dataset:
         else:
             names = self.annotations if split == "all" else self.splits.get(split, ())
             held = {*self.val} if split == "train" else ()
-            found = {name: self.annotations[name][name in held :] for name in names}
+            found = {name: self.annotations[name][int(name in held) :] for name in names}
         return {name: found[name] for name in sorted(found) if found[name]}
 
 

@@ -67,7 +67,6 @@ def played(one: Game, speaker: str, listener: str, settings: Setup) -> list[Tria
         factory("speaker", speaker)(one, settings),
         factory("listener", listener)(one, settings),
         settings,
-        keep_prompts=True,
     )
 
 
