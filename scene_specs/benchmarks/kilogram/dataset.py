@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -19,7 +18,7 @@ from scene_specs.benchmarks.kilogram.svg import SvgError, read_svg
 from scene_specs.language.benchmark import Result
 from scene_specs.language.diagnostics import preview_json
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
-from scene_specs.language.foreign import read_text
+from scene_specs.language.foreign import parse_json, read_text
 from scene_specs.language.rng import generator
 from scene_specs.language.tables import counted
 
@@ -151,10 +150,7 @@ def read_splits(
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...], list[Diagnostic]]:
     """Read splits, with or without `val`, from the text of a file; unusable names are left out, with a diagnostic."""
     diagnostics: list[Diagnostic] = []
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise spec_error(f"not JSON: {error}", file=file) from error
+    data = parse_json(text, file)
     good = isinstance(data, dict) and all(
         isinstance(names, list) and all(isinstance(name, str) for name in names) for names in data.values()
     )
