@@ -133,13 +133,13 @@ def _json_lines(specs: Iterable[EpisodeSpec | Scene | Mapping[str, Any]]) -> Ite
         try:
             if isinstance(spec, EpisodeSpec):
                 text = spec.model_dump_json(exclude_none=True, exclude_defaults=True)
+            elif isinstance(spec, Scene):
+                text = spec.to_json()
             else:
-                plain = dict(spec) if isinstance(spec, Mapping) else spec
-                text = spec.to_json() if isinstance(spec, Scene) else json.dumps(plain)
+                text = json.dumps(dict(spec) if isinstance(spec, Mapping) else spec)
         except (TypeError, ValueError, RecursionError) as error:
-            raise spec_error(
-                f"not a spec: {error}", "a spec is a dict of JSON data", file="specs", line=number
-            ) from None
+            hint = "a spec is a dict of JSON data"
+            raise spec_error(f"not a spec: {error}", hint, file="specs", line=number) from None
         yield text.encode() + b"\n"
     if not number:
         raise spec_error("no specs given", file="specs")

@@ -58,11 +58,9 @@ class ListenerVariant:
     def __post_init__(self) -> None:
         trials = [*self.misleading_trials]
         if sorted({*trials}) != trials or not all(0 <= trial < TRIALS for trial in trials):
-            problem = f"misleading_trials: found {trials}; expected numbers from 0 to {TRIALS - 1}, ascending"
-            raise spec_error(problem)
+            raise spec_error(f"misleading_trials: found {trials}; expected numbers from 0 to {TRIALS - 1}, ascending")
         if self.shuffle and self.images_once:
-            problem = "shuffle with images_once: the listener could not know the new order; expected one of them"
-            raise spec_error(problem)
+            raise spec_error("shuffle with images_once: the listener can't know the new order; expected one of them")
         if self.images_once and not self.history:
             raise spec_error("images_once without history: no prompt after trial 0 would show the images")
 

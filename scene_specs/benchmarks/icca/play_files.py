@@ -64,10 +64,7 @@ def _player_factory(role: str, name: str) -> Callable[..., Any]:
 
 def _read_setup(options: Presented) -> Setup:
     file = options.variant_file
-    if file is None:
-        listener = listener_variant(options.variant)
-    else:
-        listener = read_listener(read_text(file), file.stem, str(file))
+    listener = read_listener(read_text(file), file.stem, str(file)) if file else listener_variant(options.variant)
     check_images(listener, options.form, options.max_images)
     return Setup(options, speaker_variant(options.speaker_variant), listener, options.seed)
 

@@ -148,12 +148,8 @@ def image_count(parts: Sequence[Part]) -> int:
 
 def as_text(parts: Sequence[Part]) -> str:
     """A prompt as text, with images in brackets."""
-    lines = []
-    for part in parts:
-        if part.kind == "text":
-            lines.append(part.text)
-        else:
-            lines.append(f"[{part.kind} {' | '.join(part.files)}]" + (f" {part.label}" if part.label else ""))
+    images = (f"[{part.kind} {' | '.join(part.files)}] {part.label}".rstrip() for part in parts)
+    lines = (part.text if part.kind == "text" else image for part, image in zip(parts, images, strict=True))
     return "\n".join(lines) + "\n"
 
 

@@ -151,10 +151,8 @@ def read_splits(
     """Read splits, with or without `val`, from the text of a file; unusable names are left out, with a diagnostic."""
     diagnostics: list[Diagnostic] = []
     data = parse_json(text, file)
-    good = isinstance(data, dict) and all(
-        isinstance(names, list) and all(isinstance(name, str) for name in names) for names in data.values()
-    )
-    if not good or not {*data} <= {*SPLITS}:
+    listed = isinstance(data, dict) and {*data} <= {*SPLITS} and all(isinstance(one, list) for one in data.values())
+    if not listed or not all(isinstance(name, str) for names in data.values() for name in names):
         problem = f"found {preview_json(data)}; expected lists of tangrams by {', '.join(SPLITS)}"
         raise spec_error(problem, file=file)
     seen: dict[str, str] = {}

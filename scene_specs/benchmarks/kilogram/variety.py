@@ -66,8 +66,7 @@ def likeness(one: Mask, others: NDArray[np.float32]) -> float:
 
 def well_formed(tangram: Tangram, mask: Mask) -> bool:
     """Return whether a figure is neither too thin nor too scattered."""
-    points = np.concatenate([np.array(polygon) for polygon in tangram.floats()])
-    width, height = points.max(axis=0) - points.min(axis=0)
+    width, height = np.ptp(np.concatenate([np.array(polygon) for polygon in tangram.floats()]), axis=0)
     filled = float(mask.sum()) / (mask.size * min(width, height) / max(width, height))
     return bool(max(width, height) <= MOST_LONG * min(width, height) and FILLED[0] <= filled <= FILLED[1])
 
