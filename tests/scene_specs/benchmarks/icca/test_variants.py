@@ -228,7 +228,7 @@ def test_a_variant_of_ones_own() -> None:
         (json.dumps({**ROW, "misleading_trials": ["4"]}), "expected numbers of trials"),
         (json.dumps({**ROW, "misleading_trials": [24]}), "from 0 to 23, ascending"),
         (json.dumps({**ROW, "misleading_trials": [5, 4]}), "ascending"),
-        (json.dumps({**ROW, "shuffle": True}), "could not know the new order"),
+        (json.dumps({**ROW, "shuffle": True}), "can't know the new order"),
         (json.dumps({**ROW, "history": False}), "no prompt after trial 0"),
     ],
 )
