@@ -128,14 +128,10 @@ class _Edge(NamedTuple):
 def _edges(constraints: Sequence[ConstraintSpec], names: Sequence[str], margin: float, axis: str) -> Iterator[_Edge]:
     """Yield the edges along `axis` (right or behind). Other checks report unknown names."""
     for index, c in enumerate(constraints):
-        subject, of = c.subject, c.of
-        if subject is None or of is None or subject == of or subject not in names or of not in names:
-            continue
-        gap = margin if c.margin is None else c.margin
-        if c.relation == axis:
-            yield _Edge(of, subject, gap, index)
-        elif c.relation == OPPOSITE[axis]:
-            yield _Edge(subject, of, gap, index)
+        ends = [name for name in (c.of, c.subject) if name is not None and name in names]
+        if len({*ends}) == 2 and c.relation in (axis, OPPOSITE[axis]):
+            low, high = ends if c.relation == axis else ends[::-1]
+            yield _Edge(low, high, margin if c.margin is None else c.margin, index)
 
 
 def _relation_diagnostics(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -> Iterator[PathDiagnostic]:
@@ -165,22 +161,14 @@ def in_words(constraint: ConstraintSpec) -> str:
 
 def _path(edges: dict[str, list[_Edge]], start: str, goal: str) -> list[_Edge] | None:
     """Return the shortest path from one name to another along edges, None if there is none."""
-    came: dict[str, _Edge | None] = {start: None}
+    paths: dict[str, list[_Edge]] = {start: []}
     queue = [start]
     for name in queue:
-        if name == goal:
-            break
         for edge in edges.get(name, ()):
-            if edge.high not in came:
-                came[edge.high] = edge
+            if edge.high not in paths:
+                paths[edge.high] = [*paths[name], edge]
                 queue.append(edge.high)
-    if goal not in came:
-        return None
-    path: list[_Edge] = []
-    while (last := came[goal]) is not None:
-        path.append(last)
-        goal = last.low
-    return path[::-1]
+    return paths.get(goal)
 
 
 def _too_long(
@@ -190,15 +178,10 @@ def _too_long(
     reach = dict.fromkeys(names, 0.0)
     last: _Edge | None = None
     # There are no cycles, so a path has fewer edges than there are names.
-    for _ in names:
-        changed = False
-        for edge in (edge for name in names for edge in edges.get(name, ())):
-            if reach[edge.low] + edge.margin > reach[edge.high]:
-                reach[edge.high] = reach[edge.low] + edge.margin
-                changed = True
-                last = edge if reach[edge.high] > room else last
-        if not changed:
-            break
+    for edge in [edge for name in names for edge in edges.get(name, ())] * len(names):
+        if reach[edge.low] + edge.margin > reach[edge.high]:
+            reach[edge.high] = reach[edge.low] + edge.margin
+            last = edge if reach[edge.high] > room else last
     if last is not None:
         need = f"objects in a row towards {axis} need {max(reach.values()):g}; the area's diagonal is {room:g}"
         path = (*at, "constraints", last.constraint)

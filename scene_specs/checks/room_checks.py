@@ -32,13 +32,11 @@ def room_diagnostics(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -
     margins: list[tuple[float, Path]] = [((free - 1) * base.axis_margin, ("objects",))]
     pixels: list[Path] = []
     for index, constraint in enumerate(frame.constraints):
-        path = ("constraints", index)
-        if constraint.min_distance is not None:
-            needs.append((min(total - 1, 1) * constraint.min_distance, (*path, "min_distance")))
-        if constraint.axis_margin is not None:
-            margins.append(((total - 1) * constraint.axis_margin, (*path, "axis_margin")))
+        for key, times, found in (("min_distance", min(total - 1, 1), needs), ("axis_margin", total - 1, margins)):
+            if (value := getattr(constraint, key)) is not None:
+                found.append((times * value, ("constraints", index, key)))
         if constraint.min_visible_pixels:
-            pixels.append((*at, *path, "min_visible_pixels"))
+            pixels.append((*at, "constraints", index, "min_visible_pixels"))
     # What the frame states replaces the margin of the stage.
     short = {place: need for need, place in (max(margins[1:] or margins), max(needs)) if need > diagonal}
     for place, need in short.items():

@@ -87,11 +87,8 @@ def task_diagnostics(task: Mapping[str, Any] | None) -> Iterator[PathDiagnostic]
     options, answer = (task or {}).get("options"), (task or {}).get("answer")
     if isinstance(options, list) and options and answer is not None and answer not in options:
         among = f"one of the {len(options)} options, {', '.join(preview_json(option) for option in options[:8])}"
-        yield unexpected(("task", "answer"), answer, among, did_you_mean(answer, filter(_is_text, options)))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+        words = [option for option in options if isinstance(option, str)]
+        yield unexpected(("task", "answer"), answer, among, did_you_mean(answer, words))
 
 
 def frame_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:

@@ -25,16 +25,10 @@ def tail(statistic: float, freedom: int) -> float:
     """
     if statistic <= 0:
         return 1.0
-    half = statistic / 2
-    if freedom % 2 == 0:
-        term = total = math.exp(-half)
-        for k in range(1, freedom // 2):
-            term *= half / k
-            total += term
-        return min(total, 1.0)
-    total = math.erfc(math.sqrt(half))
-    term = math.exp(-half) * math.sqrt(half) * 2 / math.sqrt(math.pi)
+    half, odd = statistic / 2, freedom % 2
+    total = math.erfc(math.sqrt(half)) if odd else 0.0
+    term = math.exp(-half) * math.sqrt(half) * 2 / math.sqrt(math.pi) if odd else math.exp(-half)
     for k in range(1, freedom // 2 + 1):
         total += term
-        term *= half / (k + 0.5)
+        term *= half / (k + odd / 2)
     return min(total, 1.0)

@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import islice
 from types import NoneType
 from typing import Any, NamedTuple, get_args
@@ -133,15 +134,10 @@ _ALLOWED = {
     "of": _NAME,
     "target": "the name of an object of this frame",
     "split": "letters, digits and _ . + -, at most 50",
-    **{
-        key: with_forms(key, names)
-        for key, names in {
-            "color": COLORS,
-            "material": (*MEWL_MATERIALS, "..."),
-            "size": SIZES,
-            "shape": (*SHAPES, *FLAT_SHAPES),
-        }.items()
-    },
+    "color": with_forms("color", COLORS),
+    "material": with_forms("material", (*MEWL_MATERIALS, "...")),
+    "size": with_forms("size", SIZES),
+    "shape": with_forms("shape", (*SHAPES, *FLAT_SHAPES)),
     "location": "[x, y] on the ground, such as [1, -0.5], or [x, y, z] of the center, such as [1, -0.5, 0.7], numbers "
     "from -10000 to 10000",
     "rotation_deg": "degrees about Z, such as 30, or three Euler angles XYZ in degrees, such as [90, 0, 45]",
@@ -258,7 +254,7 @@ def _at_location(
         if any(path == location and kind in _KINDS for path, kind in types):
             return (2, 0, len(details))
         lengths = any((path == location or path[:-1] == location) and kind in _LENGTHS for path, kind in types)
-        model_keys = isinstance(_value(data, location), dict)
+        model_keys = isinstance(value_at(data, location), dict)
         other_keys = sum(kind == "extra_forbidden" for _, kind in types)
         return (1 if lengths and not model_keys else 0, other_keys, len(details))
 
@@ -267,14 +263,18 @@ def _at_location(
         return [_diagnostic(path, detail, model) for path, detail in best]
     kinds = dict.fromkeys(_KINDS.get(d["type"], "") for details in branches.values() for _, d in details)
     allowed = _by_field(location, " or ".join(kind for kind in kinds if kind))
-    found = _value(data, location)
+    found = value_at(data, location)
     return [unexpected(location, found, allowed, value_hint(location, "float_type", found))]
 
 
-def _value(data: Any, path: Path) -> Any:
+def value_at(value: Any, path: Path) -> Any:
+    """Return the part of parsed JSON at a path, None if there is none."""
     for step in path:
-        data = data[step]
-    return data
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
 
 
 def _field(path: Path) -> str:
@@ -308,12 +308,8 @@ def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Pat
         words = _words(context.get("expected", ""))
         hint = did_you_mean(found, [word for word in words if isinstance(word, str)])
         return unexpected(path, found, ", ".join(map(preview_json, words)), hint)
-    return unexpected(
-        path,
-        found,
-        _allowed(path, kind, context),
-        value_hint(path, kind, found, keys_at(model, path, str(detail["loc"]))),
-    )
+    hint = value_hint(path, kind, found, keys_at(model, path, str(detail["loc"])))
+    return unexpected(path, found, _allowed(path, kind, context), hint)
 
 
 def _words(expected: str) -> list[str | int]:
@@ -363,10 +359,8 @@ def value_hint(path: Path, kind: str, found: Any, keys: Sequence[str] = ()) -> s
     if field == "color" and isinstance(found, str) and re.fullmatch("#[0-9a-fA-F]{6}", found):
         return f"write {list(bytes.fromhex(found[1:]))}"
     if kind in ("float_type", "int_type") and isinstance(found, str):
-        try:
+        with suppress(ValueError):
             return f"write {float(found):g} without quotes"
-        except ValueError:
-            return ""
     return ""
 
 

@@ -79,9 +79,8 @@ class Plugin:
             return Path(found()) if self.noun in _SUFFIXES else found
         except Exception as error:  # importing runs other people's code
             where = f"{self.module}:{self.attribute}".rstrip(":")
-            problem = (
-                f"{_singular(self.noun)} {self.name!r}{f' of {self.owner}' if self.owner else ''}: can't import {where}"
-            )
+            owner = f" of {self.owner}" if self.owner else ""
+            problem = f"{_singular(self.noun)} {self.name!r}{owner}: can't import {where}"
             raise PluginError(f"{problem}: {type(error).__name__}: {error}") from error
 
 
@@ -148,11 +147,10 @@ def _listed(noun: str) -> Iterator[Plugin]:
 
 def _files(package: str) -> list[Path]:
     """Return the public files and folders of a package, sorted; its parents are imported, itself is not."""
-    try:
-        spec = util.find_spec(package)
-    except (ImportError, ValueError):
-        spec = None
-    folders = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
+    folders: list[Path] = []
+    with suppress(ImportError, ValueError):
+        if (spec := util.find_spec(package)) is not None:
+            folders = [Path(place) for place in spec.submodule_search_locations or ()]
     return sorted(path for folder in folders for path in folder.iterdir() if path.name[0] not in "_.")
 
 

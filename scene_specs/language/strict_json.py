@@ -21,6 +21,7 @@ Step = str | int
 Path = tuple[Step, ...]
 
 _SPACE = re.compile(r"[ \t\n\r]*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NotStrictJson(DioramaError):
@@ -70,7 +71,7 @@ def decode(text: str, start: int = 0) -> tuple[Any, int]:
     if brackets > MAX_DEPTH and _deeper(value, MAX_DEPTH):
         raise NotStrictJson("too deep")
     # JSON can escape a lone surrogate, which cannot be encoded as UTF-8 later.
-    if text.find("\\u", start, end) >= 0 and _has_surrogate(value):
+    if text.find("\\u", start, end) >= 0 and _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
         raise NotStrictJson("surrogate")
     return value, end
 
@@ -89,11 +90,3 @@ def _deeper(value: Any, limit: int) -> bool:
         if not level:
             return False
     return True
-
-
-def _has_surrogate(value: Any) -> bool:
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return True
-    return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO
 
@@ -36,7 +36,8 @@ def atomic_writer(out: Path | None) -> Iterator[IO[str]]:
     try:
         if out.is_dir():
             raise UsageError(f"--out {out}: is a folder; name a file")
-        with _open_atomic(out) as stream:
+        target = nullcontext(out) if is_stream(out) else atomic_path(out.resolve())
+        with target as path, path.open("w", encoding="utf-8", newline="\n") as stream:
             try:
                 yield stream
             except BaseException as error:
@@ -46,16 +47,6 @@ def atomic_writer(out: Path | None) -> Iterator[IO[str]]:
         if error is raised or isinstance(error, BrokenPipeError):
             raise
         raise unwritable(f"--out {out}", error) from error
-
-
-@contextmanager
-def _open_atomic(out: Path) -> Iterator[IO[str]]:
-    if is_stream(out):
-        with out.open("w", encoding="utf-8", newline="\n") as stream:
-            yield stream
-    else:
-        with atomic_path(out.resolve()) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
-            yield stream
 
 
 def create_empty_folder(option: str, out: Path) -> None:

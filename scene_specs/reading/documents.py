@@ -10,13 +10,14 @@ import glob
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from scene_specs.language.diagnostics import did_you_mean, preview_json
-from scene_specs.language.errors import Diagnostic
+from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from scene_specs.language.foreign import read_foreign
 from scene_specs.language.strict_json import NotStrictJson, decode, skip_space
 from scene_specs.reading.located_json import LocatedJson, scan
@@ -46,11 +47,10 @@ class SpecFile:
 
     def state(self) -> tuple[int, int] | None:
         """Return size in bytes and modification time, which differ after a write; None for a file that is gone."""
-        try:
+        with suppress(OSError):
             found = self.path.stat()
-        except OSError:
-            return None
-        return (found.st_size, found.st_mtime_ns)
+            return (found.st_size, found.st_mtime_ns)
+        return None
 
 
 class Document(NamedTuple):
@@ -106,52 +106,44 @@ def find_files(names: Sequence[str], stdin: Spool) -> tuple[list[SpecFile], list
     diagnostics: list[Diagnostic] = []
     for name in names:
         try:
-            found, problem = _of_name(name, stdin)
+            for file in _of_name(name, stdin):
+                files.setdefault(file.path.resolve(), file)
+        except SpecError as error:
+            diagnostics += error.diagnostics
         except (OSError, ValueError) as error:
-            found, problem = [], _problem(name, f"can't be read: {_reason(error)}")
-        for file in found:
-            files.setdefault(file.path.resolve(), file)
-        if problem:
-            diagnostics.append(problem)
+            diagnostics.append(Diagnostic.of(f"can't be read: {_reason(error)}", file=_printable(name)))
     if not names:
-        diagnostics.append(_problem("", "no spec files named", "name .json or .jsonl files, folders, or -"))
+        diagnostics.append(Diagnostic.of("no spec files named", "name .json or .jsonl files, folders, or -"))
     return list(files.values()), diagnostics
 
 
-def _problem(name: str, problem: str, hint: str = "") -> Diagnostic:
-    return Diagnostic.of(problem, hint, file=_printable(name))
-
-
-def _of_name(name: str, stdin: Spool) -> tuple[list[SpecFile], Diagnostic | None]:
+def _of_name(name: str, stdin: Spool) -> list[SpecFile]:
+    """Return the files behind a name. Raises SpecError if there are none."""
     if name == STDIN:
-        return [stdin.file()], None
+        return [stdin.file()]
     path = Path(name)
+    problem, hint = "no such file", ""
     if path.is_dir():
         inside = sorted(p for suffix in SUFFIXES for p in path.rglob(f"*{suffix}") if p.is_file())
-        files = [SpecFile(_printable(str(p)), p, p.suffix == ".jsonl") for p in inside]
-        return files, None if files else _problem(name, "a folder without .json or .jsonl files")
-    if path.is_file():
-        if path.suffix not in SUFFIXES:
-            problem = f"not a spec file by its name; found {preview_json(path.suffix)}, allowed: .json, .jsonl"
-            return [], _problem(name, problem, "other text can be piped into -")
-        return [SpecFile(_printable(name), path, path.suffix == ".jsonl")], None
-    if path.exists():
-        return [], _problem(name, "not a file", "a pipe can be given as -")
-    if glob.has_magic(name):
-        return _of_glob(name, stdin)
-    siblings = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
-    return [], _problem(name, "no such file", did_you_mean(path.name, siblings))
-
-
-def _of_glob(pattern: str, stdin: Spool) -> tuple[list[SpecFile], Diagnostic | None]:
-    """Return the files that match a pattern that the shell did not expand."""
-    files: list[SpecFile] = []
-    for match in sorted(glob.glob(pattern, recursive=True)):  # noqa: PTH207 - Path.glob takes no absolute pattern
-        found, problem = _of_name(match, stdin)
-        if problem:
-            return [], problem
-        files += found
-    return files, None if files else _problem(pattern, "no file matches")
+        if inside:
+            return [SpecFile(_printable(str(p)), p, p.suffix == ".jsonl") for p in inside]
+        problem = "a folder without .json or .jsonl files"
+    elif path.is_file():
+        if path.suffix in SUFFIXES:
+            return [SpecFile(_printable(name), path, path.suffix == ".jsonl")]
+        problem = f"not a spec file by its name; found {preview_json(path.suffix)}, allowed: .json, .jsonl"
+        hint = "other text can be piped into -"
+    elif path.exists():
+        problem, hint = "not a file", "a pipe can be given as -"
+    elif glob.has_magic(name):
+        # The shell did not expand it.
+        matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
+        if matches:
+            return [file for match in matches for file in _of_name(match, stdin)]
+        problem = "no file matches"
+    elif path.parent.is_dir():
+        hint = did_you_mean(path.name, sorted(p.name for p in path.parent.iterdir()))
+    raise spec_error(problem, hint, file=_printable(name))
 
 
 def _printable(name: str) -> str:

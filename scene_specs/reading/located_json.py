@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
@@ -14,6 +15,12 @@ from scene_specs.language.strict_json import MAX_DEPTH, NotStrictJson, Path, par
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _WORDS = {"true": True, "false": False, "null": None}
 _NOT_JSON = re.compile(r"-?(?:NaN|Infinity|inf|nan)|None|True|False|undefined|'|//|/\*|#")
+_ADVICE = {
+    **dict.fromkeys(("//", "/*", "#"), "JSON has no comments"),
+    "'": "JSON takes double quotes",
+    **{word.title(): f"write {word}" for word in ("true", "false")},
+    "None": "write null",
+}
 
 
 @dataclass
@@ -90,12 +97,10 @@ class _Reader:
         first = self.text[at : at + 1]
         if len(path) >= MAX_DEPTH and first in ("{", "["):
             self.stop(at, path[:3], f"nested more than {MAX_DEPTH} deep")
-        if first == "{":
-            return self.object(at, path)
-        if first == "[":
-            return self.array(at, path)
-        if first == '"':
-            return self.string(at, path)
+        readers: dict[str, Callable[[int, Path], tuple[Any, int]]]
+        readers = {"{": self.object, "[": self.array, '"': self.string}
+        if first in readers:
+            return readers[first](at, path)
         for word, constant in _WORDS.items():
             if self.text.startswith(word, at):
                 return constant, at + len(word)
@@ -111,7 +116,7 @@ class _Reader:
         if found.lstrip("-").lower() in ("nan", "infinity", "inf"):
             self.note(at, path, f"found {found}; allowed: a finite number")
             return 0, at + len(found)
-        self.stop(at, path, f"not JSON: found {self.found(at)} where a value should be", _advice(found))
+        self.stop(at, path, f"not JSON: found {self.found(at)} where a value should be", _ADVICE.get(found, ""))
         raise AssertionError
 
     def found(self, at: int) -> str:
@@ -164,7 +169,7 @@ class _Reader:
         while True:
             if not self.text.startswith('"', at):
                 found = _NOT_JSON.match(self.text, at)
-                advice = _advice(found.group() if found else "") or 'keys stand in double quotes: "key": value'
+                advice = _ADVICE.get(found.group() if found else "", 'keys stand in double quotes: "key": value')
                 self.stop(at, path, f"not JSON: found {self.found(at)} where a key should be", advice)
             key_at = at
             key, at = self.string(at, path)
@@ -191,11 +196,3 @@ class _Reader:
         if self.text.startswith(closing, after):
             self.stop(at, path, f"not JSON: a comma before '{closing}'", "leave the last comma out")
         return after
-
-
-def _advice(found: str) -> str:
-    if found in ("//", "/*", "#"):
-        return "JSON has no comments"
-    if found == "'":
-        return "JSON takes double quotes"
-    return {"None": "write null", "True": "write true", "False": "write false"}.get(found, "")

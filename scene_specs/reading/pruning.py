@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, key_meant, keys_at
+from scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, key_meant, keys_at, value_at
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.strict_json import Path
 
@@ -61,7 +61,7 @@ def _mend(rest: Any, path: Path, broken: list[Path]) -> None:
     at = max((k for k, step in enumerate(path) if isinstance(step, str)), default=0)
     if at + 2 == len(path) and path[at] in _ITEMS and "constraints" not in path[:at]:
         at += 1
-    holder, key, known = _at(rest, path[:at]), path[at], keys_at(EpisodeSpec, path[:at])
+    holder, key, known = value_at(rest, path[:at]), path[at], keys_at(EpisodeSpec, path[:at])
     broken.append(path[: at + 1])
     if isinstance(holder, list) and isinstance(key, int) and key < len(holder):
         holder[key] = {"name": f"x{key}"} if path[at - 1] in _NAMED else {}
@@ -99,16 +99,7 @@ def _follows(found: PathDiagnostic, broken: Path, value: dict[str, Any]) -> bool
     if inside == ["random_objects"]:
         return path == (*holder, "count")
     # A reference may mean an object whose name can't be read.
-    found_name, named = _at(value, path), _at(value, broken)
+    found_name, named = value_at(value, path), value_at(value, broken)
     refers = path[-1] in ("target", "subject", "of") or path[-2:-1] == ("objects",)
     unclear = len(broken) == 3 or found_name in (named if isinstance(named, list) else [named])
     return broken[2] == "objects" and refers and unclear
-
-
-def _at(value: Any, path: Path) -> Any:
-    for step in path:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return value

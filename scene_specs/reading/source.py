@@ -100,7 +100,7 @@ class SpecSource:
             if self._states.get(file.name, file.state()) != file.state():
                 raise spec_error("the file was changed after it was checked", "start again", file=file.name)
             for document in documents(file):
-                episode, found = _read(document, _nothing if self._checked else self._all)
+                episode, found = _read(document, (lambda _: ()) if self._checked else self._all)
                 if found or not isinstance(document, Document):
                     raise SpecError(found)
                 yield Item(document.file, document.line, episode)
@@ -119,10 +119,6 @@ class SpecSource:
         self.close()
 
 
-def _nothing(_: EpisodeSpec | Scene) -> tuple[PathDiagnostic, ...]:
-    return ()
-
-
 def parse_episode(text: str, file: str = "") -> Any:
     """Read a JSON text as an EpisodeSpec or a Scene. Raises SpecError with all diagnostics."""
     episode, diagnostics = _read(document_of(text, file), diagnostics_of)
@@ -137,13 +133,13 @@ def _json_lines(specs: Iterable[EpisodeSpec | Scene | Mapping[str, Any]]) -> Ite
         try:
             if isinstance(spec, EpisodeSpec):
                 text = spec.model_dump_json(exclude_none=True, exclude_defaults=True)
+            elif isinstance(spec, Scene):
+                text = spec.to_json()
             else:
-                plain = dict(spec) if isinstance(spec, Mapping) else spec
-                text = spec.to_json() if isinstance(spec, Scene) else json.dumps(plain)
+                text = json.dumps(dict(spec) if isinstance(spec, Mapping) else spec)
         except (TypeError, ValueError, RecursionError) as error:
-            raise spec_error(
-                f"not a spec: {error}", "a spec is a dict of JSON data", file="specs", line=number
-            ) from None
+            hint = "a spec is a dict of JSON data"
+            raise spec_error(f"not a spec: {error}", hint, file="specs", line=number) from None
         yield text.encode() + b"\n"
     if not number:
         raise spec_error("no specs given", file="specs")
@@ -193,7 +189,10 @@ def _read(document: Document | Diagnostic, check: Check) -> tuple[Any, list[Diag
 
 def _validate(value: Any, text: str, check: Check) -> tuple[Any, list[PathDiagnostic]]:
     """Validate a parsed value and its text as a model; return the model, or None and the diagnostics."""
-    if not isinstance(value, dict) or ("version" not in value and _foreign(value)):
+    # Scene files of CLEVR and MEWL have these keys.
+    if not isinstance(value, dict) or (
+        "version" not in value and ("scenes" in value or {"objects", "directions"} <= value.keys())
+    ):
         return None, [_no_episode(value)]
     model: type[EpisodeSpec | Scene]
     if "$schema" in value and "scene_version" not in value:
@@ -217,11 +216,6 @@ def _validate(value: Any, text: str, check: Check) -> tuple[Any, list[PathDiagno
         rest = diagnostics_of_rest(value, diagnostics, check) if model is EpisodeSpec else []
         return None, diagnostics + rest
     return episode, [*odd, *check(episode)]
-
-
-def _foreign(value: dict[str, Any]) -> bool:
-    """Return whether this looks like a scene file of CLEVR or MEWL."""
-    return "scenes" in value or ("objects" in value and "directions" in value)
 
 
 def _no_episode(value: Any) -> PathDiagnostic:

@@ -11,11 +11,10 @@ from render.episode.make_record import make_record
 from render.model.profiles import settings_for
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.icca.generate import context_spec
 from scene_specs.benchmarks.icca.transcripts import lines_of
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
-from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
+from tests.scene_specs.benchmarks.icca.pieces import context_spec, game, played, setup, write
 from tools.__main__ import main as run_tool
 
 

@@ -10,6 +10,7 @@ from pydantic import model_validator
 from scene_specs.language.benchmark import Command, First, Report, Seed, StoreCommand, argument, option
 
 _FORM = "Four separate images, or one image with two by two."
+LABELS = {"letters": ("A", "B", "C", "D"), "positions": ("top left", "top right", "bottom left", "bottom right")}
 
 
 class Options(Command):
@@ -50,7 +51,7 @@ class Games(StoreCommand, run="make_games:make_games", writes=()):
 
 
 class Presented(Command):
-    """What players see."""
+    """What players see. seed: also of the listener's orders."""
 
     speaker_variant: str = option("S1", "Instructions of speakers.", metavar="S1-S4")
     variant: str = option("L3", "What listeners see.", metavar="L1-L7")
@@ -65,6 +66,11 @@ class Presented(Command):
         if self.variant_file is not None and "variant" in self.model_fields_set:
             raise ValueError("give --variant or --variant-file, not both")
         return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The four labels."""
+        return LABELS[self.labels]
 
 
 class Play(Presented, run="play_files:play_games", writes=()):

@@ -11,10 +11,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from scene_specs.benchmarks.icca import Variants
@@ -27,14 +26,10 @@ from scene_specs.language.rng import generator
 TRIALS = 24
 REPETITIONS = 6
 PER_REPETITION = 4
-LABELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"letters": ("A", "B", "C", "D"), "positions": ("top left", "top right", "bottom left", "bottom right")}
-)
 # <context>_<game>, as in the names of published folders.
 GAME_ID = re.compile(r"[0-9]{1,6}_[A-Za-z0-9_-]{1,60}")
 Order = tuple[int, ...]
 _Target = TypeVar("_Target", int, str)
-_Variant = TypeVar("_Variant", "SpeakerVariant", "ListenerVariant")
 
 
 @dataclass(frozen=True)
@@ -63,11 +58,9 @@ class ListenerVariant:
     def __post_init__(self) -> None:
         trials = [*self.misleading_trials]
         if sorted({*trials}) != trials or not all(0 <= trial < TRIALS for trial in trials):
-            problem = f"misleading_trials: found {trials}; expected numbers from 0 to {TRIALS - 1}, ascending"
-            raise spec_error(problem)
+            raise spec_error(f"misleading_trials: found {trials}; expected numbers from 0 to {TRIALS - 1}, ascending")
         if self.shuffle and self.images_once:
-            problem = "shuffle with images_once: the listener could not know the new order; expected one of them"
-            raise spec_error(problem)
+            raise spec_error("shuffle with images_once: the listener can't know the new order; expected one of them")
         if self.images_once and not self.history:
             raise spec_error("images_once without history: no prompt after trial 0 would show the images")
 
@@ -94,36 +87,26 @@ def check_images(variant: ListenerVariant, form: str, most: int | None) -> None:
         raise spec_error(problem, "use a variant with fewer images, or collages")
 
 
-@lru_cache(maxsize=2)
-def _rows(role: str) -> dict[str, dict[str, Any]]:
-    text = (resources.files("scene_specs.benchmarks.icca") / "variants.json").read_text("utf-8")
-    return dict(json.loads(text)[role])
+def _listener(name: str, row: Mapping[str, Any]) -> ListenerVariant:
+    return ListenerVariant(name, **{**row, "misleading_trials": tuple(row["misleading_trials"])})
 
 
-def speaker_variants() -> tuple[SpeakerVariant, ...]:
-    """S1 to S4."""
-    return tuple(SpeakerVariant(name, **row) for name, row in _rows("speaker").items())
-
-
-def listener_variants() -> tuple[ListenerVariant, ...]:
-    """L1 to L7."""
-    return tuple(_listener(name, row) for name, row in _rows("listener").items())
+_TABLE = json.loads((resources.files("scene_specs.benchmarks.icca") / "variants.json").read_text("utf-8"))
+# S1 to S4, and L1 to L7.
+SPEAKER_VARIANTS = {name: SpeakerVariant(name, **row) for name, row in _TABLE["speaker"].items()}
+LISTENER_VARIANTS = {name: _listener(name, row) for name, row in _TABLE["listener"].items()}
 
 
 def speaker_variant(name: str) -> SpeakerVariant:
     """A speaker variant by name. Raises SpecError."""
-    return _named("speaker", name, speaker_variants())
+    check_choice("speaker variant", name, SPEAKER_VARIANTS)
+    return SPEAKER_VARIANTS[name]
 
 
 def listener_variant(name: str) -> ListenerVariant:
     """A listener variant by name. Raises SpecError."""
-    return _named("listener", name, listener_variants())
-
-
-def _named(role: str, name: str, variants: Sequence[_Variant]) -> _Variant:
-    found = {variant.name: variant for variant in variants}
-    check_choice(f"{role} variant", name, found)
-    return found[name]
+    check_choice("listener variant", name, LISTENER_VARIANTS)
+    return LISTENER_VARIANTS[name]
 
 
 def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:
@@ -138,17 +121,13 @@ def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:
     return _listener(name, row)
 
 
-def _listener(name: str, row: Mapping[str, Any]) -> ListenerVariant:
-    return ListenerVariant(name, **{**row, "misleading_trials": tuple(row["misleading_trials"])})
-
-
 class Recorded(NamedTuple):
     """A recorded trial. clicked: target, distr0, distr1, distr2, or "" without an answer."""
 
     message: str
     clicked: str = ""
     correct: bool | None = None
-    time: str = ""
+    time: str = "0"
 
 
 @dataclass(frozen=True)
@@ -259,14 +238,13 @@ def list_variants(options: Variants) -> Result:
     """The result of `render-specs icca variants`."""
     listeners = [
         {**asdict(one), "images": [one.images(trial, options.form) for trial in range(TRIALS)]}
-        for one in listener_variants()
+        for one in LISTENER_VARIANTS.values()
     ]
-    lines = [f"{speaker.name}  {speaker.instruction}: {speaker.says}" for speaker in speaker_variants()]
+    speakers = [asdict(one) for one in SPEAKER_VARIANTS.values()]
+    lines = [f"{one['name']}  {one['instruction']}: {one['says']}" for one in speakers]
     for one in listeners:
         settings = ", ".join(f"{key} {one[key]}" for key in ("history", "images_once", "shuffle", "mask"))
         counts = one["images"]
         lines.append(f"{one['name']}  {settings}, misleading_trials {list(one['misleading_trials'])}")
         lines.append(f"    images per prompt: {counts[0]} in trial 0, {counts[19]} in 19, {counts[23]} in 23")
-    return Result(
-        {"speaker": [asdict(one) for one in speaker_variants()], "listener": listeners}, "\n".join(lines) + "\n"
-    )
+    return Result({"speaker": speakers, "listener": listeners}, "\n".join(lines) + "\n")

@@ -177,33 +177,22 @@ def _graphs(folder: Path, images: Sequence[str]) -> tuple[SceneGraph, ...]:
     return graphs
 
 
-def table_text(game: Game, trials: Sequence[Mapping[str, str]] = ()) -> str:
-    """The CSV table of a game. trials: msg, clickedObj and correct of each; () leaves these cells empty."""
+def table_text(game: Game, trials: Sequence[Recorded] = ()) -> str:
+    """The CSV table of a game; without trials, their cells are empty."""
     stream = io.StringIO(newline="")
-    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
-    writer.writeheader()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
     for number, target in enumerate(game.target_images):
-        trial = trials[number] if trials else {}
-        message = trial.get("msg", "")
-        writer.writerow(
-            {
-                "gameid": game.name.partition("_")[2],
-                "trialNum": number,
-                "repNum": number // PER_REPETITION,
-                "targetImg": target,
-                "context_id": game.context,
-                "msg": message,
-                "uttLength": len(message.split()),
-                "iterationName": game.iteration or "diorama",
-                "time": trial.get("time", "0"),
-                "clickedObj": trial.get("clickedObj", ""),
-                "correct": trial.get("correct", ""),
-            }
-        )
+        trial = trials[number] if trials else Recorded("")
+        words, correct = len(trial.message.split()), "" if trial.correct is None else trial.correct
+        writer.writerow((
+            game.name.partition("_")[2], number, number // PER_REPETITION, target, game.context, trial.message, words,
+            game.iteration or "diorama", trial.time, trial.clicked, correct,
+        ))  # fmt: skip
     return stream.getvalue()
 
 
-def transcript_rows(game: Game, transcript: Transcript) -> list[dict[str, str]]:
+def transcript_rows(game: Game, transcript: Transcript) -> list[Recorded]:
     """A transcript for `table_text`. distr0 to distr2 are the other images in the order of their names; an invalid
     answer has no clickedObj, and is wrong.
     """
@@ -214,7 +203,7 @@ def transcript_rows(game: Game, transcript: Transcript) -> list[dict[str, str]]:
             image = transcript.images[trial.order[transcript.labels.index(trial.choice)]]
             others = [one for one in game.images if one != trial.target]
             clicked = "target" if image == trial.target else f"distr{others.index(image)}"
-        rows.append({"msg": trial.message, "clickedObj": clicked, "correct": str(trial.correct)})
+        rows.append(Recorded(trial.message, clicked, trial.correct))
     return rows
 
 

@@ -7,7 +7,7 @@ part of its own. Easy: four tangrams, each with a part of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
@@ -16,7 +16,6 @@ import numpy as np
 
 from scene_specs.benchmarks.icca import Options
 from scene_specs.benchmarks.icca.difficulty import (
-    DIFFICULTIES,
     LEVELS,
     SIZE,
     builders_for,
@@ -27,12 +26,13 @@ from scene_specs.benchmarks.icca.difficulty import (
 from scene_specs.benchmarks.icca.image_sources import SOURCES, frame_spec
 from scene_specs.benchmarks.icca.referring_expressions import full_brevity, incremental, length, text_of
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of, others_of
+from scene_specs.benchmarks.kilogram import Options as KilogramOptions
 from scene_specs.benchmarks.kilogram.annotations import Annotation
 from scene_specs.benchmarks.kilogram.dataset import own_dataset
-from scene_specs.benchmarks.kilogram.emit import Look, objects_of
-from scene_specs.benchmarks.kilogram.examples import COLORS, Example
+from scene_specs.benchmarks.kilogram.emit import objects_of
+from scene_specs.benchmarks.kilogram.examples import Example
 from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import check_choice, spec_error
+from scene_specs.language.errors import spec_error
 from scene_specs.language.rng import generator, pick, sample, shuffled
 
 IMAGES: tuple[str, ...] = tuple(f"image-{k}" for k in range(SIZE))
@@ -40,59 +40,63 @@ MAX_CONTEXTS = 10**6
 TANGRAM = "tangram"
 _ATTEMPTS = 5000
 _TANGRAM_ATTEMPTS = 1000
-_LOOK = Look(size=224, border=2.0, margin=12.0)
+_LOOK = KilogramOptions(size=224, border=2.0, margin=12.0)
 _HIDDEN = "black"
 _MIN_PARTS: Mapping[str, int] = {"easy": 3, "medium": SIZE + 1, "hard": SIZE}
 
 
 def generate(options: Options) -> Series:
-    """Contexts by the options of `render-specs icca`."""
-    specs = context_specs(
-        options.contexts, options.difficulty, options.source, options.vary or "", options.seed, options.first
-    )
+    """Contexts by the options of `render-specs icca`. Raises SpecError for options that contradict each other."""
+    first, last = options.first, options.first + options.contexts - 1
+    if last >= MAX_CONTEXTS:
+        raise spec_error(f"found contexts {first} to {last}; contexts are numbered from 0 to {MAX_CONTEXTS - 1}")
+    allowed = _vary(options.source)
+    if options.vary not in (None, *allowed):
+        found = f"contexts of {options.source} can't differ in {options.vary!r}"
+        raise spec_error(f"{found}; allowed: {', '.join(allowed)}")
+    specs = (context_spec(number, options) for number in range(first, last + 1))
     return Series(specs, options.contexts, "contexts")
 
 
-def context_specs(
-    count: int, difficulty: str, source: str, vary: str = "", seed: int = 0, first: int = 0
-) -> Iterator[dict[str, Any]]:
-    """Contexts first ... first + count - 1 as JSON data that EpisodeSpec takes; see `context_spec`."""
-    if first < 0 or count < 0 or first + count > MAX_CONTEXTS:
-        found = f"found contexts {first} to {first + count - 1}"
-        raise spec_error(f"{found}; contexts are numbered from 0 to {MAX_CONTEXTS - 1}")
-    for number in range(first, first + count):
-        yield context_spec(number, difficulty, source, vary, seed)
+def _vary(source: str) -> tuple[str, ...]:
+    """What images of a source can differ in, the default first."""
+    return ("parts",) if source == TANGRAM else SOURCES[source].vary
 
 
-def context_spec(number: int, difficulty: str, source: str, vary: str = "", seed: int = 0) -> dict[str, Any]:
-    """Context `number` of a source and level as JSON data of a spec: four frames, their truth, their descriptions.
+def context_spec(number: int, options: Options) -> dict[str, Any]:
+    """Context `number` as JSON data of a spec: four frames, their truth, their descriptions.
 
-    vary: what the images differ in, `attributes`, `relations` or `parts` [default: the source's first]. Id:
-    `icca/<source>/<difficulty>/<6 digits>`; of relations `icca/<source>-relations/...`. Raises SpecError for arguments
-    out of range.
+    Id: `icca/<source>/<difficulty>/<6 digits>`; of relations `icca/<source>-relations/...`.
     """
-    _check(number, difficulty, source, vary, seed)
+    source, difficulty, seed = options.source, options.difficulty, options.seed
+    usual = _vary(source)[0]
+    vary = options.vary or usual
+    identity = f"icca/{source if vary == usual else f'{source}-{vary}'}/{difficulty}/{number:06d}"
     if source == TANGRAM:
-        identity = f"icca/{source}/{difficulty}/{number:06d}"
-        graphs, stage, frames = tangram_context(difficulty, identity, seed)
-        return _context(identity, seed, stage, frames, graphs, [source, difficulty, "parts", number])
-    own = SOURCES[source]
-    vary = vary or own.vary[0]
-    name = source if vary == own.vary[0] else f"{source}-{vary}"
-    identity = f"icca/{name}/{difficulty}/{number:06d}"
-    graphs = draw_graphs(source, difficulty, vary, identity, seed)
-    frames = [frame_spec(source, graph, identity, seed, image) for graph, image in zip(graphs, IMAGES, strict=True)]
-    return _context(identity, seed, {"stage": own.stage}, frames, graphs, [source, difficulty, vary, number])
-
-
-def _check(number: int, difficulty: str, source: str, vary: str, seed: int) -> None:
-    check_choice("source", source, (*SOURCES, TANGRAM))
-    check_choice("difficulty", difficulty, DIFFICULTIES)
-    if not (0 <= number < MAX_CONTEXTS and 0 <= seed < 2**63):
-        raise spec_error(f"found number {number} and seed {seed}; allowed: from 0, below {MAX_CONTEXTS} and 2^63")
-    allowed = ("parts",) if source == TANGRAM else SOURCES[source].vary
-    if vary and vary not in allowed:
-        raise spec_error(f"contexts of {source} can't differ in {vary!r}; allowed: {', '.join(allowed)}")
+        stage: dict[str, Any] = {"stage": "tangram", "canvas": [_LOOK.size, _LOOK.size]}
+        graphs, frames = tangram_context(difficulty, identity, seed)
+    else:
+        stage = {"stage": SOURCES[source].stage}
+        graphs = draw_graphs(source, difficulty, vary, identity, seed)
+        frames = [frame_spec(source, graph, identity, seed, image) for graph, image in zip(graphs, IMAGES, strict=True)]
+    for frame, graph in zip(frames, graphs, strict=True):
+        frame["truth"] = {**frame.get("truth", {}), "picture": graph.data()}
+    return {
+        "version": 1,
+        "id": identity,
+        "seed": seed,
+        **stage,
+        "frames": frames,
+        "task": {
+            "benchmark": "icca",
+            "name": difficulty,
+            "source": source,
+            "vary": vary,
+            "number": number,
+            "options": [*IMAGES],
+            **measured_truth(graphs),
+        },
+    }
 
 
 def draw_graphs(source: str, difficulty: str, vary: str, identity: str, seed: int) -> list[SceneGraph]:
@@ -113,32 +117,6 @@ def draw_graphs(source: str, difficulty: str, vary: str, identity: str, seed: in
     raise RuntimeError(f"context {identity}, seed {seed}: none of {_ATTEMPTS} attempts was {difficulty}")
 
 
-def _context(
-    identity: str, seed: int, stage: Mapping[str, Any], frames: Sequence[dict[str, Any]],
-    graphs: Sequence[SceneGraph], facts: Sequence[Any]
-) -> dict[str, Any]:  # fmt: skip
-    """The complete spec. facts: source, difficulty, vary, number."""
-    source, difficulty, vary, number = facts
-    for frame, graph in zip(frames, graphs, strict=True):
-        frame["truth"] = {**frame.get("truth", {}), "picture": graph.data()}
-    return {
-        "version": 1,
-        "id": identity,
-        "seed": seed,
-        **stage,
-        "frames": list(frames),
-        "task": {
-            "benchmark": "icca",
-            "name": difficulty,
-            "source": source,
-            "vary": vary,
-            "number": number,
-            "options": [frame["name"] for frame in frames],
-            **measured_truth(graphs),
-        },
-    }
-
-
 def measured_truth(graphs: Sequence[SceneGraph]) -> dict[str, Any]:
     """The measured part of a context's `task`.
 
@@ -152,11 +130,10 @@ def measured_truth(graphs: Sequence[SceneGraph]) -> dict[str, Any]:
     descriptions = []
     for k, graph in enumerate(graphs):
         others = others_of(graphs, k)
-        expressions = {"full_brevity": full_brevity(graph, others), "incremental": incremental(graph, others)}
-        described: dict[str, Any] = {
-            name: {"text": text_of(expression), "length": length(expression), "says": expression.data()}
-            for name, expression in expressions.items()
-        }
+        described: dict[str, Any] = {}
+        for name, describe in (("full_brevity", full_brevity), ("incremental", incremental)):
+            says = describe(graph, others)
+            described[name] = {"text": text_of(says), "length": length(says), "says": says.data()}
         descriptions.append({**described, "single": list(found.single[k])})
     pairs = [f"{a}-{b}" for a, b in combinations(range(SIZE), 2)]
     differences = dict(zip(pairs, found.differences, strict=True))
@@ -174,15 +151,13 @@ def _annotations(min_parts: int) -> tuple[Annotation, ...]:
     return tuple(item for name in sorted(rows) for item in rows[name] if item.parts >= min_parts)
 
 
-def tangram_context(
-    difficulty: str, identity: str, seed: int
-) -> tuple[list[SceneGraph], dict[str, Any], list[dict[str, Any]]]:
-    """Scene graphs, stage keys of the spec, and frames of a tangram context."""
+def tangram_context(difficulty: str, identity: str, seed: int) -> tuple[list[SceneGraph], list[dict[str, Any]]]:
+    """Scene graphs and frames of a tangram context."""
     rng = generator(seed, identity, "tangrams")
     shown = shuffled(rng, _four_tangrams(rng) if difficulty == "easy" else _one_tangram(difficulty, rng))
     graphs = [_graph_of_parts(names) for _, names in shown]
     frames = [_tangram_frame(item, names, name) for (item, names), name in zip(shown, IMAGES, strict=True)]
-    return graphs, {"stage": "tangram", "canvas": [_LOOK.size, _LOOK.size]}, frames
+    return graphs, frames
 
 
 def _graph_of_parts(names: Sequence[str]) -> SceneGraph:
@@ -216,12 +191,9 @@ def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> d
     """Part j of the annotation has color j in all images; parts that are not in `names` are black."""
     parts = tuple(item.groups().items())
     example = Example(item, parts, tuple(range(len(parts))))
-    color = {
-        piece: COLORS[j] if name in names else _HIDDEN for j, (name, pieces) in enumerate(parts) for piece in pieces
-    }
     objects = objects_of(own_dataset(), example, "part+color", _LOOK)
-    for piece, spec in enumerate(objects, start=1):
-        spec["color"] = color[piece]
+    for piece in (piece for name, pieces in parts if name not in names for piece in pieces):
+        objects[piece - 1]["color"] = _HIDDEN
     part_data = [{"name": name, "pieces": list(pieces)} for name, pieces in parts]
     truth = {"tangram": item.tangram, "annotation": item.number, "whole": item.whole, "parts": part_data}
     return {"name": frame_name, "antialias": True, "objects": objects, "truth": truth}

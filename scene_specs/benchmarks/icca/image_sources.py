@@ -22,10 +22,8 @@ _STAR = {
     ],
     "height": _STAR_HEIGHT,
 }
-# Word of a description -> value in a spec, where they differ.
-_SPEC_SHAPES: Mapping[str, Any] = {"star": _STAR}
-# A weaker emission would look dark beside lit objects.
-_SPEC_MATERIALS: Mapping[str, Any] = {"glowing": {"name": "emission", "strength": 2.0}}
+# Word of a description -> value in a spec, where they differ. A weaker emission would look dark beside lit objects.
+_SPEC_VALUES: Mapping[str, Any] = {"star": _STAR, "glowing": {"name": "emission", "strength": 2.0}}
 _FOLDERS: Mapping[str, str] = {
     "bench": "benches", "boat": "boats", "car": "cars", "chair": "chairs", "couch": "couches", "lamp": "lighting",
     "plane": "planes", "table": "tables",
@@ -104,7 +102,11 @@ def frame_spec(source: str, graph: SceneGraph, context: str, seed: int, name: st
     Without relations, the objects' places are drawn independently for each image and carry no information.
     """
     frame: dict[str, Any] = {"name": name, **SOURCES[source].frame}
-    frame["objects"] = _quadrant_objects(graph, context, seed, name) if source == "shapenet" else _free_objects(graph)
+    if source == "shapenet":
+        frame["objects"] = _quadrant_objects(graph, context, seed, name)
+    else:
+        values = ({key: _SPEC_VALUES.get(word, word) for key, word in item} for item in graph.objects)
+        frame["objects"] = [{"name": f"thing-{k}", **item} for k, item in enumerate(values)]
     constraints = _constraints(graph)
     if source == "clevr":
         constraints += [
@@ -114,17 +116,6 @@ def frame_spec(source: str, graph: SceneGraph, context: str, seed: int, name: st
     if constraints:
         frame["constraints"] = constraints
     return frame
-
-
-def _free_objects(graph: SceneGraph) -> list[dict[str, Any]]:
-    objects = []
-    for k, attributes in enumerate(graph.objects):
-        item: dict[str, Any] = {"name": f"thing-{k}", **dict(attributes)}
-        item["shape"] = _SPEC_SHAPES.get(item["shape"], item["shape"])
-        if "material" in item:
-            item["material"] = _SPEC_MATERIALS.get(item["material"], item["material"])
-        objects.append(item)
-    return objects
 
 
 def _quadrant_objects(graph: SceneGraph, context: str, seed: int, name: str) -> list[dict[str, Any]]:
@@ -167,17 +158,17 @@ def attributes_of(source: str, item: Mapping[str, Any]) -> dict[str, str]:
     """
     found = {}
     for name, known in SOURCES[source].values.items():
-        value = _category(item["shape"]) if name == "category" else _word(name, item.get(name))
+        value = _category(item["shape"]) if name == "category" else _word(item.get(name))
         if value not in known:
             raise ValueError(f"object {item['name']!r}: found {name} {value!r}; expected one of {', '.join(known)}")
         found[name] = value
     return found
 
 
-def _word(name: str, value: Any) -> str:
+def _word(value: Any) -> str:
     if isinstance(value, Mapping):
         value = "polygon" if "polygon" in value else value.get("name")
-    return {("shape", "polygon"): "star", ("material", "emission"): "glowing"}.get((name, str(value)), str(value))
+    return {"polygon": "star", "emission": "glowing"}.get(str(value), str(value))
 
 
 def _category(shape: object) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, ListenerVariant, Order, SpeakerVariant
+from scene_specs.benchmarks.icca import Presented
+from scene_specs.benchmarks.icca.game import TRIALS, Game, ListenerVariant, Order, SpeakerVariant
 from scene_specs.benchmarks.icca.prompts import (
     Part,
     PastTrial,
-    Presentation,
     image_count,
     listener_prompt,
     speaker_label_of,
@@ -38,7 +38,7 @@ class PlayerError(DioramaError):
 class Setup:
     """The settings of a game. seed: of players that draw."""
 
-    presentation: Presentation
+    presentation: Presented
     speaker: SpeakerVariant
     listener: ListenerVariant
     seed: int = 0
@@ -85,26 +85,22 @@ class Listener(Protocol):
 @dataclass(frozen=True)
 class Trial:
     """One trial. target: file. order: index of the image that each listener's label means. shown: index of the image
-    shown under it (different in misleading trials only). answer: as returned; choice: its label, or "". images: number
-    of images in the two prompts.
+    shown under it (different in misleading trials only). answer: as returned; choice: its label, or "". speaker_images,
+    listener_images: number of images in the prompts. prompts: of speaker and listener; () if read from a file.
     """
 
-    number: int
+    trial: int
     target: str
     speaker_label: str
-    listener_label: str
     message: str
-    answer: str
-    choice: str
     order: Order
     shown: Order
-    images: tuple[int, int]
-    prompts: tuple[tuple[Part, ...], tuple[Part, ...]] | None = None
-
-    @property
-    def repetition(self) -> int:
-        """From 0 to 5."""
-        return self.number // PER_REPETITION
+    listener_label: str
+    answer: str
+    choice: str
+    speaker_images: int
+    listener_images: int
+    prompts: tuple[tuple[Part, ...], ...] = ()
 
     @property
     def correct(self) -> bool:
@@ -126,27 +122,21 @@ def label_of(answer: str, labels: Sequence[str]) -> str:
     return next((label for label in labels if label.casefold() == plain), "")
 
 
-def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup, keep_prompts: bool = False) -> list[Trial]:
+def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup) -> list[Trial]:
     """Play all trials of a game. Raises SpecError for an invalid message or answer, PlayerError for a player that
     fails.
     """
     trials: list[Trial] = []
     past: list[PastTrial] = []
     for number in range(TRIALS):
-        trial, seen = _play_trial(game, speaker, listener, setup, number, tuple(past), keep_prompts)
+        trial, seen = _play_trial(game, speaker, listener, setup, number, tuple(past))
         trials.append(trial)
         past.append(seen)
     return trials
 
 
 def _play_trial(
-    game: Game,
-    speaker: Speaker,
-    listener: Listener,
-    setup: Setup,
-    number: int,
-    past: tuple[PastTrial, ...],
-    keep_prompts: bool,
+    game: Game, speaker: Speaker, listener: Listener, setup: Setup, number: int, past: tuple[PastTrial, ...]
 ) -> tuple[Trial, PastTrial]:
     presentation, target = setup.presentation, game.targets[number]
     labels = presentation.names
@@ -165,8 +155,8 @@ def _play_trial(
     gold = labels[order.index(target)]
     picked = speaker_label_of(game, presentation, order[labels.index(choice)]) if choice else ""
     trial = Trial(
-        number, game.images[target], speaker_label, gold, message, answer, choice, order, shown,
-        (image_count(to_speaker), image_count(to_listener)), (to_speaker, to_listener) if keep_prompts else None,
+        number, game.images[target], speaker_label, message, order, shown, gold, answer, choice,
+        image_count(to_speaker), image_count(to_listener), (to_speaker, to_listener),
     )  # fmt: skip
     return trial, PastTrial(number, message, speaker_label, gold, choice, picked, shown)
 

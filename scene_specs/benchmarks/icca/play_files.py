@@ -12,7 +12,7 @@ from scene_specs.benchmarks.icca.game import Game, check_images, listener_varian
 from scene_specs.benchmarks.icca.game_folders import read_games
 from scene_specs.benchmarks.icca.play import Setup, play, player
 from scene_specs.benchmarks.icca.players import Replay, factory
-from scene_specs.benchmarks.icca.prompts import Part, Presentation, as_text, image_of, png_bytes
+from scene_specs.benchmarks.icca.prompts import as_text, image_of, png_bytes
 from scene_specs.benchmarks.icca.score import (
     MEASURES,
     Played,
@@ -46,8 +46,8 @@ def play_games(options: Play) -> Series:
             for game in found:
                 if game.name not in transcripts.lines:
                     speaker, listener = (player(role, make, game, setup) for role, make in factories.items())
-                    trials = play(game, speaker, listener, setup, options.prompts)
-                    transcripts.add(game.name, [*lines_of(game, setup, names, trials)])
+                    trials = play(game, speaker, listener, setup)
+                    transcripts.add(game.name, [*lines_of(game, setup, names, trials, options.prompts)])
                 yield game
         if options.folders is not None:
             write_played(found, transcripts.lines, options.folders)
@@ -64,13 +64,9 @@ def _player_factory(role: str, name: str) -> Callable[..., Any]:
 
 def _read_setup(options: Presented) -> Setup:
     file = options.variant_file
-    if file is None:
-        listener = listener_variant(options.variant)
-    else:
-        listener = read_listener(read_text(file), file.stem, str(file))
+    listener = read_listener(read_text(file), file.stem, str(file)) if file else listener_variant(options.variant)
     check_images(listener, options.form, options.max_images)
-    presentation = Presentation(options.labels, options.form, options.seed)
-    return Setup(presentation, speaker_variant(options.speaker_variant), listener, options.seed)
+    return Setup(options, speaker_variant(options.speaker_variant), listener, options.seed)
 
 
 def show_prompt(options: Prompt) -> Result:
@@ -85,20 +81,16 @@ def show_prompt(options: Prompt) -> Result:
         player(role, _player_factory(role, name), game, setup)
         for role, name in (("speaker", options.speaker), ("listener", options.listener))
     )
-    prompts = play(game, speaker, listener, setup, keep_prompts=True)[options.trial].prompts or ((), ())
+    prompts = play(game, speaker, listener, setup)[options.trial].prompts
     parts = prompts[0] if options.role == "speaker" else prompts[1]
     if options.images is not None:
-        _write_images(game, parts, options.images)
+        create_empty_folder("--images", options.images)
+        # As a model gets them: 000.png, 001.png, ...
+        images = [png_bytes(image_of(game, part)) for part in parts if part.kind != "text"]
+        with report_write_errors(f"--images {options.images}"):
+            for number, content in enumerate(images):
+                write_atomic(options.images / f"{number:03d}.png", content, fsync=False)
     return Result([part.data() for part in parts], as_text(parts), ascii_only=False)
-
-
-def _write_images(game: Game, parts: Sequence[Part], out: Path) -> None:
-    """Write the images of a prompt as a model gets them: `000.png`, `001.png`, ..."""
-    create_empty_folder("--images", out)
-    images = [png_bytes(image_of(game, part)) for part in parts if part.kind != "text"]
-    with report_write_errors(f"--images {out}"):
-        for number, content in enumerate(images):
-            write_atomic(out / f"{number:03d}.png", content, fsync=False)
 
 
 def score_played(options: Score) -> Result:

@@ -10,7 +10,8 @@ from typing import Any
 
 from PIL import Image
 
-from scene_specs.benchmarks.icca.game import LABELS, Game, ListenerVariant, Order, SpeakerVariant
+from scene_specs.benchmarks.icca import LABELS, Presented
+from scene_specs.benchmarks.icca.game import Game, ListenerVariant, Order, SpeakerVariant
 from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import read_foreign
 
@@ -70,38 +71,20 @@ class PastTrial:
         return self.choice == self.listener_label
 
 
-@dataclass(frozen=True)
-class Presentation:
-    """How images are shown. labels: `letters` or `positions`. form: `separate` or `collage`. seed: of the listener's
-    orders.
-    """
-
-    labels: str = "letters"
-    form: str = "separate"
-    seed: int = 0
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The four labels."""
-        return LABELS[self.labels]
-
-    @property
-    def collage_rules(self) -> str:
-        """The sentence that explains the labels of a collage; "" for separate images."""
-        if self.form != COLLAGE:
-            return ""
-        if self.labels == "positions":
-            return _COLLAGE.format(places="a label says where in it a picture is")
-        return _COLLAGE.format(
-            places=", ".join(f"{a} is {b}" for a, b in zip(self.names, LABELS["positions"], strict=True))
-        )
+def _collage_rules(presentation: Presented) -> str:
+    """The sentence that explains the labels of a collage; "" for separate images."""
+    if presentation.form != COLLAGE:
+        return ""
+    places = ", ".join(f"{a} is {b}" for a, b in zip(presentation.names, LABELS["positions"], strict=True))
+    by_place = presentation.labels == "positions"
+    return _COLLAGE.format(places="a label says where in it a picture is" if by_place else places)
 
 
 def _text(text: str) -> Part:
     return Part("text", text)
 
 
-def image_parts(game: Game, order: Order, presentation: Presentation, mask: bool = False) -> list[Part]:
+def image_parts(game: Game, order: Order, presentation: Presented, mask: bool = False) -> list[Part]:
     """The four images as parts. Masked parts name no file, so nothing distinguishes them."""
     files = [MASK if mask else game.images[k] for k in order]
     if presentation.form == COLLAGE:
@@ -111,10 +94,10 @@ def image_parts(game: Game, order: Order, presentation: Presentation, mask: bool
 
 
 def speaker_prompt(
-    game: Game, variant: SpeakerVariant, presentation: Presentation, trial: int, past: Sequence[PastTrial], label: str
+    game: Game, variant: SpeakerVariant, presentation: Presented, trial: int, past: Sequence[PastTrial], label: str
 ) -> list[Part]:
     """The instruction, the four images once, earlier messages with their answers, and the label of the target."""
-    rules = _RULES + _SPEAKER + presentation.collage_rules + variant.says + " " + _LABELS.format(words=WORDS)
+    rules = _RULES + _SPEAKER + _collage_rules(presentation) + variant.says + " " + _LABELS.format(words=WORDS)
     parts = [_text(rules.strip()), *image_parts(game, game.speaker_order, presentation)]
     for one in past:
         parts.append(_text(f"Round {one.trial + 1}. The target is {one.speaker_label}."))
@@ -132,12 +115,7 @@ def _speaker_feedback(one: PastTrial) -> str:
 
 
 def listener_prompt(
-    game: Game,
-    variant: ListenerVariant,
-    presentation: Presentation,
-    trial: int,
-    past: Sequence[PastTrial],
-    message: str,
+    game: Game, variant: ListenerVariant, presentation: Presented, trial: int, past: Sequence[PastTrial], message: str
 ) -> list[Part]:
     """The instruction, earlier rounds if the variant has a history, images where it shows them, and the message."""
 
@@ -146,7 +124,7 @@ def listener_prompt(
         return [_text(title), *images, _text(f"Which picture is meant by this message: {message}")]
 
     names = ", ".join(presentation.names)
-    rules = _RULES + _LISTENER.format(labels=names) + presentation.collage_rules + (_MASKED if variant.mask else "")
+    rules = _RULES + _LISTENER.format(labels=names) + _collage_rules(presentation) + (_MASKED if variant.mask else "")
     parts = [_text(rules.strip())]
     for one in past if variant.history else ():
         parts += round_parts(one.trial, f"Round {one.trial + 1}.", one.shown, one.message)
@@ -170,16 +148,12 @@ def image_count(parts: Sequence[Part]) -> int:
 
 def as_text(parts: Sequence[Part]) -> str:
     """A prompt as text, with images in brackets."""
-    lines = []
-    for part in parts:
-        if part.kind == "text":
-            lines.append(part.text)
-        else:
-            lines.append(f"[{part.kind} {' | '.join(part.files)}]" + (f" {part.label}" if part.label else ""))
+    images = (f"[{part.kind} {' | '.join(part.files)}] {part.label}".rstrip() for part in parts)
+    lines = (part.text if part.kind == "text" else image for part, image in zip(parts, images, strict=True))
     return "\n".join(lines) + "\n"
 
 
-def speaker_label_of(game: Game, presentation: Presentation, image: int) -> str:
+def speaker_label_of(game: Game, presentation: Presented, image: int) -> str:
     """The speaker's label of an image."""
     return presentation.names[game.speaker_order.index(image)]
 

@@ -37,8 +37,6 @@ _FUNCTION = frozenset(_FUNCTION_WORDS.split())
 _IRREGULAR = (("can't", "can not"), ("cannot", "can not"), ("won't", "will not"), ("shan't", "shall not"))
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*|'(?:s|re|ve|ll|d|m)\b", re.UNICODE)
 
-COMPUTATIONS: tuple[str, ...] = ("definition", "published")
-WORDS: tuple[str, ...] = ("content", "all")
 MEASURES: tuple[str, ...] = ("accuracy", "words", "wnd", "wnr")
 RESAMPLES = 2000
 LEVEL = 0.95
@@ -124,17 +122,14 @@ class Row:
 
 
 def scores(
-    played: Iterable[Played], computation: str = "definition", words: str = "content", seed: int = 0,
-    resamples: int = RESAMPLES
-) -> list[Row]:  # fmt: skip
+    played: Iterable[Played], computation: str = "definition", words: str = "content", seed: int = 0
+) -> list[Row]:
     """All measures of all groups. Games have equal weights.
 
     Intervals are 95 % percentile intervals over games drawn with replacement; groups of equal size use the same draws.
     words: the words that WND and WNR count, `content` or `all`; message length counts all. Raises SpecError where a
     group contains a game twice.
     """
-    if computation not in COMPUTATIONS or words not in WORDS:
-        raise spec_error(f"found {computation!r}, {words!r}; allowed: {', '.join((*COMPUTATIONS, *WORDS))}")
     groups: dict[str, dict[str, Played]] = {}
     for one in played:
         games = groups.setdefault(one.group, {})
@@ -150,7 +145,7 @@ def scores(
             values = values[~np.isnan(values).any(axis=1)]
             if not len(values):
                 continue
-            low, high = _interval(values, generator(seed, "icca", "bootstrap"), resamples)
+            low, high = _interval(values, generator(seed, "icca", "bootstrap"))
             first = 1 + REPETITIONS - values.shape[1]
             rows += [
                 Row(group, measure, first + k, len(values), float(values[:, k].mean()), float(low[k]), float(high[k]))
@@ -165,37 +160,31 @@ def _values(one: Played, measure: str, computation: str, words: str) -> list[flo
         return _block_means([float("nan") if answer is None else float(answer) for answer in one.correct])
     if measure == "words":
         return _block_means([len(message.split()) for message in one.messages])
-    return _changes(one, measure, computation == "published", words)
-
-
-def _block_means(values: Sequence[float]) -> list[float]:
-    return [sum(values[k : k + PER_REPETITION]) / PER_REPETITION for k in range(0, TRIALS, PER_REPETITION)]
-
-
-def _changes(one: Played, measure: str, published: bool, words: str) -> list[float]:
+    published = computation == "published"
     split = content_words if words == "content" else plain_words
     by_target: dict[str, list[list[str]]] = {}
     for target, message in zip(one.targets, one.messages, strict=True):
         by_target.setdefault(target, []).append(split(message))
     found = []
     for k in range(REPETITIONS - 1):
-        values: list[float] = []
-        for messages in by_target.values():
-            earlier, later = messages[k], messages[k + 1]
-            distance = novelty(earlier, later, published)
-            values.append(distance if measure == "wnd" else rate(distance, earlier, later, published))
+        pairs = [(messages[k], messages[k + 1]) for messages in by_target.values()]
+        values: list[float] = [novelty(earlier, later, published) for earlier, later in pairs]
+        if measure == "wnr":
+            values = [rate(int(wnd), *pair, published) for wnd, pair in zip(values, pairs, strict=True)]
         found.append(sum(values) / len(values))
     return found
 
 
-def _interval(
-    values: NDArray[np.float64], rng: np.random.Generator, resamples: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Percentile interval of the mean over games, for each column. values: (games, columns)."""
-    chosen = rng.integers(len(values), size=(resamples, len(values)))
-    means = values[chosen].mean(axis=1)
+def _block_means(values: Sequence[float]) -> list[float]:
+    return [sum(values[k : k + PER_REPETITION]) / PER_REPETITION for k in range(0, TRIALS, PER_REPETITION)]
+
+
+def _interval(values: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Percentile interval of the mean over games, (2, columns). values: (games, columns)."""
+    chosen = rng.integers(len(values), size=(RESAMPLES, len(values)))
     edge = (1 - LEVEL) / 2
-    return np.quantile(means, edge, axis=0), np.quantile(means, 1 - edge, axis=0)
+    interval: NDArray[np.float64] = np.quantile(values[chosen].mean(axis=1), (edge, 1 - edge), axis=0)
+    return interval
 
 
 def table(rows: Sequence[Row]) -> str:

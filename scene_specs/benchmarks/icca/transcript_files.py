@@ -123,19 +123,15 @@ def _read_finished(
         if end == len(data):
             raise
         found = _games_of(data[:end].decode(errors="replace"), out, games, setup, players) if end else {}
-        _save_cut(out, data[end:])
+        aside = out.with_name(f"{out.name}.cut")
+        with report_write_errors(str(aside)):
+            aside.write_bytes(data[end:])
+        _log.warning("%s: its last game was cut short, and is played again; its incomplete lines are in %s", out, aside)
         os.ftruncate(file.fileno(), end)
         return found
     if not text.endswith("\n"):
         file.write(b"\n")
     return found
-
-
-def _save_cut(out: Path, data: bytes) -> None:
-    aside = out.with_name(f"{out.name}.cut")
-    with report_write_errors(str(aside)):
-        aside.write_bytes(data)
-    _log.warning("%s: its last game was cut short, and is played again; its incomplete lines are in %s", out, aside)
 
 
 def complete_length(data: bytes) -> int:

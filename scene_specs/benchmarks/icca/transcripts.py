@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from itertools import chain, count
+from dataclasses import asdict, fields
+from io import StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +26,10 @@ _MAX_ROWS = 1000
 _END = '{"icca_transcript": 0}'
 _PLAYERS: tuple[str, ...] = ("speaker", "listener", "speaker_variant", "listener_variant")
 _GAME_KEYS = frozenset({"icca_transcript", "game", "images", "labels"})
+_ROW: tuple[str, ...] = (
+    "trial", "repetition", "target", "speaker_label", "message", "names_a_label", "order", "shown", "listener_label",
+    "answer", "choice", "correct", "speaker_images", "listener_images",
+)  # fmt: skip
 
 
 class Transcript(NamedTuple):
@@ -52,29 +57,17 @@ def header_of(setup: Setup, players: tuple[str, str]) -> dict[str, Any]:
     }
 
 
-def lines_of(game: Game, setup: Setup, players: tuple[str, str], trials: Sequence[Trial]) -> Iterator[str]:
-    """A game's lines. players: names of speaker and listener."""
+def lines_of(
+    game: Game, setup: Setup, players: tuple[str, str], trials: Sequence[Trial], prompts: bool = False
+) -> Iterator[str]:
+    """A game's lines. players: names of speaker and listener. prompts: include them."""
     labels = setup.presentation.names
     own = {"game": game.name, "images": list(game.images), "speaker_order": list(game.speaker_order)}
     yield json.dumps({"icca_transcript": FORMAT_VERSION, **own, **header_of(setup, players)}, ensure_ascii=False)
     for trial in trials:
-        row: dict[str, Any] = {
-            "trial": trial.number,
-            "repetition": trial.repetition,
-            "target": trial.target,
-            "speaker_label": trial.speaker_label,
-            "message": trial.message,
-            "names_a_label": trial.names_a_label(labels),
-            "order": list(trial.order),
-            "shown": list(trial.shown),
-            "listener_label": trial.listener_label,
-            "answer": trial.answer,
-            "choice": trial.choice,
-            "correct": trial.correct,
-            "speaker_images": trial.images[0],
-            "listener_images": trial.images[1],
-        }
-        for role, prompt in zip(("speaker", "listener"), trial.prompts or (), strict=False):
+        derived = {"repetition": trial.trial // PER_REPETITION, "names_a_label": trial.names_a_label(labels)}
+        row = {key: derived[key] if key in derived else getattr(trial, key) for key in _ROW}
+        for role, prompt in zip(("speaker", "listener"), trial.prompts if prompts else (), strict=False):
             row[f"{role}_prompt"] = [part.data() for part in prompt]
         yield json.dumps(row, ensure_ascii=False)
 
@@ -90,7 +83,8 @@ def transcripts_of(text: str, file: str = "") -> list[Transcript]:
     found: list[Transcript] = []
     # The number of a header's line, the header, and its trials; the last element ends the last game.
     game: tuple[int, dict[str, Any], list[dict[str, Any]]] | None = None
-    for number, line in chain(_lines(text), [(0, _END)]):
+    # Not splitlines(): JSON strings may contain other separators, such as U+2028.
+    for number, line in chain(enumerate(StringIO(text, newline="\n"), start=1), [(0, _END)]):
         if len(diagnostics) >= _MAX_DIAGNOSTICS:
             break
         if not line.strip():
@@ -114,17 +108,6 @@ def transcripts_of(text: str, file: str = "") -> list[Transcript]:
     if diagnostics:
         raise SpecError(sorted(diagnostics, key=lambda diagnostic: diagnostic.line))
     return found
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Number and text of each line. Not splitlines(): JSON strings may contain other separators, such as U+2028."""
-    start = 0
-    for number in count(1):
-        end = text.find("\n", start)
-        yield number, text[start:] if end < 0 else text[start:end]
-        if end < 0:
-            return
-        start = end + 1
 
 
 def _is_set_of_texts(value: object, count: int) -> bool:
@@ -153,11 +136,8 @@ def _transcript(header: Mapping[str, Any], body: Sequence[Mapping[str, Any]], fi
             text = f"game {name!r}, trial {number}: {problem}"
             diagnostics.append(Diagnostic(file, line + 1 + number, "", "", text))
             continue
-        trials.append(
-            Trial(number, row["target"], row["speaker_label"], row["listener_label"], row["message"], row["answer"],
-                  row["choice"], tuple(row["order"]), tuple(row["shown"]),
-                  (row["speaker_images"], row["listener_images"]))
-        )  # fmt: skip
+        values = {field.name: row[field.name] for field in fields(Trial) if field.name in _ROW}
+        trials.append(Trial(**{**values, "order": tuple(row["order"]), "shown": tuple(row["shown"])}))
     if not diagnostics and (problem := unequal_repetition([trial.target for trial in trials], images)):
         diagnostics.append(Diagnostic(file, line, "", "", f"game {name!r}, {problem}"))
     if diagnostics:

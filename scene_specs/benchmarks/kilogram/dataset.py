@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from pathlib import Path
 from types import MappingProxyType
 
@@ -18,7 +18,7 @@ from scene_specs.benchmarks.kilogram.svg import SvgError, read_svg
 from scene_specs.language.benchmark import Result
 from scene_specs.language.diagnostics import preview_json
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
-from scene_specs.language.foreign import read_text
+from scene_specs.language.foreign import parse_json, read_text
 from scene_specs.language.rng import generator
 from scene_specs.language.tables import counted
 
@@ -49,19 +49,14 @@ class Dataset:
     def of_split(self, split: str) -> Annotations:
         """Return tangram -> annotations of a split or of `all`, without tangrams that have none.
 
-        Validation has the first annotation of its tangrams; training has the others. Raises SpecError.
+        Validation has the first annotation of its tangrams; training has the others.
         """
-        if split not in (*SPLITS, "all"):
-            raise spec_error(f"found split {preview_json(split)}; allowed: {', '.join((*SPLITS, 'all'))}")
-        held = {*self.val}
-        if split == "all":
-            found = dict(self.annotations)
-        elif split == "val":
+        if split == "val":
             found = {name: self.annotations[name][:1] for name in self.val}
         else:
-            found = {name: self.annotations[name] for name in self.splits.get(split, ())}
-            if split == "train":
-                found = {name: items[1:] if name in held else items for name, items in found.items()}
+            names = self.annotations if split == "all" else self.splits.get(split, ())
+            held = {*self.val} if split == "train" else ()
+            found = {name: self.annotations[name][int(name in held) :] for name in names}
         return {name: found[name] for name in sorted(found) if found[name]}
 
 
@@ -73,13 +68,8 @@ def _order(names: Iterable[str], seed: int, purpose: str) -> list[str]:
 def drawn_splits(names: Sequence[str], shares: Mapping[str, int], seed: int) -> dict[str, tuple[str, ...]]:
     """Draw disjoint splits in these proportions."""
     order, total = _order(names, seed, "split"), sum(shares.values())
-    made, start, sofar = {}, 0, 0
-    for split, share in shares.items():
-        sofar += share
-        end = round(len(order) * sofar / total)
-        made[split] = tuple(sorted(order[start:end]))
-        start = end
-    return made
+    ends = [round(len(order) * part / total) for part in accumulate(shares.values(), initial=0)]
+    return {split: tuple(sorted(order[start:end])) for split, (start, end) in zip(shares, pairwise(ends), strict=True)}
 
 
 def drawn_validation(
@@ -160,14 +150,9 @@ def read_splits(
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...], list[Diagnostic]]:
     """Read splits, with or without `val`, from the text of a file; unusable names are left out, with a diagnostic."""
     diagnostics: list[Diagnostic] = []
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise spec_error(f"not JSON: {error}", file=file) from error
-    good = isinstance(data, dict) and all(
-        isinstance(names, list) and all(isinstance(name, str) for name in names) for names in data.values()
-    )
-    if not good or not {*data} <= {*SPLITS}:
+    data = parse_json(text, file)
+    listed = isinstance(data, dict) and {*data} <= {*SPLITS} and all(isinstance(one, list) for one in data.values())
+    if not listed or not all(isinstance(name, str) for names in data.values() for name in names):
         problem = f"found {preview_json(data)}; expected lists of tangrams by {', '.join(SPLITS)}"
         raise spec_error(problem, file=file)
     seen: dict[str, str] = {}
@@ -195,11 +180,9 @@ def read_splits(
 
 def check_drawings(options: Drawings) -> Result:
     """The result of `render-specs kilogram drawings`."""
-    measured: Sequence[Measured]
-    diagnostics: Sequence[Diagnostic]
     if options.annotations:
         dataset = read_dataset(options.folder, options.annotations, options.splits)
-        measured, diagnostics = dataset.measured, dataset.diagnostics
+        measured, diagnostics = [*dataset.measured], [*dataset.diagnostics]
     else:
         _, measured, diagnostics = read_drawings(options.folder)
     # null for values that can't be measured: JSON has no NaN.

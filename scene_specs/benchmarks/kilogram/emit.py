@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from scene_specs.benchmarks.kilogram import Options
 from scene_specs.benchmarks.kilogram.annotations import Annotations
 from scene_specs.benchmarks.kilogram.dataset import Dataset
 from scene_specs.benchmarks.kilogram.examples import AUG, RGB, Example, subsets, whole_example
-from scene_specs.benchmarks.kilogram.figure import XY, Corners, inset
+from scene_specs.benchmarks.kilogram.figure import XY, inset
 from scene_specs.benchmarks.kilogram.games import Game
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 
@@ -31,51 +31,31 @@ WOOD = {"blend": "materials/wood.blend", "group": "Wood"}
 TABLE_RGB: Mapping[str, tuple[int, int, int]] = MappingProxyType({**RGB, "black": (38, 35, 33)})
 
 
-@dataclass(frozen=True)
-class Look:
-    """How images are drawn. world: 2d, or 3d, which ignores the other fields.
-
-    size: of the image. border: white line between pieces. margin: white space around the figure; all in pixels.
-    antialias: whether edges are blended.
-    """
-
-    size: int = 224
-    border: float = 1.0
-    margin: float = 0.0
-    antialias: bool = True
-    world: str = "2d"
-
-
-def objects_of(dataset: Dataset, example: Example, condition: str, look: Look) -> list[dict[str, Any]]:
+def objects_of(dataset: Dataset, example: Example, condition: str, options: Options) -> list[dict[str, Any]]:
     """Return the seven pieces as objects, named piece-1 to piece-7."""
     colors = example.colors(condition)
     figure = dataset.figures[example.tangram]
-    if look.world == "3d":
-        return _prisms(figure.placed(SPAN), colors)
-    inner = look.size - 2 * look.margin
+    prisms, margin = options.world == "3d", options.margin
+    side, gap = (SPAN, GAP) if prisms else (options.size - 2 * margin, options.border)
     made = []
-    for piece, polygon, color in zip(PIECES, figure.placed(inner), colors, strict=True):
-        drawn = inset(polygon, look.border / 2) or polygon
-        origin, corners = _about_middle([(x + look.margin, y + look.margin) for x, y in drawn])
-        item = {"name": f"piece-{piece}", "shape": {"polygon": corners}, "color": color}
+    for piece, polygon, color in zip(PIECES, figure.placed(side), colors, strict=True):
+        drawn = inset(polygon, gap / 2) or polygon
+        origin, corners = _about_middle(_on_table(drawn) if prisms else [(x + margin, y + margin) for x, y in drawn])
+        item: dict[str, Any] = {"name": f"piece-{piece}", "shape": {"polygon": corners}, "color": color}
+        if prisms:
+            item["shape"]["height"] = THICK
+            item |= {"color": list(TABLE_RGB[color]), "material": WOOD, "size": 1.0}
         made.append({**item, "location": origin, "rotation_deg": 0})
     return made
 
 
-def _prisms(polygons: Sequence[Corners], colors: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the pieces as prisms that are upright for the camera: up in the drawing points away from it."""
+def _on_table(corners: Sequence[XY]) -> list[XY]:
+    """Return corners of a drawing on the table, upright for the camera: up in the drawing points away from it."""
     x, y, _ = EYE
     length = math.hypot(x, y)
     right, away = (-y / length, x / length), (-x / length, -y / length)
-    made = []
-    for piece, polygon, color in zip(PIECES, polygons, colors, strict=True):
-        flat = [(px - SPAN / 2, SPAN / 2 - py) for px, py in inset(polygon, GAP / 2) or polygon]
-        turned = [(px * right[0] + py * away[0], px * right[1] + py * away[1]) for px, py in flat]
-        origin, corners = _about_middle(turned)
-        shape = {"polygon": corners, "height": THICK}
-        item = {"name": f"piece-{piece}", "shape": shape, "color": list(TABLE_RGB[color]), "material": WOOD}
-        made.append({**item, "size": 1.0, "location": origin, "rotation_deg": 0})
-    return made
+    flat = [(px - SPAN / 2, SPAN / 2 - py) for px, py in corners]
+    return [(px * right[0] + py * away[0], px * right[1] + py * away[1]) for px, py in flat]
 
 
 def _about_middle(corners: Sequence[XY]) -> tuple[list[float], list[list[float]]]:
@@ -88,7 +68,7 @@ def _rounded(value: float) -> float:
     return round(value, 5) + 0.0
 
 
-def frame_of(dataset: Dataset, example: Example, condition: str, look: Look, name: str) -> dict[str, Any]:
+def frame_of(dataset: Dataset, example: Example, condition: str, options: Options, name: str) -> dict[str, Any]:
     """Return an image with its utterance as a frame.
 
     `truth` has the tangram, the number of the annotation, the whole, and all parts in sentence order with their pieces
@@ -100,13 +80,13 @@ def frame_of(dataset: Dataset, example: Example, condition: str, look: Look, nam
         for k, (part, pieces) in enumerate(example.parts)
     ]
     frame: dict[str, Any] = {"name": name, "utterance": example.text(condition)}
-    frame["objects"] = objects_of(dataset, example, condition, look)
-    if look.world == "3d":
+    frame["objects"] = objects_of(dataset, example, condition, options)
+    if options.world == "3d":
         frame["camera"] = CAMERA
         frame["area"] = AREA
         # Pieces of a figure touch, so no distance is required.
         frame["constraints"] = [{"min_distance": 0}, {"axis_margin": 0}, {"min_visible_pixels": 0}]
-    elif look.antialias:
+    elif not options.sharp:
         frame["antialias"] = True
     frame["truth"] = {
         "tangram": example.tangram,
@@ -119,14 +99,14 @@ def frame_of(dataset: Dataset, example: Example, condition: str, look: Look, nam
     return frame
 
 
-def _episode(identity: str, split: str, look: Look, seed: int) -> dict[str, Any]:
-    spec: dict[str, Any] = {"version": 1, "id": identity, "seed": seed}
-    if look.world == "3d":
-        return {**spec, "stage": "clevr", "split": split}
-    return {**spec, "stage": "tangram", "canvas": [look.size, look.size], "split": split}
+def _episode(identity: str, options: Options) -> dict[str, Any]:
+    spec: dict[str, Any] = {"version": 1, "id": identity, "seed": options.seed}
+    if options.world == "3d":
+        return {**spec, "stage": "clevr", "split": options.split}
+    return {**spec, "stage": "tangram", "canvas": [options.size, options.size], "split": options.split}
 
 
-def game_spec(dataset: Dataset, game: Game, condition: str, look: Look, seed: int) -> dict[str, Any]:
+def game_spec(dataset: Dataset, game: Game, condition: str, options: Options) -> dict[str, Any]:
     """Return a reference game as a spec: ten frames, of which `task.text` describes the one named `task.answer`.
 
     Id: `kilogram/<split>/<condition>/<tangram>_<annotation>/<number>`, for `aug` with the number of shown parts before
@@ -135,7 +115,7 @@ def game_spec(dataset: Dataset, game: Game, condition: str, look: Look, seed: in
     target = game.examples[0]
     named = {f"image-{place}": game.examples[k] for place, k in enumerate(game.order)}
     level = [f"{len(target.shown)}of{len(target.parts)}"] if condition == AUG else []
-    identity = "/".join(["kilogram", game.split, condition, target.annotation.key, *level, str(game.number)])
+    identity = "/".join(["kilogram", options.split, condition, target.annotation.key, *level, str(game.number)])
     task = {
         "benchmark": "kilogram",
         "name": condition,
@@ -148,14 +128,14 @@ def game_spec(dataset: Dataset, game: Game, condition: str, look: Look, seed: in
         "answer": f"image-{game.order.index(0)}",
     }
     return {
-        **_episode(identity, game.split, look, seed),
-        "frames": [frame_of(dataset, example, condition, look, name) for name, example in named.items()],
+        **_episode(identity, options),
+        "frames": [frame_of(dataset, example, condition, options, name) for name, example in named.items()],
         "task": task,
     }
 
 
 def picture_specs(
-    dataset: Dataset, annotations: Annotations, split: str, condition: str, look: Look, seed: int
+    dataset: Dataset, annotations: Annotations, condition: str, options: Options
 ) -> Iterator[dict[str, Any]]:
     """Yield an episode per annotation with one image, for `aug` with a frame for each subset of parts.
 
@@ -163,12 +143,12 @@ def picture_specs(
     """
     for items in annotations.values():
         for item in items:
-            example = whole_example(item, seed)
-            shown = list(subsets(example, seed)) if condition == AUG else [example]
+            example = whole_example(item, options.seed)
+            shown = list(subsets(example, options.seed)) if condition == AUG else [example]
             named = {f"subset-{one.subset}" if condition == AUG else "image": one for one in shown}
             task = {"benchmark": "kilogram", "name": condition, "target": item.tangram, "part_count": item.parts}
             yield {
-                **_episode(f"kilogram/{split}/{condition}/{item.key}", split, look, seed),
-                "frames": [frame_of(dataset, one, condition, look, name) for name, one in named.items()],
+                **_episode(f"kilogram/{options.split}/{condition}/{item.key}", options),
+                "frames": [frame_of(dataset, one, condition, options, name) for name, one in named.items()],
                 "task": task,
             }

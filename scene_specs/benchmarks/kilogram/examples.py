@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from scene_specs.benchmarks.kilogram.annotations import Annotation
 from scene_specs.benchmarks.kilogram.pieces import PIECES
-from scene_specs.benchmarks.kilogram.wording import caption, hash_text
+from scene_specs.benchmarks.kilogram.wording import caption
 from scene_specs.language.rng import generator, shuffled
 
 # Part i of a sentence has color i: the published list of CSS names. The stage's palette has their RGB values.
@@ -65,7 +65,7 @@ class Example:
     def hashed(self, condition: str) -> str:
         """Return the published text, `whole#part#part`."""
         with_parts = condition == AUG or CONDITIONS[condition][0]
-        return hash_text(self.annotation.whole, self.names if with_parts else [])
+        return "#".join([self.annotation.whole, *(self.names if with_parts else ())])
 
     def colors(self, condition: str) -> tuple[str, ...]:
         """Return the color of each of the seven pieces: that of its part, black if the part is not shown."""

@@ -9,9 +9,9 @@ from typing import Any
 from scene_specs.benchmarks.kilogram import Options
 from scene_specs.benchmarks.kilogram.annotations import MAX_WARNINGS
 from scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_dataset
-from scene_specs.benchmarks.kilogram.emit import Look, game_spec, picture_specs
+from scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
 from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
-from scene_specs.benchmarks.kilogram.games import Rules, games
+from scene_specs.benchmarks.kilogram.games import games
 from scene_specs.language.tables import counted
 
 _log = logging.getLogger(__name__)
@@ -19,7 +19,6 @@ _log = logging.getLogger(__name__)
 
 def generate(options: Options) -> Iterator[dict[str, Any]]:
     """Episodes as JSON data. Raises SpecError for wrong files."""
-    look = Look(options.size, options.border, options.margin, not options.sharp, options.world)
     dataset = _read_dataset(options)
     conditions = tuple(CONDITIONS) if options.condition == "four" else (options.condition,)
     annotations = dataset.of_split(options.split)
@@ -27,13 +26,12 @@ def generate(options: Options) -> Iterator[dict[str, Any]]:
         _log.warning("split %s has no descriptions", options.split)
     if options.pictures:
         for condition in conditions:
-            yield from picture_specs(dataset, annotations, options.split, condition, look, options.seed)
+            yield from picture_specs(dataset, annotations, condition, options)
         return
-    rules = Rules(options.seed, options.contexts, options.targets, options.distinct)
     skipped: dict[str, list[str]] = {}
-    for game in games(annotations, options.split, rules, skipped, augmented=conditions == (AUG,)):
+    for game in games(annotations, options, skipped, augmented=conditions == (AUG,)):
         for condition in conditions:
-            yield game_spec(dataset, game, condition, look, options.seed)
+            yield game_spec(dataset, game, condition, options)
     for reason, keys in skipped.items():
         listed = ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "")
         _log.warning("%s without a game: %s (%s)", counted(len(keys), "description"), reason, listed)

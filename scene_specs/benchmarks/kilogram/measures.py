@@ -9,6 +9,7 @@ that the best matching of their parts puts into the same part, from 1 to 7.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import combinations
@@ -72,16 +73,10 @@ def divergence(texts: Sequence[str]) -> float:
     if len(texts) < 2:
         return 0.0
     stems = [words_of(text) for text in texts]
-    counts: dict[str, int] = {}
-    for words in stems:
-        for word in dict.fromkeys(words):
-            counts[word] = counts.get(word, 0) + 1
+    counts = Counter(word for words in stems for word in dict.fromkeys(words))
     others = len(texts) - 1
-    total = 0.0
-    for words in stems:
-        if words:
-            total += sum(1 - (counts[word] - 1) / others for word in words) / len(words)
-    return total / len(texts)
+    shares = [sum(1 - (counts[word] - 1) / others for word in words) / len(words) for words in stems if words]
+    return sum(shares) / len(texts)
 
 
 def agreement(annotations: Sequence[Annotation]) -> float:
@@ -136,10 +131,9 @@ def naming(options: Naming) -> Result:
     rows: list[dict[str, Any]] = [
         {"tangram": name, "count": len(items), **measures(items)} for name, items in found.items() if len(items) > 1
     ]
-    means = {key: sum(row[key] for row in rows) / max(len(rows), 1) for key in ("snd", "pnd", "psa")}
+    keys = ("snd", "pnd", "psa")
+    means = {key: sum(row[key] for row in rows) / max(len(rows), 1) for key in keys}
     total = {"tangram": "mean", "count": sum(row["count"] for row in rows), **means}
-    cells = [
-        [row["tangram"], row["count"], *(f"{row[key]:.3f}" for key in ("snd", "pnd", "psa"))] for row in [*rows, total]
-    ]
+    cells = [[row["tangram"], row["count"], *(f"{row[key]:.3f}" for key in keys)] for row in [*rows, total]]
     table = markdown_table(("tangram", "descriptions", "SND", "PND", "PSA"), cells)
     return Result({"tangrams": rows, "mean": means}, table)

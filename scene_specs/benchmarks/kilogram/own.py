@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -31,18 +31,14 @@ def tangram_data(tangrams: Sequence[Tangram]) -> dict[str, Any]:
     }
 
 
-def tangrams_of(data: Mapping[str, Any]) -> tuple[Tangram, ...]:
-    """Return the exact tangrams of such a file."""
+@lru_cache(maxsize=1)
+def own_tangrams() -> tuple[Tangram, ...]:
+    """Return all tangrams, in the order of their names."""
+    data = json.loads((folder() / "tangrams.json").read_text("utf-8"))
     return tuple(
         Tangram(name, tuple(tuple((Root2(a, b), Root2(c, d)) for a, b, c, d in polygon) for polygon in polygons))
         for name, polygons in data["tangrams"].items()
     )
-
-
-@lru_cache(maxsize=1)
-def own_tangrams() -> tuple[Tangram, ...]:
-    """Return all tangrams, in the order of their names."""
-    return tangrams_of(json.loads((folder() / "tangrams.json").read_text("utf-8")))
 
 
 @lru_cache(maxsize=1)

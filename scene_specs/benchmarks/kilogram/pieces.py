@@ -17,15 +17,8 @@ Point = tuple[Root2, Root2]
 Polygon = tuple[Point, ...]
 
 PIECES: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7)
-NAMES: Mapping[int, str] = MappingProxyType(
-    {
-        1: "square", 2: "parallelogram", 3: "small triangle", 4: "small triangle", 5: "medium triangle",
-        6: "large triangle", 7: "large triangle",
-    }
-)  # fmt: skip
 # In areas of a small triangle; the total is 16.
 AREAS: Mapping[int, int] = MappingProxyType({1: 2, 2: 2, 3: 1, 4: 1, 5: 2, 6: 4, 7: 4})
-CORNERS: Mapping[int, int] = MappingProxyType({1: 4, 2: 4, 3: 3, 4: 3, 5: 3, 6: 3, 7: 3})
 PARALLELOGRAM = 2
 # Eighths of a turn that map a piece to itself; 8 for pieces not listed.
 _SYMMETRY: Mapping[int, int] = MappingProxyType({1: 2, 2: 4})

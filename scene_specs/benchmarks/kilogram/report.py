@@ -6,16 +6,18 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from types import MappingProxyType
 
 from scene_specs.benchmarks.kilogram.figure import XY, Corners, Figure
-from scene_specs.benchmarks.kilogram.pieces import AREAS, CORNERS, NAMES, PIECES
+from scene_specs.benchmarks.kilogram.pieces import AREAS, PIECES
 from scene_specs.language.outlines import edges, signed_area
 
-# Angles of the corners in degrees, sorted.
-_ANGLES: Mapping[int, tuple[int, ...]] = MappingProxyType(
-    {1: (90, 90, 90, 90), 2: (45, 45, 135, 135)} | dict.fromkeys((3, 4, 5, 6, 7), (45, 45, 90))
-)
+# Name of each piece, and the angles of its corners in degrees, sorted.
+_TRIANGLES = {3: "small", 4: "small", 5: "medium", 6: "large", 7: "large"}
+_FORMS: Mapping[int, tuple[str, tuple[int, ...]]] = {
+    1: ("square", (90, 90, 90, 90)),
+    2: ("parallelogram", (45, 45, 135, 135)),
+    **{piece: (f"{size} triangle", (45, 45, 90)) for piece, size in _TRIANGLES.items()},
+}
 # Tolerances. Areas and overlaps: shares of the total area; gaps: legs of a small triangle; margins: shares of the
 # longer side.
 MOST_AREA = 0.02
@@ -47,32 +49,29 @@ class Measured:
 def measure(figure: Figure) -> Measured:
     """Measure a drawing and report what exceeds the tolerances."""
     shapes = [one if signed_area(one) > 0 else one[::-1] for one in figure.polygons]
-    diagnostics = [
-        f"piece {piece} has {len(one)} corners; expected {CORNERS[piece]}"
-        for piece, one in zip(PIECES, shapes, strict=True)
-        if len(one) != CORNERS[piece]
-    ]
-    diagnostics += [
-        f"piece {piece} is not convex" for piece, one in zip(PIECES, shapes, strict=True) if not _convex(one)
-    ]
-    areas = [signed_area(one) for one in shapes]
-    whole = sum(areas)
+    diagnostics = []
+    for piece, shape in zip(PIECES, shapes, strict=True):
+        if len(shape) != (expected := len(_FORMS[piece][1])):
+            diagnostics.append(f"piece {piece} has {len(shape)} corners; expected {expected}")
+        if any(cross <= 0 for cross, _ in _turns(shape)):
+            diagnostics.append(f"piece {piece} is not convex")
+    whole = sum(map(signed_area, shapes))
     if diagnostics or whole <= 0:
         none = math.nan
         return Measured(figure.name, none, none, none, 0, none, tuple(diagnostics or ["the pieces have no area"]))
-    off = [found / (whole * AREAS[piece] / 16) - 1 for piece, found in zip(PIECES, areas, strict=True)]
+    off = [signed_area(shape) / (whole * AREAS[piece] / 16) - 1 for piece, shape in zip(PIECES, shapes, strict=True)]
     angle = _angle(shapes)
     shared = sum(signed_area(cut) for a, b in combinations(shapes, 2) if len(cut := clipped(a, b)) > 2) / whole
     clusters = _clusters(shapes, MOST_GAP * math.sqrt(whole / 8))
     margin = _margin(figure)
-    for piece, one in zip(PIECES, off, strict=True):
+    for piece, one, shape in zip(PIECES, off, shapes, strict=True):
         if abs(one) > MOST_AREA:
             diagnostics.append(f"piece {piece}'s area is off by {100 * one:+.1f} %")
-    for piece, shape in zip(PIECES, shapes, strict=True):
-        corners = sorted(_corner_angles(shape))
-        if max(abs(a - b) for a, b in zip(corners, _ANGLES[piece], strict=True)) > 2 * MOST_ANGLE_DEG:
+        name, angles = _FORMS[piece]
+        corners = sorted(180 - math.degrees(math.atan2(cross, dot)) for cross, dot in _turns(shape))
+        if max(abs(a - b) for a, b in zip(corners, angles, strict=True)) > 2 * MOST_ANGLE_DEG:
             found = ", ".join(f"{corner:.0f}" for corner in corners)
-            diagnostics.append(f"piece {piece} has corners of {found} degrees; it is a {NAMES[piece]}")
+            diagnostics.append(f"piece {piece} has corners of {found} degrees; it is a {name}")
     if angle > MOST_ANGLE_DEG:
         diagnostics.append(f"an edge is {angle:.1f} degrees off a multiple of 45")
     if shared > MOST_OVERLAP:
@@ -91,14 +90,6 @@ def _turns(polygon: Corners) -> Iterator[tuple[float, float]]:
     for k in range(len(polygon)):
         (ax, ay), (bx, by), (cx, cy) = polygon[k - 2], polygon[k - 1], polygon[k]
         yield (bx - ax) * (cy - by) - (by - ay) * (cx - bx), (bx - ax) * (cx - bx) + (by - ay) * (cy - by)
-
-
-def _convex(polygon: Corners) -> bool:
-    return all(cross > 0 for cross, _ in _turns(polygon))
-
-
-def _corner_angles(polygon: Corners) -> list[float]:
-    return [180 - math.degrees(math.atan2(cross, dot)) for cross, dot in _turns(polygon)]
 
 
 def _angle(shapes: Sequence[Corners]) -> float:

@@ -33,7 +33,7 @@ IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 _SPACE = "http://www.w3.org/2000/svg"
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
-_SEPARATOR = re.compile(r"[\s,]*")
+_SEPARATORS = " \t\r\n\f\v,"
 _STEP = re.compile(r"(matrix|translate|scale|rotate|skewX|skewY)\s*\(([^()]*)\)")
 # Elements whose contents are not drawn.
 _NOT_DRAWN = frozenset({
@@ -41,9 +41,6 @@ _NOT_DRAWN = frozenset({
     "metadata", "title", "desc", "style", "script", "namedview",
 })  # fmt: skip
 _GROUPS = frozenset({"svg", "g", "a"})
-_SHAPES = frozenset({
-    "path", "rect", "circle", "ellipse", "line", "polyline", "text", "image", "use", "foreignObject", "switch",
-})  # fmt: skip
 
 
 class SvgError(DioramaError):
@@ -114,10 +111,9 @@ class _Reader:
         if above is None or foreign or local in _NOT_DRAWN or _hidden(attributes):
             self.open.append(None)
             return
-        if local in _SHAPES:
-            raise SvgError(f"found <{local}>; expected seven <polygon>, which is what carries the pieces' corners")
         if local not in _GROUPS and local != "polygon":
-            raise SvgError(f"found <{preview_json(local)[1:-1]}>, which is unknown; expected <polygon> and <g>")
+            found = f"found <{preview_json(local)[1:-1]}>"
+            raise SvgError(f"{found}; expected seven <polygon>, which carry the pieces' corners, and <g>")
         if local == "svg":
             raise SvgError("found an <svg> inside the <svg>; expected one drawing")
         matrix = times(above, _transform(attributes))
@@ -131,8 +127,7 @@ class _Reader:
     def _root(self, space: str, local: str, attributes: dict[str, str]) -> None:
         if local != "svg" or space not in ("", _SPACE):
             raise SvgError(f"found <{preview_json(local)[1:-1]}>; expected <svg>")
-        if self.view_box is None:
-            self.view_box = _view_box(attributes)
+        self.view_box = _view_box(attributes)
         self.open.append(_transform(attributes))
 
     def _polygon(self, attributes: dict[str, str], matrix: Matrix) -> None:
@@ -177,24 +172,17 @@ def numbers(text: str, what: str, most: int, largest: float = LARGEST) -> list[f
     not finite or above `largest`.
     """
     found: list[float] = []
-    at = _after_separator(text, 0)
-    while at < len(text):
-        match = _NUMBER.match(text, at)
+    while text := text.lstrip(_SEPARATORS):
+        match = _NUMBER.match(text)
         if match is None:
-            raise SvgError(f"{what}: found {preview_json(text[at : at + 20])}; expected a number")
-        value = float(match[0])
-        if not math.isfinite(value) or abs(value) > largest:
+            raise SvgError(f"{what}: found {preview_json(text[:20])}; expected a number")
+        found.append(float(match[0]))
+        if not math.isfinite(found[-1]) or abs(found[-1]) > largest:
             raise SvgError(f"{what}: found {preview_json(match[0])}; expected numbers of at most {largest:g}")
-        found.append(value)
         if len(found) > most:
             raise SvgError(f"{what}: found more than {most} numbers")
-        at = _after_separator(text, match.end())
+        text = text[match.end() :]
     return found
-
-
-def _after_separator(text: str, at: int) -> int:
-    match = _SEPARATOR.match(text, at)
-    return at if match is None else match.end()
 
 
 def _view_box(attributes: dict[str, str]) -> tuple[float, float, float, float]:
@@ -232,15 +220,15 @@ def applied(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
 
 def parse_transform(text: str) -> Matrix:
     """Return the product of all steps of a `transform` attribute. Raises SvgError."""
-    matrix, at, steps = IDENTITY, 0, 0
-    while text[at:].strip(" \t\r\n,"):
-        match = _STEP.match(text, _after_separator(text, at))
+    matrix, rest, steps = IDENTITY, text, 0
+    while rest := rest.lstrip(_SEPARATORS):
+        match = _STEP.match(rest)
         steps += 1
         if match is None or steps > MOST_STEPS:
-            found = preview_json(text[at : at + 40])
+            found = preview_json(rest[:40])
             raise SvgError(f"transform: found {found}; expected matrix(...), translate(...), scale(...), ...")
         matrix = times(matrix, _step(match[1], match[2]))
-        at = match.end()
+        rest = rest[match.end() :]
     if not all(abs(value) <= _LARGEST_FACTOR for value in matrix):
         found = preview_json(text)
         raise SvgError(f"transform: found {found}; expected finite numbers of at most {_LARGEST_FACTOR:g}")

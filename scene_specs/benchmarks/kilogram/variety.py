@@ -66,8 +66,7 @@ def likeness(one: Mask, others: NDArray[np.float32]) -> float:
 
 def well_formed(tangram: Tangram, mask: Mask) -> bool:
     """Return whether a figure is neither too thin nor too scattered."""
-    points = np.concatenate([np.array(polygon) for polygon in tangram.floats()])
-    width, height = points.max(axis=0) - points.min(axis=0)
+    width, height = np.ptp(np.concatenate([np.array(polygon) for polygon in tangram.floats()]), axis=0)
     filled = float(mask.sum()) / (mask.size * min(width, height) / max(width, height))
     return bool(max(width, height) <= MOST_LONG * min(width, height) and FILLED[0] <= filled <= FILLED[1])
 
@@ -93,14 +92,9 @@ def varied(tangrams: Iterable[Tangram], count: int, most_alike: float = MOST_ALI
 
 def drawn_varied(seed: int, count: int, corners: float, symmetric: float, most_alike: float) -> Iterator[Tangram]:
     """Draw different tangrams named t-<seed>-<number>. symmetric: share of tangrams with pairs about an axis."""
-
-    def candidates() -> Iterator[Tangram]:
-        for number in itertools.count():
-            name = f"t-{seed}-{number}"
-            pairs = float(generator(seed, name, "style").random()) < symmetric
-            yield draw_tangram(seed, name, corners, pairs)
-
-    yield from varied(candidates(), count, most_alike)
+    names = (f"t-{seed}-{number}" for number in itertools.count())
+    styled = ((name, float(generator(seed, name, "style").random()) < symmetric) for name in names)
+    return varied((draw_tangram(seed, name, corners, pairs) for name, pairs in styled), count, most_alike)
 
 
 def write_tangrams(options: Tangrams) -> Series:

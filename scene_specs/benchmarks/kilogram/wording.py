@@ -44,15 +44,10 @@ def is_plural(word: str) -> bool:
 def article(phrase: str) -> str:
     """Return `a` or `an`, by the beginning of the phrase."""
     start = phrase.lstrip("\"'([ ")
-    if _CAPITALS.match(start) and not start[1:2].islower() and len(start.split()[0]) > 1:
-        return "an"
-    if _NUMBER.match(start) or _VOWEL.match(start):
-        return "an"
-    if _LETTER.match(start):
-        return "an"
-    if start[:1].lower() in "aeiou" and start[:1] and not _CONSONANT.match(start):
-        return "an"
-    return "a"
+    capitals = _CAPITALS.match(start) and not start[1:2].islower() and len(start.split()[0]) > 1
+    vowel = start[:1].lower() in {*"aeiou"} and not _CONSONANT.match(start)
+    spoken = _NUMBER.match(start) or _VOWEL.match(start) or _LETTER.match(start)
+    return "an" if capitals or vowel or spoken else "a"
 
 
 def with_article(phrase: str) -> str:
@@ -72,11 +67,6 @@ def caption(whole: str, parts: Sequence[str]) -> str:
     if len(named) == 1:
         return f"{head} with {named[0]}"
     return f"{head} with {', '.join(named[:-1])}, and {named[-1]}"
-
-
-def hash_text(whole: str, parts: Sequence[str]) -> str:
-    """Return the published input text of models, `whole#part#part`."""
-    return "#".join([whole, *parts])
 
 
 @lru_cache(maxsize=50_000)

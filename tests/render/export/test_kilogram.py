@@ -18,10 +18,11 @@ from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
+from scene_specs.benchmarks.kilogram import Options
 from scene_specs.benchmarks.kilogram.dataset import own_dataset
-from scene_specs.benchmarks.kilogram.emit import Look, game_spec, picture_specs
+from scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
 from scene_specs.benchmarks.kilogram.examples import CONDITIONS
-from scene_specs.benchmarks.kilogram.games import Rules, games
+from scene_specs.benchmarks.kilogram.games import games
 from scene_specs.benchmarks.kilogram.wording import caption
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
@@ -29,7 +30,7 @@ from tests.render.export.helpers import contents
 from tests.render.store.rendered import rendered
 
 DATA = own_dataset(0)
-LOOK = Look(32)
+OPTIONS = Options(size=32, contexts=1)
 
 
 def recorded(spec: dict[str, Any]) -> EpisodeRecord:
@@ -39,8 +40,8 @@ def recorded(spec: dict[str, Any]) -> EpisodeRecord:
 
 @cache
 def records() -> tuple[EpisodeRecord, ...]:
-    found = list(games(DATA.of_split("dev"), "dev", Rules(contexts=1), {}))[:2]
-    return tuple(recorded(game_spec(DATA, game, name, LOOK, 0)) for game in found for name in CONDITIONS)
+    found = list(games(DATA.of_split("dev"), OPTIONS, {}))[:2]
+    return tuple(recorded(game_spec(DATA, game, name, OPTIONS)) for game in found for name in CONDITIONS)
 
 
 def run(store: LanceStore, out: Path, **options: Any) -> ExportReport:
@@ -112,7 +113,7 @@ def test_stimuli_are_one_game_a_target(folder: Path) -> None:
 
 def test_augmented_pictures_have_the_published_table(tmp_path: Path) -> None:
     annotations = {"own-003": DATA.annotations["own-003"][:1]}
-    spec = next(picture_specs(DATA, annotations, "dev", "aug", LOOK, 0))
+    spec = next(picture_specs(DATA, annotations, "aug", OPTIONS))
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     store.put([recorded(spec)])
     assert run(store, tmp_path / "out").exported == 1
@@ -153,9 +154,9 @@ def test_another_picture_of_the_same_name_is_not_overwritten(folder: Path) -> No
 
 
 def test_games_on_the_table_keep_their_own_pictures(tmp_path: Path) -> None:
-    game = next(games(DATA.of_split("dev"), "dev", Rules(contexts=1), {}))
+    game = next(games(DATA.of_split("dev"), OPTIONS, {}))
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
-    store.put([recorded(game_spec(DATA, game, "part+color", Look(world="3d"), 0))])
+    store.put([recorded(game_spec(DATA, game, "part+color", Options(world="3d")))])
     assert run(store, tmp_path / "out").exported == 1
     (block,) = blocks(tmp_path / "out/dev/part+color.json")
     assert all((tmp_path / "out/images/3d" / f"{image}.png").is_file() for _, image, _ in block)
@@ -163,8 +164,8 @@ def test_games_on_the_table_keep_their_own_pictures(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../../etc", "a/b", "", None, ".x"])
 def test_a_name_that_is_no_files_is_refused(tmp_path: Path, name: str | None) -> None:
-    game = next(games(DATA.of_split("dev"), "dev", Rules(contexts=1), {}))
-    spec = game_spec(DATA, game, "part+color", LOOK, 0)
+    game = next(games(DATA.of_split("dev"), OPTIONS, {}))
+    spec = game_spec(DATA, game, "part+color", OPTIONS)
     spec["frames"][3]["truth"]["image"] = name
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     store.put([recorded(spec)])

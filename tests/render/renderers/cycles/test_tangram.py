@@ -14,8 +14,9 @@ from render.model.passes import Passes
 from render.model.profiles import settings_for
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.renderers.fake import FakeRenderer
+from scene_specs.benchmarks.kilogram import Options
 from scene_specs.benchmarks.kilogram.dataset import own_dataset
-from scene_specs.benchmarks.kilogram.emit import Look, picture_specs
+from scene_specs.benchmarks.kilogram.emit import picture_specs
 from scene_specs.benchmarks.kilogram.examples import RGB
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.benchmarks.kilogram.verify import verify_record
@@ -34,14 +35,14 @@ def renderer() -> CyclesRenderer:
     return CyclesRenderer(threads=2)
 
 
-def scene_of(condition: str, look: Look, size: tuple[int, int], tangram: str = TANGRAM) -> Scene:
+def scene_of(condition: str, look: Options, size: tuple[int, int], tangram: str = TANGRAM) -> Scene:
     annotations = {tangram: DATA.annotations[tangram][:1]}
-    spec = next(picture_specs(DATA, annotations, "all", condition, look, 0))
+    spec = next(picture_specs(DATA, annotations, condition, look))
     return compile_episode(parse_episode(json.dumps(spec)), settings_for("draft", *size))
 
 
 @cache
-def picture(condition: str, look: Look, size: tuple[int, int]) -> Passes:
+def picture(condition: str, look: Options, size: tuple[int, int]) -> Passes:
     scene = scene_of(condition, look, size)
     frame = scene.frames[-1]
     return renderer().render(scene, frame, frame.views[0])
@@ -52,7 +53,7 @@ def colors_of(passes: Passes) -> set[tuple[int, ...]]:
 
 
 def test_sharp_pictures_have_the_published_colors_and_no_other() -> None:
-    sharp = Look(96, antialias=False)
+    sharp = Options(split="all", size=96, sharp=True)
     assert colors_of(picture("whole+black", sharp, (96, 96))) == {WHITE, RGB["black"]}
     annotation = DATA.annotations[TANGRAM][0]
     expected = {RGB[name] for name in list(RGB)[1 : 1 + annotation.parts]}
@@ -60,7 +61,7 @@ def test_sharp_pictures_have_the_published_colors_and_no_other() -> None:
 
 
 def test_blended_pictures_are_blends_of_these() -> None:
-    black = picture("whole+black", Look(96), (96, 96)).color.astype(int)
+    black = picture("whole+black", Options(split="all", size=96), (96, 96)).color.astype(int)
     assert (black.max(axis=2) == black.min(axis=2)).all()
     blended = ((black[..., 0] > 0) & (black[..., 0] < 255)).mean()
     assert 0 < blended < 0.15
@@ -68,7 +69,7 @@ def test_blended_pictures_are_blends_of_these() -> None:
 
 def test_ids_are_the_pieces_whose_inside_a_pixels_center_is() -> None:
     size = 120
-    passes = picture("whole+black", Look(size, border=0.0, antialias=False), (size, size))
+    passes = picture("whole+black", Options(split="all", size=size, border=0.0, sharp=True), (size, size))
     x, y = np.meshgrid(np.arange(size) + 0.5, np.arange(size) + 0.5)
     outside = np.ones((size, size), dtype=bool)
     for piece, polygon in zip(PIECES, DATA.figures[TANGRAM].placed(size), strict=True):
@@ -86,7 +87,7 @@ def test_ids_are_the_pieces_whose_inside_a_pixels_center_is() -> None:
 
 
 def test_the_figure_touches_both_ends_and_is_centerd() -> None:
-    there = picture("whole+black", Look(96, border=0.0, antialias=False), (96, 96)).ids > 0
+    there = picture("whole+black", Options(split="all", size=96, border=0.0, sharp=True), (96, 96)).ids > 0
     spans = [np.flatnonzero(there.any(axis=axis)) for axis in (0, 1)]
     longer, shorter = sorted(spans, key=lambda span: int(span[0] - span[-1]))
     assert (longer[0], longer[-1]) == (0, 95)
@@ -96,7 +97,9 @@ def test_the_figure_touches_both_ends_and_is_centerd() -> None:
 @pytest.mark.parametrize("size", [64, 160])
 def test_a_border_is_as_wide_in_pixels_whatever_the_size(size: int) -> None:
     """Its pixels are the edges' length times its width, by the difference that it makes."""
-    wide, narrow = (picture("whole+black", Look(size, border=b, antialias=False), (size, size)) for b in (4.0, 2.0))
+    wide, narrow = (
+        picture("whole+black", Options(split="all", size=size, border=b, sharp=True), (size, size)) for b in (4.0, 2.0)
+    )
     lost = int((narrow.ids > 0).sum()) - int((wide.ids > 0).sum())
     polygons = DATA.figures[TANGRAM].placed(size)
     around = sum(
@@ -111,7 +114,7 @@ def test_a_border_is_as_wide_in_pixels_whatever_the_size(size: int) -> None:
 
 
 def test_on_the_table_every_piece_is_seen_and_has_its_color() -> None:
-    look = Look(world="3d")
+    look = Options(split="all", world="3d")
     passes = picture("part+color", look, (160, 120))
     assert {*np.unique(passes.ids).tolist()} == {0, *PIECES}
     for piece, item in zip(PIECES, scene_of("part+color", look, (160, 120)).frames[0].objects, strict=True):
@@ -132,7 +135,11 @@ def test_on_the_table_every_piece_is_seen_and_has_its_color() -> None:
 @pytest.mark.parametrize("world", ["2d", "3d"])
 def test_a_rendered_episode_is_proved_from_its_pixels(world: str) -> None:
     annotations = {TANGRAM: DATA.annotations[TANGRAM][:1]}
-    spec = next(picture_specs(DATA, annotations, "all", "part+color", Look(64, world=world), 0))
+    spec = next(
+        picture_specs(
+            DATA, annotations, "part+color", Options.model_validate({"split": "all", "size": 64, "world": world})
+        )
+    )
     settings = settings_for("draft", 96, 96)
     record = make_record(renderer(), parse_episode(json.dumps(spec)), factories.make_job(spec), settings)
     assert verify_record(record) == ""

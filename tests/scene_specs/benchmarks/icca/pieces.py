@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from hypothesis import strategies as st
 from PIL import Image
 
+from scene_specs.benchmarks.icca import Options, Presented, generate
 from scene_specs.benchmarks.icca.game import Game, ListenerVariant, listener_variant, new_game, speaker_variant
 from scene_specs.benchmarks.icca.game_folders import table_text, write_game
-from scene_specs.benchmarks.icca.generate import context_spec
 from scene_specs.benchmarks.icca.play import Setup, Trial, play
 from scene_specs.benchmarks.icca.players import factory
-from scene_specs.benchmarks.icca.prompts import Presentation, png_bytes
+from scene_specs.benchmarks.icca.prompts import png_bytes
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json, graph_of
 
 VALUES = {"color": ("red", "blue", "green"), "shape": ("cube", "sphere"), "size": ("large", "small")}
@@ -31,6 +32,20 @@ def pictures(draw: st.DrawFn, things: int | None = None) -> SceneGraph:
     return graph_of(shown, [("left", a, b) for k, a in enumerate(order) for b in order[k + 1 :]])
 
 
+def context_specs(
+    count: int, difficulty: str, source: str, vary: str = "", seed: int = 0, first: int = 0
+) -> Iterator[dict[str, Any]]:
+    """Contexts by the options of the command."""
+    given = {"difficulty": difficulty, "source": source, "vary": vary or None}
+    options = Options.model_validate({"contexts": count, "seed": seed, "first": first, **given})
+    return iter(generate.generate(options).items)
+
+
+def context_spec(number: int, difficulty: str, source: str, vary: str = "", seed: int = 0) -> dict[str, Any]:
+    """Context `number`."""
+    return next(context_specs(1, difficulty, source, vary, seed, number))
+
+
 @lru_cache(maxsize=64)
 def game(number: int = 0, source: str = "clevr", difficulty: str = "hard", vary: str = "") -> Game:
     """A game of a context of our own, without files."""
@@ -42,7 +57,7 @@ def game(number: int = 0, source: str = "clevr", difficulty: str = "hard", vary:
 def setup(variant: str | ListenerVariant = "L3", speaker: str = "S1", **setting: str | int) -> Setup:
     """Settings of a game."""
     listener = listener_variant(variant) if isinstance(variant, str) else variant
-    return Setup(Presentation(**setting), speaker_variant(speaker), listener)  # type: ignore[arg-type]
+    return Setup(Presented.model_validate(setting), speaker_variant(speaker), listener)
 
 
 def played(one: Game, speaker: str, listener: str, settings: Setup) -> list[Trial]:
@@ -52,7 +67,6 @@ def played(one: Game, speaker: str, listener: str, settings: Setup) -> list[Tria
         factory("speaker", speaker)(one, settings),
         factory("listener", listener)(one, settings),
         settings,
-        keep_prompts=True,
     )
 
 

@@ -20,10 +20,10 @@ from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.icca.game import Game
 from scene_specs.benchmarks.icca.game_folders import read_game
-from scene_specs.benchmarks.icca.generate import context_spec
 from scene_specs.benchmarks.icca.play import ListenerView, Setup
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
+from tests.scene_specs.benchmarks.icca.pieces import context_spec
 
 CONTEXTS = (
     ("clevr", "", 0),

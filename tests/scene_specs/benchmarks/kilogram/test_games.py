@@ -9,25 +9,26 @@ import pytest
 
 from render.compiler import compile_episode
 from render.model.profiles import settings_for
+from scene_specs.benchmarks.kilogram import Options
 from scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations
 from scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset
-from scene_specs.benchmarks.kilogram.emit import SPAN, Look, game_spec, picture_specs
+from scene_specs.benchmarks.kilogram.emit import SPAN, game_spec, picture_specs
 from scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, Example, subsets, whole_example
-from scene_specs.benchmarks.kilogram.games import SIZE, Game, Rules, games
+from scene_specs.benchmarks.kilogram.games import SIZE, Game, games
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.benchmarks.kilogram.wording import same_text
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import parse_episode
 
 DATA = own_dataset(0)
-LOOK = Look()
+OPTIONS = Options()
 
 
 def made(
-    split: str = "all", data: Dataset = DATA, augmented: bool = False, **rules: object
+    split: str = "all", data: Dataset = DATA, augmented: bool = False, **options: object
 ) -> tuple[list[Game], dict[str, list[str]]]:
     left: dict[str, list[str]] = {}
-    return list(games(data.of_split(split), split, Rules(**rules), left, augmented)), left  # type: ignore[arg-type]
+    return list(games(data.of_split(split), Options(split=split, **options), left, augmented)), left  # type: ignore[arg-type]
 
 
 def test_every_game_keeps_the_rules() -> None:
@@ -90,20 +91,20 @@ def test_normalized_wholes_are_unlike_to_a_reader() -> None:
 def test_targets_without_distractors_are_named() -> None:
     few = dict(list(DATA.annotations.items())[:9])
     left: dict[str, list[str]] = {}
-    assert list(games(few, "all", Rules(), left)) == []
+    assert list(games(few, Options(split="all"), left)) == []
     assert sum(map(len, left.values())) == 9
     same = {
         name: tuple(Annotation(name, 0, "bird", item.part) for item in items[:1])
         for name, items in DATA.annotations.items()
     }
     left = {}
-    assert list(games(same, "all", Rules(), left)) == []
+    assert list(games(same, Options(split="all"), left)) == []
     assert any("called otherwise" in reason for reason in left)
 
 
 def test_four_conditions_are_the_same_games() -> None:
     game = made()[0][7]
-    specs = {name: game_spec(DATA, game, name, LOOK, 0) for name in CONDITIONS}
+    specs = {name: game_spec(DATA, game, name, OPTIONS) for name in CONDITIONS}
     targets = [[frame["truth"]["tangram"] for frame in spec["frames"]] for spec in specs.values()]
     assert all(names == targets[0] for names in targets)
     assert len({spec["task"]["answer"] for spec in specs.values()}) == 1
@@ -156,15 +157,15 @@ def test_augmented_games_show_as_many_parts() -> None:
     found, _ = made("dev", augmented=True, contexts=1)
     for game in found:
         assert len({(len(one.parts), len(one.shown)) for one in game.examples}) == 1
-    spec = game_spec(DATA, found[3], AUG, LOOK, 0)
+    spec = game_spec(DATA, found[3], AUG, OPTIONS)
     assert spec["id"].split("/")[4] == f"{len(found[3].examples[0].shown)}of{len(found[3].examples[0].parts)}"
-    assert len({game_spec(DATA, game, AUG, LOOK, 0)["id"] for game in found}) == len(found)
+    assert len({game_spec(DATA, game, AUG, OPTIONS)["id"] for game in found}) == len(found)
 
 
-@pytest.mark.parametrize("look", [LOOK, Look(384, 2.5, 10.0, False), Look(world="3d")])
-def test_specs_compile_as_they_are(look: Look) -> None:
+@pytest.mark.parametrize("look", [OPTIONS, Options(size=384, border=2.5, margin=10.0, sharp=True), Options(world="3d")])
+def test_specs_compile_as_they_are(look: Options) -> None:
     game = made()[0][0]
-    spec = game_spec(DATA, game, "part+color", look, 0)
+    spec = game_spec(DATA, game, "part+color", look)
     spec["frames"] = spec["frames"][:3]
     scene = compile_episode(parse_episode(json.dumps(spec)), settings_for("draft", 224, 224))
     for frame in scene.frames:
@@ -174,7 +175,9 @@ def test_specs_compile_as_they_are(look: Look) -> None:
 @pytest.mark.parametrize(("size", "margin"), [(224, 0.0), (384, 0.0), (100, 7.0)])
 def test_a_figure_spans_its_longer_side_and_is_centerd(size: int, margin: float) -> None:
     annotations = {name: items[:1] for name, items in DATA.annotations.items()}
-    for spec in picture_specs(DATA, annotations, "all", "whole+black", Look(size, 0.0, margin), 0):
+    for spec in picture_specs(
+        DATA, annotations, "whole+black", Options(split="all", size=size, border=0.0, margin=margin)
+    ):
         corners = [
             (x + item["location"][0], y + item["location"][1])
             for item in spec["frames"][0]["objects"]
@@ -190,7 +193,7 @@ def test_borders_are_half_a_width_on_each_side() -> None:
     annotations = {"own-010": DATA.annotations["own-010"][:1]}
 
     def polygons(border: float) -> list[list[list[float]]]:
-        spec = next(picture_specs(DATA, annotations, "all", "whole+black", Look(border=border), 0))
+        spec = next(picture_specs(DATA, annotations, "whole+black", Options(split="all", border=border)))
         return [item["shape"]["polygon"] for item in spec["frames"][0]["objects"]]
 
     # The square's edges get shorter by the border, whatever way it lies.
@@ -202,7 +205,7 @@ def test_borders_are_half_a_width_on_each_side() -> None:
 
 def test_the_table_has_the_same_truth_and_no_piece_leaves_it() -> None:
     game = made()[0][3]
-    flat, table = (game_spec(DATA, game, "part+color", look, 0) for look in (LOOK, Look(world="3d")))
+    flat, table = (game_spec(DATA, game, "part+color", look) for look in (OPTIONS, Options(world="3d")))
     assert [frame["truth"] for frame in flat["frames"]] == [frame["truth"] for frame in table["frames"]]
     assert flat["task"] == table["task"]
     for frame in EpisodeSpec.model_validate(table).frames:

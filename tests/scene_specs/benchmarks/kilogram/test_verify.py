@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from scene_specs.benchmarks.kilogram import Options
 from scene_specs.benchmarks.kilogram.dataset import own_dataset
-from scene_specs.benchmarks.kilogram.emit import Look, game_spec, picture_specs
+from scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
 from scene_specs.benchmarks.kilogram.examples import CONDITIONS
-from scene_specs.benchmarks.kilogram.games import Rules, games
+from scene_specs.benchmarks.kilogram.games import games
 from scene_specs.benchmarks.kilogram.verify import find_contradiction, frames_of
 
 DATA = own_dataset(0)
@@ -22,8 +23,9 @@ Spec = dict[str, Any]
 
 @cache
 def text(condition: str, world: str = "2d") -> str:
-    game = next(games(DATA.of_split("dev"), "dev", Rules(), {}, augmented=condition == "aug"))
-    return json.dumps(game_spec(DATA, game, condition, Look(world=world), 0))
+    options = Options.model_validate({"world": world})
+    game = next(games(DATA.of_split("dev"), options, {}, augmented=condition == "aug"))
+    return json.dumps(game_spec(DATA, game, condition, options))
 
 
 def judged(spec: Spec) -> str:
@@ -39,7 +41,7 @@ def test_games_are_what_they_say(condition: str, world: str) -> None:
 def test_pictures_are_what_they_say() -> None:
     annotations = dict(list(DATA.annotations.items())[:12])
     for condition in (*CONDITIONS, "aug"):
-        for spec in picture_specs(DATA, annotations, "dev", condition, Look(), 0):
+        for spec in picture_specs(DATA, annotations, condition, Options()):
             assert judged(spec) == ""
 
 

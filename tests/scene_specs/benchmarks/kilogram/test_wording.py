@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scene_specs.benchmarks.kilogram.wording import (
     article,
     caption,
-    hash_text,
     is_plural,
     normalized,
     same_text,
@@ -28,11 +27,6 @@ from scene_specs.benchmarks.kilogram.wording import (
 )
 def test_the_published_form(parts: list[str], said: str) -> None:
     assert caption("bird", parts) == said
-
-
-def test_hash_form() -> None:
-    assert hash_text("bird", ["wing", "eye"]) == "bird#wing#eye"
-    assert hash_text("bird", []) == "bird"
 
 
 @pytest.mark.parametrize(
