@@ -77,16 +77,13 @@ class Estimator:
         self._left = total
         self._cost = self._squares = self._seconds = 0.0
 
-    def done(self, cost: float, seconds: float) -> None:
-        """Count an episode that took a worker so many seconds."""
+    def done(self, cost: float, seconds: float | None = None) -> None:
+        """Count an episode that took a worker so many seconds; None if it failed, which says nothing about others."""
         self._left -= cost
-        self._cost += cost
-        self._squares += cost**2
-        self._seconds += seconds
-
-    def dropped(self, cost: float) -> None:
-        """Count an episode that failed: its time says nothing about the others'."""
-        self._left -= cost
+        if seconds is not None:
+            self._cost += cost
+            self._squares += cost**2
+            self._seconds += seconds
 
     def left(self, elapsed: float, in_flight: Sequence[tuple[float, float]] = ()) -> float | None:
         """Return the seconds that are left, None before the first episode is done.

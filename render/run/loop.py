@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Protocol
 
 import ray
 from ray.exceptions import RayError
@@ -20,9 +19,10 @@ from render.run.interrupt import Interrupts
 from render.run.limits import KERNEL_SECONDS, timeout_of
 from render.run.options import RunOptions
 from render.run.pool import Pool, Slot, how_lost
+from render.run.status import Progress
 from render.run.summary import Summary
 from render.run.tuner import Tuner, tune, tuner_for
-from render.run.worker import Answer, Done, Failure, Task, Worker, pack
+from render.run.worker import Done, Failure, Task, Worker, pack
 from render.run.worker_plan import WorkerPlan
 from render.store.episode_store import EpisodeStore
 from scene_specs.language.tables import counted
@@ -40,21 +40,6 @@ _FETCH_SECONDS = 60.0
 _LONGEST_MESSAGE = 4000
 # An episode whose worker could not be reached this often is blamed for it.
 _MOST_UNREACHABLE = 3
-
-
-class ProgressBar(Protocol):
-    """Receives the progress of a run."""
-
-    def advance(self, episodes: int, images: int, failed: int, cost: float = 0.0, seconds: float = 0.0) -> None:
-        """Count what is done since the last call. cost: as estimated; seconds: that a worker took for it."""
-        ...
-
-    def tick(self, summary: Summary, workers: int, state: str, in_flight: Sequence[tuple[float, float]] = ()) -> None:
-        """Called about once per second. workers: that are up. state: running, paused or stopping.
-
-        in_flight: cost and seconds so far of each unfinished episode.
-        """
-        ...
 
 
 class Feed:
@@ -91,12 +76,14 @@ class RenderLoop:
         tasks: Iterable[Task | Failure],
         store: EpisodeStore,
         options: RunOptions,
-        progress: ProgressBar,
+        summary: Summary,
+        progress: Progress,
         events: EventLog | None = None,
         worker: type[Worker] = Worker,
     ) -> None:
         self._feed = Feed(tasks)
         self._options = options
+        self.summary = summary
         self._progress = progress
         self._events = events or EventLog(None)
         self._pool = Pool(options, self._events, worker)
@@ -107,7 +94,6 @@ class RenderLoop:
         self.measured = Work()
         self._ticked = 0.0
         self._announced = False
-        self.summary = Summary()
 
     def go(self, plans: list[WorkerPlan], interrupts: Interrupts) -> Summary:
         """Render everything and return the summary. Raises DeviceError, RenderError, StoreError, KeyboardInterrupt."""
@@ -169,7 +155,7 @@ class RenderLoop:
     def _next(self) -> Task | None:
         """Return the next task, None if there is none or the run stops; count failures in between."""
         while isinstance(found := self._feed.take(), Failure):
-            self._failed(found, 1)
+            self._failed(found, 0.0)
             if self.summary.stopped:
                 return None
         return found
@@ -197,7 +183,7 @@ class RenderLoop:
                 self._pool.start_ended(slot)
                 continue
             try:
-                answer = ray.get(ref, timeout=_FETCH_SECONDS)
+                done, memory = ray.get(ref, timeout=_FETCH_SECONDS)
             except RayError as error:
                 self._lost(slot, *how_lost(error))
                 continue
@@ -207,15 +193,14 @@ class RenderLoop:
             self._depth = 2 if seconds < _SHORT_SECONDS else 1
             if slot.in_flight:
                 slot.in_flight[0].started = now
-            self._take(slot, task, answer, seconds)
-            self._pool.answered(slot, answer.memory)
+            self._take(slot, task, done, memory, seconds)
+            self._pool.answered(slot, memory)
 
-    def _take(self, slot: Slot, task: Task, answer: Answer, seconds: float) -> None:
-        done = answer.result
+    def _take(self, slot: Slot, task: Task, done: Done | Failure, memory: int, seconds: float) -> None:
         if isinstance(done, Failure):
             if done.kind == DeviceError.__name__:
                 raise DeviceError(done.message)
-            self._failed(done, 1, task)
+            self._failed(done, task.work.cost)
             return
         self._committer.add(done)
         self._images += done.images
@@ -224,21 +209,19 @@ class RenderLoop:
         threads = slot.plan.threads if slot.plan.card is None else 1
         if slot.warm or slot.plan.card is None:  # The first image on a GPU waits for its kernels.
             self.measured.add(replace(task.work, seconds=seconds * threads, bytes=len(done.row)))
-        self._progress.advance(1, done.images, 0, task.work.cost, seconds)
-        facts = {"images": done.images, "tries": task.tries, "seconds": done.seconds, "memory": answer.memory}
+        self._progress.advance(done.images, task.work.cost, seconds)
+        facts = {"images": done.images, "tries": task.tries, "seconds": done.seconds, "memory": memory}
         self._events.write("episode-done", episode=done.episode_id, worker=slot.number, **facts)
 
-    def _failed(self, failure: Failure, episodes: int, task: Task | None = None) -> None:
-        """Count a failure. episodes: 1, or 0 if the progress bar has counted the episode as rendered before.
-
-        task: None if no worker received it.
-        """
+    def _failed(self, failure: Failure, cost: float | None) -> None:
+        """Count a failure. cost: of its episode, None if the progress bar has counted that as rendered before."""
         failure = replace(failure, message=failure.message[:_LONGEST_MESSAGE])
         # The summary lists failures for everybody.
         log.debug("failed: %s", failure.message)
         self._events.write("episode-failed", episode=failure.episode_id, kind=failure.kind, message=failure.message)
         self.summary.failed.append(failure)
-        self._progress.advance(episodes, 0, 1, 0.0 if task is None else task.work.cost)
+        if cost is not None:
+            self._progress.advance(cost=cost)
         if self._options.max_failures is not None and len(self.summary.failed) >= self._options.max_failures:
             self._stop("failures")
 
@@ -252,7 +235,7 @@ class RenderLoop:
     def _limit(self, slot: Slot) -> float:
         """Return how many seconds a worker may take for its current episode."""
         task = slot.in_flight[0]
-        settings = task.rendered_with
+        settings = task.settings
         limit = timeout_of(self._options, task.samples, settings.width, settings.height, task.work.images)
         return limit + (KERNEL_SECONDS if slot.plan.card is not None and not slot.warm else 0.0)
 
@@ -273,7 +256,7 @@ class RenderLoop:
         name, output = culprit.episode.id, f"; last output: {tail}" if tail else ""
         if culprit.tries > self._options.retries:
             message = f"episode {name}: given up after {culprit.tries} tries: {reason}{output}"
-            self._failed(Failure(name, "WorkerLost", message), 1, culprit)
+            self._failed(Failure(name, "WorkerLost", message), culprit.work.cost)
             return
         log.warning("episode %s: %s%s; retrying it on another worker", name, reason, output)
         self.summary.retried += 1
@@ -283,7 +266,7 @@ class RenderLoop:
         stored = [done for done in group if isinstance(done, Done)]
         for failure in group:
             if isinstance(failure, Failure):
-                self._failed(failure, 0)
+                self._failed(failure, None)
         if stored:
             images = sum(done.images for done in stored)
             self.summary.rendered += len(stored)
@@ -308,7 +291,7 @@ class RenderLoop:
         state = "stopping" if self.summary.stopped else "paused" if self._committer.full else "running"
         begun = [slot.in_flight[0] for slot in self._pool.slots if slot.in_flight]
         in_flight = [(task.work.cost, now - task.started) for task in begun]
-        self._progress.tick(self.summary, self._pool.alive, state, in_flight)
+        self._progress.tick(self._pool.alive, state, in_flight)
         if self._tuner is not None and not self.summary.stopped:
             chosen = tune(self._pool, self._tuner, now, self._images)
             if chosen is not None:
