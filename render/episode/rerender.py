@@ -20,7 +20,6 @@ from render.gallery.top_view import top_view
 from render.model.record import EpisodeRecord, RenderKey
 from render.renderers import make_renderer
 from render.run.limits import KERNEL_SECONDS, timeout_of
-from render.run.options import RunOptions
 from scene_specs.language.scene import Scene
 from scene_specs.language.tables import counted
 
@@ -147,7 +146,7 @@ def _limit(request: EpisodeRequest, scene: Scene) -> float:
     """Seconds that rendering the episode may take."""
     settings, images = scene.settings, sum(len(frame.views) for frame in scene.frames)
     samples = max(settings.samples, settings.glass_samples)
-    limit = timeout_of(RunOptions(timeout=request.timeout), samples, settings.width, settings.height, images)
+    limit = timeout_of(request.timeout, samples, settings.width, settings.height, images)
     return limit + (KERNEL_SECONDS if request.timeout is None and request.device != "cpu" else 0.0)
 
 

@@ -134,7 +134,7 @@ class Batch:
         planner = Planner(store, self.options.resume)
         for item in islice(self.source, self.options.limit):
             name = item.episode.id
-            if name in self._up_to_date and planner.stored(name) == self._up_to_date[name]:
+            if name in self._up_to_date and planner.stored.get(name) == self._up_to_date[name]:
                 continue
             decision = self._decide(planner, item.episode)
             if decision is not None:
@@ -158,7 +158,7 @@ class Batch:
         if self._kinds.get(episode.id) != _STARTED:
             self._kinds[episode.id] = decision.kind
         if decision.kind == "skip":
-            self._up_to_date[episode.id] = job.hash()
+            self._up_to_date[episode.id] = planner.stored[episode.id]
         return decision
 
     def _fail(self, episode_id: str, error: DioramaError) -> None:

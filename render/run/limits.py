@@ -9,8 +9,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from render.run.options import RunOptions
-
 # Cycles compiles its kernels before the first image on a new GPU: 10 minutes are reported, more on a slow host.
 KERNEL_SECONDS = 1800.0
 # cgroup v1 writes about 2**63 if there is no limit.
@@ -23,14 +21,14 @@ _LOOK_SECONDS = 0.5
 KILLED_FOR_MEMORY = 77
 
 
-def timeout_of(options: RunOptions, samples: int, width: int, height: int, images: float) -> float:
-    """Return the seconds that an episode may take before its worker counts as hung.
+def timeout_of(timeout: float | None, samples: int, width: int, height: int, images: float) -> float:
+    """Return the seconds that an episode may take before its worker counts as hung. timeout: per image, if specified.
 
     The default is about thirty times what an idle core needs (two seconds per million samples), plus two minutes: on
     a machine with six processes per core, tighter limits ended workers that were only slow.
     """
-    if options.timeout is not None:
-        return options.timeout * images
+    if timeout is not None:
+        return timeout * images
     megasamples = samples * width * height / 1e6
     return 120.0 + images * (60.0 + 60.0 * megasamples)
 

@@ -236,7 +236,7 @@ class RenderLoop:
         """Return how many seconds a worker may take for its current episode."""
         task = slot.in_flight[0]
         settings = task.settings
-        limit = timeout_of(self._options, task.samples, settings.width, settings.height, task.work.images)
+        limit = timeout_of(self._options.timeout, task.samples, settings.width, settings.height, task.work.images)
         return limit + (KERNEL_SECONDS if slot.plan.card is not None and not slot.warm else 0.0)
 
     def _lost(self, slot: Slot, kind: str, reason: str) -> None:

@@ -87,11 +87,9 @@ def diff(
 
 
 def _compare(name: str, a: EpisodeRecord | StoreError, b: EpisodeRecord | StoreError) -> EpisodeDiff:
-    if isinstance(a, StoreError):
-        return EpisodeDiff(name, problem=str(a))
-    if isinstance(b, StoreError):
-        return EpisodeDiff(name, problem=str(b))
-    return compare(a, b)
+    if isinstance(a, EpisodeRecord) and isinstance(b, EpisodeRecord):
+        return compare(a, b)
+    return EpisodeDiff(name, problem=str(a if isinstance(a, StoreError) else b))
 
 
 def compare(a: EpisodeRecord, b: EpisodeRecord) -> EpisodeDiff:

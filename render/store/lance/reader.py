@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from datetime import UTC
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -141,17 +140,14 @@ class LanceReader:
         rows = {row[KEY]: row for row in self.scan(RECORD_COLUMNS, ids_filter(episode_ids))}
         missing = [episode_id for episode_id in episode_ids if episode_id not in rows]
         if missing:
-            raise self._unknown(missing[0])
+            raise StoreError(unknown_id(self, missing[0]))
         return [record_of(rows[episode_id]) for episode_id in episode_ids]
 
     def job(self, episode_id: str) -> RenderKey:
         """Return the render key of an episode. Raises StoreError for an unknown id."""
         for row in self.scan([KEY, "job"], ids_filter([episode_id])):
             return job_of_row(row)
-        raise self._unknown(episode_id)
-
-    def _unknown(self, episode_id: str) -> StoreError:
-        return StoreError(unknown_id(self, episode_id))
+        raise StoreError(unknown_id(self, episode_id))
 
     def ids(self) -> Iterator[tuple[str, str]]:
         """Yield (episode id, job hash) of every episode, in any order."""
@@ -236,7 +232,7 @@ class LanceReader:
         """Return a torch Dataset of this version; options as in render.store.lance.torch_dataset. Raises StoreError."""
         from render.store.lance.torch_dataset import torch_dataset
 
-        return torch_dataset(partial(LanceReader.at_version, self._url, self.version), **options)
+        return torch_dataset(self._at(self.version), **options)
 
     def close(self) -> None:
         """Release resources."""
