@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from render.run.batch import Batch
+from render.run.events import EventLog
 from render.run.interrupt import Interrupts
 from render.run.limits import resident
 from render.run.local_ray import ray_nodes
@@ -114,7 +115,7 @@ def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
     before = resident() >> 20
     with Interrupts() as interrupts, ray_nodes() as nodes:
         todo = tasks(batch, real if arguments.store else None)
-        farm = RenderLoop(todo, real, options, batch.summary, meter, worker=Sleeper)
+        farm = RenderLoop(todo, real, options, batch.summary, meter, EventLog(None), Sleeper)
         summary = farm.go(plan_workers(options, nodes, arguments.episodes), interrupts)
     counted = arguments.episodes - arguments.episodes // 10
     wall, driver = meter.end[0] - meter.begin[0], meter.end[1] - meter.begin[1]

@@ -92,11 +92,8 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
     _write_views(request, record.scene, record, files)
     if resolved.spec is not None and resolved.edited:
         files.write_spec(resolved.spec)
-    edited: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    if stored is not None:
-        edited = scene_changes(stored.scene, record.scene) if resolved.edited else ()
-        changed = circumstances(stored, record)
+    edited = scene_changes(stored.scene, record.scene) if stored is not None and resolved.edited else ()
+    changed = circumstances(stored, record) if stored is not None else ()
     replaced = None
     if request.replace:
         assert request.store is not None and stored is not None

@@ -148,10 +148,11 @@ class Batch:
         try:
             job = render_key_of(episode, settings, self.options.renderer, self.options.asset_roots)
         except AssetError as error:
+            named = AssetError(f"episode {episode.id}: {error}")
             if not self.options.skip_broken:
-                raise AssetError(f"episode {episode.id}: {error}") from error
+                raise named from error
             if all(failure.episode_id != episode.id for failure in self.summary.failed):
-                self._fail(episode.id, error)
+                self.summary.failed.append(Failure.of(named, episode.id))
                 self._kinds[episode.id] = "render"
             return None
         decision = planner.decide(episode, job, settings)
@@ -160,10 +161,6 @@ class Batch:
         if decision.kind == "skip":
             self._up_to_date[episode.id] = planner.stored[episode.id]
         return decision
-
-    def _fail(self, episode_id: str, error: DioramaError) -> None:
-        message = str(error) if isinstance(error, CompileError) else f"episode {episode_id}: {error}"
-        self.summary.failed.append(Failure(episode_id, type(error).__name__, message))
 
     def _count(self) -> None:
         kinds = Counter(self._kinds.values())
@@ -199,7 +196,7 @@ class Batch:
                     compile_episode(decision.episode, decision.settings, self.options.asset_roots)
                     self.summary.would_replace += decision.kind == "replace"
                 except CompileError as error:
-                    self._fail(decision.episode.id, error)
+                    self.summary.failed.append(Failure.of(error, decision.episode.id))
                 progress.advance(seconds=time.monotonic() - start)
                 progress.tick()
         self._count()

@@ -51,7 +51,7 @@ class Work:
         views = [len(frame.views or (None,)) for frame in episode.frames]
         images, megapixels = sum(views), settings.width * settings.height / 1e6
         samples = images * _FLAT_SAMPLES
-        if not _flat(episode):
+        if load_stage(episode.stage).pixels != "center":
             glass = expected_glass(episode) if settings.glass_samples else [0.0] * len(views)
             samples = sum(
                 count * samples_at(settings, _GLASS_SHARE * number) for count, number in zip(views, glass, strict=True)
@@ -62,12 +62,6 @@ class Work:
         """Add other work to this share of what there is."""
         for name, value in vars(other).items():
             setattr(self, name, getattr(self, name) * keep + value)
-
-
-def _flat(episode: EpisodeSpec | Scene) -> bool:
-    if isinstance(episode, Scene):
-        return episode.frames[0].pixels is not None
-    return load_stage(episode.stage).pixels == "center"
 
 
 class Estimator:

@@ -89,18 +89,16 @@ def _private_settings(folder: Path) -> Iterator[None]:
         ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR: "0",
     }
     before = {name: os.environ[name] for name in settings if name in os.environ}
-    cluster = ray_constants.ENABLE_RAY_CLUSTER
     os.environ.update(settings)
-    ray_constants.ENABLE_RAY_CLUSTER = False
-    _reread_token()
-    try:
-        yield
-    finally:
-        ray_constants.ENABLE_RAY_CLUSTER = cluster
-        for name in settings:
-            os.environ.pop(name, None)
-        os.environ.update(before)
+    with patch.object(ray_constants, "ENABLE_RAY_CLUSTER", new=False):
         _reread_token()
+        try:
+            yield
+        finally:
+            for name in settings:
+                os.environ.pop(name, None)
+            os.environ.update(before)
+            _reread_token()
 
 
 @contextmanager

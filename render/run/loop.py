@@ -78,14 +78,14 @@ class RenderLoop:
         options: RunOptions,
         summary: Summary,
         progress: Progress,
-        events: EventLog | None = None,
+        events: EventLog,
         worker: type[Worker] = Worker,
     ) -> None:
         self._feed = Feed(tasks)
         self._options = options
         self.summary = summary
         self._progress = progress
-        self._events = events or EventLog(None)
+        self._events = events
         self._pool = Pool(options, self._events, worker)
         self._committer = Committer(store, options.commit_every, options.store_wait, self._store_trouble)
         self._depth = 1

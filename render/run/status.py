@@ -199,7 +199,7 @@ class Progress:
         self._write()
         if self._bar is not None:
             self._bar.close()
-        elif self._on_progress is None:
+        elif self._on_progress is None and self._done:
             self._log()
 
 

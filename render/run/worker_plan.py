@@ -79,7 +79,8 @@ def cards_wanted(options: RunOptions, found: int, where: str = "") -> int:
     """
     if options.gpus and options.device == "cpu":
         raise UsageError(f"--gpus {options.gpus} and --device cpu exclude each other; leave one out")
-    seen = where or f"{_gpus(found)} on {_place(options)}"
+    place = f"the Ray cluster at {options.address}" if options.address else "this machine"
+    seen = where or f"{_gpus(found)} on {place}"
     if options.gpus:
         wanted, why = options.gpus, f"--gpus {options.gpus}"
     elif options.device != "auto":
@@ -90,7 +91,11 @@ def cards_wanted(options: RunOptions, found: int, where: str = "") -> int:
         wanted, why = found, f"--device auto: {seen}"
     _check_unused(options, wanted > 0, why)
     if wanted > found and options.gpus:
-        raise DeviceError(_too_few(wanted, found, where or _place(options)))
+        todo = f"Use --gpus {found}" if found else "Check with nvidia-smi, or use --device cpu"
+        raise DeviceError(
+            f"--gpus {wanted}: {_gpus(found)} found ({where or place}). {todo}, or --device auto without --gpus to use "
+            "what is available."
+        )
     if wanted > found:
         raise DeviceError(f"--device {options.device}: {seen}; check with nvidia-smi, or use --device cpu")
     return wanted
@@ -111,18 +116,8 @@ def _check_unused(options: RunOptions, cards: bool, why: str) -> None:
             )
 
 
-def _place(options: RunOptions) -> str:
-    return f"the Ray cluster at {options.address}" if options.address else "this machine"
-
-
 def _gpus(count: int) -> str:
     return counted(count, "GPU") if count else "no GPU"
-
-
-def _too_few(wanted: int, found: int, where: str) -> str:
-    todo = f"Use --gpus {found}, or " if found else "Check with nvidia-smi, or use --device cpu, or "
-    found_text = f"--gpus {wanted}: {_gpus(found)} found ({where})."
-    return f"{found_text} {todo}--device auto without --gpus to use what is available."
 
 
 def _cards(nodes: Sequence[Node], wanted: int) -> list[tuple[Node, int]]:

@@ -17,7 +17,7 @@ import logging
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -214,7 +214,8 @@ class LanceStore(LanceReader):
                 sync_tree(Path(self._url))
 
     def _check_unique(self) -> None:
-        duplicates = repeated(key for key, _ in self.ids())
+        # Two settings keep racing writers from duplicates; neither is proven.
+        duplicates = sorted(key for key, count in Counter(key for key, _ in self.ids()).items() if count > 1)
         if duplicates:
             count = f"{counted(len(duplicates), 'episode')} {'is' if len(duplicates) == 1 else 'are'}"
             raise StoreError(
@@ -273,11 +274,6 @@ def _compact(dataset: Any) -> None:
         dataset.optimize.optimize_indices()
     elif dataset.count_rows():
         dataset.create_scalar_index(KEY, "BTREE")
-
-
-def repeated(ids: Iterable[str]) -> list[str]:
-    """Return ids that occur more than once, sorted. Two settings keep racing writers from that; neither is proven."""
-    return sorted(key for key, count in Counter(ids).items() if count > 1)
 
 
 def _newest_of_each(table: pa.Table) -> pa.Table:
