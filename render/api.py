@@ -120,10 +120,7 @@ def compile_spec(
         episode: EpisodeSpec | Scene = spec
     else:
         episode = parse_episode(spec if isinstance(spec, str) else json.dumps(dict(spec)))
-    settings = episode_settings(episode, profile, size)
-    if isinstance(episode, Scene):
-        return episode.model_copy(update={"settings": settings})
-    return compile_episode(episode, settings, asset_roots)
+    return compile_episode(episode, episode_settings(episode, profile, size), asset_roots)
 
 
 @in_asset_roots

@@ -49,7 +49,8 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
     if request.store is None or request.episode_id is None:
         raise UsageError("give STORE and ID, or --from SPEC")
     stored = _stored(request.store, request.episode_id, request.at)
-    scene = _with_settings(stored.scene, request)
+    # Nothing in the Scene moves.
+    scene = compile_episode(stored.scene, _settings(stored.scene, request), request.asset_roots)
     source = _source_of(stored)
     size, was = ((s.width, s.height) for s in (scene.settings, stored.scene.settings))
     if request.compare and size != was:
@@ -88,12 +89,8 @@ def _source_of(stored: EpisodeRecord) -> EpisodeSpec | Scene:
     return episode
 
 
-def _with_settings(scene: Scene, request: EpisodeRequest) -> Scene:
-    """The same Scene with the requested profile, size and samples; nothing in it moves. Raises UsageError."""
-    return scene.model_copy(update={"settings": _settings(scene, request)})
-
-
 def _settings(episode: EpisodeSpec | Scene, request: EpisodeRequest) -> Settings:
+    """The settings with the requested profile, size and samples. Raises UsageError."""
     settings = episode_settings(episode, request.profile, request.size)
     # --samples is exact: views with much glass get no more.
     exact = {} if request.samples is None else {"samples": request.samples, "glass_samples": 0}
@@ -125,10 +122,7 @@ def _from_spec(request: EpisodeRequest) -> ResolvedRequest:
         some = ", ".join(sorted(found)[:5])
         raise UsageError(f"--from {request.spec}: {len(found)} episodes; add the ID of one, such as {some}")
     (episode,) = found.values()
-    if isinstance(episode, Scene):
-        scene = _with_settings(episode, request)
-    else:
-        scene = compile_episode(episode, _settings(episode, request), request.asset_roots)
+    scene = compile_episode(episode, _settings(episode, request), request.asset_roots)
     spec = episode if isinstance(episode, EpisodeSpec) else None
     if request.edits:
         scene, spec = apply_edits(request, episode, scene)

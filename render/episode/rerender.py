@@ -11,7 +11,7 @@ from render.annotations.compare import Comparison, circumstances, scene_changes
 from render.compiler.render_key import render_key_of
 from render.episode.find import ResolvedRequest, find, only_frames, only_images
 from render.episode.make_record import make_record
-from render.episode.output_files import BlendSaver, Files, check_writable, default_folder
+from render.episode.output_files import BlendSaver, Files, check_writable
 from render.episode.replace import Replaced, replace_stored
 from render.episode.request import EpisodeRequest
 from render.episode.time_limit import run_within
@@ -82,7 +82,7 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
             check_writable(path)
     if request.views_only:
         return _view(request, resolved)
-    folder = request.out or default_folder(resolved.scene.id)
+    folder = request.out or Path(resolved.scene.id.replace("/", "_"))
     check_writable(folder, folder=True)
     record, blends = _render(request, resolved, folder)
     files = Files(folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -205,7 +205,7 @@ class RenderLoop:
         self._committer.add(done)
         self._images += done.images
         self.summary.add_seconds(done.seconds)
-        self.summary.device_images[done.device] += 1
+        self.summary.devices[done.device] += 1
         threads = slot.plan.threads if slot.plan.card is None else 1
         if slot.warm or slot.plan.card is None:  # The first image on a GPU waits for its kernels.
             self.measured.add(replace(task.work, seconds=seconds * threads, bytes=len(done.row)))
@@ -317,4 +317,4 @@ class RenderLoop:
             summary.add_seconds({"commit": self._committer.seconds})
         summary.replaced_why.update(pool.replaced)
         summary.memory_peaks += [pool.peaks[number] for number in sorted(pool.peaks)]
-        summary.devices = list(summary.device_images) or list(pool.devices)
+        summary.devices = summary.devices or Counter(dict.fromkeys(pool.devices, 0))

@@ -60,8 +60,6 @@ class LanceStore(LanceReader):
         super().__init__(url, dataset)
         self._fsync = fsync and not is_remote(url)
         self._commits = 0
-        # The check costs three round trips and needs write access, which a process that only reads may lack.
-        self._server_checked = not is_remote(url)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (LanceStore.open, (self._url, self._fsync))
@@ -88,7 +86,6 @@ class LanceStore(LanceReader):
         with translate_errors(url, "creating a store"):
             dataset = lance.write_dataset(episode_schema().empty_table(), url, mode="create")
         store = cls(url, dataset, fsync)
-        store._server_checked = True
         if store._fsync:
             sync_tree(Path(url))
         return store
@@ -108,13 +105,8 @@ class LanceStore(LanceReader):
                 store = cls.peek(url, fsync)
                 if store is None:
                     raise
-        store._check_server()
+        check_conditional_put(url)
         return store
-
-    def _check_server(self) -> None:
-        if not self._server_checked:
-            check_conditional_put(self._url)
-            self._server_checked = True
 
     def put(self, records: Sequence[EpisodeRecord]) -> PutResult:
         """Commit episodes in one atomic step. Safe to repeat; of each id the latest attempt stays."""
@@ -150,7 +142,7 @@ class LanceStore(LanceReader):
 
     def _commit(self, change: Callable[[], _T], action: str) -> _T:
         """Make a change that is safe to repeat and sync it; retry while other writers are in the way."""
-        self._check_server()
+        check_conditional_put(self._url)
         for number in range(_TRIES):
             with translate_errors(self._url, action):
                 try:
@@ -206,7 +198,7 @@ class LanceStore(LanceReader):
         self._check_unique()
 
     def _compact_files(self) -> None:
-        self._check_server()
+        check_conditional_put(self._url)
         self.refresh()
         with translate_errors(self._url, "compaction (nothing is lost)"):
             _compact(self._dataset)
@@ -228,7 +220,7 @@ class LanceStore(LanceReader):
 
         least_age: lower it only in tests without another writer. Raises UsageError if `older_than` is below it.
         """
-        self._check_server()
+        check_conditional_put(self._url)
         if older_than < least_age:
             raise UsageError(
                 f"versions younger than {least_age} stay: deleting them while another process writes damages a store"

@@ -14,10 +14,10 @@ from typing import Any
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord, RenderKey
 from render.store.columns import RECORD_COLUMNS, check_schema
-from render.store.episode_store import BATCH_ROWS, ID_BATCH_ROWS, KEY, ids_filter, unknown_id
+from render.store.episode_store import BATCH_ROWS, ID_BATCH_ROWS, KEY, ids_filter, is_remote, unknown_id
 from render.store.lance.durability import last_complete, torn_file
 from render.store.lance.errors import reason, translate_errors, translate_filter_errors
-from render.store.lance.location import nothing_there, probe_location
+from render.store.lance.location import probe_location
 from render.store.lance.versions import Change, Version, changes
 from render.store.rows import job_of_row, record_of
 
@@ -59,7 +59,9 @@ def open_dataset(url: str) -> Any:
     """Open the lance.LanceDataset of a store. Raises StoreError if there is no store."""
     dataset = find_dataset(url)
     if dataset is None:
-        raise nothing_there(url)
+        empty = not is_remote(url) and Path(url).is_dir()
+        found = "is an empty folder, not a store" if empty else "there is no store"
+        raise StoreError(f"{url}: {found}; render-batch SPECS --out {url} creates one")
     return dataset
 
 
