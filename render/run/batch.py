@@ -171,7 +171,7 @@ class Batch:
         """Predict what the run that `plan` prepared takes (render.run.estimate); {} if its devices are not here."""
         if self.options.address is not None:
             return {}
-        node = Node("", socket.gethostname(), cores_here(), find_cards().count)
+        node = Node("", cores_here(), find_cards().count)
         try:
             plans = plan_workers(self.options, [node], self.summary.todo)
         except DeviceError:

@@ -59,7 +59,7 @@ def share_of_machine(workers: int) -> int | None:
     return int(machine_memory() * _WORKERS_SHARE / max(1, workers)) or None
 
 
-def guard(limit: int, report: Path | None) -> None:
+def guard(limit: int, report: Path) -> None:
     """Start a thread that ends this process once it exceeds HARD times `limit` bytes. report: file for the reason."""
 
     def watch() -> None:
@@ -70,9 +70,8 @@ def guard(limit: int, report: Path | None) -> None:
                     f"ended at {taken / 2**20:.0f} MiB of memory in one episode; its limit is {limit / 2**20:.0f} MiB"
                 )
                 try:
-                    if report is not None:
-                        with report.open("a") as stream:
-                            stream.write(f"\n{reason}\n")
+                    with report.open("a") as stream:
+                        stream.write(f"\n{reason}\n")
                     sys.stderr.flush()
                 finally:
                     # Also if the reason cannot be written (the disk may be full): the machine's memory goes first.

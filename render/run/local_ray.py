@@ -196,7 +196,6 @@ def nodes_of_cluster() -> list[Node]:
     nodes = [
         Node(
             id=str(node["NodeID"]),
-            name=str(node["NodeManagerHostname"]),
             cores=int(node["Resources"].get("CPU", 0)),
             gpus=int(node["Resources"].get("GPU", 0)),
         )

@@ -7,6 +7,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 
 import ray
 from ray.exceptions import RayError
@@ -42,32 +43,6 @@ _LONGEST_MESSAGE = 4000
 _MOST_UNREACHABLE = 3
 
 
-class Feed:
-    """Tasks one by one, returned ones first; reads the stream one ahead. A Failure is an episode that cannot be one."""
-
-    def __init__(self, tasks: Iterable[Task | Failure]) -> None:
-        self._tasks = iter(tasks)
-        self._back: deque[Task | Failure] = deque()
-
-    @property
-    def more(self) -> bool:
-        """Whether there is another task."""
-        if not self._back:
-            task = next(self._tasks, None)
-            if task is None:
-                return False
-            self._back.append(task)
-        return True
-
-    def take(self) -> Task | Failure | None:
-        """Return the next task, None after the last."""
-        return self._back.popleft() if self.more else None
-
-    def put_back(self, task: Task) -> None:
-        """Return a task for another worker."""
-        self._back.append(task)
-
-
 class RenderLoop:
     """One run. `tasks` is streamed: at most a few per worker are in memory. worker: class of the workers."""
 
@@ -81,7 +56,9 @@ class RenderLoop:
         events: EventLog,
         worker: type[Worker] = Worker,
     ) -> None:
-        self._feed = Feed(tasks)
+        self._tasks = iter(tasks)
+        # The next task, read one ahead, and those of lost workers.
+        self._waiting: deque[Task | Failure] = deque()
         self._options = options
         self.summary = summary
         self._progress = progress
@@ -122,7 +99,7 @@ class RenderLoop:
             self._stop("interrupt")
         self._fill()
         busy = any(slot.in_flight for slot in self._pool.slots)
-        if not busy and (self.summary.stopped or not self._feed.more):
+        if not busy and (self.summary.stopped or not self._more()):
             return False
         self._collect()
         self._replace_hung()
@@ -154,11 +131,18 @@ class RenderLoop:
 
     def _next(self) -> Task | None:
         """Return the next task, None if there is none or the run stops; count failures in between."""
-        while isinstance(found := self._feed.take(), Failure):
+        while self._more() and not self.summary.stopped:
+            found = self._waiting.popleft()
+            if isinstance(found, Task):
+                return found
             self._failed(found, 0.0)
-            if self.summary.stopped:
-                return None
-        return found
+        return None
+
+    def _more(self) -> bool:
+        """Return whether another task waits."""
+        if not self._waiting:
+            self._waiting.extend(islice(self._tasks, 1))
+        return bool(self._waiting)
 
     def _send(self, slot: Slot, task: Task) -> None:
         task.tries += 1
@@ -249,7 +233,7 @@ class RenderLoop:
         culprit.unreachable_count += innocent
         for task in [*others, *([culprit] if innocent else [])]:
             task.tries -= 1
-            self._feed.put_back(task)
+            self._waiting.append(task)
         if innocent:
             log.warning("episode %s: %s; retrying it on another worker", culprit.episode.id, reason)
             return
@@ -260,7 +244,7 @@ class RenderLoop:
             return
         log.warning("episode %s: %s%s; retrying it on another worker", name, reason, output)
         self.summary.retried += 1
-        self._feed.put_back(culprit)
+        self._waiting.append(culprit)
 
     def _committed(self, group: list[Done | Failure]) -> None:
         stored = [done for done in group if isinstance(done, Done)]
@@ -297,17 +281,13 @@ class RenderLoop:
             if chosen is not None:
                 self.summary.workers_per_gpu = chosen
                 self._events.write("workers-per-gpu", chosen=chosen, images_per_second=self._tuner.rates)
-        if self._announced:
-            return
-        for slot in self._pool.slots:
-            if slot.plan.card is None or slot.warm or not slot.in_flight:
-                continue
-            if now - slot.in_flight[0].started > _ANNOUNCE_SECONDS:
-                self._announced = True
-                log.warning(
-                    "the first image on a GPU takes some minutes, because Cycles compiles its kernels for it; they are "
-                    "cached in $CUDA_CACHE_PATH. `render-doctor --warm` compiles them ahead of time"
-                )
+        cold = [slot for slot in self._pool.slots if slot.in_flight and slot.plan.card is not None and not slot.warm]
+        if not self._announced and any(now - slot.in_flight[0].started > _ANNOUNCE_SECONDS for slot in cold):
+            self._announced = True
+            log.warning(
+                "the first image on a GPU takes some minutes, because Cycles compiles its kernels for it; they are "
+                "cached in $CUDA_CACHE_PATH. `render-doctor --warm` compiles them ahead of time"
+            )
 
     def _close_summary(self, seconds: float) -> None:
         """Add this part of the run; a run has several parts if Ray was started again."""

@@ -126,13 +126,6 @@ def pack(task: Task) -> bytes:
     return pickle.dumps((task.episode, task.job, task.settings, task.attempt), protocol=5)
 
 
-def _new_renderer(options: RunOptions, plan: WorkerPlan) -> Renderer:
-    """The renderer of a worker; a fake one on a GPU slot reports a card."""
-    if options.renderer == "fake" and plan.card is not None:
-        return FakeRenderer(device=f"{plan.device.upper()} fake card {_visible()}")
-    return make_renderer(options.renderer, plan.device, plan.threads, options.asset_roots)
-
-
 def _visible() -> str:
     return os.environ.get("CUDA_VISIBLE_DEVICES", "")
 
@@ -169,10 +162,11 @@ class Worker:
             return Failure.of(error)
 
     def _start(self) -> Ready:
+        options, plan = self._options, self._plan
         # Two one-thread Blenders may share one core while another is idle, so each worker gets its own cores.
         cores: tuple[int, ...] = ()
         if hasattr(os, "sched_setaffinity"):
-            cores = self._plan.pinned(sorted(os.sched_getaffinity(0)))
+            cores = plan.pinned(sorted(os.sched_getaffinity(0)))
             os.sched_setaffinity(0, cores)
         keep_kernels()
         sweep_scratch()
@@ -181,8 +175,12 @@ class Worker:
         os.environ[OUTPUT_FILE] = output_file
         if self._limit:
             limits.guard(self._limit, Path(output_file))
-        choose_library(self._options.library)
-        self._renderer = CachingRenderer(_new_renderer(self._options, self._plan))
+        choose_library(options.library)
+        if options.renderer == "fake" and plan.card is not None:
+            made: Renderer = FakeRenderer(device=f"{plan.device.upper()} fake card {_visible()}")
+        else:
+            made = make_renderer(options.renderer, plan.device, plan.threads, options.asset_roots)
+        self._renderer = CachingRenderer(made)
         device = self._renderer.info.get("device", "")
         return Ready(device, socket.gethostname(), os.getpid(), cores, limits.resident(), self._limit, output_file)
 

@@ -18,7 +18,6 @@ class Node:
     """A machine. id: Ray's id, "" for the only node. cores, gpus: numbers that may be used."""
 
     id: str
-    name: str
     cores: int
     gpus: int
 
@@ -64,8 +63,10 @@ def plan_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> l
     device = "gpu" if options.device == "auto" else options.device
     share = 1.0 / (options.workers_per_gpu or MOST_PER_GPU)
     plans = []
-    for node, cards in _cards(nodes, wanted):
-        threads = max(1, node.cores // cards // (options.workers_per_gpu or 1))
+    for node in nodes:
+        cards = min(node.gpus, wanted)
+        wanted -= cards
+        threads = max(1, node.cores // max(1, cards) // (options.workers_per_gpu or 1))
         plans += [WorkerPlan(device, threads, card, cards, node.id, card, share) for card in range(cards)]
     # One on every GPU before a second on any, so that few episodes use all GPUs.
     return (plans * (options.workers_per_gpu or 1))[: max(1, episodes)]
@@ -118,17 +119,6 @@ def _check_unused(options: RunOptions, cards: bool, why: str) -> None:
 
 def _gpus(count: int) -> str:
     return counted(count, "GPU") if count else "no GPU"
-
-
-def _cards(nodes: Sequence[Node], wanted: int) -> list[tuple[Node, int]]:
-    """Return the first `wanted` GPUs as (node, number of its GPUs)."""
-    chosen = []
-    for node in nodes:
-        take = min(node.gpus, wanted)
-        wanted -= take
-        if take:
-            chosen.append((node, take))
-    return chosen
 
 
 def _cpu_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> list[WorkerPlan]:

@@ -146,7 +146,12 @@ class LanceStore(LanceReader):
         for number in range(_TRIES):
             with translate_errors(self._url, action):
                 try:
-                    return self._once(change)
+                    before = self._dataset.version
+                    result = change()
+                    if self._fsync and self._dataset.version != before:
+                        sync_commit(Path(self._url), self._dataset)
+                    self._commits += 1
+                    return result
                 except LANCE_ERRORS as error:
                     if not is_conflict(error) or number == _TRIES - 1:
                         raise
@@ -155,14 +160,6 @@ class LanceStore(LanceReader):
                 time.sleep(wait)
                 self.refresh()
         raise AssertionError("the last try returns or raises")
-
-    def _once(self, change: Callable[[], _T]) -> _T:
-        before = self._dataset.version
-        result = change()
-        if self._fsync and self._dataset.version != before:
-            sync_commit(Path(self._url), self._dataset)
-        self._commits += 1
-        return result
 
     def delete(self, episode_ids: Sequence[str]) -> int:
         """Delete episodes and return how many were stored. They stay in the history."""
