@@ -120,10 +120,7 @@ def compile_spec(
         episode: EpisodeSpec | Scene = spec
     else:
         episode = parse_episode(spec if isinstance(spec, str) else json.dumps(dict(spec)))
-    settings = episode_settings(episode, profile, size)
-    if isinstance(episode, Scene):
-        return episode.model_copy(update={"settings": settings})
-    return compile_episode(episode, settings, asset_roots)
+    return compile_episode(episode, episode_settings(episode, profile, size), asset_roots)
 
 
 @in_asset_roots
@@ -186,14 +183,15 @@ def render_to_store(
 
     Raises SpecError with all diagnostics, UsageError, ConflictError, AssetError, DeviceError, StoreError.
     """
-    from render.run.batch import Request, render_batch
+    from render.run.batch import Batch
     from render.run.options import parse_options
 
     _check_size(size)
-    given = {"renderer": renderer, "device": device, "workers": workers, "resume": resume, **options}
-    run_options = parse_options({"library": library_setting(), **given})
-    request = Request(_source(specs), fspath(store), profile, size, limit)
-    summary = render_batch(request, run_options, dry_run, progress)
+    given = {"profile": profile, "size": size, "limit": limit, "renderer": renderer, "device": device}
+    run_options = parse_options(
+        {"library": library_setting(), "workers": workers, "resume": resume, **given, **options}
+    )
+    summary = Batch(_source(specs), fspath(store), run_options, progress).run(dry_run)
     if summary.left and summary.stopped == "interrupt":
         raise KeyboardInterrupt(f"{summary.left} episodes left; call again to continue")
     return summary

@@ -23,13 +23,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from render.run.batch import Batch, Request
+from render.run.batch import Batch
+from render.run.events import EventLog
 from render.run.interrupt import Interrupts
 from render.run.limits import resident
 from render.run.local_ray import ray_nodes
 from render.run.loop import RenderLoop
 from render.run.options import RunOptions
-from render.run.worker import Answer, Done, Task, Worker
+from render.run.status import Progress
+from render.run.worker import Done, Failure, Task, Worker
 from render.run.worker_plan import plan_workers
 from render.store import open_or_create
 from render.store.episode_store import PutResult
@@ -44,7 +46,7 @@ class Sleeper(Worker):
 
     _record: Any = None
 
-    def render(self, task: bytes) -> Answer:
+    def render(self, task: bytes) -> tuple[Done | Failure, int]:
         """Answer a task; see `Worker.render`."""
         from render.episode.make_record import make_record
         from render.store.rows import encode
@@ -57,7 +59,7 @@ class Sleeper(Worker):
         row = encode(self._record.model_copy(update={"episode_id": episode.id, "job": job}))
         seconds = float(os.environ[SECONDS])
         time.sleep(max(0.0, seconds - (time.perf_counter() - start)))
-        return Answer(Done(episode.id, row, len(self._record.images), {"sleep": seconds}, "none"), resident())
+        return Done(episode.id, row, len(self._record.images), {"sleep": seconds}, "none"), resident()
 
 
 class NullStore:
@@ -75,7 +77,7 @@ class NullStore:
         """Do nothing."""
 
 
-class Meter:
+class Meter(Progress):
     """A progress bar that records the times of the first and the last episode, and the driver's memory in between."""
 
     def __init__(self, total: int) -> None:
@@ -83,9 +85,9 @@ class Meter:
         self.begin = self.end = (0.0, 0.0)
         self.memory: list[int] = []
 
-    def advance(self, episodes: int, images: int, failed: int, cost: float = 0.0, seconds: float = 0.0) -> None:
-        """Count episodes; see `ProgressBar.advance`. The first tenth is for warming up."""
-        self.done += episodes
+    def advance(self, images: int = 0, cost: float = 1.0, seconds: float | None = None) -> None:
+        """Count an episode. The first tenth is for warming up."""
+        self.done += 1
         now = (time.perf_counter(), time.process_time())
         if self.done == self.total // 10:
             self.begin = now
@@ -93,8 +95,8 @@ class Meter:
         if self.done % max(1, self.total // 20) == 0:
             self.memory.append(resident() >> 20)
 
-    def tick(self, summary: Any, workers: int, state: str, in_flight: Sequence[tuple[float, float]] = ()) -> None:
-        """Do nothing; see `ProgressBar.tick`."""
+    def tick(self, workers: int = 0, state: str = "running", in_flight: Sequence[tuple[float, float]] = ()) -> None:
+        """Show nothing."""
 
 
 def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
@@ -102,9 +104,9 @@ def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
     frame = {"objects": [{"shape": "cube"}, {"shape": "sphere"}]}
     episodes = ({"version": 1, "id": f"bench/{k:06d}", "frames": [frame]} for k in range(arguments.episodes))
     specs, store = write_specs(folder / "specs.jsonl", episodes), str(folder / "bench.lance")
-    options = RunOptions(device="cpu", workers=arguments.workers, renderer="fake")
+    options = RunOptions(device="cpu", workers=arguments.workers, renderer="fake", size=(64, 48))
     start = time.perf_counter()
-    batch = Batch(Request([str(specs)], store, size=(64, 48)), options)
+    batch = Batch([str(specs)], store, options)
     batch.plan()
     planned = time.perf_counter() - start
     real: Any = open_or_create(store) if arguments.store else NullStore()
@@ -112,8 +114,8 @@ def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
     meter = Meter(arguments.episodes)
     before = resident() >> 20
     with Interrupts() as interrupts, ray_nodes() as nodes:
-        farm = RenderLoop(tasks(batch, real if arguments.store else None), real, options, meter, worker=Sleeper)
-        farm.summary = batch.summary
+        todo = tasks(batch, real if arguments.store else None)
+        farm = RenderLoop(todo, real, options, batch.summary, meter, EventLog(None), Sleeper)
         summary = farm.go(plan_workers(options, nodes, arguments.episodes), interrupts)
     counted = arguments.episodes - arguments.episodes // 10
     wall, driver = meter.end[0] - meter.begin[0], meter.end[1] - meter.begin[1]

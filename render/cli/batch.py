@@ -119,9 +119,6 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 def main(
     specs: tuple[str, ...],
     store: str | None,
-    profile: str | None,
-    size: tuple[int, int] | None,
-    limit: int | None,
     replace: bool,
     keep: bool,
     fail_fast: bool,
@@ -143,21 +140,18 @@ def main(
     if replace and keep:
         raise UsageError("--replace and --keep exclude each other; omit one")
     from render.geometry.shapenet import library_setting
-    from render.run.batch import Request, render_batch
+    from render.run.batch import Batch
     from render.run.options import RunOptions
 
     logical_gpus = os.environ.get("DIORAMA_LOGICAL_GPUS")
-    summary = render_batch(
-        Request(specs, store or opt.default_store(), profile, size, limit),
-        RunOptions(
-            logical_gpus=int(logical_gpus) if logical_gpus else None,
-            max_failures=1 if fail_fast else max_failures,
-            resume="replace" if replace else "keep" if keep else "error",
-            library=library_setting(),
-            **options,
-        ),
-        dry_run,
+    run_options = RunOptions(
+        logical_gpus=int(logical_gpus) if logical_gpus else None,
+        max_failures=1 if fail_fast else max_failures,
+        resume="replace" if replace else "keep" if keep else "error",
+        library=library_setting(),
+        **options,
     )
+    summary = Batch(specs, store or opt.default_store(), run_options).run(dry_run)
     if as_json:
         print_json({**summary.as_dict(), "dry_run": dry_run})
     else:

@@ -145,12 +145,8 @@ def resolve(
 def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, asset_roots: tuple[Path, ...]) -> str:
     from render.compiler import compile_episode
     from render.model.profiles import episode_settings
-    from scene_specs.language.scene import Scene
 
-    settings = episode_settings(episode, profile, size)
-    if isinstance(episode, Scene):
-        return episode.model_copy(update={"settings": settings}).to_json()
-    return compile_episode(episode, settings, asset_roots).to_json()
+    return compile_episode(episode, episode_settings(episode, profile, size), asset_roots).to_json()
 
 
 @main.command(name="import")

@@ -14,7 +14,6 @@ from render.cli.command import DioramaGroup, log
 from render.cli.output import print_json, progress_bar
 from render.model.errors import Diagnostic, SpecError, StoreError, UsageError
 from scene_specs.language.tables import counted, text_table
-from scene_specs.language.writing import atomic_writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -227,7 +226,7 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
         raise UsageError(f"--repair would delete {lost_count}; give --specs-out FILE to keep the specs")
     _print_verdict(url, verdict, as_json)
     if specs_out is not None:
-        for file, options in write_specs(verdict.damaged, specs_out, atomic_writer).items():
+        for file, options in write_specs(verdict.damaged, specs_out).items():
             log.info("to render them again: render-batch %s --out %s %s", file, url, options)
         without_spec = [damage.episode_id or f"row {damage.row}" for damage in lost if damage.spec is None]
         _warn_of_lost_specs(without_spec, specs_out)

@@ -100,7 +100,7 @@ def compile_with_report(
 
 
 def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: Sequence[Path] = ()) -> Scene:
-    """Compile a spec to a Scene; a Scene is returned unchanged, with its own settings.
+    """Compile a spec to a Scene; of a Scene only the settings change.
 
     Pure: a spec compiles identically on every machine with the same settings and assets. The image size and the profile
     move no object. asset_roots: folders of .blend files and meshes, in addition to the built-in assets.
@@ -108,4 +108,6 @@ def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: 
     Raises CompileError if no layout satisfies a frame within the bounds of the stage, AssetError for an asset that is
     missing or outside the roots, StageError for an unknown stage.
     """
-    return spec if isinstance(spec, Scene) else compile_with_report(spec, settings, asset_roots)[0]
+    if isinstance(spec, Scene):
+        return spec.model_copy(update={"settings": settings})
+    return compile_with_report(spec, settings, asset_roots)[0]

@@ -15,7 +15,7 @@ from render.model.profiles import episode_settings
 from render.model.record import EpisodeRecord
 from render.store import open_at, open_store
 from render.store.episode_store import unknown_id
-from scene_specs.language.scene import Scene
+from scene_specs.language.scene import Scene, Settings
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import SpecSource, parse_episode
 
@@ -49,7 +49,8 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
     if request.store is None or request.episode_id is None:
         raise UsageError("give STORE and ID, or --from SPEC")
     stored = _stored(request.store, request.episode_id, request.at)
-    scene = _with_samples(_with_settings(stored.scene, request), request.samples)
+    # Nothing in the Scene moves.
+    scene = compile_episode(stored.scene, _settings(stored.scene, request), request.asset_roots)
     source = _source_of(stored)
     size, was = ((s.width, s.height) for s in (scene.settings, stored.scene.settings))
     if request.compare and size != was:
@@ -88,17 +89,12 @@ def _source_of(stored: EpisodeRecord) -> EpisodeSpec | Scene:
     return episode
 
 
-def _with_settings(scene: Scene, request: EpisodeRequest) -> Scene:
-    """The same Scene with the requested profile and size; nothing in it moves. Raises UsageError."""
-    return scene.model_copy(update={"settings": episode_settings(scene, request.profile, request.size)})
-
-
-def _with_samples(scene: Scene, samples: int | None) -> Scene:
-    if samples is None:
-        return scene
+def _settings(episode: EpisodeSpec | Scene, request: EpisodeRequest) -> Settings:
+    """The settings with the requested profile, size and samples. Raises UsageError."""
+    settings = episode_settings(episode, request.profile, request.size)
     # --samples is exact: views with much glass get no more.
-    exact = {"samples": samples, "glass_samples": 0}
-    return scene.model_copy(update={"settings": scene.settings.model_copy(update=exact)})
+    exact = {} if request.samples is None else {"samples": request.samples, "glass_samples": 0}
+    return settings.model_copy(update=exact)
 
 
 def _spec_of_scene(source: EpisodeSpec | Scene, scene: Scene, asset_roots: tuple[Path, ...]) -> EpisodeSpec | None:
@@ -126,12 +122,7 @@ def _from_spec(request: EpisodeRequest) -> ResolvedRequest:
         some = ", ".join(sorted(found)[:5])
         raise UsageError(f"--from {request.spec}: {len(found)} episodes; add the ID of one, such as {some}")
     (episode,) = found.values()
-    if isinstance(episode, Scene):
-        scene = _with_settings(episode, request)
-    else:
-        settings = episode_settings(episode, request.profile, request.size)
-        scene = compile_episode(episode, settings, request.asset_roots)
-    scene = _with_samples(scene, request.samples)
+    scene = compile_episode(episode, _settings(episode, request), request.asset_roots)
     spec = episode if isinstance(episode, EpisodeSpec) else None
     if request.edits:
         scene, spec = apply_edits(request, episode, scene)

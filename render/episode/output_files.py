@@ -136,8 +136,3 @@ def check_writable(path: Path, folder: bool = False) -> None:
         raise UsageError(f"{path}: can't be written: {error.strerror or error}") from error
     if problem:
         raise UsageError(f"{path}: can't be written: {existing} {problem}")
-
-
-def default_folder(episode_id: str) -> Path:
-    """`./<id>`, with each slash of the id replaced by an underscore."""
-    return Path(episode_id.replace("/", "_"))

@@ -5,7 +5,7 @@ A pinned spec compiles to the same Scene again; `pin_layout` verifies this.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,21 +41,17 @@ def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()
         except DioramaError as error:
             problem = str(error)
             continue
-        found = next(_changes(scene, recompiled), None)
+        before, after = (one.model_dump(mode="json")["frames"] for one in (scene, recompiled))
+        found = next(differences(before, after), None)
         if found is None:
             assert isinstance(pinned, EpisodeSpec)
             return pinned
-        problem = found
+        path, old, new = found
+        problem = f"frames{path} {preview_json(old)} would become {preview_json(new)}"
     raise UsageError(
         f"episode {spec.id}: its spec can't describe the stored layout: {problem}; use --set-scene to edit the Scene "
         "itself, or --recompile to sample again what the spec leaves open"
     )
-
-
-def _changes(old: Scene, new: Scene) -> Iterator[str]:
-    before, after = (scene.model_dump(mode="json")["frames"] for scene in (old, new))
-    for path, a, b in differences(before, after):
-        yield f"frames{path} {preview_json(a)} would become {preview_json(b)}"
 
 
 def _frame(frame: FrameSpec, decided: SceneFrame, area: AreaSpec, strict: bool) -> FrameSpec:

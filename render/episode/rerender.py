@@ -11,7 +11,7 @@ from render.annotations.compare import Comparison, circumstances, scene_changes
 from render.compiler.render_key import render_key_of
 from render.episode.find import ResolvedRequest, find, only_frames, only_images
 from render.episode.make_record import make_record
-from render.episode.output_files import BlendSaver, Files, check_writable, default_folder
+from render.episode.output_files import BlendSaver, Files, check_writable
 from render.episode.replace import Replaced, replace_stored
 from render.episode.request import EpisodeRequest
 from render.episode.time_limit import run_within
@@ -20,7 +20,6 @@ from render.gallery.top_view import top_view
 from render.model.record import EpisodeRecord, RenderKey
 from render.renderers import make_renderer
 from render.run.limits import KERNEL_SECONDS, timeout_of
-from render.run.options import RunOptions
 from scene_specs.language.scene import Scene
 from scene_specs.language.tables import counted
 
@@ -83,7 +82,7 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
             check_writable(path)
     if request.views_only:
         return _view(request, resolved)
-    folder = request.out or default_folder(resolved.scene.id)
+    folder = request.out or Path(resolved.scene.id.replace("/", "_"))
     check_writable(folder, folder=True)
     record, blends = _render(request, resolved, folder)
     files = Files(folder)
@@ -93,11 +92,8 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
     _write_views(request, record.scene, record, files)
     if resolved.spec is not None and resolved.edited:
         files.write_spec(resolved.spec)
-    edited: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    if stored is not None:
-        edited = scene_changes(stored.scene, record.scene) if resolved.edited else ()
-        changed = circumstances(stored, record)
+    edited = scene_changes(stored.scene, record.scene) if stored is not None and resolved.edited else ()
+    changed = circumstances(stored, record) if stored is not None else ()
     replaced = None
     if request.replace:
         assert request.store is not None and stored is not None
@@ -147,7 +143,7 @@ def _limit(request: EpisodeRequest, scene: Scene) -> float:
     """Seconds that rendering the episode may take."""
     settings, images = scene.settings, sum(len(frame.views) for frame in scene.frames)
     samples = max(settings.samples, settings.glass_samples)
-    limit = timeout_of(RunOptions(timeout=request.timeout), samples, settings.width, settings.height, images)
+    limit = timeout_of(request.timeout, samples, settings.width, settings.height, images)
     return limit + (KERNEL_SECONDS if request.timeout is None and request.device != "cpu" else 0.0)
 
 

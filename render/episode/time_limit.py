@@ -11,6 +11,7 @@ from collections.abc import Callable
 from logging.handlers import QueueHandler
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from render.model.errors import DioramaError, RenderError
@@ -63,11 +64,6 @@ def _without_blender(paths: list[str]) -> list[str]:
     return [path for path in paths if not Path(path).is_relative_to(scripts)]
 
 
-class _Sender(QueueHandler):
-    def enqueue(self, record: logging.LogRecord) -> None:
-        self.queue.send(record)  # type: ignore[attr-defined]
-
-
 def _send_result(
     sender: Connection, seconds: float, levels: dict[str, int], function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:
@@ -75,7 +71,8 @@ def _send_result(
     # The parent ends this process when it is interrupted. SIGALRM has no handler: the system ends the process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.setitimer(signal.ITIMER_REAL, seconds)
-    logging.basicConfig(handlers=[_Sender(sender)])  # type: ignore[arg-type]
+    queue: Any = SimpleNamespace(put_nowait=sender.send)
+    logging.basicConfig(handlers=[QueueHandler(queue)])
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
     try:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -163,19 +161,9 @@ class RenderKey(RecordModel):
     renderer: str
 
     def hash(self) -> str:
-        """Return the SHA-256 over the canonical JSON, hexadecimal; computed once."""
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> str:
+        """Return the SHA-256 over the canonical JSON, hexadecimal."""
         text = json.dumps(self.model_dump(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> RenderKey:
-        """Copy as pydantic does; a changed copy computes its own hash."""
-        copied = super().model_copy(update=update, deep=deep)
-        copied.__dict__.pop("_hash", None)
-        return copied
 
 
 class EpisodeRecord(RecordModel):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import socket
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import islice
 
 from render.compiler import compile_episode
@@ -25,7 +25,7 @@ from render.run.local_ray import cores_here, ray_nodes
 from render.run.loop import RenderLoop
 from render.run.options import RunOptions
 from render.run.pool import RayLostError
-from render.run.status import Progress, Status, StatusFile
+from render.run.status import Progress
 from render.run.summary import Summary
 from render.run.worker import Failure, Task
 from render.run.worker_plan import Node, WorkerPlan, cards_wanted, plan_workers
@@ -46,55 +46,39 @@ _MAX_CONFLICTS = 5
 _STARTED = "started"
 
 
-@dataclass(frozen=True)
-class Request:
-    """What to render. profile, size: None for the default, or for a Scene's own; size is (width, height) in pixels.
-
-    specs: names of files, or specs in memory. limit: maximum number of episodes of the input.
-    """
-
-    specs: Sequence[str] | SpecSource
-    store: str
-    profile: str | None = None
-    size: tuple[int, int] | None = None
-    limit: int | None = None
-
-
-def render_batch(
-    request: Request,
-    options: RunOptions,
-    dry_run: bool = False,
-    on_progress: Callable[[int, int], None] | None = None,
-) -> Summary:
-    """Do what `render-batch` and `diorama.render_to_store` do: check all specs, then render what is missing.
-
-    on_progress: called with the numbers of finished episodes and of all that are to be rendered, instead of drawing a
-    line. Raises what `Batch.check_devices`, `plan` and `render` raise.
-    """
-    batch = Batch(request, options, on_progress)
-    with batch.source:
-        if not dry_run:
-            batch.check_devices()
-        batch.plan()
-        batch.summary.estimate = batch.predict() if dry_run else {}
-        return batch.dry_run() if dry_run else batch.render()
-
-
 class Batch:
-    """A request in two steps: `plan`, then `render` or `dry_run`. Each step reads the specs once, as a stream."""
+    """A run in two steps: `plan`, then `render` or `dry_run`. Each step reads the specs once, as a stream.
+
+    specs: names of files, or specs in memory. on_progress: called with the numbers of finished episodes and of all that
+    are to be rendered, instead of drawing a line.
+    """
 
     def __init__(
-        self, request: Request, options: RunOptions, on_progress: Callable[[int, int], None] | None = None
+        self,
+        specs: Sequence[str] | SpecSource,
+        store: str,
+        options: RunOptions,
+        on_progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        self.request = request
         self.options = options
-        self.source = request.specs if isinstance(request.specs, SpecSource) else SpecSource(request.specs)
-        self.summary = Summary(store=request.store)
+        self.source = specs if isinstance(specs, SpecSource) else SpecSource(specs)
+        self.summary = Summary(store=store)
         self.work = Work()
         self._on_progress = on_progress
         # Episode id -> the kind of its latest decision, or _STARTED; and -> the hash of its job if that was stored.
         self._kinds: dict[str, str] = {}
         self._up_to_date: dict[str, str] = {}
+
+    def run(self, dry_run: bool = False) -> Summary:
+        """Do what `render-batch` and `diorama.render_to_store` do: check all specs, then render what is missing.
+
+        Raises what `check_devices`, `plan` and `render` raise.
+        """
+        with self.source:
+            if not dry_run:
+                self.check_devices()
+            self.plan()
+            return self.dry_run() if dry_run else self.render()
 
     def check_devices(self) -> None:
         """Check that the requested GPUs exist, before anything takes time. Raises DeviceError, UsageError.
@@ -105,7 +89,7 @@ class Batch:
             cards = find_cards()
             cards_wanted(self.options, cards.count, cards.report)
 
-    def plan(self) -> Summary:
+    def plan(self) -> None:
         """Check every spec and compare it with the store; nothing is rendered.
 
         Raises SpecError with every diagnostic of every file; if there are none, the first AssetError, UsageError or
@@ -115,7 +99,7 @@ class Batch:
         conflicts: list[Decision] = []
         error: DioramaError | None = None
         planner: Planner | None = None
-        left = sys.maxsize if self.request.limit is None else self.request.limit
+        left = sys.maxsize if self.options.limit is None else self.options.limit
         for item in self.source.check_each():
             if isinstance(item, Diagnostic):
                 diagnostics.append(item)
@@ -124,7 +108,7 @@ class Batch:
                 continue
             left -= 1
             try:
-                planner = planner or Planner(peek(self.request.store), self.options.resume)
+                planner = planner or Planner(peek(self.summary.store), self.options.resume)
                 decision = self._decide(planner, item.episode)
             except DioramaError as caught:
                 # Wrong specs come first: the rest of the files may have diagnostics.
@@ -141,7 +125,6 @@ class Batch:
         if conflicts:
             raise Planner.conflict(conflicts, sum(kind == "conflict" for kind in self._kinds.values()))
         self._count()
-        return self.summary
 
     def decisions(self, store: EpisodeStore | None) -> Iterator[Decision]:
         """Read the specs again and yield what to do with each episode, given what is stored now.
@@ -149,9 +132,9 @@ class Batch:
         Episodes that `plan` found up to date, and that still are, are left out.
         """
         planner = Planner(store, self.options.resume)
-        for item in islice(self.source, self.request.limit):
+        for item in islice(self.source, self.options.limit):
             name = item.episode.id
-            if name in self._up_to_date and planner.stored(name) == self._up_to_date[name]:
+            if name in self._up_to_date and planner.stored.get(name) == self._up_to_date[name]:
                 continue
             decision = self._decide(planner, item.episode)
             if decision is not None:
@@ -159,46 +142,38 @@ class Batch:
 
     def _decide(self, planner: Planner, episode: Episode) -> Decision | None:
         """Decide and count what becomes of an episode; None if it is left out because of a broken asset."""
-        settings = episode_settings(episode, self.request.profile, self.request.size)
+        settings = episode_settings(episode, self.options.profile, self.options.size)
         if isinstance(episode, Scene):
             episode = episode.model_copy(update={"settings": settings})
         try:
             job = render_key_of(episode, settings, self.options.renderer, self.options.asset_roots)
         except AssetError as error:
+            named = AssetError(f"episode {episode.id}: {error}")
             if not self.options.skip_broken:
-                raise AssetError(f"episode {episode.id}: {error}") from error
+                raise named from error
             if all(failure.episode_id != episode.id for failure in self.summary.failed):
-                self._fail(episode.id, error)
+                self.summary.failed.append(Failure.of(named, episode.id))
                 self._kinds[episode.id] = "render"
             return None
         decision = planner.decide(episode, job, settings)
         if self._kinds.get(episode.id) != _STARTED:
             self._kinds[episode.id] = decision.kind
         if decision.kind == "skip":
-            self._up_to_date[episode.id] = job.hash()
+            self._up_to_date[episode.id] = planner.stored[episode.id]
         return decision
-
-    def _fail(self, episode_id: str, error: DioramaError) -> None:
-        message = str(error) if isinstance(error, CompileError) else f"episode {episode_id}: {error}"
-        self.summary.failed.append(Failure(episode_id, type(error).__name__, message))
 
     def _count(self) -> None:
         kinds = Counter(self._kinds.values())
         self.summary.skipped, self.summary.kept = kinds["skip"], kinds["keep"]
-        self.summary.todo = self.todo
+        self.summary.todo = len(self._kinds) - self.summary.skipped - self.summary.kept
 
-    @property
-    def todo(self) -> int:
-        """Number of episodes to render, known after `plan`."""
-        return sum(kind not in ("skip", "keep") for kind in self._kinds.values())
-
-    def predict(self) -> dict[str, float | bool]:
+    def _predict(self) -> dict[str, float | bool]:
         """Predict what the run that `plan` prepared takes (render.run.estimate); {} if its devices are not here."""
         if self.options.address is not None:
             return {}
-        node = Node("", socket.gethostname(), cores_here(), find_cards().count)
+        node = Node("", cores_here(), find_cards().count)
         try:
-            plans = plan_workers(self.options, [node], self.todo)
+            plans = plan_workers(self.options, [node], self.summary.todo)
         except DeviceError:
             return {}
         cards = len({plan.card for plan in plans} - {None})
@@ -211,40 +186,39 @@ class Batch:
 
     def dry_run(self) -> Summary:
         """Compile what would be rendered. The summary names the episodes for which no layout is found."""
-        with closing(Progress(self.todo, "compiling", on_progress=self._on_progress)) as progress:
-            for decision in self.decisions(peek(self.request.store)):
+        self.summary.estimate = self._predict()
+        with closing(Progress(self.summary, dry_run=True, on_progress=self._on_progress)) as progress:
+            for decision in self.decisions(peek(self.summary.store)):
                 if decision.kind not in ("render", "replace"):
                     continue
+                start = time.monotonic()
                 try:
                     compile_episode(decision.episode, decision.settings, self.options.asset_roots)
                     self.summary.would_replace += decision.kind == "replace"
                 except CompileError as error:
-                    self._fail(decision.episode.id, error)
-                progress.advance(1)
-                progress.tick(self.summary, 0, "running")
+                    self.summary.failed.append(Failure.of(error, decision.episode.id))
+                progress.advance(seconds=time.monotonic() - start)
+                progress.tick()
         self._count()
         return self.summary
 
     def render(self) -> Summary:
         """Render and commit the episodes that `plan` found missing. Raises DeviceError, StoreError."""
-        if not self.todo:
+        if not self.summary.todo:
             return self.summary
-        options = self.options
-        status = StatusFile(Status(self.request.store, total=self.todo))
         with (
-            closing(open_or_create(self.request.store)) as store,
-            closing(EventLog(options.json_log)) as events,
+            closing(open_or_create(self.summary.store)) as store,
+            closing(EventLog(self.options.json_log)) as events,
             Interrupts() as interrupts,
-            closing(Progress(self.todo, status=status, cost=self.work.cost, on_progress=self._on_progress)) as progress,
+            closing(Progress(self.summary, self.work.cost, on_progress=self._on_progress)) as progress,
         ):
             try:
                 self._render_with_ray(store, events, interrupts, progress)
             finally:
                 self._count()
-                status.status.total = self.todo
-                self.summary.left = self.todo - self.summary.rendered - len(self.summary.failed)
+                progress.status.total = self.summary.todo
+                self.summary.left = self.summary.todo - self.summary.rendered - len(self.summary.failed)
                 events.write("end", **self.summary.as_dict())
-                progress.end(self.summary)
         return self.summary
 
     def _render_with_ray(
@@ -256,9 +230,8 @@ class Batch:
             try:
                 with ray_nodes(options.address, options.logical_gpus) as nodes:
                     interrupts.install()
-                    loop = RenderLoop(self._tasks(store), store, options, progress, events)
-                    loop.summary = self.summary
-                    plans = plan_workers(options, nodes, self.todo)
+                    loop = RenderLoop(self._tasks(store), store, options, self.summary, progress, events)
+                    plans = plan_workers(options, nodes, self.summary.todo)
                     loop.go(plans, interrupts)
                     if options.address is None:
                         remember(loop.measured, self._kind_of_run(plans))

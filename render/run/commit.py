@@ -94,7 +94,7 @@ class Committer:
         # Checked before the queue: a thread that ends in between has left its last result there.
         alive = self._thread.is_alive()
         try:
-            result = self._done.get(timeout=wait) if wait else self._done.get_nowait()
+            result = self._done.get(wait > 0, wait)
         except queue.Empty:
             if self._in_work and not alive:
                 raise StoreError(

@@ -117,16 +117,16 @@ def check_ray() -> Check:
     """Check that Ray starts and a worker answers."""
     import ray
 
-    from render.run.local_ray import local_ray
+    from render.run.local_ray import ray_nodes
 
     start = time.perf_counter()
     try:
-        with local_ray() as gpus:
+        with ray_nodes() as nodes:
             answer = ray.get(ray.remote(lambda: True).remote(), timeout=_PROBE_SECONDS)
     except Exception as error:
         return Check("ray", False, f"{ray.__version__}: {error}", "check the memory and the temporary folder")
     took = time.perf_counter() - start
-    seen = f"{ray.__version__}, sees {counted(gpus, 'GPU')}"
+    seen = f"{ray.__version__}, sees {counted(sum(node.gpus for node in nodes), 'GPU')}"
     return Check("ray", bool(answer), f"{seen}, a worker answered within {took:.1f} s")
 
 

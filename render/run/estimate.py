@@ -51,7 +51,7 @@ class Work:
         views = [len(frame.views or (None,)) for frame in episode.frames]
         images, megapixels = sum(views), settings.width * settings.height / 1e6
         samples = images * _FLAT_SAMPLES
-        if not _flat(episode):
+        if load_stage(episode.stage).pixels != "center":
             glass = expected_glass(episode) if settings.glass_samples else [0.0] * len(views)
             samples = sum(
                 count * samples_at(settings, _GLASS_SHARE * number) for count, number in zip(views, glass, strict=True)
@@ -64,12 +64,6 @@ class Work:
             setattr(self, name, getattr(self, name) * keep + value)
 
 
-def _flat(episode: EpisodeSpec | Scene) -> bool:
-    if isinstance(episode, Scene):
-        return episode.frames[0].pixels is not None
-    return load_stage(episode.stage).pixels == "center"
-
-
 class Estimator:
     """Time that is left of a run, from the work that was done. total: cost of the run."""
 
@@ -77,16 +71,13 @@ class Estimator:
         self._left = total
         self._cost = self._squares = self._seconds = 0.0
 
-    def done(self, cost: float, seconds: float) -> None:
-        """Count an episode that took a worker so many seconds."""
+    def done(self, cost: float, seconds: float | None = None) -> None:
+        """Count an episode that took a worker so many seconds; None if it failed, which says nothing about others."""
         self._left -= cost
-        self._cost += cost
-        self._squares += cost**2
-        self._seconds += seconds
-
-    def dropped(self, cost: float) -> None:
-        """Count an episode that failed: its time says nothing about the others'."""
-        self._left -= cost
+        if seconds is not None:
+            self._cost += cost
+            self._squares += cost**2
+            self._seconds += seconds
 
     def left(self, elapsed: float, in_flight: Sequence[tuple[float, float]] = ()) -> float | None:
         """Return the seconds that are left, None before the first episode is done.

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import takewhile
@@ -22,24 +23,20 @@ class Cards:
     report: str
 
 
-def find_cards(env: Mapping[str, str] | None = None, root: Path = Path("/"), smi: str | None = "nvidia-smi") -> Cards:
+def find_cards(env: Mapping[str, str] = os.environ, root: Path = Path("/"), smi: str | None = "nvidia-smi") -> Cards:
     """Find the GPUs of this machine that CUDA_VISIBLE_DEVICES leaves visible.
 
-    env: environment, by default the process's. root: folder of dev. smi: the nvidia-smi program, None to run none.
+    env: environment. root: folder of dev. smi: the nvidia-smi program, None to run none.
     """
-    env = os.environ if env is None else env
     total, report = _installed(root, smi)
     visible = env.get("CUDA_VISIBLE_DEVICES")
     if visible is None or not total:
         return Cards(total, report)
-    count = min(total, _visible(visible))
+    # CUDA stops reading at the first invalid name.
+    names = (name.strip() for name in visible.split(","))
+    valid = list(takewhile(lambda name: name not in ("", "-1", "NoDevFiles", "none", "void"), names))
+    count = min(total, len(valid))
     return Cards(count, f"{report}; CUDA_VISIBLE_DEVICES={visible!r} leaves {count}")
-
-
-def _visible(text: str) -> int:
-    """Count the GPUs that a CUDA_VISIBLE_DEVICES names; CUDA stops reading at the first invalid name."""
-    names = (name.strip() for name in text.split(","))
-    return len(list(takewhile(lambda name: name not in ("", "-1", "NoDevFiles", "none", "void"), names)))
 
 
 def _installed(root: Path, smi: str | None) -> tuple[int, str]:
@@ -53,7 +50,8 @@ def _installed(root: Path, smi: str | None) -> tuple[int, str]:
         else:
             names = re.findall(r"^GPU \d+: (.*?) \(UUID", answer.stdout, re.MULTILINE)
             if names:
-                return len(names), f"nvidia-smi lists {len(names)}: {_counted(names)}"
+                kinds = ", ".join(f"{count} x {name}" for name, count in Counter(names).items())
+                return len(names), f"nvidia-smi lists {len(names)}: {kinds}"
             output = (answer.stdout + answer.stderr).strip().splitlines() or ["nothing"]
             problem = f"nvidia-smi printed: {output[-1]}"
     else:
@@ -62,7 +60,3 @@ def _installed(root: Path, smi: str | None) -> tuple[int, str]:
     if files:
         return len(files), f"{problem}; {len(files)} of /dev/nvidia[0-9]"
     return 0, f"{problem}, and no /dev/nvidia0: no NVIDIA GPU, or its driver is not loaded or not in this container"
-
-
-def _counted(names: list[str]) -> str:
-    return ", ".join(f"{names.count(name)} x {name}" for name in dict.fromkeys(names))

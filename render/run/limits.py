@@ -9,8 +9,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from render.run.options import RunOptions
-
 # Cycles compiles its kernels before the first image on a new GPU: 10 minutes are reported, more on a slow host.
 KERNEL_SECONDS = 1800.0
 # cgroup v1 writes about 2**63 if there is no limit.
@@ -23,14 +21,14 @@ _LOOK_SECONDS = 0.5
 KILLED_FOR_MEMORY = 77
 
 
-def timeout_of(options: RunOptions, samples: int, width: int, height: int, images: float) -> float:
-    """Return the seconds that an episode may take before its worker counts as hung.
+def timeout_of(timeout: float | None, samples: int, width: int, height: int, images: float) -> float:
+    """Return the seconds that an episode may take before its worker counts as hung. timeout: per image, if specified.
 
     The default is about thirty times what an idle core needs (two seconds per million samples), plus two minutes: on
     a machine with six processes per core, tighter limits ended workers that were only slow.
     """
-    if options.timeout is not None:
-        return options.timeout * images
+    if timeout is not None:
+        return timeout * images
     megasamples = samples * width * height / 1e6
     return 120.0 + images * (60.0 + 60.0 * megasamples)
 
@@ -61,7 +59,7 @@ def share_of_machine(workers: int) -> int | None:
     return int(machine_memory() * _WORKERS_SHARE / max(1, workers)) or None
 
 
-def guard(limit: int, report: Path | None) -> None:
+def guard(limit: int, report: Path) -> None:
     """Start a thread that ends this process once it exceeds HARD times `limit` bytes. report: file for the reason."""
 
     def watch() -> None:
@@ -72,9 +70,8 @@ def guard(limit: int, report: Path | None) -> None:
                     f"ended at {taken / 2**20:.0f} MiB of memory in one episode; its limit is {limit / 2**20:.0f} MiB"
                 )
                 try:
-                    if report is not None:
-                        with report.open("a") as stream:
-                            stream.write(f"\n{reason}\n")
+                    with report.open("a") as stream:
+                        stream.write(f"\n{reason}\n")
                     sys.stderr.flush()
                 finally:
                     # Also if the reason cannot be written (the disk may be full): the machine's memory goes first.

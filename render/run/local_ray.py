@@ -13,8 +13,10 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import ray
 from ray._private import ray_constants
@@ -42,20 +44,20 @@ _QUIET: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "l
 
 
 @contextmanager
-def local_ray(gpus: int | None = None) -> Iterator[int]:
-    """Start Ray, yield the number of GPUs it sees, and shut it down. A Ray that runs already is used and left running.
+def local_ray(gpus: int | None = None) -> Iterator[None]:
+    """Start Ray, and shut it down afterwards. A Ray that runs already is used and left running.
 
     gpus: number of GPUs that Ray assumes (tests).
     """
     if ray.is_initialized():
-        yield _gpus_seen()
+        yield
         return
     _quieten()
     folder = _private_folder()
     with _private_settings(folder):
         _start_here(gpus, folder)
         try:
-            yield _gpus_seen()
+            yield
         finally:
             ray.shutdown()
             shutil.rmtree(folder, ignore_errors=True)
@@ -87,40 +89,33 @@ def _private_settings(folder: Path) -> Iterator[None]:
         ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR: "0",
     }
     before = {name: os.environ[name] for name in settings if name in os.environ}
-    cluster = ray_constants.ENABLE_RAY_CLUSTER
     os.environ.update(settings)
-    ray_constants.ENABLE_RAY_CLUSTER = False
-    _reread_token()
-    try:
-        yield
-    finally:
-        ray_constants.ENABLE_RAY_CLUSTER = cluster
-        for name in settings:
-            os.environ.pop(name, None)
-        os.environ.update(before)
+    with patch.object(ray_constants, "ENABLE_RAY_CLUSTER", new=False):
         _reread_token()
+        try:
+            yield
+        finally:
+            for name in settings:
+                os.environ.pop(name, None)
+            os.environ.update(before)
+            _reread_token()
 
 
 @contextmanager
 def _quick_start() -> Iterator[None]:
     """Make a Ray that is started in the block leave out `_UNUSED_PARTS`, and notice at once that its node is up."""
-    before = {name: getattr(RayNode, name) for name in ("start_raylet", *_UNUSED_PARTS)}
+    start = RayNode.start_raylet
 
     def start_raylet(node: RayNode, *args: Any, **extra: Any) -> None:
-        before["start_raylet"](node, *args, **extra)
+        start(node, *args, **extra)
         # Ray itself looks for the node once per second.
         deadline = time.monotonic() + _NODE_SECONDS
         while not node.get_gcs_client().get_all_node_info() and time.monotonic() < deadline:
             time.sleep(0.02)
 
-    for name in _UNUSED_PARTS:
-        setattr(RayNode, name, lambda *_, **__: None)
-    setattr(RayNode, "start_raylet", start_raylet)  # noqa: B010 - mypy allows no assignment to a method
-    try:
+    methods: dict[str, Any] = dict.fromkeys(_UNUSED_PARTS, lambda *_, **__: None)
+    with patch.multiple(RayNode, **methods, start_raylet=start_raylet):
         yield
-    finally:
-        for name, method in before.items():
-            setattr(RayNode, name, method)
 
 
 def _reread_token() -> None:
@@ -170,9 +165,9 @@ def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> It
     Raises DeviceError if no cluster answers at the address.
     """
     if address is None:
-        with local_ray(logical_gpus) as gpus:
-            alive = nodes_of_cluster() if ray.is_initialized() else []
-            yield alive if len(alive) > 1 else [Node("", socket.gethostname(), cores_here(), gpus)]
+        with local_ray(logical_gpus):
+            first, *others = nodes_of_cluster()
+            yield [first, *others] if others else [replace(first, id="", cores=cores_here())]
         return
     _quieten()
     try:
@@ -201,7 +196,6 @@ def nodes_of_cluster() -> list[Node]:
     nodes = [
         Node(
             id=str(node["NodeID"]),
-            name=str(node["NodeManagerHostname"]),
             cores=int(node["Resources"].get("CPU", 0)),
             gpus=int(node["Resources"].get("GPU", 0)),
         )
@@ -225,10 +219,6 @@ def _quieten() -> None:
     logging.getLogger("ray").setLevel(logging.ERROR)
     # Ray prints the deaths of workers to standard output, which belongs to the command; the run reports them itself.
     setattr(ray_worker, "print_to_stdstream", _log_output)  # noqa: B010 - mypy checks against Ray's own signature
-
-
-def _gpus_seen() -> int:
-    return int(ray.cluster_resources().get("GPU", 0))
 
 
 def _log_output(data: dict[str, Any], **_: Any) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Protocol
+from itertools import islice
 
 import ray
 from ray.exceptions import RayError
@@ -20,9 +20,10 @@ from render.run.interrupt import Interrupts
 from render.run.limits import KERNEL_SECONDS, timeout_of
 from render.run.options import RunOptions
 from render.run.pool import Pool, Slot, how_lost
+from render.run.status import Progress
 from render.run.summary import Summary
 from render.run.tuner import Tuner, tune, tuner_for
-from render.run.worker import Answer, Done, Failure, Task, Worker, pack
+from render.run.worker import Done, Failure, Task, Worker, pack
 from render.run.worker_plan import WorkerPlan
 from render.store.episode_store import EpisodeStore
 from scene_specs.language.tables import counted
@@ -42,47 +43,6 @@ _LONGEST_MESSAGE = 4000
 _MOST_UNREACHABLE = 3
 
 
-class ProgressBar(Protocol):
-    """Receives the progress of a run."""
-
-    def advance(self, episodes: int, images: int, failed: int, cost: float = 0.0, seconds: float = 0.0) -> None:
-        """Count what is done since the last call. cost: as estimated; seconds: that a worker took for it."""
-        ...
-
-    def tick(self, summary: Summary, workers: int, state: str, in_flight: Sequence[tuple[float, float]] = ()) -> None:
-        """Called about once per second. workers: that are up. state: running, paused or stopping.
-
-        in_flight: cost and seconds so far of each unfinished episode.
-        """
-        ...
-
-
-class Feed:
-    """Tasks one by one, returned ones first; reads the stream one ahead. A Failure is an episode that cannot be one."""
-
-    def __init__(self, tasks: Iterable[Task | Failure]) -> None:
-        self._tasks = iter(tasks)
-        self._back: deque[Task | Failure] = deque()
-
-    @property
-    def more(self) -> bool:
-        """Whether there is another task."""
-        if not self._back:
-            task = next(self._tasks, None)
-            if task is None:
-                return False
-            self._back.append(task)
-        return True
-
-    def take(self) -> Task | Failure | None:
-        """Return the next task, None after the last."""
-        return self._back.popleft() if self.more else None
-
-    def put_back(self, task: Task) -> None:
-        """Return a task for another worker."""
-        self._back.append(task)
-
-
 class RenderLoop:
     """One run. `tasks` is streamed: at most a few per worker are in memory. worker: class of the workers."""
 
@@ -91,14 +51,18 @@ class RenderLoop:
         tasks: Iterable[Task | Failure],
         store: EpisodeStore,
         options: RunOptions,
-        progress: ProgressBar,
-        events: EventLog | None = None,
+        summary: Summary,
+        progress: Progress,
+        events: EventLog,
         worker: type[Worker] = Worker,
     ) -> None:
-        self._feed = Feed(tasks)
+        self._tasks = iter(tasks)
+        # The next task, read one ahead, and those of lost workers.
+        self._waiting: deque[Task | Failure] = deque()
         self._options = options
+        self.summary = summary
         self._progress = progress
-        self._events = events or EventLog(None)
+        self._events = events
         self._pool = Pool(options, self._events, worker)
         self._committer = Committer(store, options.commit_every, options.store_wait, self._store_trouble)
         self._depth = 1
@@ -107,7 +71,6 @@ class RenderLoop:
         self.measured = Work()
         self._ticked = 0.0
         self._announced = False
-        self.summary = Summary()
 
     def go(self, plans: list[WorkerPlan], interrupts: Interrupts) -> Summary:
         """Render everything and return the summary. Raises DeviceError, RenderError, StoreError, KeyboardInterrupt."""
@@ -136,7 +99,7 @@ class RenderLoop:
             self._stop("interrupt")
         self._fill()
         busy = any(slot.in_flight for slot in self._pool.slots)
-        if not busy and (self.summary.stopped or not self._feed.more):
+        if not busy and (self.summary.stopped or not self._more()):
             return False
         self._collect()
         self._replace_hung()
@@ -168,11 +131,18 @@ class RenderLoop:
 
     def _next(self) -> Task | None:
         """Return the next task, None if there is none or the run stops; count failures in between."""
-        while isinstance(found := self._feed.take(), Failure):
-            self._failed(found, 1)
-            if self.summary.stopped:
-                return None
-        return found
+        while self._more() and not self.summary.stopped:
+            found = self._waiting.popleft()
+            if isinstance(found, Task):
+                return found
+            self._failed(found, 0.0)
+        return None
+
+    def _more(self) -> bool:
+        """Return whether another task waits."""
+        if not self._waiting:
+            self._waiting.extend(islice(self._tasks, 1))
+        return bool(self._waiting)
 
     def _send(self, slot: Slot, task: Task) -> None:
         task.tries += 1
@@ -197,7 +167,7 @@ class RenderLoop:
                 self._pool.start_ended(slot)
                 continue
             try:
-                answer = ray.get(ref, timeout=_FETCH_SECONDS)
+                done, memory = ray.get(ref, timeout=_FETCH_SECONDS)
             except RayError as error:
                 self._lost(slot, *how_lost(error))
                 continue
@@ -207,38 +177,35 @@ class RenderLoop:
             self._depth = 2 if seconds < _SHORT_SECONDS else 1
             if slot.in_flight:
                 slot.in_flight[0].started = now
-            self._take(slot, task, answer, seconds)
-            self._pool.answered(slot, answer.memory)
+            self._take(slot, task, done, memory, seconds)
+            self._pool.answered(slot, memory)
 
-    def _take(self, slot: Slot, task: Task, answer: Answer, seconds: float) -> None:
-        done = answer.result
+    def _take(self, slot: Slot, task: Task, done: Done | Failure, memory: int, seconds: float) -> None:
         if isinstance(done, Failure):
             if done.kind == DeviceError.__name__:
                 raise DeviceError(done.message)
-            self._failed(done, 1, task)
+            self._failed(done, task.work.cost)
             return
         self._committer.add(done)
         self._images += done.images
         self.summary.add_seconds(done.seconds)
-        self.summary.device_images[done.device] += 1
+        self.summary.devices[done.device] += 1
         threads = slot.plan.threads if slot.plan.card is None else 1
         if slot.warm or slot.plan.card is None:  # The first image on a GPU waits for its kernels.
             self.measured.add(replace(task.work, seconds=seconds * threads, bytes=len(done.row)))
-        self._progress.advance(1, done.images, 0, task.work.cost, seconds)
-        facts = {"images": done.images, "tries": task.tries, "seconds": done.seconds, "memory": answer.memory}
+        self._progress.advance(done.images, task.work.cost, seconds)
+        facts = {"images": done.images, "tries": task.tries, "seconds": done.seconds, "memory": memory}
         self._events.write("episode-done", episode=done.episode_id, worker=slot.number, **facts)
 
-    def _failed(self, failure: Failure, episodes: int, task: Task | None = None) -> None:
-        """Count a failure. episodes: 1, or 0 if the progress bar has counted the episode as rendered before.
-
-        task: None if no worker received it.
-        """
+    def _failed(self, failure: Failure, cost: float | None) -> None:
+        """Count a failure. cost: of its episode, None if the progress bar has counted that as rendered before."""
         failure = replace(failure, message=failure.message[:_LONGEST_MESSAGE])
         # The summary lists failures for everybody.
         log.debug("failed: %s", failure.message)
         self._events.write("episode-failed", episode=failure.episode_id, kind=failure.kind, message=failure.message)
         self.summary.failed.append(failure)
-        self._progress.advance(episodes, 0, 1, 0.0 if task is None else task.work.cost)
+        if cost is not None:
+            self._progress.advance(cost=cost)
         if self._options.max_failures is not None and len(self.summary.failed) >= self._options.max_failures:
             self._stop("failures")
 
@@ -252,8 +219,8 @@ class RenderLoop:
     def _limit(self, slot: Slot) -> float:
         """Return how many seconds a worker may take for its current episode."""
         task = slot.in_flight[0]
-        settings = task.rendered_with
-        limit = timeout_of(self._options, task.samples, settings.width, settings.height, task.work.images)
+        settings = task.settings
+        limit = timeout_of(self._options.timeout, task.samples, settings.width, settings.height, task.work.images)
         return limit + (KERNEL_SECONDS if slot.plan.card is not None and not slot.warm else 0.0)
 
     def _lost(self, slot: Slot, kind: str, reason: str) -> None:
@@ -266,24 +233,24 @@ class RenderLoop:
         culprit.unreachable_count += innocent
         for task in [*others, *([culprit] if innocent else [])]:
             task.tries -= 1
-            self._feed.put_back(task)
+            self._waiting.append(task)
         if innocent:
             log.warning("episode %s: %s; retrying it on another worker", culprit.episode.id, reason)
             return
         name, output = culprit.episode.id, f"; last output: {tail}" if tail else ""
         if culprit.tries > self._options.retries:
             message = f"episode {name}: given up after {culprit.tries} tries: {reason}{output}"
-            self._failed(Failure(name, "WorkerLost", message), 1, culprit)
+            self._failed(Failure(name, "WorkerLost", message), culprit.work.cost)
             return
         log.warning("episode %s: %s%s; retrying it on another worker", name, reason, output)
         self.summary.retried += 1
-        self._feed.put_back(culprit)
+        self._waiting.append(culprit)
 
     def _committed(self, group: list[Done | Failure]) -> None:
         stored = [done for done in group if isinstance(done, Done)]
         for failure in group:
             if isinstance(failure, Failure):
-                self._failed(failure, 0)
+                self._failed(failure, None)
         if stored:
             images = sum(done.images for done in stored)
             self.summary.rendered += len(stored)
@@ -308,23 +275,19 @@ class RenderLoop:
         state = "stopping" if self.summary.stopped else "paused" if self._committer.full else "running"
         begun = [slot.in_flight[0] for slot in self._pool.slots if slot.in_flight]
         in_flight = [(task.work.cost, now - task.started) for task in begun]
-        self._progress.tick(self.summary, self._pool.alive, state, in_flight)
+        self._progress.tick(self._pool.alive, state, in_flight)
         if self._tuner is not None and not self.summary.stopped:
             chosen = tune(self._pool, self._tuner, now, self._images)
             if chosen is not None:
                 self.summary.workers_per_gpu = chosen
                 self._events.write("workers-per-gpu", chosen=chosen, images_per_second=self._tuner.rates)
-        if self._announced:
-            return
-        for slot in self._pool.slots:
-            if slot.plan.card is None or slot.warm or not slot.in_flight:
-                continue
-            if now - slot.in_flight[0].started > _ANNOUNCE_SECONDS:
-                self._announced = True
-                log.warning(
-                    "the first image on a GPU takes some minutes, because Cycles compiles its kernels for it; they are "
-                    "cached in $CUDA_CACHE_PATH. `render-doctor --warm` compiles them ahead of time"
-                )
+        cold = [slot for slot in self._pool.slots if slot.in_flight and slot.plan.card is not None and not slot.warm]
+        if not self._announced and any(now - slot.in_flight[0].started > _ANNOUNCE_SECONDS for slot in cold):
+            self._announced = True
+            log.warning(
+                "the first image on a GPU takes some minutes, because Cycles compiles its kernels for it; they are "
+                "cached in $CUDA_CACHE_PATH. `render-doctor --warm` compiles them ahead of time"
+            )
 
     def _close_summary(self, seconds: float) -> None:
         """Add this part of the run; a run has several parts if Ray was started again."""
@@ -334,4 +297,4 @@ class RenderLoop:
             summary.add_seconds({"commit": self._committer.seconds})
         summary.replaced_why.update(pool.replaced)
         summary.memory_peaks += [pool.peaks[number] for number in sorted(pool.peaks)]
-        summary.devices = list(summary.device_images) or list(pool.devices)
+        summary.devices = summary.devices or Counter(dict.fromkeys(pool.devices, 0))

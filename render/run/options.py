@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from render.model.errors import UsageError
+from render.store.resume import Policy
 from scene_specs.language.diagnostics import option_problems
 
 DeviceName = Literal["auto", "cpu", "cuda", "optix"]
-Policy = Literal["error", "replace", "keep"]
 _Positive = Annotated[int, Field(ge=1)]
 _Count = Annotated[int, Field(ge=0)]
 
@@ -37,6 +37,8 @@ class RunOptions:
     library: root, up and front of the model library, None for the built-in one; see render.geometry.shapenet.
     skip_broken: count episodes with missing or broken assets as failed, instead of stopping before rendering starts.
     renderer: a registered one, such as "cycles" or "fake", or "package.module:Class".
+    profile, size: None for the default, or for a Scene's own; size is (width, height) in pixels. limit: maximum number
+        of episodes of the input.
     commit_every: episodes per commit, if they come that fast. json_log: file for one line per event.
     """
 
@@ -61,6 +63,9 @@ class RunOptions:
     json_log: Path | None = None
     library: tuple[str, str, str] | None = None
     skip_broken: bool = False
+    profile: str | None = None
+    size: tuple[int, int] | None = None
+    limit: int | None = None
 
 
 def parse_options(values: dict[str, Any]) -> RunOptions:

@@ -112,9 +112,7 @@ class Pool:
         self._launch(slot)
 
     def _launch(self, slot: Slot) -> None:
-        options = self._options
-        arguments = (options.renderer, slot.plan, options.asset_roots, options.worker_memory, options.library)
-        slot.actor = start_actor(self._worker, slot.plan, arguments, self._groups.get(slot.plan.node))
+        slot.actor = start_actor(self._worker, self._options, slot.plan, self._groups.get(slot.plan.node))
         slot.ready = slot.actor.start.remote()
         slot.info, slot.warm, slot.draining = None, False, False
         slot.since = time.monotonic()

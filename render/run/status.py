@@ -66,6 +66,12 @@ class Status:
     started: _Amount = 0.0
     written: _Amount = 0.0
 
+    @classmethod
+    def here(cls, store: str, **facts: Any) -> Status:
+        """Return the status of a run of this process that starts now."""
+        pid = os.getpid()
+        return cls(store, host=socket.gethostname(), pid=pid, born=_born(pid), started=time.time(), **facts)
+
     @property
     def alive(self) -> bool:
         """Whether the run is still going on."""
@@ -77,153 +83,123 @@ class Status:
 
     def line(self) -> str:
         """Return the status in one line of text."""
-        return printable(self._line())
-
-    def _line(self) -> str:
         left = self.total - self.done - self.failed
         text = f"{self.store}: {self.done} of {counted(self.total, 'episode')} done"
         text += f", {self.failed} failed" if self.failed else ""
         if not self.alive:
             ago = span(max(0.0, time.time() - self.written))
             how = "ended" if self.state == "ended" else "was killed or died; run the same command again to continue"
-            return f"no active run; the last one {how} ({ago} ago). {text}"
+            return printable(f"no active run; the last one {how} ({ago} ago). {text}")
         text += f", {self.rate:.2f} images/s, {counted(self.workers, 'worker')}"
         if self.left is not None and left > 0:
             text += f", about {span(self.left)} to go"
-        return text + (f" ({self.state})" if self.state != "running" else "")
-
-
-class StatusFile:
-    """Writes a Status from time to time. A failure to write it does not stop the run."""
-
-    def __init__(self, status: Status) -> None:
-        self.status = status
-        self._path = path_of(status.store)
-        self._last = 0.0
-        status.host, status.pid, status.born = socket.gethostname(), os.getpid(), _born(os.getpid())
-        status.started = time.time()
-
-    def due(self) -> bool:
-        """Whether the file is due to be rewritten."""
-        return time.monotonic() - self._last > _EVERY_SECONDS
-
-    def update(self, summary: Summary, workers: int, state: str) -> None:
-        """Write what a run has done so far."""
-        status = self.status
-        status.done, status.failed, status.images = summary.rendered, len(summary.failed), summary.images
-        status.workers, status.state = workers, state
-        elapsed = time.time() - status.started
-        status.rate = summary.images / elapsed if elapsed > 0 else 0.0
-        self.write()
+        return printable(text + (f" ({self.state})" if self.state != "running" else ""))
 
     def write(self) -> None:
-        """Replace the file."""
-        self._last = time.monotonic()
-        self.status.written = time.time()
+        """Replace the status file of the store; if that fails, only the log tells."""
+        self.written = time.time()
         try:
-            path = _safe_path(self.status.store)
+            path = _safe_path(self.store)
             # A link or a pipe under this name is replaced, and nothing is written through it.
             if path.is_symlink() or not path.is_file():
                 path.unlink(missing_ok=True)
-            write_atomic(path, json.dumps(asdict(self.status)), fsync=False)
-            if "://" in self.status.store:
+            write_atomic(path, json.dumps(asdict(self)), fsync=False)
+            if "://" in self.store:
                 path.chmod(0o600)
         except OSError as error:
-            log.debug("%s: %s", self._path, error)
+            log.debug("the status of %s: %s", self.store, error)
 
 
 class Progress:
     """Shows how far a run is on standard error: as a bar on a terminal, else as a line every 30 seconds and at the end.
 
     Shows nothing if messages of level INFO are off, as with --quiet; tqdm is imported only if a bar is drawn.
-    cost: of all episodes (render.run.estimate), None if all cost 1. status: file to keep up to date for `--status`.
-    on_progress: called with the numbers of finished episodes and of all, instead of showing them.
+    summary: of the run, with the number of episodes in `todo`. cost: of all episodes (render.run.estimate), None if all
+    cost 1. on_progress: called with the numbers of finished episodes and of all, instead of showing them. A dry run
+    keeps no status file.
     """
 
     def __init__(
         self,
-        total: int,
-        what: str = "rendering",
-        status: StatusFile | None = None,
+        summary: Summary,
         cost: float | None = None,
+        dry_run: bool = False,
         on_progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        self._total, self._what, self._status, self._on_progress = total, what, status, on_progress
-        self._estimator = Estimator(float(total) if cost is None else cost)
-        self._done = self._images = self._failed = self._workers = 0
-        self._state = "running"
-        self._left: float | None = None
-        self._start = self._last = self._shown = time.monotonic()
+        self._summary, self._dry_run, self._on_progress = summary, dry_run, on_progress
+        self._what = "compiling" if dry_run else "rendering"
+        self.status = Status.here(summary.store, total=summary.todo)
+        self._estimator = Estimator(float(summary.todo) if cost is None else cost)
+        self._done = self._images = 0
+        self._start = self._shown = time.monotonic()
+        self._written = 0.0
         self._bar: Any = None
         if on_progress is None and sys.stderr.isatty() and log.isEnabledFor(logging.INFO):
             from tqdm import tqdm
 
             layout = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
-            self._bar = tqdm(total=total, desc=what, dynamic_ncols=True, bar_format=layout)
+            self._bar = tqdm(total=summary.todo, desc=self._what, dynamic_ncols=True, bar_format=layout)
 
-    def advance(
-        self, episodes: int, images: int = 0, failed: int = 0, cost: float = 1.0, seconds: float | None = None
-    ) -> None:
-        """Count episodes, images and failures that are done since the last call.
-
-        cost: of the episodes. seconds: that a worker took for them, None for the time since the last call.
-        """
-        now = time.monotonic()
-        seconds, self._last = now - self._last if seconds is None else seconds, now
-        if episodes and failed:
-            self._estimator.dropped(cost)
-        elif episodes:
+    def advance(self, images: int = 0, cost: float = 1.0, seconds: float | None = None) -> None:
+        """Count an episode that is done. seconds: that a worker took for it, None if it failed."""
+        if seconds is not None and not self._done:
             # The clock starts with the first episode: Ray and Blender start only once.
-            self._start = self._start if self._done else now - seconds
-            self._estimator.done(cost, seconds)
-        self._done += episodes
+            self._start = time.monotonic() - seconds
+        self._estimator.done(cost, seconds)
+        self._done += 1
         self._images += images
-        self._failed += failed
-        if self._on_progress is not None and episodes:
-            self._on_progress(self._done, self._total)
+        if self._on_progress is not None:
+            self._on_progress(self._done, self.status.total)
         if self._bar is not None:
-            self._bar.update(episodes)
+            self._bar.update()
 
-    def tick(self, summary: Summary, workers: int, state: str, in_flight: Sequence[tuple[float, float]] = ()) -> None:
-        """Show the rate, the time that is left, how many workers are up, and the state (see above); once per second.
+    def tick(self, workers: int = 0, state: str = "running", in_flight: Sequence[tuple[float, float]] = ()) -> None:
+        """Show the rate, the time that is left, how many workers are up, and the state (see Status); once per second.
 
         in_flight: cost and seconds so far of each unfinished episode.
         """
-        self._workers, self._state = workers, state
-        self._left = self._estimator.left(time.monotonic() - self._start, in_flight)
+        now, status = time.monotonic(), self.status
+        due = now - self._written > _EVERY_SECONDS or state != status.state
+        status.workers, status.state = workers, state
+        status.left = self._estimator.left(now - self._start, in_flight)
         if self._bar is not None:
             self._bar.set_postfix_str(", ".join(self._facts()))
-        elif self._on_progress is None and time.monotonic() - self._shown > _LINE_SECONDS:
+        elif self._on_progress is None and now - self._shown > _LINE_SECONDS:
             self._log()
-        if self._status is not None and (self._status.due() or state != self._status.status.state):
-            self._status.status.left = self._left
-            self._status.update(summary, workers, state)
+        if due:
+            self._write()
 
     def _facts(self) -> list[str]:
-        elapsed = time.monotonic() - self._start
+        elapsed, status, failed = time.monotonic() - self._start, self.status, len(self._summary.failed)
         facts = [f"{self._images / elapsed:.2f} images/s"] if self._images and elapsed > 0 else []
-        facts += [f"about {span(self._left)} left"] if self._left is not None else []
-        facts += [counted(self._workers, "worker")] if self._workers else []
-        facts += [f"{self._failed} failed"] if self._failed else []
-        return facts + ([self._state] if self._state != "running" else [])
+        facts += [f"about {span(status.left)} left"] if status.left is not None else []
+        facts += [counted(status.workers, "worker")] if status.workers else []
+        facts += [f"{failed} failed"] if failed else []
+        return facts + ([status.state] if status.state not in ("running", "ended") else [])
 
     def _log(self) -> None:
         self._shown = time.monotonic()
-        done = f"{self._what}: {self._done} of {counted(self._total, 'episode')}"
+        done = f"{self._what}: {self._done} of {counted(self.status.total, 'episode')}"
         log.info("%s", ", ".join([done, *self._facts()]))
 
-    def end(self, summary: Summary) -> None:
-        """Write the last status of a run."""
-        if self._status is not None:
-            self._status.status.left = None
-            self._status.update(summary, 0, "ended")
+    def _write(self) -> None:
+        """Write the status file, with what is committed so far. A failure to write it does not stop the run."""
+        if self._dry_run:
+            return
+        status, summary = self.status, self._summary
+        status.done, status.failed, status.images = summary.rendered, len(summary.failed), summary.images
+        elapsed = time.time() - status.started
+        status.rate = summary.images / elapsed if elapsed > 0 else 0.0
+        self._written = time.monotonic()
+        status.write()
 
     def close(self) -> None:
-        """Leave the bar as it is on the terminal, or write the last line."""
-        self._workers, self._state, self._left = 0, "running", None
+        """Write the last status, and leave the bar as it is on the terminal, or write the last line."""
+        self.status.workers, self.status.state, self.status.left = 0, "ended", None
+        self._write()
         if self._bar is not None:
             self._bar.close()
-        elif self._on_progress is None:
+        elif self._on_progress is None and self._done:
             self._log()
 
 

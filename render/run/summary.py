@@ -29,8 +29,8 @@ class Summary:
     left: not done because the run stopped. stopped: the cause, `interrupt` or `failures`.
     retried: episodes given to another worker. replaced_why: number of replaced workers by died, hung, memory, node,
         unreachable. memory_peaks: bytes per worker. workers_per_gpu: as measured, None if it was not.
-    seconds: wall clock. steps: step -> seconds added up over workers, and of commits. devices: that rendered;
-        device_images: device -> episodes. estimate: of a dry run, see render.run.estimate; {} if there is none.
+    seconds: wall clock. steps: step -> seconds added up over workers, and of commits. devices: device -> episodes that
+        it rendered. estimate: of a dry run, see render.run.estimate; {} if there is none.
     """
 
     todo: int = 0
@@ -49,9 +49,8 @@ class Summary:
     memory_peaks: list[int] = field(default_factory=list)
     seconds: float = 0.0
     steps: dict[str, float] = field(default_factory=dict)
-    devices: list[str] = field(default_factory=list)
+    devices: Counter[str] = field(default_factory=Counter)
     store: str = ""
-    device_images: Counter[str] = field(default_factory=Counter)
     estimate: dict[str, float | bool] = field(default_factory=dict)
 
     @property
@@ -74,6 +73,7 @@ class Summary:
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for `--json`."""
         data = vars(self) | {
+            "devices": list(self.devices),
             "failed": [{"episode": f.episode_id, "kind": f.kind, "message": f.message} for f in self.failed],
             "replaced_workers": self.replaced_workers,
             "seconds": round(self.seconds, 3),
@@ -81,7 +81,6 @@ class Summary:
             "steps": {step: round(value, 3) for step, value in self.steps.items()},
             "exit_code": self.exit_code,
         }
-        del data["device_images"]
         if not self.estimate:
             del data["estimate"]
         return data
@@ -94,7 +93,9 @@ class Summary:
         rate = f", {self.images / self.seconds:.2f} images/s" if self.images and self.seconds else ""
         episodes, images = counted(self.rendered, "episode"), counted(self.images, "image")
         text = [f"rendered {episodes} ({images}) in {self.seconds:.1f} s{rate}"]
-        text += [f"  on {device}{self._episodes_on(device)}" for device in self.devices]
+        for device, count in self.devices.items():
+            episodes = f" ({counted(count, 'episode')})" if count and len(self.devices) > 1 else ""
+            text.append(f"  on {device}{episodes}")
         if self.skipped:
             text.append(f"skipped {self.skipped} already in the store")
         if self.kept:
@@ -113,10 +114,6 @@ class Summary:
         if more > 0:
             text.append(f"and {more} more failed; --json lists all")
         return text
-
-    def _episodes_on(self, device: str) -> str:
-        count = self.device_images[device]
-        return f" ({counted(count, 'episode')})" if count and len(self.devices) > 1 else ""
 
     def _worker_lines(self) -> list[str]:
         lines = []

@@ -23,12 +23,10 @@ _LEVELS = (1, 2, 4, 8)
 class Tuner:
     """Chooses among `levels` (workers per GPU, rising) by the images per second of each. Pure: it reads no clock.
 
-    seconds, images: minimum of both before a level is judged. rates: level -> images per second.
+    rates: level -> images per second.
     """
 
     levels: tuple[int, ...] = _LEVELS
-    seconds: float = field(default_factory=lambda: SECONDS)
-    images: int = field(default_factory=lambda: IMAGES)
     rates: dict[int, float] = field(default_factory=dict)
     chosen: int | None = None
     _at: int = 0
@@ -47,7 +45,7 @@ class Tuner:
             self._start = (now, images) if settled else None
             return self.level
         elapsed, rendered = now - self._start[0], images - self._start[1]
-        if elapsed >= self.seconds and rendered >= self.images:
+        if elapsed >= SECONDS and rendered >= IMAGES:
             self.rates[self.level] = rendered / elapsed
             self._start = None
             self._step()

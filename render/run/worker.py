@@ -31,9 +31,10 @@ from render.renderers import make_renderer
 from render.renderers.fake import FakeRenderer
 from render.run import limits
 from render.run.estimate import Work
+from render.run.options import RunOptions
 from render.run.worker_plan import WorkerPlan
 from render.store.rows import encode
-from scene_specs.language.scene import Scene, Settings
+from scene_specs.language.scene import Settings
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class Task:
     """One episode to render. tries: number of workers that received it, except those lost with their node.
 
     unreachable_count: how often its worker was lost with its node, or could not be reached. ref: Ray's, of its answer.
-    started: when its worker began with it, seconds of the monotonic clock.
+    settings: of a Scene its own. started: when its worker began with it, seconds of the monotonic clock.
     """
 
     episode: Episode
@@ -62,22 +63,16 @@ class Task:
     ref: Any = None
     started: float = 0.0
 
-    @property
-    def rendered_with(self) -> Settings:
-        """Its settings; of a Scene its own."""
-        return self.episode.settings if isinstance(self.episode, Scene) else self.settings
-
     @cached_property
     def samples(self) -> int:
         """Maximum number of samples per pixel of any of its images."""
-        settings = self.rendered_with
-        glass = settings.glass_samples > settings.samples and may_show_glass(self.episode)
-        return settings.glass_samples if glass else settings.samples
+        glass = self.settings.glass_samples > self.settings.samples and may_show_glass(self.episode)
+        return self.settings.glass_samples if glass else self.settings.samples
 
     @cached_property
     def work(self) -> Work:
         """Number of images that it will have, and their estimated cost."""
-        return Work.of(self.episode, self.rendered_with)
+        return Work.of(self.episode, self.settings)
 
 
 @dataclass(frozen=True)
@@ -114,14 +109,6 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A worker's result for one episode, and the bytes that it has in memory now."""
-
-    result: Done | Failure
-    memory: int = 0
-
-
-@dataclass(frozen=True)
 class Ready:
     """A worker's report when it is up. memory, limit: bytes. output_file: on its node, for its renderer's output."""
 
@@ -137,13 +124,6 @@ class Ready:
 def pack(task: Task) -> bytes:
     """Pickle what a worker receives; doing it here costs half of what Ray's own pickling does."""
     return pickle.dumps((task.episode, task.job, task.settings, task.attempt), protocol=5)
-
-
-def _new_renderer(name: str, plan: WorkerPlan, asset_roots: tuple[Path, ...]) -> Renderer:
-    """The renderer of a worker; a fake one on a GPU slot reports a card."""
-    if name == "fake" and plan.card is not None:
-        return FakeRenderer(device=f"{plan.device.upper()} fake card {_visible()}")
-    return make_renderer(name, plan.device, plan.threads, asset_roots)
 
 
 def _visible() -> str:
@@ -168,17 +148,9 @@ def check_device(plan: WorkerPlan, device: str) -> None:
 class Worker:
     """Renders one episode per call. A plain class, so that tests can use it without Ray."""
 
-    def __init__(
-        self,
-        renderer: str,
-        plan: WorkerPlan,
-        asset_roots: tuple[Path, ...],
-        limit: int | None,
-        library: tuple[str, str, str] | None = None,
-    ) -> None:
-        self._name, self._plan, self._asset_roots = renderer, plan, asset_roots
-        self._library = library
-        self._limit = limit or limits.share_of_machine(plan.workers_on_node)
+    def __init__(self, options: RunOptions, plan: WorkerPlan) -> None:
+        self._options, self._plan = options, plan
+        self._limit = options.worker_memory or limits.share_of_machine(plan.workers_on_node)
         self._renderer: Renderer | None = None
         self._device_checked = False
 
@@ -190,10 +162,11 @@ class Worker:
             return Failure.of(error)
 
     def _start(self) -> Ready:
+        options, plan = self._options, self._plan
         # Two one-thread Blenders may share one core while another is idle, so each worker gets its own cores.
         cores: tuple[int, ...] = ()
         if hasattr(os, "sched_setaffinity"):
-            cores = self._plan.pinned(sorted(os.sched_getaffinity(0)))
+            cores = plan.pinned(sorted(os.sched_getaffinity(0)))
             os.sched_setaffinity(0, cores)
         keep_kernels()
         sweep_scratch()
@@ -202,23 +175,27 @@ class Worker:
         os.environ[OUTPUT_FILE] = output_file
         if self._limit:
             limits.guard(self._limit, Path(output_file))
-        choose_library(self._library)
-        self._renderer = CachingRenderer(_new_renderer(self._name, self._plan, self._asset_roots))
+        choose_library(options.library)
+        if options.renderer == "fake" and plan.card is not None:
+            made: Renderer = FakeRenderer(device=f"{plan.device.upper()} fake card {_visible()}")
+        else:
+            made = make_renderer(options.renderer, plan.device, plan.threads, options.asset_roots)
+        self._renderer = CachingRenderer(made)
         device = self._renderer.info.get("device", "")
         return Ready(device, socket.gethostname(), os.getpid(), cores, limits.resident(), self._limit, output_file)
 
-    def render(self, task: bytes) -> Answer:
-        """Render one episode. task: see `pack`."""
+    def render(self, task: bytes) -> tuple[Done | Failure, int]:
+        """Render one episode; return the result, and the bytes in memory now. task: see `pack`."""
         episode, job, settings, attempt = pickle.loads(task)
         try:
             result: Done | Failure = self._render(episode, job, settings, attempt)
         except Exception as error:
             result = Failure.of(error, episode.id)
-        return Answer(result, limits.resident())
+        return result, limits.resident()
 
     def _render(self, episode: Episode, job: RenderKey, settings: Settings, attempt: int) -> Done:
         assert self._renderer is not None, "call start first"
-        record = make_record(self._renderer, episode, job, settings, self._asset_roots, attempt)
+        record = make_record(self._renderer, episode, job, settings, self._options.asset_roots, attempt)
         if not self._device_checked:
             check_device(self._plan, record.provenance.device)
             self._device_checked = True
@@ -258,7 +235,7 @@ def sweep_scratch(root: Path = Path("/dev/shm")) -> None:
             continue
 
 
-def start_actor(worker: type[Worker], plan: WorkerPlan, arguments: tuple[Any, ...], group: Any = None) -> Any:
+def start_actor(worker: type[Worker], run_options: RunOptions, plan: WorkerPlan, group: Any = None) -> Any:
     """Create a Ray actor of Worker on the plan's node and GPU. The run replaces it; Ray never restarts it.
 
     group: placement group whose bundle number `plan.card` is the GPU; it determines the node.
@@ -270,7 +247,7 @@ def start_actor(worker: type[Worker], plan: WorkerPlan, arguments: tuple[Any, ..
         strategy = NodeAffinitySchedulingStrategy(plan.node, soft=False)
     # num_cpus=0: the plan counts cores, and Ray would refuse more workers than it counts.
     options = {"num_cpus": 0, "num_gpus": plan.gpu_share, "max_restarts": 0, "max_task_retries": 0}
-    return ray.remote(worker).options(scheduling_strategy=strategy, **options).remote(*arguments)
+    return ray.remote(worker).options(scheduling_strategy=strategy, **options).remote(run_options, plan)
 
 
 def stderr_tail(output_file: str) -> str:

@@ -18,7 +18,6 @@ class Node:
     """A machine. id: Ray's id, "" for the only node. cores, gpus: numbers that may be used."""
 
     id: str
-    name: str
     cores: int
     gpus: int
 
@@ -64,8 +63,10 @@ def plan_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> l
     device = "gpu" if options.device == "auto" else options.device
     share = 1.0 / (options.workers_per_gpu or MOST_PER_GPU)
     plans = []
-    for node, cards in _cards(nodes, wanted):
-        threads = max(1, node.cores // cards // (options.workers_per_gpu or 1))
+    for node in nodes:
+        cards = min(node.gpus, wanted)
+        wanted -= cards
+        threads = max(1, node.cores // max(1, cards) // (options.workers_per_gpu or 1))
         plans += [WorkerPlan(device, threads, card, cards, node.id, card, share) for card in range(cards)]
     # One on every GPU before a second on any, so that few episodes use all GPUs.
     return (plans * (options.workers_per_gpu or 1))[: max(1, episodes)]
@@ -79,7 +80,8 @@ def cards_wanted(options: RunOptions, found: int, where: str = "") -> int:
     """
     if options.gpus and options.device == "cpu":
         raise UsageError(f"--gpus {options.gpus} and --device cpu exclude each other; leave one out")
-    seen = where or f"{_gpus(found)} on {_place(options)}"
+    place = f"the Ray cluster at {options.address}" if options.address else "this machine"
+    seen = where or f"{_gpus(found)} on {place}"
     if options.gpus:
         wanted, why = options.gpus, f"--gpus {options.gpus}"
     elif options.device != "auto":
@@ -90,7 +92,11 @@ def cards_wanted(options: RunOptions, found: int, where: str = "") -> int:
         wanted, why = found, f"--device auto: {seen}"
     _check_unused(options, wanted > 0, why)
     if wanted > found and options.gpus:
-        raise DeviceError(_too_few(wanted, found, where or _place(options)))
+        todo = f"Use --gpus {found}" if found else "Check with nvidia-smi, or use --device cpu"
+        raise DeviceError(
+            f"--gpus {wanted}: {_gpus(found)} found ({where or place}). {todo}, or --device auto without --gpus to use "
+            "what is available."
+        )
     if wanted > found:
         raise DeviceError(f"--device {options.device}: {seen}; check with nvidia-smi, or use --device cpu")
     return wanted
@@ -111,29 +117,8 @@ def _check_unused(options: RunOptions, cards: bool, why: str) -> None:
             )
 
 
-def _place(options: RunOptions) -> str:
-    return f"the Ray cluster at {options.address}" if options.address else "this machine"
-
-
 def _gpus(count: int) -> str:
     return counted(count, "GPU") if count else "no GPU"
-
-
-def _too_few(wanted: int, found: int, where: str) -> str:
-    todo = f"Use --gpus {found}, or " if found else "Check with nvidia-smi, or use --device cpu, or "
-    found_text = f"--gpus {wanted}: {_gpus(found)} found ({where})."
-    return f"{found_text} {todo}--device auto without --gpus to use what is available."
-
-
-def _cards(nodes: Sequence[Node], wanted: int) -> list[tuple[Node, int]]:
-    """Return the first `wanted` GPUs as (node, number of its GPUs)."""
-    chosen = []
-    for node in nodes:
-        take = min(node.gpus, wanted)
-        wanted -= take
-        if take:
-            chosen.append((node, take))
-    return chosen
 
 
 def _cpu_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> list[WorkerPlan]:

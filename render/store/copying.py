@@ -51,7 +51,13 @@ def copy(
     progress(len(wanted) - len(todo))
     for start in range(0, len(todo), BATCH_ROWS):
         chunk = todo[start : start + BATCH_ROWS]
-        _put(source, target, chunk, differing, result)
+        found = read_each(source, chunk)
+        result.damaged += [str(item) for item in found if isinstance(item, StoreError)]
+        records = [item for item in found if not isinstance(item, StoreError)]
+        done = target.replace(records) if differing == "replace" else target.put(records)
+        result.copied += done.inserted
+        result.replaced += done.updated
+        result.kept += done.unchanged
         progress(len(chunk))
     return result
 
@@ -64,13 +70,3 @@ def _conflict(url: str, keys: list[str]) -> ConflictError:
         f"{count} in {url} with other contents; nothing was copied:\n{shown}{more}\n"
         "pass --differing newest, keep or replace"
     )
-
-
-def _put(source: EpisodeReader, target: EpisodeStore, chunk: list[str], differing: Differing, to: CopyResult) -> None:
-    found = read_each(source, chunk)
-    to.damaged += [str(item) for item in found if isinstance(item, StoreError)]
-    records = [item for item in found if not isinstance(item, StoreError)]
-    done = target.replace(records) if differing == "replace" else target.put(records)
-    to.copied += done.inserted
-    to.replaced += done.updated
-    to.kept += done.unchanged

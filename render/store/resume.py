@@ -44,16 +44,13 @@ class Planner:
     def __init__(self, store: EpisodeStore | None, policy: Policy = "error") -> None:
         self._store = store
         self._policy = policy
-        self._stored = dict(store.ids()) if store is not None else {}
+        # Id -> the job hash that it is stored with.
+        self.stored = dict(store.ids()) if store is not None else {}
         self._explained = 0
-
-    def stored(self, episode_id: str) -> str | None:
-        """Return the job hash that an id is stored with, None if it is not stored."""
-        return self._stored.get(episode_id)
 
     def decide(self, episode: EpisodeSpec | Scene, job: RenderKey, settings: Settings) -> Decision:
         """Decide about one episode. Raises StoreError if the store can't be read."""
-        stored = self._stored.get(episode.id)
+        stored = self.stored.get(episode.id)
         if stored is None:
             return Decision("render", episode, job, settings)
         if stored == job.hash():

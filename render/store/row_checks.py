@@ -159,24 +159,22 @@ def runs(counts: str) -> list[int]:
     Decoded here and not by pycocotools, whose C code trusts its input. Raises ValueError.
     """
     lengths: list[int] = []
-    at = 0
-    while at < len(counts):
-        value = shift = 0
-        while True:
-            if at >= len(counts):
-                raise ValueError("it ends inside a number")
-            bits = ord(counts[at]) - 48
-            at += 1
-            if not 0 <= bits < 64 or shift > 60:
-                raise ValueError(f"character {counts[at - 1]!r} does not belong there")
-            value |= (bits & 31) << shift
-            shift += 5
-            if not bits & 32:
-                break
+    value = shift = 0
+    for character in counts:
+        bits = ord(character) - 48
+        if not 0 <= bits < 64 or shift > 60:
+            raise ValueError(f"character {character!r} does not belong there")
+        value |= (bits & 31) << shift
+        shift += 5
+        if bits & 32:
+            continue
         # The last five bits have a sign; from the fourth run on, the difference to the run before the last is stored.
         if bits & 16:
             value -= 1 << shift
         lengths.append(value + (lengths[-2] if len(lengths) > 2 else 0))
+        value = shift = 0
+    if shift:
+        raise ValueError("it ends inside a number")
     return lengths
 
 

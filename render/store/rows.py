@@ -34,7 +34,7 @@ def encode(record: EpisodeRecord) -> bytes:
 
     Raises StoreError for a record that can't be written as text.
     """
-    batch = pa.RecordBatch.from_pylist([row_of(record)], schema=episode_schema())
+    (batch,) = table_of([record]).to_batches()
     return bytes(batch.serialize())
 
 

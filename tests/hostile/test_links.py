@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from render.gallery.serve import server_of
-from render.run.status import Status, StatusFile, path_of, read_status
+from render.run.status import Status, path_of, read_status
 from tests.compatibility.commands import run
 from tests.compatibility.contents import ABOUT, export_arguments, unpack
 from tests.compatibility.test_archive import ARCHIVES
@@ -91,7 +91,7 @@ def test_the_status_of_a_remote_store_is_private(
         for name in (path.name, f"{path.name}.1"):
             (path.parent / name).symlink_to(victim.folder / "precious.txt")
         (path.parent / f"{path.name}.{os.getpid()}").symlink_to(victim.folder / "precious.txt")
-    StatusFile(Status("s3://bucket/store")).write()
+    Status.here("s3://bucket/store").write()
     assert victim.files() == before
     for made in tmp_path.rglob("*"):
         if not made.is_relative_to(victim.folder) and not made.is_symlink() and made.is_file():
@@ -106,7 +106,7 @@ def test_the_status_of_a_local_store_replaces_what_is_not_a_file(tmp_path: Path,
         os.mkfifo(path_of(store))
     else:
         path_of(store).symlink_to(tmp_path / "pipe" if kind == "linked pipe" else victim.folder / "precious.txt")
-    StatusFile(Status(store, total=7)).write()
+    Status.here(store, total=7).write()
     found = read_status(store)
     assert found is not None and found.total == 7
     assert victim.files() == before
@@ -114,7 +114,7 @@ def test_the_status_of_a_local_store_replaces_what_is_not_a_file(tmp_path: Path,
 
 def test_a_status_in_a_folder_of_somebody_else_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
-    StatusFile(Status("s3://bucket/store")).write()
+    Status.here("s3://bucket/store").write()
     assert read_status("s3://bucket/store") is not None
     (tmp_path / "runtime").chmod(0o777)
     assert read_status("s3://bucket/store") is None

@@ -67,10 +67,6 @@ def _object_count(batch: pa.RecordBatch, _sign: float) -> Found:
     return _counts(np.bincount(rows[~pointers(items)], minlength=batch.num_rows))
 
 
-def _image_count(batch: pa.RecordBatch, _sign: float) -> Found:
-    return _counts(lengths(batch.column("image_names")))
-
-
 def _counts(counts: NDArray[np.int64]) -> Found:
     return ((row, float(count), "") for row, count in enumerate(counts.tolist()))
 
@@ -91,7 +87,7 @@ SCALES: dict[str, Scale] = {
     "visible_pixels": Scale(_OBJECTS, _objects(_field("visible_pixels"))),
     "box": Scale(_OBJECTS, _objects(_box_side)),
     "objects": Scale(("objects",), _object_count),
-    "images": Scale(("image_names",), _image_count),
+    "images": Scale(("image_names",), lambda batch, _: _counts(lengths(batch.column("image_names")))),
     "seconds": Scale(("seconds",), _seconds),
 }
 

@@ -76,7 +76,10 @@ def diff(
     for start in range(0, len(todo), _CHUNK):
         chunk = todo[start : start + _CHUNK]
         for name, old, new in zip(chunk, read_each(a, chunk), read_each(b, chunk), strict=True):
-            episode = _compare(name, old, new)
+            if isinstance(old, EpisodeRecord) and isinstance(new, EpisodeRecord):
+                episode = compare(old, new)
+            else:
+                episode = EpisodeDiff(name, problem=str(old if isinstance(old, StoreError) else new))
             if episode.alike:
                 found.alike += 1
             else:
@@ -84,14 +87,6 @@ def diff(
                 found.reasons.update(dict.fromkeys(_reasons(episode), 1))
         progress(len(chunk))
     return found
-
-
-def _compare(name: str, a: EpisodeRecord | StoreError, b: EpisodeRecord | StoreError) -> EpisodeDiff:
-    if isinstance(a, StoreError):
-        return EpisodeDiff(name, problem=str(a))
-    if isinstance(b, StoreError):
-        return EpisodeDiff(name, problem=str(b))
-    return compare(a, b)
 
 
 def compare(a: EpisodeRecord, b: EpisodeRecord) -> EpisodeDiff:

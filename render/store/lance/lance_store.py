@@ -17,7 +17,7 @@ import logging
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -60,8 +60,6 @@ class LanceStore(LanceReader):
         super().__init__(url, dataset)
         self._fsync = fsync and not is_remote(url)
         self._commits = 0
-        # The check costs three round trips and needs write access, which a process that only reads may lack.
-        self._server_checked = not is_remote(url)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (LanceStore.open, (self._url, self._fsync))
@@ -88,7 +86,6 @@ class LanceStore(LanceReader):
         with translate_errors(url, "creating a store"):
             dataset = lance.write_dataset(episode_schema().empty_table(), url, mode="create")
         store = cls(url, dataset, fsync)
-        store._server_checked = True
         if store._fsync:
             sync_tree(Path(url))
         return store
@@ -108,13 +105,8 @@ class LanceStore(LanceReader):
                 store = cls.peek(url, fsync)
                 if store is None:
                     raise
-        store._check_server()
+        check_conditional_put(url)
         return store
-
-    def _check_server(self) -> None:
-        if not self._server_checked:
-            check_conditional_put(self._url)
-            self._server_checked = True
 
     def put(self, records: Sequence[EpisodeRecord]) -> PutResult:
         """Commit episodes in one atomic step. Safe to repeat; of each id the latest attempt stays."""
@@ -150,11 +142,16 @@ class LanceStore(LanceReader):
 
     def _commit(self, change: Callable[[], _T], action: str) -> _T:
         """Make a change that is safe to repeat and sync it; retry while other writers are in the way."""
-        self._check_server()
+        check_conditional_put(self._url)
         for number in range(_TRIES):
             with translate_errors(self._url, action):
                 try:
-                    return self._once(change)
+                    before = self._dataset.version
+                    result = change()
+                    if self._fsync and self._dataset.version != before:
+                        sync_commit(Path(self._url), self._dataset)
+                    self._commits += 1
+                    return result
                 except LANCE_ERRORS as error:
                     if not is_conflict(error) or number == _TRIES - 1:
                         raise
@@ -163,14 +160,6 @@ class LanceStore(LanceReader):
                 time.sleep(wait)
                 self.refresh()
         raise AssertionError("the last try returns or raises")
-
-    def _once(self, change: Callable[[], _T]) -> _T:
-        before = self._dataset.version
-        result = change()
-        if self._fsync and self._dataset.version != before:
-            sync_commit(Path(self._url), self._dataset)
-        self._commits += 1
-        return result
 
     def delete(self, episode_ids: Sequence[str]) -> int:
         """Delete episodes and return how many were stored. They stay in the history."""
@@ -206,7 +195,7 @@ class LanceStore(LanceReader):
         self._check_unique()
 
     def _compact_files(self) -> None:
-        self._check_server()
+        check_conditional_put(self._url)
         self.refresh()
         with translate_errors(self._url, "compaction (nothing is lost)"):
             _compact(self._dataset)
@@ -214,7 +203,8 @@ class LanceStore(LanceReader):
                 sync_tree(Path(self._url))
 
     def _check_unique(self) -> None:
-        duplicates = repeated(key for key, _ in self.ids())
+        # Two settings keep racing writers from duplicates; neither is proven.
+        duplicates = sorted(key for key, count in Counter(key for key, _ in self.ids()).items() if count > 1)
         if duplicates:
             count = f"{counted(len(duplicates), 'episode')} {'is' if len(duplicates) == 1 else 'are'}"
             raise StoreError(
@@ -227,7 +217,7 @@ class LanceStore(LanceReader):
 
         least_age: lower it only in tests without another writer. Raises UsageError if `older_than` is below it.
         """
-        self._check_server()
+        check_conditional_put(self._url)
         if older_than < least_age:
             raise UsageError(
                 f"versions younger than {least_age} stay: deleting them while another process writes damages a store"
@@ -273,11 +263,6 @@ def _compact(dataset: Any) -> None:
         dataset.optimize.optimize_indices()
     elif dataset.count_rows():
         dataset.create_scalar_index(KEY, "BTREE")
-
-
-def repeated(ids: Iterable[str]) -> list[str]:
-    """Return ids that occur more than once, sorted. Two settings keep racing writers from that; neither is proven."""
-    return sorted(key for key, count in Counter(ids).items() if count > 1)
 
 
 def _newest_of_each(table: pa.Table) -> pa.Table:

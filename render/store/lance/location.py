@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -61,17 +62,13 @@ def _refuse_linked_folders(root: Path) -> None:
                 raise StoreError(f"{root}: {path} is a symbolic link to a folder; move the folder itself there")
 
 
-def nothing_there(url: str) -> StoreError:
-    """Return the error for a location that should hold a store and holds nothing."""
-    found = "is an empty folder, not a store" if not is_remote(url) and Path(url).is_dir() else "there is no store"
-    return StoreError(f"{url}: {found}; render-batch SPECS --out {url} creates one")
-
-
+@lru_cache(maxsize=64)
 def check_conditional_put(url: str) -> None:
     """Raise StoreError if a remote store's server ignores conditional PUT, or can't be written; skip a local path.
 
-    Lance's commits rely on it: `rclone serve s3` ignores it and lost 42 of 160 acknowledged commits. The check puts one
-    key twice in create mode beside the store; the server must refuse the second.
+    A success is remembered: the check costs three round trips. Lance's commits rely on it: `rclone serve s3` ignores it
+    and lost 42 of 160 acknowledged commits. The check puts one key twice in create mode beside the store; the server
+    must refuse the second.
     """
     if not is_remote(url):
         return

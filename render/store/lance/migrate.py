@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 
-from render.store.columns import SCHEMA_VERSION, VERSION_KEY, check_schema, episode_schema, schema_version
+from render.store.columns import SCHEMA_VERSION, check_schema, episode_schema, schema_version
 from render.store.lance.errors import translate_errors
 from render.store.rows import to_json
 
@@ -17,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 def migrate(url: str) -> int:
-    """Migrate a store, version by version; return the schema version it had.
+    """Migrate a store; return the schema version it had.
 
     Safe to interrupt and to repeat: the new number is written last. Run it while nobody writes. Old versions of the
     dataset stay, so nothing is lost. Raises StoreError if there is no store, or one of a newer Diorama.
@@ -27,19 +26,17 @@ def migrate(url: str) -> int:
     with translate_errors(url, "opening"):
         dataset = lance.dataset(url)
     found = schema_version(url, dataset.schema)
-    for number in range(found, SCHEMA_VERSION):
-        with translate_errors(url, f"migration from schema version {number}"):
-            _STEPS[number](dataset)
-            metadata: dict[str, str | None] = {VERSION_KEY.decode(): str(number + 1)}
-            if number + 1 == SCHEMA_VERSION:
-                metadata["huggingface"] = episode_schema().metadata[b"huggingface"].decode()
-            dataset.update_schema_metadata(metadata)
-        log.info("%s: schema version %d is now %d", url, number, number + 1)
+    if found < SCHEMA_VERSION:
+        with translate_errors(url, f"migration from schema version {found}"):
+            _add_relations(dataset)
+            metadata = episode_schema().metadata
+            dataset.update_schema_metadata({key.decode(): value.decode() for key, value in metadata.items()})
+        log.info("%s: schema version %d is now %d", url, found, SCHEMA_VERSION)
     check_schema(url, dataset.schema)
     return found
 
 
-def _from_1(dataset: Any) -> None:
+def _add_relations(dataset: Any) -> None:
     """Add the column `relations` of version 2."""
     if "relations" in dataset.schema.names:
         return
@@ -61,6 +58,3 @@ def _relations_of(annotations: str) -> list[str] | None:
     except (ValueError, TypeError, KeyError):
         # A damaged row: `verify` lists it, and the other rows can be migrated.
         return None
-
-
-_STEPS: dict[int, Callable[[Any], None]] = {1: _from_1}

@@ -8,17 +8,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from datetime import UTC
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from render.model.errors import StoreError
 from render.model.record import EpisodeRecord, RenderKey
 from render.store.columns import RECORD_COLUMNS, check_schema
-from render.store.episode_store import BATCH_ROWS, ID_BATCH_ROWS, KEY, ids_filter, unknown_id
+from render.store.episode_store import BATCH_ROWS, ID_BATCH_ROWS, KEY, ids_filter, is_remote, unknown_id
 from render.store.lance.durability import last_complete, torn_file
 from render.store.lance.errors import reason, translate_errors, translate_filter_errors
-from render.store.lance.location import nothing_there, probe_location
+from render.store.lance.location import probe_location
 from render.store.lance.versions import Change, Version, changes
 from render.store.rows import job_of_row, record_of
 
@@ -60,7 +59,9 @@ def open_dataset(url: str) -> Any:
     """Open the lance.LanceDataset of a store. Raises StoreError if there is no store."""
     dataset = find_dataset(url)
     if dataset is None:
-        raise nothing_there(url)
+        empty = not is_remote(url) and Path(url).is_dir()
+        found = "is an empty folder, not a store" if empty else "there is no store"
+        raise StoreError(f"{url}: {found}; render-batch SPECS --out {url} creates one")
     return dataset
 
 
@@ -141,17 +142,14 @@ class LanceReader:
         rows = {row[KEY]: row for row in self.scan(RECORD_COLUMNS, ids_filter(episode_ids))}
         missing = [episode_id for episode_id in episode_ids if episode_id not in rows]
         if missing:
-            raise self._unknown(missing[0])
+            raise StoreError(unknown_id(self, missing[0]))
         return [record_of(rows[episode_id]) for episode_id in episode_ids]
 
     def job(self, episode_id: str) -> RenderKey:
         """Return the render key of an episode. Raises StoreError for an unknown id."""
         for row in self.scan([KEY, "job"], ids_filter([episode_id])):
             return job_of_row(row)
-        raise self._unknown(episode_id)
-
-    def _unknown(self, episode_id: str) -> StoreError:
-        return StoreError(unknown_id(self, episode_id))
+        raise StoreError(unknown_id(self, episode_id))
 
     def ids(self) -> Iterator[tuple[str, str]]:
         """Yield (episode id, job hash) of every episode, in any order."""
@@ -236,7 +234,7 @@ class LanceReader:
         """Return a torch Dataset of this version; options as in render.store.lance.torch_dataset. Raises StoreError."""
         from render.store.lance.torch_dataset import torch_dataset
 
-        return torch_dataset(partial(LanceReader.at_version, self._url, self.version), **options)
+        return torch_dataset(self._at(self.version), **options)
 
     def close(self) -> None:
         """Release resources."""

@@ -1,7 +1,7 @@
 """PyTorch datasets whose items are episodes. The only module that needs torch.
 
 Lance has threads, so a process forked after it was imported may hang: pass `multiprocessing_context="spawn"` to a
-DataLoader with workers. Each worker opens the store itself, lazily and at the same version.
+DataLoader with workers. Each worker opens the store itself, at the same version.
 """
 
 from __future__ import annotations
@@ -25,13 +25,11 @@ except ImportError:
     torch, Dataset, IterableDataset = None, object, object
 
 Transform = Callable[[EpisodeRecord], Any]
-# Opens the store at the version of the dataset, in any process: it must be picklable.
-Opener = Callable[[], EpisodeReader]
 _CHUNK = 32
 
 
 def torch_dataset(
-    open_reader: Opener,
+    reader: EpisodeReader,
     style: Literal["map", "iterable"] = "map",
     where: str | None = None,
     transform: Transform | None = None,
@@ -39,6 +37,7 @@ def torch_dataset(
 ) -> MapEpisodes | IterableEpisodes:
     """Return a Dataset of the episodes that match the SQL filter `where`, at one version of the store.
 
+    reader: pickled, it opens the store again at its version.
     style: "map" has a length and any order (a sampler shuffles it); "iterable" reads chunks of 32 in the order of ids,
     or shuffled by `shuffle_seed` and the epoch (`set_epoch`), divided among workers and the ranks of
     torch.distributed. transform: record -> item, `item_of` by default; it must be a function that can be pickled.
@@ -49,9 +48,9 @@ def torch_dataset(
     if style == "map":
         if shuffle_seed is not None:
             raise UsageError("shuffle_seed is for style='iterable'; pass shuffle=True to the DataLoader")
-        return MapEpisodes(open_reader, where, transform)
+        return MapEpisodes(reader, where, transform)
     if style == "iterable":
-        return IterableEpisodes(open_reader, where, transform, shuffle_seed)
+        return IterableEpisodes(reader, where, transform, shuffle_seed)
     raise UsageError(f"style {style!r}; allowed: map, iterable")
 
 
@@ -72,37 +71,31 @@ def item_of(record: EpisodeRecord) -> dict[str, Any]:
 
 
 class _Episodes:
-    """Ids at a version, and a reader that each process opens when it needs one."""
+    """Ids at a version, and a reader of it."""
 
-    def __init__(self, open_reader: Opener, where: str | None, transform: Transform | None) -> None:
-        self._open_reader = open_reader
+    def __init__(self, reader: EpisodeReader, where: str | None, transform: Transform | None) -> None:
         self._transform = transform or item_of
-        self._reader: EpisodeReader | None = open_reader()
-        self._process: int | None = os.getpid()
-        ids = sorted(row[KEY] for row in self._reader.scan([KEY], where, ID_BATCH_ROWS))
+        self._reader = reader
+        self._process = os.getpid()
+        ids = sorted(row[KEY] for row in reader.scan([KEY], where, ID_BATCH_ROWS))
         # One block of memory: a list of a million strings is copied piece by piece into every worker.
         self._ids = np.array(ids, dtype=np.bytes_)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_reader": None, "_process": None}
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _process=os.getpid())
 
     def __len__(self) -> int:
         return len(self._ids)
 
-    def _opened(self) -> EpisodeReader:
-        # A copy unpickled in another process has no process noted; a fork keeps the parent's.
-        if self._process is not None and self._process != os.getpid():
+    def _items(self, numbers: Sequence[int]) -> list[Any]:
+        # A copy unpickled in another process has noted that one; a fork keeps the parent's.
+        if self._process != os.getpid():
             raise StoreError(
                 "a store can't be read in a forked process (it may hang); "
                 "pass multiprocessing_context='spawn' to the DataLoader"
             )
-        if self._reader is None:
-            self._reader, self._process = self._open_reader(), os.getpid()
-        return self._reader
-
-    def _items(self, numbers: Sequence[int]) -> list[Any]:
         ids = [self._ids[number].decode() for number in numbers]
-        return [self._transform(record) for record in self._opened().get_many(ids)]
+        return [self._transform(record) for record in self._reader.get_many(ids)]
 
 
 class MapEpisodes(_Episodes, Dataset):  # type: ignore[misc]
@@ -122,9 +115,9 @@ class IterableEpisodes(_Episodes, IterableDataset):  # type: ignore[misc]
     """Episodes in sequence, each in one worker of one rank. Use `torch_dataset` to get one."""
 
     def __init__(
-        self, open_reader: Opener, where: str | None, transform: Transform | None, shuffle_seed: int | None
+        self, reader: EpisodeReader, where: str | None, transform: Transform | None, shuffle_seed: int | None
     ) -> None:
-        super().__init__(open_reader, where, transform)
+        super().__init__(reader, where, transform)
         self._seed = shuffle_seed
         self._epoch = 0
 

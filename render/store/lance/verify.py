@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 from render.model.errors import StoreError
 from render.store.columns import episode_schema
@@ -17,6 +16,7 @@ from render.store.lance.lance_store import LanceStore
 from render.store.lance.reader import LanceReader
 from render.store.processes import map_in_processes
 from render.store.row_checks import invalid_answer, problems_of
+from scene_specs.language.writing import atomic_writer
 
 # Rows per task: a second of work, so that the progress bar moves and one damaged file is not a worker's only task.
 _UNIT_ROWS = 128
@@ -28,6 +28,8 @@ _DIED = (
     "a process that checked it died, possibly out of memory; nothing was changed: run it again, with fewer --workers"
 )
 _T = TypeVar("_T")
+# Number of the data file, first row, number of rows.
+_Unit = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,6 @@ class Verdict:
         return not self.damaged and not self.unreadable
 
 
-@dataclass(frozen=True)
-class _Unit:
-    fragment: int
-    offset: int
-    rows: int
-
-
 def verify(
     store: LanceReader, workers: int | None = None, progress: Callable[[int], None] = lambda done: None
 ) -> Verdict:
@@ -88,15 +83,16 @@ def verify(
     """
     verdict = Verdict(store.version)
     units = list(_units(store, verdict))
-    few = sum(unit.rows for unit in units) < _MIN_PARALLEL_ROWS
-    for unit, damaged in zip(units, map_in_processes(store, check_unit, units, workers, few, _DIED), strict=True):
-        verdict.episodes += unit.rows
+    few = sum(rows for *_, rows in units) < _MIN_PARALLEL_ROWS
+    found = map_in_processes(store, check_unit, units, workers, few, _DIED)
+    for (_, _, rows), damaged in zip(units, found, strict=True):
+        verdict.episodes += rows
         verdict.damaged += [one for one in damaged if not one.invalid]
         verdict.invalid += [one for one in damaged if one.invalid]
-        progress(unit.rows)
+        progress(rows)
     verdict.damaged += _duplicates(store)
-    for found in (verdict.damaged, verdict.invalid):
-        found.sort(key=lambda damage: (damage.episode_id or "", damage.row or 0))
+    for damages in (verdict.damaged, verdict.invalid):
+        damages.sort(key=lambda damage: (damage.episode_id or "", damage.row or 0))
     return verdict
 
 
@@ -109,22 +105,23 @@ def _units(store: LanceReader, verdict: Verdict) -> Iterator[_Unit]:
             verdict.unreadable.append(str(error))
             continue
         for offset in range(0, count, _UNIT_ROWS):
-            yield _Unit(fragment.fragment_id, offset, min(_UNIT_ROWS, count - offset))
+            yield fragment.fragment_id, offset, min(_UNIT_ROWS, count - offset)
 
 
 def check_unit(store: LanceReader, unit: _Unit) -> list[Damage]:
     """Return the damaged and invalid rows of a unit. Rows that can't be read together are read one by one."""
-    (fragment,) = (fragment for fragment in store.fragments() if fragment.fragment_id == unit.fragment)
+    number, first, count = unit
+    (fragment,) = (fragment for fragment in store.fragments() if fragment.fragment_id == number)
     columns = episode_schema().names
     found: list[Damage] = []
-    done = 0
+    offset = first
     try:
-        for row in _rows(store, fragment, columns, unit.offset, unit.rows):
+        for row in _rows(store, fragment, columns, first, count):
             found += _check_row(row)
-            done += 1
+            offset += 1
     except StoreError:
-        for offset in range(unit.offset + done, unit.offset + unit.rows):
-            found += _check_single(store, fragment, columns, offset)
+        for single in range(offset, first + count):
+            found += _check_single(store, fragment, columns, single)
     return found
 
 
@@ -225,13 +222,10 @@ def _parts(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
     return (items[start : start + _IDS_PER_DELETE] for start in range(0, len(items), _IDS_PER_DELETE))
 
 
-def write_specs(
-    damaged: Sequence[Damage], out: Path, open_file: Callable[[Path], AbstractContextManager[IO[str]]]
-) -> dict[Path, str]:
+def write_specs(damaged: Sequence[Damage], out: Path) -> dict[Path, str]:
     """Write the specs of damaged episodes as .jsonl; return file -> render-batch options that render them again.
 
-    One file per profile and size; the first is `out`. Episodes without a readable spec are left out. open_file: opens a
-    file that is written atomically.
+    One file per profile and size; the first is `out`. Episodes without a readable spec are left out.
     """
     groups: dict[str, dict[str, str]] = {}
     for damage in damaged:
@@ -245,7 +239,7 @@ def write_specs(
     written: dict[Path, str] = {}
     for number, (options, lines) in enumerate(sorted(groups.items())):
         file = out if number == 0 else out.with_name(f"{out.stem}-{number + 1}{out.suffix}")
-        with open_file(file) as stream:
+        with atomic_writer(file) as stream:
             stream.writelines(f"{lines[key]}\n" for key in sorted(lines))
         written[file] = options
     return written

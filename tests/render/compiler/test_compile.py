@@ -83,7 +83,8 @@ def test_the_same_spec_gives_the_same_bytes(spec: EpisodeSpec) -> None:
 
 def test_a_scene_compiles_to_itself() -> None:
     scene = compile_episode(episode({"random_objects": {"count": 3}}), STANDARD)
-    assert compile_episode(scene, settings_for("draft", 64, 48)) is scene
+    settings = settings_for("draft", 64, 48)
+    assert compile_episode(scene, settings) == scene.model_copy(update={"settings": settings})
 
 
 def test_profile_and_size_move_nothing() -> None:

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from render.cli.batch import main
 from render.model.errors import ConflictError, Diagnostic
 from render.model.record import RenderKey
-from render.run.batch import Batch, Request
+from render.run.batch import Batch
 from render.run.local_ray import local_ray
 from render.run.options import RunOptions
 from render.store import open_or_create
@@ -247,7 +247,7 @@ def test_planning_holds_few_episodes(
         return right(decisions, count)
 
     monkeypatch.setattr(Planner, "conflict", conflict)
-    batch = Batch(Request([specs], str(tmp_path / "out.lance"), profile="draft", size=(64, 48)), RunOptions())
+    batch = Batch([specs], str(tmp_path / "out.lance"), RunOptions(profile="draft", size=(64, 48)))
     with pytest.raises(ConflictError, match="and 15 more"):
         batch.plan()
     assert 5 <= held[0] <= 7

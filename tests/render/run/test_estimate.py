@@ -57,7 +57,7 @@ def test_the_unit_of_cost_does_not_matter_and_time_is_never_negative(
 def test_nothing_is_estimated_before_an_episode_is_done_and_failures_teach_nothing() -> None:
     estimator = Estimator(30.0)
     assert estimator.left(5.0, [(10.0, 5.0)]) is None
-    estimator.dropped(10.0)
+    estimator.done(10.0)
     assert estimator.left(5.0) is None
     estimator.done(10.0, 20.0)
     assert estimator.left(20.0) == pytest.approx(20.0)

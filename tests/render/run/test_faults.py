@@ -44,7 +44,7 @@ def test_workers_see_the_card_they_were_given(cards: int, each: int) -> None:
     options = RunOptions(gpus=cards, workers_per_gpu=each, renderer="fake")
     pool = Pool(options, EventLog(None))
     try:
-        pool.start(plan_workers(options, [Node("", "here", 2, 8)], 100))
+        pool.start(plan_workers(options, [Node("", 2, 8)], 100))
         devices = Counter(ready.device for ready in ray.get([slot.ready for slot in pool.slots]))
     finally:
         pool.close()

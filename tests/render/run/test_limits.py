@@ -8,15 +8,14 @@ import sys
 from pathlib import Path
 
 from render.run import limits
-from render.run.options import RunOptions
 
 
 def test_time_outs_grow_with_the_work() -> None:
-    small = limits.timeout_of(RunOptions(), 24, 320, 240, 1)
-    assert limits.timeout_of(RunOptions(), 512, 320, 240, 1) > small
-    assert limits.timeout_of(RunOptions(), 24, 1280, 960, 1) > small
-    assert limits.timeout_of(RunOptions(), 24, 320, 240, 7) > small
-    assert limits.timeout_of(RunOptions(timeout=3.0), 24, 320, 240, 2) == 6.0
+    small = limits.timeout_of(None, 24, 320, 240, 1)
+    assert limits.timeout_of(None, 512, 320, 240, 1) > small
+    assert limits.timeout_of(None, 24, 1280, 960, 1) > small
+    assert limits.timeout_of(None, 24, 320, 240, 7) > small
+    assert limits.timeout_of(3.0, 24, 320, 240, 2) == 6.0
 
 
 def test_a_containers_limit_counts(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from render.cli.batch import main
 from render.cli.command import set_up_logging
 from render.run import status
-from render.run.status import Progress, Status, StatusFile, read_status
+from render.run.status import Progress, read_status
 from render.run.summary import Summary
 from tests.render.run.conftest import Farm
 
@@ -53,18 +53,17 @@ def levels() -> Iterator[None]:
     set_up_logging()
 
 
-def play(clock: Clock, progress: Progress) -> list[float | None]:
+def play(clock: Clock) -> list[float | None]:
     """Ten episodes, of which the last five cost three times as much, on one worker; the ETA after each."""
-    found = []
+    found, progress = [], Progress(Summary(todo=10), 20.0, dry_run=True)
     clock.now += 7  # Ray starts
     for cost in [1.0] * 5 + [3.0] * 5:
         for second in range(int(4 * cost)):
-            progress.tick(Summary(), 1, "running", [(cost, float(second))])
+            progress.tick(1, "running", [(cost, float(second))])
             clock.now += 1
-        progress.advance(1, 2, 0, cost, 4 * cost)
-        progress.tick(Summary(), 1, "running")
-        found.append(progress._left)
-    progress.end(Summary())
+        progress.advance(2, cost, 4 * cost)
+        progress.tick(1)
+        found.append(progress.status.left)
     progress.close()
     return found
 
@@ -72,26 +71,25 @@ def play(clock: Clock, progress: Progress) -> list[float | None]:
 def test_without_a_terminal_a_line_comes_every_30_seconds_and_at_the_end(
     clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lefts = play(clock, Progress(10, cost=20.0))
+    lefts = play(clock)
     assert lefts == [pytest.approx(left) for left in (76, 72, 68, 64, 60, 48, 36, 24, 12, 0)]
     lines = [record.getMessage() for record in caplog.records]
-    assert lines[0] == "rendering: 5 of 10 episodes, 0.42 images/s, about 56 s left, 1 worker"
+    assert lines[0] == "compiling: 5 of 10 episodes, 0.42 images/s, about 56 s left, 1 worker"
     assert len(lines) == 3
-    assert lines[-1] == "rendering: 10 of 10 episodes, 0.25 images/s"
+    assert lines[-1] == "compiling: 10 of 10 episodes, 0.25 images/s"
 
 
 def test_quiet_shows_nothing(clock: Clock, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     set_up_logging(-1)
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    play(clock, Progress(10, cost=20.0))
+    play(clock)
     assert not caplog.records and not terminal.getvalue()
     assert logging.getLogger("render").isEnabledFor(logging.WARNING)
 
 
 def test_a_terminal_shows_a_bar_with_one_rate(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    progress = Progress(10, cost=20.0)
-    play(clock, progress)
+    play(clock)
     shown = terminal.getvalue()
     assert "5/10 [" in shown and "about 1 min 0 s left, 1 worker" in shown
     assert "images/s" in shown and "ep/s" not in shown and "s/ep" not in shown
@@ -99,13 +97,13 @@ def test_a_terminal_shows_a_bar_with_one_rate(clock: Clock, monkeypatch: pytest.
 
 def test_the_status_file_has_the_same_estimate(clock: Clock, tmp_path: Path) -> None:
     store = str(tmp_path / "a.lance")
-    progress = Progress(2, status=StatusFile(Status(store, total=2)), cost=4.0)
-    progress.advance(1, 1, 0, 1.0, 10.0)
+    progress = Progress(Summary(todo=2, store=store), 4.0)
+    progress.advance(1, 1.0, 10.0)
     clock.now += 10
-    progress.tick(Summary(rendered=1), 1, "running", [(3.0, 10.0)])
+    progress.tick(1, "running", [(3.0, 10.0)])
     found = read_status(store)
     assert found is not None and found.left == pytest.approx(20.0)
-    progress.end(Summary(rendered=2))
+    progress.close()
     found = read_status(store)
     assert found is not None and found.left is None
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from render.cli.batch import main
-from render.run.status import Status, StatusFile, path_of, read_status
+from render.run.status import Status, path_of, read_status
 
 
 def asked(store: str) -> tuple[int, str]:
@@ -22,9 +21,7 @@ def asked(store: str) -> tuple[int, str]:
 
 def test_a_run_that_is_alive(tmp_path: Path) -> None:
     store = str(tmp_path / "a.lance")
-    file = StatusFile(Status(store, total=100, done=20, failed=1, images=140, workers=4, rate=3.5, left=200.0))
-    file.status.started = time.time() - 60
-    file.write()
+    Status.here(store, total=100, done=20, failed=1, images=140, workers=4, rate=3.5, left=200.0).write()
     code, text = asked(store)
     assert code == 0
     for part in ("20 of 100", "1 failed", "3.50 images/s", "4 workers", "3 min"):
@@ -35,27 +32,27 @@ def test_a_run_that_is_alive(tmp_path: Path) -> None:
 def test_a_run_that_ended_and_one_that_was_killed(tmp_path: Path) -> None:
     store = str(tmp_path / "a.lance")
     assert asked(store)[0] == 1 and "no active or recorded run" in asked(store)[1]
-    file = StatusFile(Status(store, total=3, done=3, state="ended"))
-    file.write()
+    status = Status.here(store, total=3, done=3, state="ended")
+    status.write()
     assert asked(store)[0] == 1 and "ended" in asked(store)[1]
     process = subprocess.Popen([sys.executable, "-c", "pass"])
     process.wait()
-    file.status.state, file.status.pid = "running", process.pid
-    file.write()
+    status.state, status.pid = "running", process.pid
+    status.write()
     assert asked(store)[0] == 1 and "killed or died" in asked(store)[1]
 
 
 def test_a_number_that_another_process_took_over_is_not_the_run(tmp_path: Path) -> None:
-    file = StatusFile(Status(str(tmp_path / "a.lance")))
-    file.status.born = "1"
-    file.write()
+    status = Status.here(str(tmp_path / "a.lance"))
+    status.born = "1"
+    status.write()
     found = read_status(str(tmp_path / "a.lance"))
     assert found is not None and not found.alive
 
 
 def test_remote_stores_have_theirs_in_the_runtime_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    StatusFile(Status("s3://bucket/a.lance", total=7)).write()
+    Status.here("s3://bucket/a.lance", total=7).write()
     assert path_of("s3://bucket/a.lance").parent == tmp_path
     found = read_status("s3://bucket/a.lance")
     assert found is not None and found.total == 7 and found.alive

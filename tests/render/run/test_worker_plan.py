@@ -12,7 +12,7 @@ from render.run.worker_plan import MOST_PER_GPU, Node, WorkerPlan, cards_wanted,
 
 
 def here(cores: int = 8, gpus: int = 0) -> list[Node]:
-    return [Node("", "here", cores, gpus)]
+    return [Node("", cores, gpus)]
 
 
 @given(
@@ -39,7 +39,7 @@ def test_cpu_workers_share_the_cores(cores: int, workers: int | None, threads: i
 
 @given(cores=st.lists(st.integers(1, 32), min_size=1, max_size=6), workers=st.none() | st.integers(1, 60))
 def test_a_clusters_nodes_are_filled_evenly(cores: list[int], workers: int | None) -> None:
-    nodes = [Node(f"n{k}", f"n{k}", count, 0) for k, count in enumerate(cores)]
+    nodes = [Node(f"n{k}", count, 0) for k, count in enumerate(cores)]
     plans = plan_workers(RunOptions(device="cpu", workers=workers), nodes, 10_000)
     assert len(plans) == (workers or sum(cores))
     for node in nodes:
@@ -71,7 +71,7 @@ def test_workers_that_share_a_card() -> None:
 
 
 def test_gpus_of_several_nodes() -> None:
-    nodes = [Node("a", "a", 8, 2), Node("b", "b", 8, 4), Node("c", "c", 8, 0)]
+    nodes = [Node("a", 8, 2), Node("b", 8, 4), Node("c", 8, 0)]
     plans = plan_workers(RunOptions(gpus=5), nodes, 100)
     assert [(plan.node, plan.card) for plan in plans] == [("a", 0), ("a", 1), ("b", 0), ("b", 1), ("b", 2)]
     with pytest.raises(DeviceError, match=r"--gpus 7: 6 GPUs"):

@@ -13,7 +13,7 @@ from render.store import open_or_create, open_store, peek
 from render.store.columns import VERSION_KEY, episode_schema
 from render.store.episode_store import DamagedError, PutResult
 from render.store.lance import durability
-from render.store.lance.lance_store import LanceStore, repeated
+from render.store.lance.lance_store import LanceStore
 from render.store.rows import table_of
 from tests.factories import make_record
 
@@ -135,10 +135,6 @@ def test_compaction_finds_a_planted_duplicate(store: LanceStore) -> None:
     lance.write_dataset(table_of([make_record("demo/1")]), store.url, mode="append")
     with pytest.raises(StoreError, match="1 episode is stored twice, demo/1 the first"):
         store.compact()
-
-
-def test_repeated() -> None:
-    assert repeated(["b", "a", "c", "b", "a", "b"]) == ["a", "b"]
 
 
 def test_a_reader_sees_more_after_refresh(store: LanceStore) -> None:

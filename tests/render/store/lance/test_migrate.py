@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import lance
+import pyarrow as pa
 import pytest
 
 from render.model.errors import StoreError
@@ -44,7 +45,7 @@ def test_an_older_store_says_what_to_do_and_is_migrated(tmp_path: Path) -> None:
 def test_a_migration_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = older_store(tmp_path / "old.lance")
     with monkeypatch.context() as patch:
-        patch.setattr("render.store.lance.migrate.VERSION_KEY", b"another.key")
+        patch.setattr("render.store.lance.migrate.episode_schema", lambda: pa.schema([], {"another.key": "2"}))
         with pytest.raises(StoreError):
             migrate(url)
     assert migrate(url) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -104,8 +103,8 @@ def first_item(data: torch_data.MapEpisodes) -> object:
 
 def test_a_pickled_dataset_opens_the_store_in_its_process_at_the_same_version(store: LanceStore) -> None:
     """Without PyTorch: what a spawned worker of a DataLoader does."""
-    opener = partial(LanceReader.at_version, store.url, store.version)
-    data = torch_data.MapEpisodes(opener, "episode_id < 'demo/10'", id_of)
+    reader = LanceReader.at_version(store.url, store.version)
+    data = torch_data.MapEpisodes(reader, "episode_id < 'demo/10'", id_of)
     store.delete(["demo/00"])
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         assert pool.submit(first_item, data).result() == data[0] == "demo/00"

@@ -16,7 +16,6 @@ from render.store.lance.durability import roll_back
 from render.store.lance.lance_store import LanceStore
 from render.store.lance.verify import delete_damaged, verify, write_specs
 from render.store.rows import table_of
-from scene_specs.language.writing import atomic_writer
 from scene_specs.reading.source import SpecSource
 from tests.render.store.rendered import rendered
 
@@ -111,7 +110,7 @@ def test_damaged_rows_are_deleted_and_can_be_rendered_again(store: LanceStore, t
         flip(store, rendered(f"demo/{number}", seed=number).images[0].png)
     opened = fresh(store)
     verdict = verify(opened)
-    ((file, options),) = write_specs(verdict.damaged, tmp_path / "again.jsonl", atomic_writer).items()
+    ((file, options),) = write_specs(verdict.damaged, tmp_path / "again.jsonl").items()
     assert options == "--profile draft --size 64x48"
     specs = [json.loads(line) for line in file.read_text().splitlines()]
     assert specs == [rendered("demo/1", seed=1).job.spec, rendered("demo/4", seed=4).job.spec]
@@ -187,6 +186,6 @@ def test_episodes_rendered_from_a_scene_can_be_rendered_again(store: LanceStore,
     store.put([made])
     flip(store, record.images[0].png)
     (damage,) = verify(fresh(store)).damaged
-    ((file, _),) = write_specs([damage], tmp_path / "again.jsonl", atomic_writer).items()
+    ((file, _),) = write_specs([damage], tmp_path / "again.jsonl").items()
     (item,) = SpecSource([str(file)])
     assert item.episode == record.scene
