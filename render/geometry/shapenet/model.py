@@ -25,6 +25,8 @@ VERSION = "diorama-model-1"
 _GRAY = (0.5, 0.5, 0.5)
 # A smaller `d` of a material is taken for an exporter's error: nobody models an invisible part.
 _LEAST_ALPHA = 0.05
+# Products of larger coordinates are not finite.
+_LARGEST = 1e50
 
 # Stores a texture: (PIL image, material number) -> path of its file.
 StoreTexture = Callable[[Any, int], str]
@@ -107,6 +109,8 @@ class _Faces:
     slots: NDArray[np.int32]
 
 
+# Faces with corners that are no numbers are left out, so their arithmetic is no news to the user.
+@np.errstate(all="ignore")
 def make_model(name: str, sources: Sources, library: Library, store: StoreTexture) -> Model:
     """Read and prepare a model. store: stores its textures. Raises AssetError naming the file."""
     parts = read_parts(sources)
@@ -160,7 +164,7 @@ def _digest(sources: Sources, library: Library) -> str:
 
 
 def _join(parts: Sequence[Part], sources: Sources) -> _Faces:
-    """The faces of all parts, except faces with a corner that is not finite. Raises AssetError."""
+    """The faces of all parts, except faces with a corner that is not finite or too large. Raises AssetError."""
     offset = 0
     rows: dict[str, list[Any]] = {"v": [], "t": [], "uv": [], "s": []}
     for slot, part in enumerate(parts):
@@ -168,16 +172,16 @@ def _join(parts: Sequence[Part], sources: Sources) -> _Faces:
             raise AssetError(f"model {sources.main}: a face names a vertex that does not exist")
         rows["v"].append(part.vertices[:, :3])
         rows["t"].append(part.triangles + offset)
-        corner = np.zeros((len(part.triangles), 3, 2)) if part.uv is None else part.uv[part.triangles]
-        rows["uv"].append(corner.astype(np.float32))
+        no_uv = np.zeros((len(part.triangles), 3, 2), dtype=np.float32)
+        rows["uv"].append(no_uv if part.uv is None else part.uv[part.triangles])
         rows["s"].append(np.full(len(part.triangles), slot, dtype=np.int32))
         offset += len(part.vertices)
     vertices, triangles = np.concatenate(rows["v"]), np.concatenate(rows["t"])
-    good = np.isfinite(vertices).all(axis=1)[triangles].all(axis=1)
+    good = (np.abs(vertices) <= _LARGEST).all(axis=1)[triangles].all(axis=1)
     if not good.all():
-        sources.note(f"{int((~good).sum())} faces with corners that are no numbers were left out")
+        sources.note(f"{int((~good).sum())} faces with corners that are no numbers or too large were left out")
     if not good.any():
-        raise AssetError(f"model {sources.main}: none of its faces has finite corners")
+        raise AssetError(f"model {sources.main}: none of its faces has finite corners, at most {_LARGEST:g} from 0")
     return _Faces(vertices, triangles[good], np.concatenate(rows["uv"])[good], np.concatenate(rows["s"])[good])
 
 
@@ -201,7 +205,7 @@ def _repair(faces: _Faces, sources: Sources) -> _Faces:
     """Weld corners, drop empty and doubled faces, turn faces outwards. Raises AssetError for a model without extent."""
     used = faces.vertices[faces.triangles.ravel()]
     extent = float((used.max(axis=0) - used.min(axis=0)).max())
-    if not extent > 0 or not np.isfinite(extent):
+    if not extent > 0:
         raise AssetError(f"model {sources.main}: all its corners are in one place")
     vertices, triangles = weld(faces.vertices, faces.triangles)
     solid, repeated = live_faces(vertices, triangles)

@@ -40,7 +40,7 @@ class Part:
 
     vertices: NDArray[np.float64]
     triangles: NDArray[np.int64]
-    uv: NDArray[np.float64] | None
+    uv: NDArray[np.float32] | None
     name: str
     look: dict[str, Any]
     image: Any = None
@@ -179,16 +179,17 @@ def part_of(vertices: Any, faces: Any, visual: Any) -> Part:
         fans = [corners[:, [0, k, k + 1]] for k in range(1, corners.shape[1] - 1)]
         corners = np.stack(fans, axis=1).reshape(-1, 3) if fans else np.zeros((0, 3), dtype=np.int64)
     uv = getattr(visual, "uv", None)
-    flat = None if uv is None else np.asarray(uv, dtype=np.float64)[:, :2]
-    if flat is not None and (len(flat) != len(vertices) or not np.isfinite(flat).all()):
-        flat = None
+    if uv is not None:
+        # Texture coordinates of an .obj file have one to three numbers.
+        uv = np.pad(np.asarray(uv, dtype=np.float32)[:, :2], ((0, 0), (0, max(2 - np.shape(uv)[1], 0))))
+        uv = uv if len(uv) == len(vertices) and np.isfinite(uv).all() else None
     material = getattr(visual, "material", None)
     look, image = _look(material)
     name = str(getattr(material, "name", "") or "")
     points = np.asarray(vertices, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] < 3:
         raise ValueError("its vertices have fewer than three coordinates")
-    return Part(points, corners, flat, name, look, image)
+    return Part(points, corners, uv, name, look, image)
 
 
 def _look(material: Any) -> tuple[dict[str, Any], Any]:
