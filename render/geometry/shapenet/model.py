@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ConfigDict
 
 from render.geometry.rotation import Vec, rounded3
 from render.geometry.shapenet.library import Library, MeshFolder
@@ -95,6 +96,7 @@ class Model:
     color: Vec
     notes: tuple[str, ...]
     files: tuple[FileState, ...]
+    __pydantic_config__: ClassVar = ConfigDict(arbitrary_types_allowed=True)
 
     def is_current(self) -> bool:
         """Whether none of its files has changed since."""
