@@ -13,7 +13,7 @@ from render.compiler.constraints import Rules
 from render.compiler.placement import Floats, Ground2, Search
 from render.compiler.pointer import Placer, placer_of, quadrants
 from render.compiler.rng import Keys
-from render.compiler.visibility import VisibilityCounter, frame_planes
+from render.compiler.visibility import VisibilityCounter, is_in_frame
 from render.geometry.camera import Camera
 from render.geometry.rotation import Vec
 from scene_specs.language.spec import FrameSpec
@@ -70,8 +70,8 @@ def _broken_visibility(
     rules: Rules, items: Sequence[Item], fixed: Sequence[tuple[int, Vec]], visibility: VisibilityCounter
 ) -> Iterator[str]:
     if rules.frame_stated:
-        for k, (x, y, z) in fixed:
-            if any(a * x + b * y + c < 0 for a, b, c in frame_planes(items[k], z, visibility.camera).tolist()):
+        for k, location in fixed:
+            if not is_in_frame(items[k], location, visibility.camera):
                 yield f"in_frame of {rules.names[k]}"
     if any(rules.visible_stated[k] and rules.visible[k] for k, _ in fixed):
         # Other objects will hide more of them, so these alone must leave enough visible.
@@ -136,6 +136,8 @@ def _search(
                 if counts[row]:
                     refused[label] = refused.get(label, 0) + int(counts[row])
         tried += size
+    if not search.order:
+        raise fail("no location for the pointer among the specified objects", refused)
     objects = counted(len(items), "object")
     raise fail(f"no layout of {objects} in {limit} layouts with {search.tries} tries per object", refused)
 
@@ -162,26 +164,10 @@ def lay_out(
     pointer_ground = ground
     areas = quadrants(frame, items, stage.pointer)
     if areas is not None:
-        *grounds, pointer_ground = [replace(ground, x=x[:2], y=y[:2]) for x, y in areas]
+        *grounds, pointer_ground = [replace(ground, x=x, y=y) for x, y in areas]
         rules = replace(rules, front_margin=False)
     placer = None
     if frame.pointer is not None:
         placer = placer_of(frame.pointer, stage, pointer_ground, rules, visibility, keys, fail)
-    if len(fixed) == len(items):
-        return _fixed_layout(tuple(place for _, place in fixed), placer, stage, _floors(rules, fixed, visibility), fail)
     search = Search(items, rules, grounds, visibility, stage.placement.tries)
     return _search(search, stage, keys, _floors(rules, fixed, visibility), placer, fail)
-
-
-def _fixed_layout(
-    locations: tuple[Vec, ...], placer: Placer | None, stage: Stage, floors: Sequence[int], fail: Failure
-) -> Layout:
-    """The layout where all objects have specified locations; only the pointer may still need one."""
-    refused: dict[str, int] = {}
-    if placer is None:
-        return Layout(locations, 0, refused)
-    for restart in range(stage.placement.restarts + 1):
-        pointer = placer.place(locations, floors, refused)
-        if pointer is not None:
-            return Layout(locations, restart, refused, pointer)
-    raise fail("no location for the pointer among the specified objects", refused)
