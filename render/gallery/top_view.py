@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.gallery import top_view_marks as marks
-from render.gallery.canvas import Point, Svg
-from render.gallery.top_view_marks import FAINT, INK, Map, seen_at, seen_ground
+from render.gallery.canvas import FAINT, INK, Point, Svg
+from render.gallery.top_view_marks import Map, seen_at, seen_ground
 from render.geometry.camera import Camera, Vec, dot
 from render.geometry.rotation import transform
 from render.geometry.shapenet.repair import convex_hull
