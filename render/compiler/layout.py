@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Protocol
 
 import numpy as np
@@ -45,19 +46,15 @@ class Layout:
 
 def _broken_pairs(rules: Rules, fixed: Sequence[tuple[int, Vec]], ground: Ground2) -> Iterator[str]:
     place = {k: (x, y) for k, (x, y, _) in fixed}
-
-    def along(axis: int, k: int) -> float:
-        return float(ground.along(axis, np.float64(place[k][0]), np.float64(place[k][1])))  # type: ignore[arg-type]
-
+    along = [{k: ground.along(axis, *at) for k, at in place.items()} for axis in (0, 1)]
     for demand in rules.demands:
         if demand.low in place and demand.high in place:
-            gap = along(demand.axis, demand.high) - along(demand.axis, demand.low)
+            gap = along[demand.axis][demand.high] - along[demand.axis][demand.low]
             if not gap > demand.margin:
                 yield f"{demand.label}: they differ by {gap:.3f}"
-    pairs = [(i, j) for i in place for j in place if i < j]
-    for i, j in pairs:
+    for i, j in combinations(sorted(place), 2):
         both = f"of {rules.names[i]} and {rules.names[j]}"
-        gap = min(abs(along(axis, i) - along(axis, j)) for axis in (0, 1))
+        gap = min(abs(known[i] - known[j]) for known in along)
         if rules.margin_stated and gap < rules.axis_margin:
             yield f"{rules.margin_label} {both}: {gap:.3f}"
         dx, dy = place[i][0] - place[j][0], place[i][1] - place[j][1]
@@ -82,12 +79,9 @@ def _broken_visibility(
 
 def _check_demands(rules: Rules, fail: Failure) -> None:
     for axis in (0, 1):
-        diagonal = np.diagonal(rules.least(axis))
-        if (diagonal >= 0).any():
-            wrong = {rules.names[k] for k in np.flatnonzero(diagonal >= 0)}
-            cycle = [
-                d.label for d in rules.demands if d.axis == axis and {rules.names[d.low], rules.names[d.high]} <= wrong
-            ]
+        wrong = {*np.flatnonzero(np.diagonal(rules.least(axis)) >= 0).tolist()}
+        if wrong:
+            cycle = [d.label for d in rules.demands if d.axis == axis and {d.low, d.high} <= wrong]
             raise fail(f"relations contradict each other: {'; '.join(cycle)}")
 
 
@@ -99,10 +93,9 @@ def _floors(rules: Rules, fixed: Sequence[tuple[int, Vec]], visibility: Visibili
     """
     floors = list(rules.visible)
     unstated = [k for k, _ in fixed if floors[k] and not rules.visible_stated[k]]
-    if unstated:
-        shown = visibility.visible(fixed)
-        for k in unstated:
-            floors[k] = min(floors[k], shown[k])
+    shown = visibility.visible(fixed) if unstated else {}
+    for k in unstated:
+        floors[k] = min(floors[k], shown[k])
     return floors
 
 

@@ -143,12 +143,9 @@ def _folders(root: Path, _changed: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _ids(folder: Path, _changed: int) -> tuple[str, ...]:
-    paths = [path for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
-    return tuple(sorted({path.name if path.is_dir() else path.stem for path in paths if _is_model(path)}))
-
-
-def _is_model(path: Path) -> bool:
-    return path.is_dir() or path.suffix == ".glb"
+    shown = {path: path.is_dir() for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
+    names = {path.name if is_dir else path.stem for path, is_dir in shown.items() if is_dir or path.suffix == ".glb"}
+    return tuple(sorted(names))
 
 
 def settings_file() -> Path | None:

@@ -167,30 +167,27 @@ def _digest(sources: Sources, library: Library) -> str:
 
 def _join(parts: Sequence[Part], sources: Sources) -> _Faces:
     """The faces of all parts, except faces with a corner that is not finite or too large. Raises AssetError."""
-    offset = 0
-    rows: dict[str, list[Any]] = {"v": [], "t": [], "uv": [], "s": []}
-    for slot, part in enumerate(parts):
+    for part in parts:
         if len(part.triangles) and not 0 <= part.triangles.min() <= part.triangles.max() < len(part.vertices):
             raise AssetError(f"model {sources.main}: a face names a vertex that does not exist")
-        rows["v"].append(part.vertices[:, :3])
-        rows["t"].append(part.triangles + offset)
-        no_uv = np.zeros((len(part.triangles), 3, 2), dtype=np.float32)
-        rows["uv"].append(no_uv if part.uv is None else part.uv[part.triangles])
-        rows["s"].append(np.full(len(part.triangles), slot, dtype=np.int32))
-        offset += len(part.vertices)
-    vertices, triangles = np.concatenate(rows["v"]), np.concatenate(rows["t"])
+    counts = [len(part.triangles) for part in parts]
+    starts = np.cumsum([0, *(len(part.vertices) for part in parts)])
+    vertices = np.concatenate([part.vertices[:, :3] for part in parts])
+    triangles = np.concatenate([part.triangles + start for part, start in zip(parts, starts, strict=False)])
+    empty = [np.zeros((count, 3, 2), dtype=np.float32) for count in counts]
+    uv = np.concatenate([none if p.uv is None else p.uv[p.triangles] for p, none in zip(parts, empty, strict=True)])
+    slots = np.repeat(np.arange(len(parts), dtype=np.int32), counts)
     good = (np.abs(vertices) <= _LARGEST).all(axis=1)[triangles].all(axis=1)
     if not good.all():
         sources.note(f"{int((~good).sum())} faces with corners that are no numbers or too large were left out")
     if not good.any():
         raise AssetError(f"model {sources.main}: none of its faces has finite corners, at most {_LARGEST:g} from 0")
-    return _Faces(vertices, triangles[good], np.concatenate(rows["uv"])[good], np.concatenate(rows["s"])[good])
+    return _Faces(vertices, triangles[good], uv[good], slots[good])
 
 
 def _axis(name: str) -> NDArray[np.float64]:
-    vector = np.zeros(3)
-    vector["xyz".index(name[1])] = 1.0 if name[0] == "+" else -1.0
-    return vector
+    vector: Floats = np.eye(3)["xyz".index(name[1])]
+    return vector if name[0] == "+" else -vector
 
 
 def _upright(faces: _Faces, library: Library, sources: Sources) -> _Faces:
@@ -222,8 +219,7 @@ def _repair(faces: _Faces, sources: Sources) -> _Faces:
     turned, count = oriented(vertices, triangles[kept])
     if count:
         sources.note(f"{count} faces were turned to look outwards")
-        back = turned[:, 1] != triangles[kept][:, 1]
-        back |= turned[:, 0] != triangles[kept][:, 0]
+        back = (turned != triangles[kept]).any(axis=1)
         uv = np.where(back[:, None, None], uv[:, ::-1], uv)
     # Dropped faces may leave unused corners.
     vertices, triangles = weld(vertices, turned)

@@ -24,9 +24,10 @@ from scene_specs.language.foreign import read_foreign
 _FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")
 # Pixels of a texture, 8192 x 8192, and of all textures of a model: a PNG of 200 kB may have 200 MB of pixels.
 _MOST_PIXELS, _ALL_PIXELS = 1 << 26, 1 << 30
-_OPTION = re.compile(
-    r"^\s*-(?:(?:blendu|blendv|cc|clamp|imfchan|texres|bm|type|boost)\s+\S+|mm\s+\S+\s+\S+"
-    r"|[ost](?:\s+-?[\d.eE+-]+){1,3})\s+"
+# The MTL options before the name of a texture.
+_OPTIONS = re.compile(
+    r"^\s*(?:-(?:(?:blendu|blendv|cc|clamp|imfchan|texres|bm|type|boost)\s+\S+|mm\s+\S+\s+\S+"
+    r"|[ost](?:\s+-?[\d.eE+-]+){1,3})\s+){1,12}"
 )
 _TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
 
@@ -115,7 +116,7 @@ class Sources:
         """Called by trimesh: a texture, or all material files concatenated for `materials`. Raises OSError."""
         if name == "materials":
             return self._materials()
-        path = self.locate(_without_options(name), "texture")
+        path = self.locate(_OPTIONS.sub("", name).strip(), "texture")
         if path is None:
             raise FileNotFoundError(name)
         data = self.read(path)
@@ -140,16 +141,6 @@ class Sources:
         if not texts:
             raise FileNotFoundError("materials")
         return "\n".join(texts).encode()
-
-
-def _without_options(name: str) -> str:
-    """A texture's file name without the MTL options before it."""
-    for _ in range(12):
-        shorter = _OPTION.sub("", name)
-        if shorter == name:
-            break
-        name = shorter
-    return name.strip()
 
 
 def decode_text(data: bytes, sources: Sources, name: str) -> str:
