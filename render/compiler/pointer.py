@@ -35,11 +35,6 @@ _CLEARANCE = 0.05
 _LEAST_SHOWN = 0.95
 
 
-def turn_towards(x: float, y: float, target: Vec) -> float:
-    """Rotation about Z in degrees that turns the pointer's -Y to the target: pi - atan2(dx, dy), as published."""
-    return rounded(math.degrees(math.pi - math.atan2(target[0] - x, target[1] - y)) % 360.0)
-
-
 def ray_distance(knuckle: Vec, tip: Vec, target: Vec) -> float:
     """Distance of a point from the ray that starts at the knuckle and passes the fingertip; inf if it lies behind."""
     along = [t - k for t, k in zip(tip, knuckle, strict=True)]
@@ -54,14 +49,12 @@ def ray_distance(knuckle: Vec, tip: Vec, target: Vec) -> float:
 def pointer_item(spec: PointerSpec, stage: StagePointer) -> Item:
     """The pointer before its location and rotation are known."""
     scale = stage.scale if spec.size is None else rounded(spec.size)
-    if spec.color is None:
-        red, green, blue = stage.color
-        linear = (red / 255, green / 255, blue / 255)
-    else:
-        linear = linear_of_name(spec.color) if isinstance(spec.color, str) else linear_of_srgb(spec.color)
-    location = None
-    if spec.location is not None:
-        location = rounded3(spec.location if len(spec.location) == 3 else (*spec.location, stage.height))
+    linear = [value / 255 for value in stage.color]
+    if spec.color is not None:
+        linear = [*(linear_of_name(spec.color) if isinstance(spec.color, str) else linear_of_srgb(spec.color))]
+    location = spec.location
+    if location is not None:
+        location = rounded3(location if len(location) == 3 else (*location, stage.height))
     return Item(
         name=NAME,
         shape=MESHES[spec.kind],
@@ -129,8 +122,9 @@ class Placer:
         return None
 
     def turned(self, x: float, y: float, z: float, locations: Sequence[Vec]) -> Item:
-        """The pointer at a location, turned to its target."""
-        turn = turn_towards(x, y, locations[self.target])
+        """The pointer at a location, its -Y turned to its target by pi - atan2(dx, dy), as published."""
+        tx, ty, _ = locations[self.target]
+        turn = rounded(math.degrees(math.pi - math.atan2(tx - x, ty - y)) % 360.0)
         return replace(self.item, location=(x + 0.0, y + 0.0, z), rotation_deg=(0.0, 0.0, turn))
 
     def _verdicts(self, x: Floats, y: Floats, locations: Sequence[Vec]) -> list[tuple[str, NDArray[np.bool_]]]:

@@ -45,7 +45,7 @@ class _KilogramExport(ImageExport):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self._written: set[str] = set()
-        self._columns: dict[str, dict[str, list[str]]] = {}
+        self._columns: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         self._stimuli: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self._rows: dict[str, list[list[object]]] = defaultdict(list)
 
@@ -102,9 +102,8 @@ class _KilogramExport(ImageExport):
                 self._rows[f"{split}/aug.csv"].append(row)
 
     def _add(self, path: str, **columns: list[str]) -> None:
-        lists = self._columns.setdefault(path, {name: [] for name in columns})
         for name, values in columns.items():
-            lists[name] += values
+            self._columns[path][name] += values
 
     def finish(self) -> None:
         data: dict[str, Any] = {**self._columns, **self._stimuli}
