@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from render.compiler.compile import FrameReport, compile_episode, compile_with_report
+from render.compiler.compile import compile_episode, compile_with_report
 
-__all__ = ["FrameReport", "compile_episode", "compile_with_report"]
+__all__ = ["compile_episode", "compile_with_report"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from render.geometry.asset_roots import find_asset
@@ -31,13 +31,8 @@ def _file_digest(path: Path, size: int, changed_ns: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def blend_digest(name: str, asset_roots: Sequence[Path] = ()) -> str:
-    """Hexadecimal SHA-256 of a .blend file, see `file_digest`. Raises AssetError."""
-    return file_digest(resolve_blend(name, asset_roots))
-
-
-def file_digest(path: Path) -> str:
-    """Hexadecimal SHA-256 of a file, read again only after its size or date changed. Raises AssetError."""
+def blend_digest(path: Path) -> str:
+    """Hexadecimal SHA-256 of a .blend file, read again only after its size or date changed. Raises AssetError."""
     try:
         state = path.stat()
         return _file_digest(path, state.st_size, state.st_mtime_ns)
@@ -48,15 +43,7 @@ def file_digest(path: Path) -> str:
 def check_assets(scene: Scene, find: Callable[[str], Path]) -> None:
     """Check the digests of a Scene's assets. find: .blend name -> file. Raises AssetError if one has changed."""
     for name, expected in scene.assets.items():
-        kind, _, rest = name.partition(":")
-        if kind == "mesh":
-            found = load_mesh(rest).sha256
-        elif is_model(name):
-            found = load_model(name).sha256
-        elif kind == "stage":
-            found = _stage_digest(rest)
-        else:
-            found = file_digest(find(rest))
+        found = _digest(name, find)
         if found != expected:
             raise AssetError(
                 f"episode {scene.id}: asset {name}: the Scene was made with {expected[:12]}, here is {found[:12]}; "
@@ -64,12 +51,14 @@ def check_assets(scene: Scene, find: Callable[[str], Path]) -> None:
             )
 
 
-def shape_asset(name: str) -> tuple[str, str]:
-    """Key in a Scene's assets, and SHA-256, of a mesh or model. Raises AssetError."""
-    if is_model(name):
-        model = load_model(name)
-        return model.name, model.sha256
-    return f"mesh:{name}", load_mesh(name).sha256
+def _digest(asset: str, find: Callable[[str], Path]) -> str:
+    """SHA-256 of an asset named as in a Scene. Raises AssetError."""
+    kind, _, name = asset.partition(":")
+    if is_model(asset):
+        return load_model(asset).sha256
+    if kind == "blend":
+        return blend_digest(find(name))
+    return load_mesh(name).sha256 if kind == "mesh" else _stage_digest(name)
 
 
 def scene_assets(
@@ -80,7 +69,7 @@ def scene_assets(
     Raises AssetError.
     """
     meshes = {*shapes} | ({stage.ground.mesh} if stage.ground else set())
-    found = {f"stage:{stage_name}": _stage_digest(stage_name)}
-    found.update(shape_asset(name) for name in sorted(meshes))
-    found.update((f"blend:{name}", blend_digest(name, asset_roots)) for name in sorted({*blends}))
-    return {name: found[name] for name in sorted(found)}
+    names = [f"stage:{stage_name}"]
+    names += [load_model(name).name if is_model(name) else f"mesh:{name}" for name in sorted(meshes)]
+    names += [f"blend:{name}" for name in sorted({*blends})]
+    return {name: _digest(name, partial(resolve_blend, asset_roots=asset_roots)) for name in sorted({*names})}

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from scene_specs.language.stage import Stage, StageDefaults, StagePlace
 from scene_specs.language.tables import counted
 from scene_specs.language.vocabulary import linear_of_srgb
 
+T = TypeVar("T")
 Fail = Callable[[str], Exception]
 # (shape, color, material, size), names or other values of a spec.
 Look = tuple[object, object, object, object]
@@ -86,11 +88,11 @@ def _scale_of(
         return rounded(setting.place.radius / stand.radius), None
     if spec.size is None and drawn is not None and drawn.polygon is not None:
         return 1.0, None
-    sizes = setting.stage.size_names()
-    scale = sizes[size] if isinstance(size, str) else rounded(float(size))  # type: ignore[arg-type]
+    word = size if isinstance(size, str) else None
+    scale = setting.stage.size_names()[word] if word else rounded(float(size))  # type: ignore[arg-type]
     if spec.normalize is False and stand.unit is not None:
         return rounded(scale * stand.unit), None
-    return scale, size if isinstance(size, str) else None
+    return scale, word
 
 
 def _outline(stand: Stand, rotation_deg: Vec, scale: float) -> tuple[tuple[float, float], ...] | None:
@@ -184,10 +186,10 @@ def _turn(spec: ObjectSpec, drawn: float, eye: Camera) -> Vec:
     if spec.view is not None:
         return seen_from(spec.view.yaw_deg, spec.view.elevation_deg, eye)
     rotation = spec.rotation_deg
-    if rotation is None and isinstance(spec.shape, OutlineSpec) and spec.shape.polygon is not None:
-        # Its corners define its orientation.
-        return (0.0, 0.0, 0.0)
-    return (0.0, 0.0, drawn) if rotation is None else rotation if isinstance(rotation, tuple) else (0.0, 0.0, rotation)
+    if rotation is None:
+        # The corners of a polygon define its orientation.
+        rotation = 0.0 if isinstance(spec.shape, OutlineSpec) and spec.shape.polygon is not None else drawn
+    return rotation if isinstance(rotation, tuple) else (0.0, 0.0, rotation)
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,7 @@ class Wanted:
         return [(shape, color, material, size) for (shape, color), material, size in product(pairs, materials, sizes)]
 
 
-def _pick(values: Sequence[str], u: float) -> str:
+def _pick(values: Sequence[T], u: float) -> T:
     return values[min(int(u * len(values)), len(values) - 1)]
 
 
@@ -224,7 +226,7 @@ def wanted_of(frame: FrameSpec, defaults: StageDefaults, keys: Keys) -> list[Wan
     if more is None:
         return listed
     fewest, most = more.count if isinstance(more.count, tuple) else (more.count, more.count)
-    count = fewest + int(float(keys.generator("count").random()) * (most - fewest + 1))
+    count = _pick(range(fewest, most + 1), float(keys.generator("count").random()))
     drawn = Wanted(
         ObjectSpec(),
         more.shapes or defaults.shapes,
@@ -233,7 +235,7 @@ def wanted_of(frame: FrameSpec, defaults: StageDefaults, keys: Keys) -> list[Wan
         more.sizes or defaults.sizes,
         more.combinations,
     )
-    return listed + [drawn] * min(count, most)
+    return listed + [drawn] * count
 
 
 def _of_model(spec: ObjectSpec, look: Look) -> Look:
@@ -254,7 +256,7 @@ def _draw_freely(wanted: Sequence[Wanted], u: NDArray[np.float64]) -> list[Look]
     for want, (a, b, c, d) in zip(wanted, u[:, :4].tolist(), strict=True):
         shape, color = want.spec.shape or _pick(want.shapes, a), want.spec.color or _pick(want.colors, b)
         if want.pairs is not None:
-            shape, color = want.pairs[min(int(a * len(want.pairs)), len(want.pairs) - 1)]
+            shape, color = _pick(want.pairs, a)
         size = want.spec.size if want.spec.size is not None else _pick(want.sizes, d)
         looks.append(_of_model(want.spec, (shape, color, want.spec.material or _pick(want.materials, c), size)))
     return looks
@@ -271,7 +273,7 @@ def _draw_distinct(wanted: Sequence[Wanted], keys: Keys, fail: Fail) -> list[Loo
             left = [look for look in choices[k] if look not in taken]
             if not left:
                 break
-            chosen[k] = left[min(int(u[k] * len(left)), len(left) - 1)]
+            chosen[k] = _pick(left, u[k])
             taken.add(chosen[k])
         if len(chosen) == len(wanted):
             return [_of_model(wanted[k].spec, chosen[k]) for k in range(len(wanted))]

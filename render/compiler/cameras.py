@@ -51,10 +51,9 @@ def _bounds(items: Sequence[Item], look_at: Vec | None, default: Vec) -> tuple[V
 def _orbit(spec: CameraSpec, stage: Stage, items: Sequence[Item]) -> dict[str, Any]:
     """Fields of a camera at a yaw and elevation about the objects, at its distance or where they fill `framing`."""
     base = stage.camera
-    away = [a - b for a, b in zip(base.location, base.look_at, strict=True)]
-    flat = math.hypot(away[0], away[1])
-    yaw = math.degrees(math.atan2(away[0], -away[1])) if spec.yaw_deg is None else spec.yaw_deg
-    elevation = math.degrees(math.atan2(away[2], flat)) if spec.elevation_deg is None else spec.elevation_deg
+    x, y, z = (a - b for a, b in zip(base.location, base.look_at, strict=True))
+    yaw = math.degrees(math.atan2(x, -y)) if spec.yaw_deg is None else spec.yaw_deg
+    elevation = math.degrees(math.atan2(z, math.hypot(x, y))) if spec.elevation_deg is None else spec.elevation_deg
     center, radius = _bounds(items, spec.look_at, base.look_at)
     lens, sensor = spec.lens or base.lens, spec.sensor_width or base.sensor_width
     framing = spec.framing or base.framing or _FRAMING
@@ -119,23 +118,10 @@ def first_eye(frame: FrameSpec, stage: Stage, keys: Keys, fail: Fail) -> Camera:
 
 
 def _light(light: StageLight, change: LightSpec | None, keys: Keys) -> SceneLight:
-    location, jitter, energy, color = light.location, light.jitter, light.energy, light.color
-    if change is not None:
-        if change.location is not None:
-            location, jitter = change.location, 0.0
-        jitter = jitter if change.jitter is None else change.jitter
-        energy = energy if change.energy is None else change.energy
-        color = color if change.color is None else change.color
-    return SceneLight(
-        name=light.name,
-        kind=light.kind,
-        energy=rounded(energy),
-        color=rounded3(color),
-        size=light.size,
-        location=_jittered(location, jitter, keys, f"light {light.name}"),
-        look_at=light.look_at,
-        rotation_rad=light.rotation_rad,
-    )
+    given = {} if change is None else change.model_dump(exclude_none=True)
+    fields = {**light.model_dump(), **({"jitter": 0.0} if "location" in given else {}), **given}
+    fields["location"] = _jittered(fields["location"], fields.pop("jitter"), keys, f"light {light.name}")
+    return SceneLight(**{**fields, "energy": rounded(fields["energy"]), "color": rounded3(fields["color"])})
 
 
 def draw_lights(frame: FrameSpec, stage: Stage, keys: Keys, fail: Fail) -> tuple[SceneLight, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from render.compiler.assets import scene_assets
 from render.compiler.attributes import Item, draw_items
@@ -20,14 +19,6 @@ from render.model.errors import CompileError
 from scene_specs.language.scene import Scene, SceneFrame, SceneObject, ScenePointer, Settings
 from scene_specs.language.spec import EpisodeSpec, FrameSpec
 from scene_specs.language.stage import Stage, stage_of
-
-
-class FrameReport(NamedTuple):
-    """Effort of a layout. restarts: discarded layouts. refused: constraint -> candidates that it rejected."""
-
-    frame: str
-    restarts: int
-    refused: dict[str, int]
 
 
 def _object(index: int, item: Item, location: tuple[float, float, float]) -> SceneObject:
@@ -47,15 +38,13 @@ def compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) 
     views = draw_views(frame, stage, items, keys, fail)
     rules = rules_of(frame, items, stage.placement, fail)
     layout = lay_out(frame, items, rules, Camera.of(views[0].camera, *stage.size), stage, keys, fail)
-    objects = tuple(
-        _object(index, item, place)
-        for index, (item, place) in enumerate(zip(items, layout.locations, strict=True), start=1)
-    )
+    placed = [*zip(items, layout.locations, strict=True)]
     pointer = None
     if layout.pointer is not None and frame.pointer is not None:
         assert layout.pointer.location is not None
-        pointer = ScenePointer(index=len(objects) + 1, target=frame.pointer.target)
-        objects = (*objects, _object(pointer.index, layout.pointer, layout.pointer.location))
+        placed.append((layout.pointer, layout.pointer.location))
+        pointer = ScenePointer(index=len(placed), target=frame.pointer.target)
+    objects = tuple(_object(index, item, place) for index, (item, place) in enumerate(placed, start=1))
     compiled = SceneFrame(
         name=name,
         utterance=frame.utterance,
@@ -78,11 +67,11 @@ def compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) 
 @in_asset_roots
 def compile_with_report(
     spec: EpisodeSpec, settings: Settings, asset_roots: Sequence[Path] = ()
-) -> tuple[Scene, tuple[FrameReport, ...]]:
-    """The Scene of a spec, and a report on the layout of each frame. Raises the errors of `compile_episode`."""
+) -> tuple[Scene, tuple[Layout, ...]]:
+    """The Scene of a spec, and the layout of each frame. Raises the errors of `compile_episode`."""
     stage = stage_of(spec)
-    compiled = [compile_frame(frame, spec.frame_name(k), spec, stage) for k, frame in enumerate(spec.frames)]
-    frames = tuple(frame for frame, _ in compiled)
+    compiled = (compile_frame(frame, spec.frame_name(k), spec, stage) for k, frame in enumerate(spec.frames))
+    frames, layouts = zip(*compiled, strict=True)
     shapes = {item.shape for frame in frames for item in frame.objects if outline_of(item.shape, item.outline) is None}
     blends = {item.material.blend for frame in frames for item in frame.objects if item.material.blend is not None}
     scene = Scene(
@@ -96,7 +85,7 @@ def compile_with_report(
         frames=frames,
         task=spec.task,
     )
-    return scene, tuple(FrameReport(frame.name, layout.restarts, layout.refused) for frame, layout in compiled)
+    return scene, layouts
 
 
 def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: Sequence[Path] = ()) -> Scene:

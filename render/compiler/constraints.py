@@ -84,12 +84,11 @@ class Rules:
 
         -inf without a demand. A diagonal element of 0 or more means that the demands contradict each other.
         """
-        n = len(self.names)
-        table = np.full((n, n), -np.inf)
+        table = np.full((len(self.names), len(self.names)), -np.inf)
         for demand in self.demands:
             if demand.axis == axis:
                 table[demand.low, demand.high] = max(table[demand.low, demand.high], demand.margin)
-        for k in range(n):
+        for k in range(len(table)):
             table = np.maximum(table, table[:, k : k + 1] + table[k : k + 1, :])
         return table
 
@@ -125,7 +124,7 @@ def clearance(x: Floats, y: Floats, outline: Floats) -> Floats:
 def _index(names: Sequence[str], name: str, fail: Fail) -> int:
     if name not in names:
         raise fail(f"a constraint names object {name!r}; there are: {', '.join(names)}")
-    return list(names).index(name)
+    return names.index(name)
 
 
 def _demand(
@@ -154,16 +153,14 @@ def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement,
     distances = [c.min_distance for c in stated if c.min_distance is not None]
     margins = [c.axis_margin for c in stated if c.axis_margin is not None]
     frames = [c.in_frame for c in stated if c.in_frame is not None]
-    axis_margin = max(margins) if margins else placement.axis_margin
-    visible: list[int | None] = [None] * len(names)
+    axis_margin = max(margins, default=placement.axis_margin)
+    visible: dict[int, int] = {}
     for constraint in stated:
         pixels = constraint.min_visible_pixels
-        if pixels is None:
-            continue
-        for name in names if constraint.objects is None else constraint.objects:
-            k = _index(names, name, fail)
-            known = visible[k]
-            visible[k] = pixels if known is None else max(known, pixels)
+        if pixels is not None:
+            for name in names if constraint.objects is None else constraint.objects:
+                k = _index(names, name, fail)
+                visible[k] = max(visible.get(k, pixels), pixels)
     margins_of = (placement.relation_threshold, axis_margin, max(margins, default=0.0))
     demands = tuple(
         _demand(c, names, fixed, margins_of, fail)
@@ -176,13 +173,13 @@ def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement,
         scales=np.array([item.scale for item in items], dtype=np.float64),
         radii=np.array([item.radius for item in items], dtype=np.float64),
         hulls=tuple(item.hull for item in items),
-        min_distance=max(distances) if distances else placement.min_distance,
+        min_distance=max(distances, default=placement.min_distance),
         axis_margin=axis_margin,
         in_frame=any(frames) if frames else placement.in_frame,
         distance_stated=bool(distances),
         margin_stated=bool(margins),
         frame_stated=any(frames),
-        visible=tuple(placement.min_visible_pixels if pixels is None else pixels for pixels in visible),
-        visible_stated=tuple(pixels is not None for pixels in visible),
+        visible=tuple(visible.get(k, placement.min_visible_pixels) for k in range(len(names))),
+        visible_stated=tuple(k in visible for k in range(len(names))),
         demands=demands,
     )

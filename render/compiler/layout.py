@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Protocol
 
 import numpy as np
@@ -13,7 +14,7 @@ from render.compiler.constraints import Rules
 from render.compiler.placement import Floats, Ground2, Search
 from render.compiler.pointer import Placer, placer_of, quadrants
 from render.compiler.rng import Keys
-from render.compiler.visibility import VisibilityCounter, frame_planes
+from render.compiler.visibility import VisibilityCounter, is_in_frame
 from render.geometry.camera import Camera
 from render.geometry.rotation import Vec
 from scene_specs.language.spec import FrameSpec
@@ -45,19 +46,15 @@ class Layout:
 
 def _broken_pairs(rules: Rules, fixed: Sequence[tuple[int, Vec]], ground: Ground2) -> Iterator[str]:
     place = {k: (x, y) for k, (x, y, _) in fixed}
-
-    def along(axis: int, k: int) -> float:
-        return float(ground.along(axis, np.float64(place[k][0]), np.float64(place[k][1])))  # type: ignore[arg-type]
-
+    along = [{k: ground.along(axis, *at) for k, at in place.items()} for axis in (0, 1)]
     for demand in rules.demands:
         if demand.low in place and demand.high in place:
-            gap = along(demand.axis, demand.high) - along(demand.axis, demand.low)
+            gap = along[demand.axis][demand.high] - along[demand.axis][demand.low]
             if not gap > demand.margin:
                 yield f"{demand.label}: they differ by {gap:.3f}"
-    pairs = [(i, j) for i in place for j in place if i < j]
-    for i, j in pairs:
+    for i, j in combinations(sorted(place), 2):
         both = f"of {rules.names[i]} and {rules.names[j]}"
-        gap = min(abs(along(axis, i) - along(axis, j)) for axis in (0, 1))
+        gap = min(abs(known[i] - known[j]) for known in along)
         if rules.margin_stated and gap < rules.axis_margin:
             yield f"{rules.margin_label} {both}: {gap:.3f}"
         dx, dy = place[i][0] - place[j][0], place[i][1] - place[j][1]
@@ -70,8 +67,8 @@ def _broken_visibility(
     rules: Rules, items: Sequence[Item], fixed: Sequence[tuple[int, Vec]], visibility: VisibilityCounter
 ) -> Iterator[str]:
     if rules.frame_stated:
-        for k, (x, y, z) in fixed:
-            if any(a * x + b * y + c < 0 for a, b, c in frame_planes(items[k], z, visibility.camera).tolist()):
+        for k, location in fixed:
+            if not is_in_frame(items[k], location, visibility.camera):
                 yield f"in_frame of {rules.names[k]}"
     if any(rules.visible_stated[k] and rules.visible[k] for k, _ in fixed):
         # Other objects will hide more of them, so these alone must leave enough visible.
@@ -82,12 +79,9 @@ def _broken_visibility(
 
 def _check_demands(rules: Rules, fail: Failure) -> None:
     for axis in (0, 1):
-        diagonal = np.diagonal(rules.least(axis))
-        if (diagonal >= 0).any():
-            wrong = {rules.names[k] for k in np.flatnonzero(diagonal >= 0)}
-            cycle = [
-                d.label for d in rules.demands if d.axis == axis and {rules.names[d.low], rules.names[d.high]} <= wrong
-            ]
+        wrong = {*np.flatnonzero(np.diagonal(rules.least(axis)) >= 0).tolist()}
+        if wrong:
+            cycle = [d.label for d in rules.demands if d.axis == axis and {d.low, d.high} <= wrong]
             raise fail(f"relations contradict each other: {'; '.join(cycle)}")
 
 
@@ -99,10 +93,9 @@ def _floors(rules: Rules, fixed: Sequence[tuple[int, Vec]], visibility: Visibili
     """
     floors = list(rules.visible)
     unstated = [k for k, _ in fixed if floors[k] and not rules.visible_stated[k]]
-    if unstated:
-        shown = visibility.visible(fixed)
-        for k in unstated:
-            floors[k] = min(floors[k], shown[k])
+    shown = visibility.visible(fixed) if unstated else {}
+    for k in unstated:
+        floors[k] = min(floors[k], shown[k])
     return floors
 
 
@@ -136,6 +129,8 @@ def _search(
                 if counts[row]:
                     refused[label] = refused.get(label, 0) + int(counts[row])
         tried += size
+    if not search.order:
+        raise fail("no location for the pointer among the specified objects", refused)
     objects = counted(len(items), "object")
     raise fail(f"no layout of {objects} in {limit} layouts with {search.tries} tries per object", refused)
 
@@ -162,26 +157,10 @@ def lay_out(
     pointer_ground = ground
     areas = quadrants(frame, items, stage.pointer)
     if areas is not None:
-        *grounds, pointer_ground = [replace(ground, x=x[:2], y=y[:2]) for x, y in areas]
+        *grounds, pointer_ground = [replace(ground, x=x, y=y) for x, y in areas]
         rules = replace(rules, front_margin=False)
     placer = None
     if frame.pointer is not None:
         placer = placer_of(frame.pointer, stage, pointer_ground, rules, visibility, keys, fail)
-    if len(fixed) == len(items):
-        return _fixed_layout(tuple(place for _, place in fixed), placer, stage, _floors(rules, fixed, visibility), fail)
     search = Search(items, rules, grounds, visibility, stage.placement.tries)
     return _search(search, stage, keys, _floors(rules, fixed, visibility), placer, fail)
-
-
-def _fixed_layout(
-    locations: tuple[Vec, ...], placer: Placer | None, stage: Stage, floors: Sequence[int], fail: Failure
-) -> Layout:
-    """The layout where all objects have specified locations; only the pointer may still need one."""
-    refused: dict[str, int] = {}
-    if placer is None:
-        return Layout(locations, 0, refused)
-    for restart in range(stage.placement.restarts + 1):
-        pointer = placer.place(locations, floors, refused)
-        if pointer is not None:
-            return Layout(locations, restart, refused, pointer)
-    raise fail("no location for the pointer among the specified objects", refused)

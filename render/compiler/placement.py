@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from render.compiler.visibility import VisibilityCounter, frame_planes
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Number = TypeVar("Number", float, Floats)
 # Values along right and front, or along x and y.
 Pair = tuple[Floats, Floats]
 # Labels of rules, each with the candidates (B, T) that satisfy it.
@@ -36,15 +38,14 @@ class Ground2:
     right: tuple[float, float]
     front: tuple[float, float]
 
-    def along(self, axis: int, x: Floats, y: Floats) -> Floats:
+    def along(self, axis: int, x: Number, y: Number) -> Number:
         """Coordinate along right (axis 0) or front (axis 1)."""
         direction = self.right if axis == 0 else self.front
         return x * direction[0] + y * direction[1]
 
     def extent(self, axis: int) -> tuple[float, float]:
         """Smallest and largest coordinate of the area along an axis."""
-        direction = self.right if axis == 0 else self.front
-        ends = [x * direction[0] + y * direction[1] for x in self.x for y in self.y]
+        ends = [self.along(axis, x, y) for x in self.x for y in self.y]
         return (min(ends), max(ends))
 
 

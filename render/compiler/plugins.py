@@ -14,12 +14,15 @@ from scene_specs.language.registry import Plugin, find_plugin, plugin, plugins
 _CODE_SUFFIXES = (".py", ".so", ".pyd")
 
 
-def plugin_assets(assets: Iterable[str], materials: Iterable[str], renderer: str) -> dict[str, str]:
+def plugin_assets(
+    assets: Iterable[str], materials: Iterable[str], renderer: str, passes: Iterable[str]
+) -> dict[str, str]:
     """Return the identity of each plug-in that an episode may use; nothing for what Diorama itself provides.
 
-    assets: names as in Scene.assets; materials: names; renderer: as in RunOptions. The keys are `plugin:stage:NAME`,
-    `plugin:shape:NAME`, `plugin:material:NAME` and `plugin:renderer:NAME`; a value is `<distribution> <version>
-    <SHA-256>`, or the SHA-256 alone for code outside a distribution. Raises UsageError if code is missing, PluginError.
+    assets: names as in Scene.assets; materials, passes: names; renderer: as in RunOptions. The keys are
+    `plugin:stage:NAME`, and the same for `shape`, `material`, `renderer` and `pass`; a value is `<distribution>
+    <version> <SHA-256>`, or the SHA-256 alone for code outside a distribution. Raises UsageError if code is missing,
+    PluginError.
     """
     names = {name.replace("mesh:", "shape:", 1) for name in assets} | {f"material:{name}" for name in materials}
     used: dict[str, Plugin] = {}
@@ -28,21 +31,12 @@ def plugin_assets(assets: Iterable[str], materials: Iterable[str], renderer: str
         if noun in ("material", "shape", "stage") and word in plugins(f"{noun}s"):
             used[name] = plugins(f"{noun}s")[word]
     used[f"renderer:{renderer}"] = find_plugin("renderers", renderer)
+    used |= {f"pass:{name}": plugin("passes", name) for name in sorted({*passes})}
     # Our own code counts through IDENTITY_VERSION.
     return {
         f"plugin:{name}": _identity(found.module, f"{found.owner} {found.version}".strip())
         for name, found in used.items()
         if not found.own
-    }
-
-
-def pass_plugins(passes: Iterable[str]) -> dict[str, str]:
-    """Return `plugin:pass:NAME` -> identity, as above, of the passes that packages provide. Raises PluginError."""
-    found = {name: plugin("passes", name) for name in sorted({*passes})}
-    return {
-        f"plugin:pass:{name}": _identity(one.module, f"{one.owner} {one.version}")
-        for name, one in found.items()
-        if not one.own
     }
 
 

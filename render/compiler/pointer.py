@@ -14,7 +14,7 @@ from render.compiler.attributes import Fail, Item, material_of
 from render.compiler.constraints import Rules
 from render.compiler.placement import Floats, Ground2
 from render.compiler.rng import Keys
-from render.compiler.visibility import VisibilityCounter, frame_planes
+from render.compiler.visibility import VisibilityCounter, is_in_frame
 from render.geometry.pointing import pointing_ray
 from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.rotation import Vec, rounded, rounded3
@@ -23,6 +23,7 @@ from scene_specs.language.spec import FrameSpec, PointerSpec
 from scene_specs.language.stage import Stage, StagePointer
 from scene_specs.language.vocabulary import linear_of_name, linear_of_srgb
 
+Span = tuple[float, float]
 NAME = "pointer"
 MESHES = {"hand": "hand", "hand-left": "hand_left", "arrow": "arrow"}
 
@@ -32,11 +33,6 @@ _LOOKS = 6
 _CLEARANCE = 0.05
 # Minimum visible share of the pointer; with less it is not recognizable.
 _LEAST_SHOWN = 0.95
-
-
-def turn_towards(x: float, y: float, target: Vec) -> float:
-    """Rotation about Z in degrees that turns the pointer's -Y to the target: pi - atan2(dx, dy), as published."""
-    return rounded(math.degrees(math.pi - math.atan2(target[0] - x, target[1] - y)) % 360.0)
 
 
 def ray_distance(knuckle: Vec, tip: Vec, target: Vec) -> float:
@@ -53,14 +49,12 @@ def ray_distance(knuckle: Vec, tip: Vec, target: Vec) -> float:
 def pointer_item(spec: PointerSpec, stage: StagePointer) -> Item:
     """The pointer before its location and rotation are known."""
     scale = stage.scale if spec.size is None else rounded(spec.size)
-    if spec.color is None:
-        red, green, blue = stage.color
-        linear = (red / 255, green / 255, blue / 255)
-    else:
-        linear = linear_of_name(spec.color) if isinstance(spec.color, str) else linear_of_srgb(spec.color)
-    location = None
-    if spec.location is not None:
-        location = rounded3(spec.location if len(spec.location) == 3 else (*spec.location, stage.height))
+    linear = [value / 255 for value in stage.color]
+    if spec.color is not None:
+        linear = [*(linear_of_name(spec.color) if isinstance(spec.color, str) else linear_of_srgb(spec.color))]
+    location = spec.location
+    if location is not None:
+        location = rounded3(location if len(location) == 3 else (*location, stage.height))
     return Item(
         name=NAME,
         shape=MESHES[spec.kind],
@@ -76,8 +70,8 @@ def pointer_item(spec: PointerSpec, stage: StagePointer) -> Item:
     )
 
 
-def quadrants(frame: FrameSpec, items: Sequence[Item], stage: StagePointer | None) -> list[tuple[Vec, Vec]] | None:
-    """The published layout of three objects and a pointer: their areas ((x0, x1, _), (y0, y1, _)), the pointer's last.
+def quadrants(frame: FrameSpec, items: Sequence[Item], stage: StagePointer | None) -> list[tuple[Span, Span]] | None:
+    """The published layout of three objects and a pointer: their areas ((x0, x1), (y0, y1)), the pointer's last.
 
     Objects 0, 1 and 2 get the left, back and right quadrant, the pointer the one towards the camera. None for another
     number of objects, specified locations, or an area of the frame.
@@ -87,8 +81,7 @@ def quadrants(frame: FrameSpec, items: Sequence[Item], stage: StagePointer | Non
     if frame.pointer.location is not None or any(item.location is not None for item in items):
         return None
     (cx, cy), half, gap = stage.center, stage.side / 2, stage.gap
-    low_x, high_x = (cx - half, cx - gap, 0.0), (cx + gap, cx + half, 0.0)
-    low_y, high_y = (cy - half, cy - gap, 0.0), (cy + gap, cy + half, 0.0)
+    (low_x, high_x), (low_y, high_y) = (((c - half, c - gap), (c + gap, c + half)) for c in (cx, cy))
     return [(low_x, low_y), (low_x, high_y), (high_x, high_y), (high_x, low_y)]
 
 
@@ -129,8 +122,9 @@ class Placer:
         return None
 
     def turned(self, x: float, y: float, z: float, locations: Sequence[Vec]) -> Item:
-        """The pointer at a location, turned to its target."""
-        turn = turn_towards(x, y, locations[self.target])
+        """The pointer at a location, its -Y turned to its target by pi - atan2(dx, dy), as published."""
+        tx, ty, _ = locations[self.target]
+        turn = rounded(math.degrees(math.pi - math.atan2(tx - x, ty - y)) % 360.0)
         return replace(self.item, location=(x + 0.0, y + 0.0, z), rotation_deg=(0.0, 0.0, turn))
 
     def _verdicts(self, x: Floats, y: Floats, locations: Sequence[Vec]) -> list[tuple[str, NDArray[np.bool_]]]:
@@ -157,13 +151,10 @@ class Placer:
     def _unfit(self, item: Item, locations: Sequence[Vec], floors: Sequence[int]) -> str | None:
         """The rule that a placed pointer breaks, seen from the camera of the layout; None if it breaks none."""
         assert item.location is not None
-        x, y, z = item.location
         knuckle, tip = pointing_ray(item.shape, item.rotation_deg, item.scale, item.location)
         if ray_distance(knuckle, tip, locations[self.target]) > self.rules.scales[self.target]:
             return "the pointer's ray meets its target"
-        if self.rules.in_frame and any(
-            a * x + b * y + c < 0 for a, b, c in frame_planes(item, z, self.visibility.camera).tolist()
-        ):
+        if self.rules.in_frame and not is_in_frame(item, item.location, self.visibility.camera):
             return "in_frame of the pointer"
         return self._hides(item, locations, floors)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from render.compiler.assets import scene_assets
-from render.compiler.plugins import pass_plugins, plugin_assets
+from render.compiler.plugins import plugin_assets
 from render.compiler.pointer import MESHES
 from render.geometry.asset_roots import in_asset_roots
 from render.model.record import RenderKey
@@ -38,7 +38,7 @@ def render_key_of(
     return RenderKey(
         spec=episode.model_dump(mode="json", exclude_none=True),
         settings=settings.model_dump(mode="json"),
-        assets={**assets, **plugin_assets(assets, materials, renderer), **pass_plugins(passes)},
+        assets={**assets, **plugin_assets(assets, materials, renderer, passes)},
         version=IDENTITY_VERSION,
         renderer=renderer,
     )
@@ -67,8 +67,7 @@ def _meshes_of(spec: EpisodeSpec, stage: Stage) -> set[str]:
         if frame.pointer is not None:
             names.add(MESHES[frame.pointer.kind])
         drawn = frame.random_objects
-        if drawn is not None and drawn.combinations is not None:
-            names.update(shape for shape, _ in drawn.combinations)
-        elif drawn is not None:
-            names.update(drawn.shapes or stage.defaults.shapes)
+        if drawn is not None:
+            paired = [shape for shape, _ in drawn.combinations or ()]
+            names.update(paired or drawn.shapes or stage.defaults.shapes)
     return names - FLAT_SHAPES.keys()

@@ -31,18 +31,18 @@ def frame_planes(item: Item, z: float, camera: Camera) -> Floats:
     opening, spread = ((0.0, 0.0), np.ones_like(depth)) if camera.orthographic else (forward, depth)
     (cx, cy), near = camera.center, camera.clip[0]
     sides = ((x, right, cx, camera.width - cx), (y, down, cy, camera.height - cy))
-    rows: list[Vec] = []
+    rows = [[forward[0], forward[1], float(depth.min()) - near]]
     for values, axis, before, after in sides:
-        for sign, room in ((1.0, before), (-1.0, after)):
-            rows.append(
-                (
-                    sign * focal * axis[0] + room * opening[0],
-                    sign * focal * axis[1] + room * opening[1],
-                    float((sign * focal * values + room * spread).min()),
-                )
-            )
-    rows.append((forward[0], forward[1], float(depth.min()) - near))
+        for pull, room in ((focal, before), (-focal, after)):
+            nearest = float((pull * values + room * spread).min())
+            rows.append([pull * axis[0] + room * opening[0], pull * axis[1] + room * opening[1], nearest])
     return np.array(rows)
+
+
+def is_in_frame(item: Item, location: Vec, camera: Camera) -> bool:
+    """Whether the object is inside the image with its origin at a location."""
+    x, y, z = location
+    return all(a * x + b * y + c >= 0 for a, b, c in frame_planes(item, z, camera).tolist())
 
 
 @dataclass

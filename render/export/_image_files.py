@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -87,13 +88,24 @@ class StreamedJson:
 
 
 class ImageExport:
-    """One export of a format with image files and lists. A format overrides `write`, and `finish` for facts."""
+    """One export of a format with image files and lists. A format overrides `write`, and `finish` for facts.
+
+    counts: for formats that number their images, the numbers so far by split.
+    """
 
     def __init__(self, store: EpisodeReader, out: Path, options: ExportOptions) -> None:
         self.store, self.out, self.options = store, out, options
         self.report = ExportReport()
         self.streams: dict[str, StreamedJson] = {}
+        self.counts: Counter[str] = Counter()
         self._stack = ExitStack()
+
+    @classmethod
+    def export(
+        cls, store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]
+    ) -> ExportReport:
+        """Write images and lists; see render.export.protocol.Exporter. Memory: a chunk of episodes."""
+        return cls(store, out, options)._run(progress)
 
     def write(self, record: EpisodeRecord) -> bool:
         """Write an episode's images and add it to the lists; return whether any image is new. Raises ValueError."""
@@ -102,14 +114,11 @@ class ImageExport:
     def finish(self) -> None:
         """Complete the lists after the last episode."""
 
-    def run(self, progress: Callable[[int], None]) -> ExportReport:
-        """Export; see render.export.protocol.Exporter. Memory: a chunk of episodes.
-
-        If an image in `out` differs, the lists of an earlier export stay: new ones would lack that episode.
-        """
+    def _run(self, progress: Callable[[int], None]) -> ExportReport:
         with output_lock(self.out), self._stack:
             remove_leftovers(self.out)
             write_records(self.store, chosen_ids(self.store, self.options), self.write, self.out, self.report, progress)
+            # If an image differs, the lists of an earlier export stay: new ones would lack that episode.
             if not self.report.differing:
                 self._save_lists()
         return self.report

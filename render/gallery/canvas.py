@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw
 from render.gallery.typography import font, printable
 
 Point = tuple[float, float]
+INK, FAINT = "#202428", "#6e747a"
 # Letters and edges of a bitmap stay sharp on dense screens.
 _BITMAP_SCALE = 2
 _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
@@ -82,6 +83,10 @@ class Svg:
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} role="img" font-family="sans-serif">'
         return "\n".join([head, f"<title>{escape(printable(self._title))}</title>", *self._parts, "</svg>"]) + "\n"
 
+    def save(self, path: Path) -> None:
+        """Write an SVG file."""
+        path.write_text(self.markup(), encoding="utf-8")
+
 
 class Bitmap:
     """The part of `Svg` that bar charts need, as a PNG of 2 x 2 pixels per unit; colors as #rrggbb."""
@@ -92,10 +97,9 @@ class Bitmap:
 
     def rect(self, x: float, y: float, width: float, height: float, *, fill: str) -> None:
         """Draw a filled rectangle, given its top left corner."""
-        left, top = round(x * _BITMAP_SCALE), round(y * _BITMAP_SCALE)
-        right, bottom = round((x + width) * _BITMAP_SCALE) - 1, round((y + height) * _BITMAP_SCALE) - 1
-        if right >= left and bottom >= top:
-            self._draw.rectangle((left, top, right, bottom), fill=fill)
+        left, top, right, bottom = (round(value * _BITMAP_SCALE) for value in (x, y, x + width, y + height))
+        if right > left and bottom > top:
+            self._draw.rectangle((left, top, right - 1, bottom - 1), fill=fill)
 
     def line(self, start: Point, end: Point, *, stroke: str) -> None:
         """Draw a thin straight line."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from render.gallery.canvas import Bitmap, Canvas, Point, Svg
+from render.gallery.canvas import FAINT, INK, Bitmap, Canvas, Point, Svg
 from render.gallery.typography import fitting, font
 from render.store.analysis.stats import Distribution, Key, Stats
 from scene_specs.language.tables import counted
 
-_INK, _FAINT, _GRID = "#202428", "#6e747a", "#e3e6e9"
+_GRID = "#e3e6e9"
 # Okabe and Ito's palette, which color-blind readers can distinguish, ordered by contrast.
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#6e747a", "#b8a900")
 _DASHES = (None, "6 3", "2 3")
@@ -44,7 +45,7 @@ class Axes(NamedTuple):
         for part in range(5):
             level = self.level(self.top * part / 4)
             page.line((self.x, level), (self.x + self.width, level), stroke=_GRID)
-            page.text((self.x - 5, level + 4), f"{self.top * part / 4:.3g}", 10, fill=_FAINT, text_anchor="end")
+            page.text((self.x - 5, level + 4), f"{self.top * part / 4:.3g}", 10, fill=FAINT, text_anchor="end")
 
 
 def axis_top(value: float) -> float:
@@ -68,10 +69,7 @@ def save_charts(stats: Stats, title: str, path: Path, svg: bool) -> None:
     for number, item in enumerate(shown):
         at = (number % columns * _BAR_WIDTH, _BAR_HEAD + number // columns * _BAR_HEIGHT)
         _bar_chart(page, item, groups, at)
-    if isinstance(page, Svg):
-        path.write_text(page.markup(), encoding="utf-8")
-    else:
-        page.save(path)
+    page.save(path)
 
 
 def shown_groups(stats: Stats) -> list[str]:
@@ -80,13 +78,11 @@ def shown_groups(stats: Stats) -> list[str]:
     return ordered if len(ordered) <= len(_COLORS) else [*ordered[: len(_COLORS) - 1], REST]
 
 
-def merged(item: Distribution, groups: Sequence[str]) -> dict[str, dict[Key, int]]:
+def merged(item: Distribution, groups: Sequence[str]) -> dict[str, Counter[Key]]:
     """Group -> value -> count; groups that are not in `groups` are counted together."""
-    found: dict[str, dict[Key, int]] = {group: {} for group in groups}
+    found: dict[str, Counter[Key]] = {group: Counter() for group in groups}
     for group, counter in item.counts.items():
-        into = found[group if group in found else REST]
-        for key, count in counter.items():
-            into[key] = into.get(key, 0) + count
+        found[group if group in found else REST].update(counter)
     return found
 
 
@@ -106,29 +102,28 @@ def bars(item: Distribution) -> list[tuple[str, list[Key]]]:
 
 
 def _bars_head(page: Canvas, stats: Stats, title: str, groups: Sequence[str], width: float) -> None:
-    page.text((14, 24), fitting(title, width - 28, font(17)), 17, fill=_INK)
+    page.text((14, 24), fitting(title, width - 28, font(17)), 17, fill=INK)
     total = [sum(counts.values()) for counts in (stats.episodes, stats.images, stats.objects)]
     text = ", ".join(counted(number, noun) for number, noun in zip(total, ("episode", "image", "object"), strict=True))
     text += "; bars show percentages of each group"
-    page.text((14, 43), text, 12, fill=_FAINT)
+    page.text((14, 43), text, 12, fill=FAINT)
     if stats.by is None:
         return
     x = 14.0
     for number, group in enumerate(groups):
         page.rect(x, 51, 10, 10, fill=_COLORS[number])
         name = fitting(group, 160, font(12))
-        page.text((x + 14, 60), name, 12, fill=_INK)
+        page.text((x + 14, 60), name, 12, fill=INK)
         x += 30 + font(12).getlength(name)
 
 
 def _bar_chart(page: Canvas, item: Distribution, groups: Sequence[str], at: Point) -> None:
     for number, line in enumerate(textwrap.wrap(item.of, 62)[:2]):
-        page.text((at[0] + 14, at[1] + 20 + 14 * number), line, 12, fill=_INK)
+        page.text((at[0] + 14, at[1] + 20 + 14 * number), line, 12, fill=INK)
     counts = merged(item, groups)
     labeled = bars(item)
-    totals = {group: sum(counter.values()) for group, counter in counts.items()}
     shares = [
-        [100 * sum(counts[group].get(key, 0) for key in keys) / max(totals[group], 1) for group in groups]
+        [100 * sum(counts[group][key] for key in keys) / max(counts[group].total(), 1) for group in groups]
         for _, keys in labeled
     ]
     top = axis_top(max((max(row) for row in shares), default=1.0))
@@ -141,7 +136,7 @@ def _bar_chart(page: Canvas, item: Distribution, groups: Sequence[str], at: Poin
         for number, share in enumerate(row):
             left = axes.x + (column + 0.5) * slot + (number - len(groups) / 2) * bar
             page.rect(left, axes.level(share), bar, bottom - axes.level(share), fill=_COLORS[number])
-    page.line((axes.x, bottom), (axes.x + axes.width, bottom), stroke=_FAINT)
+    page.line((axes.x, bottom), (axes.x + axes.width, bottom), stroke=FAINT)
     _bar_labels(page, [label for label, _ in labeled], item.kind == "bins", (axes.x, bottom), slot)
 
 
@@ -150,7 +145,7 @@ def _bar_labels(page: Canvas, labels: Sequence[str], bins: bool, at: Point, slot
     if bins:
         for number in range(0, len(labels) + 1, 4):
             page.text(
-                (at[0] + number * slot, at[1] + 15), f"{number / len(labels):g}", 10, fill=_FAINT, text_anchor="middle"
+                (at[0] + number * slot, at[1] + 15), f"{number / len(labels):g}", 10, fill=FAINT, text_anchor="middle"
             )
         return
     letter = font(10)
@@ -159,7 +154,7 @@ def _bar_labels(page: Canvas, labels: Sequence[str], bins: bool, at: Point, slot
     for number, label in enumerate(labels):
         text = fitting(label, rows * slot - 4, letter)
         origin = (at[0] + (number + 0.5) * slot, at[1] + 15 + 13 * (number % rows))
-        page.text(origin, text, 10, fill=_FAINT, text_anchor="middle")
+        page.text(origin, text, 10, fill=FAINT, text_anchor="middle")
 
 
 class Panel(NamedTuple):
@@ -179,13 +174,13 @@ def line_chart(title: str, axis: str, panels: Sequence[Panel]) -> str:
     groups = list(dict.fromkeys(group for panel in panels for group in panel.lines))
     width = max(len(panels), 1) * _LINE_WIDTH
     page = Svg(width, _LINE_HEAD + _LINE_HEIGHT + _LEGEND * len(groups) + 10, title)
-    page.text((14, 21), fitting(title, width - 28, font(15)), 15, fill=_INK)
+    page.text((14, 21), fitting(title, width - 28, font(15)), 15, fill=INK)
     for k, panel in enumerate(panels):
         _line_panel(page, panel, groups, axis, (k * _LINE_WIDTH, _LINE_HEAD))
     for number, group in enumerate(groups):
         y = _LINE_HEAD + _LINE_HEIGHT + _LEGEND * (number + 0.5)
         page.line((16, y), (44, y), stroke_width=2, **_line_style(number))
-        page.text((52, y + 4), fitting(group, width - 70, font(12)), 12, fill=_INK)
+        page.text((52, y + 4), fitting(group, width - 70, font(12)), 12, fill=INK)
     return page.markup()
 
 
@@ -202,14 +197,14 @@ def _line_panel(page: Svg, panel: Panel, groups: Sequence[str], axis: str, at: P
     xs = sorted({point[0] for point in points}) or [0.0]
     step = axes.width / len(xs)
     columns = {x: axes.x + (k + 0.5) * step for k, x in enumerate(xs)}
-    page.text((at[0] + 14, at[1] + 20), panel.title, 12, fill=_INK)
+    page.text((at[0] + 14, at[1] + 20), panel.title, 12, fill=INK)
     axes.draw(page)
     if panel.level is not None:
         y = axes.level(panel.level)
-        page.line((axes.x, y), (axes.x + axes.width, y), stroke=_FAINT, stroke_dasharray="2 2")
+        page.line((axes.x, y), (axes.x + axes.width, y), stroke=FAINT, stroke_dasharray="2 2")
     for x, column in columns.items():
-        page.text((column, bottom + 14), f"{x:g}", 10, fill=_FAINT, text_anchor="middle")
-    page.text((axes.x + axes.width / 2, bottom + 28), axis, 10, fill=_FAINT, text_anchor="middle")
+        page.text((column, bottom + 14), f"{x:g}", 10, fill=FAINT, text_anchor="middle")
+    page.text((axes.x + axes.width / 2, bottom + 28), axis, 10, fill=FAINT, text_anchor="middle")
     for number, group in enumerate(groups):
         # Equal lines stay visible by their intervals, which are side by side.
         shift = (number - (len(groups) - 1) / 2) * min(3.0, 0.6 * step / max(len(groups), 1))

@@ -11,6 +11,7 @@ from typing import Any
 
 from render.gallery.overlay import color_of
 from render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
+from scene_specs.language.tables import counted
 
 _MAX_NAMED = 8
 # Captions name the visible fraction of objects below this one.
@@ -144,26 +145,21 @@ def caption(truth: FrameAnnotation) -> str:
     parts = [_listed(visible) if len(visible) <= _MAX_NAMED else _counted(visible)]
     hidden = len(items) - len(visible)
     if hidden:
-        parts.append(f"{hidden} object{'s' if hidden > 1 else ''} out of sight")
+        parts.append(f"{counted(hidden, 'object')} out of sight")
     if pointer is not None:
-        kinds = [item.shape.replace("_", " ") for item in truth.objects if item.name == pointer.name]
-        targets = [description(item) for item in items if item.name == pointer.target]
-        kind, target = (kinds or ["pointer"])[0], (targets or [pointer.target])[0]
+        kinds = (item.shape.replace("_", " ") for item in truth.objects if item.name == pointer.name)
+        targets = (description(item) for item in items if item.name == pointer.target)
+        kind, target = next(kinds, "pointer"), next(targets, pointer.target)
         parts.append(f"{_article(kind)} points at the {target}")
     text = "; ".join(parts)
     return text[:1].upper() + text[1:] + "."
 
 
 def _listed(items: Sequence[ObjectAnnotation]) -> str:
-    if not items:
-        return "no objects"
-    named = []
-    for item in items:
-        part = f" ({item.visible_fraction:.0%} visible)" if item.visible_fraction < _HALF else ""
-        named.append(_article(description(item)) + part)
-    if len(named) == 1:
-        return named[0]
-    return f"{', '.join(named[:-1])} and {named[-1]}"
+    parts = [f" ({item.visible_fraction:.0%} visible)" if item.visible_fraction < _HALF else "" for item in items]
+    named = [_article(description(item)) + part for item, part in zip(items, parts, strict=True)]
+    *first, last = named or ["no objects"]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _counted(items: Sequence[ObjectAnnotation]) -> str:

@@ -19,15 +19,13 @@ _QUALITY = 78
 
 def grid_of(count: int, aspect: float) -> tuple[int, int, int, int]:
     """(columns, rows, cell width, cell height) for `count` images of one aspect (width / height), as large as fit."""
-    best = (1, count, 1, 1)
+    grids = []
     for columns in range(1, count + 1):
         rows = math.ceil(count / columns)
         space = ((SIZE[0] - _GAP * (columns - 1)) / columns, (SIZE[1] - _GAP * (rows - 1)) / rows)
         width = min(space[0], space[1] * aspect)
-        cell = (max(1, int(width)), max(1, int(width / aspect)))
-        if cell[0] * cell[1] > best[2] * best[3]:
-            best = (columns, rows, *cell)
-    return best
+        grids.append((columns, rows, max(1, int(width)), max(1, int(width / aspect))))
+    return max(grids, key=lambda grid: grid[2] * grid[3], default=(1, count, 1, 1))
 
 
 def thumbnail(pngs: Sequence[bytes]) -> bytes:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from render.gallery import top_view_marks as marks
-from render.gallery.canvas import Point, Svg
-from render.gallery.top_view_marks import FAINT, INK, Map, seen_at, seen_ground
+from render.gallery.canvas import FAINT, INK, Point, Svg
+from render.gallery.top_view_marks import Map, seen_at, seen_ground
 from render.geometry.camera import Camera, Vec, dot
 from render.geometry.rotation import transform
 from render.geometry.shapenet.repair import convex_hull
@@ -39,17 +38,6 @@ _MAX_FRAMES = 60
 _LINE, _VIEW = "#c3c8cd", "#dce9f5"
 
 
-@dataclass(frozen=True)
-class _Panel:
-    """One frame on the page. outlines: of the objects, (N, 2) coordinates along the axes of the map."""
-
-    frame: SceneFrame
-    stage: Stage
-    cameras: Sequence[Camera]
-    outlines: Sequence[Outline]
-    to_page: Map
-
-
 def top_view(scene: Scene) -> str:
     """Draw the frames of a Scene, at most the first 60, as one SVG document.
 
@@ -68,17 +56,11 @@ def top_view(scene: Scene) -> str:
     page.text((_GAP, 24), f"{scene.id}{more}", 17, fill=INK)
     for number, frame in enumerate(frames):
         at = (_GAP + number % columns * step[0], _HEAD + number // columns * step[1])
-        _draw(page, _panel(scene, frame, stage), at)
+        cameras = [Camera.of(view.camera, scene.settings.width, scene.settings.height) for view in frame.views]
+        _draw(page, frame, stage, cameras, at)
     for number, line in enumerate(legend):
         page.text((_GAP, rows * step[1] + _HEAD + 10 + number * _LEGEND_LINE), line, 11, fill=FAINT)
     return page.markup()
-
-
-def _panel(scene: Scene, frame: SceneFrame, stage: Stage) -> _Panel:
-    cameras = [Camera.of(view.camera, scene.settings.width, scene.settings.height) for view in frame.views]
-    axes = _axes(cameras[0], stage)
-    outlines = [outline(item, axes) for item in frame.objects]
-    return _Panel(frame, stage, cameras, outlines, _map_of(frame, stage, cameras, outlines, axes))
 
 
 def _axes(camera: Camera, stage: Stage) -> tuple[Vec, Vec]:
@@ -90,33 +72,35 @@ def _axes(camera: Camera, stage: Stage) -> tuple[Vec, Vec]:
     return directions["right"], directions["behind"]
 
 
-def _draw(page: Svg, panel: _Panel, at: Point) -> None:
-    frame, to_page = panel.frame, panel.to_page
+def _draw(page: Svg, frame: SceneFrame, stage: Stage, cameras: Sequence[Camera], at: Point) -> None:
+    axes = _axes(cameras[0], stage)
+    outlines = [outline(item, axes) for item in frame.objects]
+    to_page = _map_of(frame, stage, cameras, outlines, axes)
     x, y = at[0] + _RAIL, at[1] + _HEAD
     page.text((x, at[1] + 22), frame.name, 14, fill=INK)
     page.open_window(x, y, PANEL, PANEL)
     page.rect(0, 0, PANEL, PANEL, fill="#fafbfc")
-    grounded = panel.stage.ground is not None
+    grounded = stage.ground is not None
     # Without a ground the page is the image plane of the first camera, which can't show what other cameras see.
-    for view, camera in zip(frame.views, panel.cameras[: None if grounded else 1], strict=False):
+    for view, camera in zip(frame.views, cameras[: None if grounded else 1], strict=False):
         look_at = math.dist(view.camera.location, view.camera.look_at)
         seen = seen_ground(camera) if grounded else seen_at(camera, look_at)
         if seen:
             page.polygon([to_page(point) for point in seen], fill=_VIEW, fill_opacity=0.6, stroke="#9fbcd6")
-    marks.draw_area(page, panel.stage, to_page)
-    lights = [light for light in frame.lights if light.kind == "area"]
-    for light in lights:
-        marks.draw_light(page, light.name, to_page(light.location))
-    margin = panel.stage.placement.min_distance / 2
-    for item, shape in zip(frame.objects, panel.outlines, strict=True):
+    marks.draw_area(page, stage, to_page)
+    for light in frame.lights:
+        if light.kind == "area":
+            marks.draw_light(page, light.name, to_page(light.location))
+    margin = stage.placement.min_distance / 2
+    for item, shape in zip(frame.objects, outlines, strict=True):
         marks.draw_object(page, frame, item, shape, margin, to_page)
-    for view, camera in zip(frame.views, panel.cameras, strict=True):
+    for view, camera in zip(frame.views, cameras, strict=True):
         marks.draw_camera(page, view.name or "camera", camera, to_page)
     marks.draw_axes(page, to_page, PANEL)
     page.close_window()
     page.rect(x, y, PANEL, PANEL, fill="none", stroke=_LINE)
-    if panel.stage.placement.axis_margin:
-        _rails(page, panel, (x, y))
+    if stage.placement.axis_margin:
+        _rails(page, frame, stage.placement.axis_margin, to_page, (x, y))
 
 
 def outline(item: SceneObject, axes: tuple[Vec, Vec]) -> Outline:
@@ -153,18 +137,17 @@ def _map_of(
     return Map(*axes, (float(middle[0]) - side / 2, float(middle[1]) - side / 2), PANEL / side, PANEL)
 
 
-def _rails(page: Svg, panel: _Panel, at: Point) -> None:
+def _rails(page: Svg, frame: SceneFrame, margin: float, to_page: Map, at: Point) -> None:
     """Draw each object's span of half an axis margin to both sides, on a rail below and a rail beside the panel.
 
     If two spans of a rail overlap, two objects are closer along that axis than the margin.
     """
-    frame = panel.frame
-    half = max(panel.stage.placement.axis_margin / 2 * panel.to_page.scale, 1.0)
+    half = max(margin / 2 * to_page.scale, 1.0)
     for item in frame.objects:
         if frame.pointer is not None and item.index == frame.pointer.index:
             continue
         look = {"fill": marks.color_of(item), "fill_opacity": 0.6, "stroke": INK, "stroke_width": 0.6}
-        x, y = panel.to_page(item.location)
+        x, y = to_page(item.location)
         page.rect(at[0] + x - half, at[1] + PANEL + 4, 2 * half, 8, **look)
         page.rect(at[0] - 12, at[1] + y - half, 8, 2 * half, **look)
 

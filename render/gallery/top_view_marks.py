@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from render.gallery.canvas import Point, Svg
+from render.gallery.canvas import FAINT, INK, Point, Svg
 from render.geometry.camera import Camera, Vec, dot
 from render.geometry.display import display
 from render.geometry.pointing import pointing_ray
@@ -16,7 +16,6 @@ from render.geometry.rotation import transform
 from scene_specs.language.scene import SceneFrame, SceneObject
 from scene_specs.language.stage import Stage
 
-INK, FAINT = "#202428", "#6e747a"
 _CAMERA, _POINTING, _LIGHT = "#2563a8", "#c2410c", "#f5c542"
 _REACH = 60.0
 # Visible ground is cut at this many camera heights from the camera.

@@ -66,19 +66,14 @@ class Camera:
         center, location = (width / 2, height / 2), camera.location
         return cls(location, right, down, forward, focal, center, width, height, camera.clip, scale is not None)
 
-    def to_camera(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(N, 3) world points in the camera frame: x right, y down, z forward, Blender units."""
-        d = points - np.asarray(self.location)
-        rows = [d[:, 0] * a[0] + d[:, 1] * a[1] + d[:, 2] * a[2] for a in (self.right, self.down, self.forward)]
-        return np.stack(rows, axis=1)
-
     def project(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """(N, 3) world points as x, y in pixels (pixel centers at .5) and depth in Blender units."""
-        c = self.to_camera(points)
-        depth = np.ones(len(c)) if self.orthographic else c[:, 2]
+        d = points - np.asarray(self.location)
+        c = [d[:, 0] * a[0] + d[:, 1] * a[1] + d[:, 2] * a[2] for a in (self.right, self.down, self.forward)]
+        depth = np.ones(len(d)) if self.orthographic else c[2]
         with np.errstate(divide="ignore", invalid="ignore"):
-            x, y = (self.center[k] + self.focal * c[:, k] / depth for k in range(2))
-        return np.stack([x, y, c[:, 2]], axis=1)
+            x, y = (self.center[k] + self.focal * c[k] / depth for k in range(2))
+        return np.stack([x, y, c[2]], axis=1)
 
     def unproject(
         self, x: NDArray[np.float64], y: NDArray[np.float64], depth: NDArray[np.float64]

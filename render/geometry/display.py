@@ -5,15 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-
-def _thresholds() -> NDArray[np.float32]:
-    """The linear values from which the display byte is 1, 2, ..., 255."""
-    value = (np.arange(255, dtype=np.float64) + 0.5) / 255
-    linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
-    return linear.astype(np.float32)
-
-
-_STEPS = _thresholds()
+_VALUES = (np.arange(255, dtype=np.float64) + 0.5) / 255
+# The linear values from which the display byte is 1, 2, ..., 255.
+_STEPS = np.where(_VALUES <= 0.04045, _VALUES / 12.92, ((_VALUES + 0.055) / 1.055) ** 2.4).astype(np.float32)
 
 
 def display(linear: NDArray[np.float32]) -> NDArray[np.uint8]:

@@ -44,13 +44,12 @@ def expected_glass(episode: EpisodeSpec | Scene) -> list[float]:
     defaults = load_stage(episode.stage).defaults.materials
     numbers = []
     for frame in episode.frames:
-        number = sum(_chance(item.material, defaults) for item in frame.objects)
+        numbers.append(sum(_chance(item.material, defaults) for item in frame.objects))
         if frame.pointer is not None:
-            number += _chance(frame.pointer.material, ("rubber",))
+            numbers[-1] += _chance(frame.pointer.material, ("rubber",))
         if frame.random_objects is not None:
-            count = np.mean(frame.random_objects.count)
-            number += float(count) * _chance(None, frame.random_objects.materials or defaults)
-        numbers.append(number)
+            count = float(np.mean(frame.random_objects.count))
+            numbers[-1] += count * _chance(None, frame.random_objects.materials or defaults)
     return numbers
 
 
@@ -78,6 +77,5 @@ def samples_at(settings: Settings, share: float) -> int:
 
 def samples_of(settings: Settings, frame: SceneFrame, view: SceneView) -> int:
     """Samples per pixel of one view."""
-    if settings.glass_samples <= settings.samples:
-        return settings.samples
-    return samples_at(settings, glass_share(frame, view, settings))
+    extra = settings.glass_samples > settings.samples
+    return samples_at(settings, glass_share(frame, view, settings) if extra else 0.0)

@@ -11,12 +11,12 @@ import hashlib
 import io
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from render.geometry.asset_roots import package_assets
 from render.model.errors import AssetError
 from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.registry import plugins
@@ -24,16 +24,14 @@ from scene_specs.language.registry import plugins
 
 @dataclass(frozen=True)
 class Mesh:
-    """sha256: hexadecimal digest of the file. lower, upper: corners of the bounding box. anchors: named points."""
+    """sha256: hexadecimal digest of the file. anchors: named points."""
 
     name: str
     vertices: NDArray[np.float64]
     normals: NDArray[np.float64]
     triangles: NDArray[np.int32]
-    lower: tuple[float, float, float]
-    upper: tuple[float, float, float]
     sha256: str
-    anchors: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    anchors: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 def mesh_paths() -> dict[str, Path]:
@@ -43,8 +41,7 @@ def mesh_paths() -> dict[str, Path]:
 
 @lru_cache(maxsize=1)
 def _own_meshes() -> dict[str, Path]:
-    folder = Path(str(resources.files("assets"))) / "meshes"
-    return {path.stem: path for path in sorted(folder.glob("*.npz"))}
+    return {path.stem: path for path in sorted((package_assets() / "meshes").glob("*.npz"))}
 
 
 @lru_cache(maxsize=256)
@@ -61,14 +58,8 @@ def load_mesh(name: str) -> Mesh:
             vertices = arrays["vertices"].astype(np.float64)
             normals = arrays["normals"].astype(np.float64)
             triangles = arrays["triangles"].astype(np.int32)
-            anchors = {key.removeprefix("anchor_"): point(arrays[key]) for key in arrays if key.startswith("anchor_")}
+            named = {key.removeprefix("anchor_"): arrays[key] for key in arrays if key.startswith("anchor_")}
+            anchors = {name: point.astype(np.float64) for name, point in named.items()}
     except (OSError, ValueError, KeyError) as error:
         raise AssetError(f"mesh {name!r}: {path}: {error}") from error
-    lower, upper = point(vertices.min(axis=0)), point(vertices.max(axis=0))
-    return Mesh(name, vertices, normals, triangles, lower, upper, hashlib.sha256(data).hexdigest(), anchors)
-
-
-def point(array: NDArray[np.float64]) -> tuple[float, float, float]:
-    """A (3,) array as three floats."""
-    x, y, z = (float(value) for value in array)
-    return (x, y, z)
+    return Mesh(name, vertices, normals, triangles, hashlib.sha256(data).hexdigest(), anchors)

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from render.geometry.meshes import Mesh, point
+from render.geometry.meshes import Mesh
 from render.model.errors import AssetError
 from scene_specs.language.outlines import FLAT_SHAPES, POLYGON, Point, signed_area
 from scene_specs.language.spec import OutlineSpec
@@ -71,23 +71,17 @@ def outline_mesh(outline: OutlineSpec) -> Mesh:
     """The mesh of an outline at scale 1, with flat normals; faces of a prism share no vertices. Raises AssetError."""
     corners = corners_of(outline)
     flat = np.array(corners, dtype=np.float64)
-    faces = np.array(_fan(corners) if outline.outline else triangulate(corners), dtype=np.int32)
+    fan = [(0, k, k + 1) for k in range(1, len(corners) - 1)]
+    faces = np.array(fan if outline.outline else triangulate(corners), dtype=np.int32)
     half = outline.height / 2
     parts = [_sheet(flat, faces, half, 1.0)]
     if half:
         parts += [_sheet(flat, faces[:, ::-1], -half, -1.0), _walls(flat, half)]
-    vertices = np.concatenate([part[0] for part in parts])
-    normals = np.concatenate([part[1] for part in parts])
     starts = np.cumsum([0, *(len(part[0]) for part in parts)])
+    vertices, normals = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
     triangles = np.concatenate([part[2] + start for part, start in zip(parts, starts, strict=False)]).astype(np.int32)
     digest = hashlib.sha256(outline.model_dump_json().encode()).hexdigest()
-    lower, upper = point(vertices.min(axis=0)), point(vertices.max(axis=0))
-    return Mesh(outline.outline or POLYGON, vertices, normals, triangles, lower, upper, digest)
-
-
-def _fan(corners: Sequence[Point]) -> list[tuple[int, int, int]]:
-    """Triangles of a convex outline."""
-    return [(0, k, k + 1) for k in range(1, len(corners) - 1)]
+    return Mesh(outline.outline or POLYGON, vertices, normals, triangles, digest)
 
 
 def _sheet(flat: Floats, faces: NDArray[np.int32], z: float, up: float) -> tuple[Floats, Floats, NDArray[np.int32]]:

@@ -15,5 +15,5 @@ def pointing_ray(shape: str, rotation_deg: Vec, scale: float, location: Vec) -> 
     if not {"knuckle", "fingertip"} <= anchors.keys():
         raise AssetError(f"mesh {shape!r} has no anchors knuckle and fingertip: it cannot be a pointer")
     points = np.array([anchors["knuckle"], anchors["fingertip"]])
-    knuckle, tip = transform(points, rotation_deg, scale, location).tolist()
-    return (knuckle[0], knuckle[1], knuckle[2]), (tip[0], tip[1], tip[2])
+    (ax, ay, az), (bx, by, bz) = transform(points, rotation_deg, scale, location).tolist()
+    return (ax, ay, az), (bx, by, bz)

@@ -62,19 +62,12 @@ def _is_closed(mesh: Mesh | Model) -> bool:
 def solid(name: str, outline: OutlineSpec | None = None) -> Solid:
     """The prepared mesh of a shape, model or outline. Raises AssetError."""
     drawn = outline_of(name, outline)
-    if drawn is not None:
-        return _of_outline(drawn)
-    return _of_model(name, load_model(name).sha256) if is_model(name) else _of_mesh(name)
-
-
-@lru_cache(maxsize=256)
-def _of_mesh(name: str) -> Solid:
-    return Solid.of(load_mesh(name))
+    return _of_model(name, load_model(name).sha256) if is_model(name) else _of_shape(name, drawn)
 
 
 @lru_cache(maxsize=1024)
-def _of_outline(outline: OutlineSpec) -> Solid:
-    return Solid.of(outline_mesh(outline))
+def _of_shape(name: str, outline: OutlineSpec | None) -> Solid:
+    return Solid.of(load_mesh(name) if outline is None else outline_mesh(outline))
 
 
 @lru_cache(maxsize=64)

@@ -14,23 +14,13 @@ reported and left out.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from render.export._image_files import ImageExport, split_of
-from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
-from render.store.episode_store import EpisodeReader
 from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, RELATIONS, SHAPES, SIZES
 
 _WORDS = {"shape": tuple(SHAPES), "color": tuple(COLORS), "material": tuple(MEWL_MATERIALS), "size": tuple(SIZES)}
-
-
-def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write images and scene files; see render.export.protocol.Exporter. Memory: a chunk of episodes."""
-    return _ClevrExport(store, out, options).run(progress)
 
 
 class _ClevrExport(ImageExport):
@@ -38,18 +28,14 @@ class _ClevrExport(ImageExport):
 
     _created = ""
 
-    def __init__(self, store: EpisodeReader, out: Path, options: ExportOptions) -> None:
-        super().__init__(store, out, options)
-        self._counts: Counter[str] = Counter()
-
     def write(self, record: EpisodeRecord) -> bool:
         split = split_of(record.scene.split, without="new")
         scenes = [_scene(image) for image in record.images]
         stream = self.stream(f"scenes/CLEVR_{split}_scenes.json", ["scenes"])
         stream.facts["info"] = {"split": split, "version": "1.0", "license": ""}
-        first = self._counts[split]
+        first = self.counts[split]
         # Counted even if an image can't be written: the numbers of later scenes must not depend on that.
-        self._counts[split] += len(scenes)
+        self.counts[split] += len(scenes)
         names = [f"CLEVR_{split}_{number:06d}.png" for number in range(first, first + len(scenes))]
         # Before the list, which must not contain a part of an episode.
         new = self.put_images([f"images/{split}/{name}" for name in names], record)
@@ -106,3 +92,6 @@ def _relationships(truth: FrameAnnotation) -> dict[str, list[list[int]]]:
         ]
         for relation in RELATIONS
     }
+
+
+export = _ClevrExport.export

@@ -16,15 +16,12 @@ where all readers of COCO expect it. COCOA's files have them the other way aroun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from render.export._image_files import ImageExport, image_path, split_of
-from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord, ObjectAnnotation
-from render.store.episode_store import EpisodeReader
 from scene_specs.language.model_names import kind_of
 
 FORMAT_VERSION = 1
@@ -34,11 +31,6 @@ _OTHERS = (
     "amodal_bbox", "visible_fraction", "truncated", "name", "shape", "color", "material", "size", "location",
     "rotation_deg",
 )  # fmt: skip
-
-
-def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write images and instances files; see render.export.protocol.Exporter. Memory: a chunk of episodes."""
-    return _CocoExport(store, out, options).run(progress)
 
 
 class _CocoExport(ImageExport):
@@ -103,3 +95,6 @@ def _image_facts(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
             "utterance": utterance,
             "camera": image.annotation.camera.model_dump(mode="json"),
         }
+
+
+export = _CocoExport.export

@@ -12,28 +12,19 @@ the files are moved into it one by one, `episode.json` last. A folder without `e
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from render.export._episode_folders import Identity, export_folders
 from render.export._image_files import ID, IMAGE_NAME
 from render.export.atomic_output import indented_json
-from render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport
+from render.export.protocol import IDENTITY_COLUMNS
 from render.model.record import EpisodeRecord, ImageRecord
-from render.store.episode_store import EpisodeReader
 
 FORMAT_VERSION = 1
 _EPISODE = "episode.json"
-
-
-def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write episodes to folders below `out`; see render.export.protocol.Exporter."""
-    return export_folders(
-        store, out, options, progress, version=FORMAT_VERSION, marked=_EPISODE, folder_of=_folder, files_of=_files_of,
-        identity_in=_identity_in, merge=_merge,
-    )  # fmt: skip
 
 
 def _folder(episode_id: str) -> Path:
@@ -94,3 +85,9 @@ def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
 def _truth_of(image: ImageRecord) -> dict[str, Any]:
     facts = image.model_dump(mode="json", exclude={"png", "extra", "annotation"})
     return {**facts, **image.annotation.model_dump(mode="json")}
+
+
+export = partial(
+    export_folders, version=FORMAT_VERSION, marked=_EPISODE, folder_of=_folder, files_of=_files_of,
+    identity_in=_identity_in, merge=_merge,
+)  # fmt: skip

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -20,7 +21,7 @@ import pyarrow.parquet as pq
 
 from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards
 from render.export.atomic_output import below
-from render.export.protocol import ExportOptions, ExportReport
+from render.export.protocol import ExportOptions
 from render.model.record import EpisodeRecord
 from render.store.columns import episode_schema
 from render.store.episode_store import EpisodeReader
@@ -53,12 +54,6 @@ One row an episode; `images` are its pictures, `objects` every \
 object of every picture with box, mask and pose, `scene` all numbers that it was rendered from.
 
 """
-
-
-def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write Parquet shards and the card; see render.export.protocol.Exporter."""
-    format_ = ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish)
-    return export_shards(store, out, options, progress, format_)
 
 
 def _split_name(split: str) -> str:
@@ -119,3 +114,6 @@ def _figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Counter[
 def _cell(text: str) -> str:
     # A task name may contain anything; it must not end the cell or become HTML.
     return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;").replace("\n", " ")
+
+
+export = partial(export_shards, format_=ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish))

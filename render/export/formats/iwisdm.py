@@ -16,16 +16,15 @@ frame.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from render.export._episode_folders import export_folders
 from render.export.atomic_output import indented_json
-from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader
 from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_location, truth_of
 
@@ -34,14 +33,6 @@ _ID = re.compile(r"iwisdm/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([A-Za-z0-9_][A-Za-z0-9
 # Diorama's names -> the published names.
 _KEYS = {"location": "location", "category": "category", "identity": "object", "view_angle": "view angle"}
 _OPERATORS = {"GetLocation": "GetLoc", "GetIdentity": "GetObject"}
-
-
-def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write iWISDM trials below `out`; see render.export.protocol.Exporter. Other episodes are reported."""
-    return export_folders(
-        store, out, options, progress, version=FORMAT_VERSION, marked="task_info.json", folder_of=_folder,
-        files_of=files_of,
-    )  # fmt: skip
 
 
 def _folder(episode_id: str) -> Path:
@@ -132,3 +123,6 @@ def task_file(question: Mapping[str, Any]) -> dict[str, Any]:
     operator = node(question["operator"])
     frames = 1 + max(int(when.removeprefix("last")) for when in whens.values())
     return {"n_frames": frames, "first_shareable": frames, "whens": whens, "operator": operator}
+
+
+export = partial(export_folders, version=FORMAT_VERSION, marked="task_info.json", folder_of=_folder, files_of=files_of)

@@ -22,15 +22,13 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 from render.export._image_files import ImageExport, image_path, split_of
 from render.export.atomic_output import put_file
-from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader
 from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
 from scene_specs.benchmarks.kilogram.games import SIZE
 from scene_specs.language.stage import load_stage
@@ -41,23 +39,15 @@ _COLUMNS = ("annotation", "full_annotation", "ann_num_parts", "full_ann_num_part
 Shown = tuple[str, Mapping[str, Any]]
 
 
-def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write images and lists; see render.export.protocol.Exporter. Episodes of other benchmarks are reported.
-
-    Memory: the names and texts of all games, about a kilobyte each.
-    """
-    return _KilogramExport(store, out, options).run(progress)
-
-
 class _KilogramExport(ImageExport):
     """Collects the lines of all lists, by path."""
 
-    def __init__(self, store: EpisodeReader, out: Path, options: ExportOptions) -> None:
-        super().__init__(store, out, options)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
         self._written: set[str] = set()
-        self._columns: dict[str, dict[str, list[str]]] = {}
-        self._stimuli: dict[str, list[dict[str, Any]]] = {}
-        self._rows: dict[str, list[list[object]]] = {}
+        self._columns: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        self._stimuli: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._rows: dict[str, list[list[object]]] = defaultdict(list)
 
     def write(self, record: EpisodeRecord) -> bool:
         task = record.scene.task or {}
@@ -99,7 +89,7 @@ class _KilogramExport(ImageExport):
             self._add(f"{split}/{condition}_caption.json", targets=targets, images=images, texts=texts)
         if task.get("number") == 0 and condition != AUG:
             item = {"targets": targets[0], "images": images, "texts": hashed[0]}
-            self._stimuli.setdefault(f"{split}/{condition}_stimuli.json", []).append(item)
+            self._stimuli[f"{split}/{condition}_stimuli.json"].append(item)
 
     def _add_images(self, split: str, condition: str, shown: Mapping[str, Shown]) -> None:
         """Add single images of an annotation."""
@@ -109,12 +99,11 @@ class _KilogramExport(ImageExport):
             if condition == AUG:
                 parts = [part["name"] for part in truth["parts"]]
                 row = [text, "#".join([truth["whole"], *parts]), text.count("#"), len(parts), tangram, name]
-                self._rows.setdefault(f"{split}/aug.csv", []).append(row)
+                self._rows[f"{split}/aug.csv"].append(row)
 
     def _add(self, path: str, **columns: list[str]) -> None:
-        lists = self._columns.setdefault(path, {name: [] for name in columns})
         for name, values in columns.items():
-            lists[name] += values
+            self._columns[path][name] += values
 
     def finish(self) -> None:
         data: dict[str, Any] = {**self._columns, **self._stimuli}
@@ -137,3 +126,6 @@ def _name_and_path(record: EpisodeRecord, condition: str, image: str, truth: Map
         return path.removesuffix(".png"), f"3d/{path}"
     folder = AUG if condition == AUG else "color" if CONDITIONS[condition][1] else "black"
     return name, f"{folder}/{name}.png"
+
+
+export = _KilogramExport.export

@@ -11,22 +11,13 @@ are those of the 1024 x 1024 canvas for every image size. Images are RGB; the pu
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import IO
 
 from render.export._image_files import ImageExport, StreamedJson, split_of
-from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader
 from scene_specs.benchmarks.malevic.published import annotation, question
 from scene_specs.benchmarks.malevic.verify import task_of
-
-
-def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write images, questions and annotations; see render.export.protocol.Exporter. Memory: a chunk of episodes."""
-    return _MalevicExport(store, out, options).run(progress)
 
 
 class _Entries(StreamedJson):
@@ -40,18 +31,14 @@ class _Entries(StreamedJson):
 class _MalevicExport(ImageExport):
     """Numbers the images of each split from 0."""
 
-    def __init__(self, store: EpisodeReader, out: Path, options: ExportOptions) -> None:
-        super().__init__(store, out, options)
-        self._counts: Counter[tuple[str, str]] = Counter()
-
     def write(self, record: EpisodeRecord) -> bool:
         task = task_of(record)
         split = split_of(record.scene.split).replace("-", "_")
         folder = f"{task['name']}_{task['variant']}_dataset"
         entry = annotation(task)
-        index = self._counts[folder, split]
+        index = self.counts[f"{folder}/{split}"]
         # Counted even if the image can't be written: the numbers of later images must not depend on that.
-        self._counts[folder, split] += 1
+        self.counts[f"{folder}/{split}"] += 1
         new = self.put_images([f"{folder}/{split}/{index}.png"], record)
         questions = self.stream(f"{folder}/{split}.json", ["questions"])
         questions.facts["info"] = {}
@@ -59,3 +46,6 @@ class _MalevicExport(ImageExport):
         questions.add("questions", question(task, index, split))
         entries.add("entries", entry, key=str(index))
         return new
+
+
+export = _MalevicExport.export

@@ -13,15 +13,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from render.export._episode_folders import export_folders
 from render.export.atomic_output import indented_json
-from render.export.protocol import ExportOptions, ExportReport
 from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
-from render.store.episode_store import EpisodeReader
 from scene_specs.benchmarks.mewl.objects import OBJECT_NUMBER, OBJECTS, TYPES
 from scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
 from scene_specs.language.scene import SceneFrame
@@ -31,13 +30,6 @@ HAND = ["arrow", "yellow", "rubber", "small"]
 _ID = re.compile(r"mewl/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([a-z]+)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 #_-]{0,180}")
 _UNNAMED = re.compile(r"object-\d+")
-
-
-def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write MEWL episodes below `out`; see render.export.protocol.Exporter. Other episodes are reported."""
-    return export_folders(
-        store, out, options, progress, version=FORMAT_VERSION, marked="info.json", folder_of=_folder, files_of=files_of
-    )
 
 
 def _folder(episode_id: str) -> Path:
@@ -169,3 +161,6 @@ def _all_objects(task: str, words: Mapping[str, Any], scenes: list[dict[str, Any
     if task == "number":
         return {f"#{k}": _look(item) for k, item in enumerate(listed)}
     return {item["name"]: _look(item) for item in listed if item["name"] is not None}
+
+
+export = partial(export_folders, version=FORMAT_VERSION, marked="info.json", folder_of=_folder, files_of=files_of)

@@ -15,13 +15,14 @@ from __future__ import annotations
 import io
 import json
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards
 from render.export.atomic_output import below
-from render.export.protocol import ExportOptions, ExportReport
+from render.export.protocol import ExportOptions
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.atomic import write_atomic
@@ -30,12 +31,6 @@ SHARDED = True
 FORMAT_VERSION = 1
 # About 400 MB with seven small images per episode.
 _EPISODES = 1000
-
-
-def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """Write tar shards; see render.export.protocol.Exporter."""
-    format_ = ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish)
-    return export_shards(store, out, options, progress, format_)
 
 
 def _name_of(split: str, number: int, _count: int) -> str:
@@ -78,3 +73,6 @@ def _finish(_store: EpisodeReader, out: Path, _options: ExportOptions, files: di
     ]
     index = json.dumps({"wids_version": 1, "shardlist": shards}, indent=1) + "\n"
     write_atomic(below(out, "shardindex.json"), index, fsync=False)
+
+
+export = partial(export_shards, format_=ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish))

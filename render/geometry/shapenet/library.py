@@ -17,10 +17,9 @@ import os
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 
-from render.geometry.asset_roots import find_asset
+from render.geometry.asset_roots import find_asset, package_assets
 from render.model.errors import AssetError, UsageError
 from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.model_names import SYNSETS, ModelName, parse_mesh, parse_model, word_of
@@ -144,12 +143,9 @@ def _folders(root: Path, _changed: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _ids(folder: Path, _changed: int) -> tuple[str, ...]:
-    paths = [path for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
-    return tuple(sorted({path.name if path.is_dir() else path.stem for path in paths if _is_model(path)}))
-
-
-def _is_model(path: Path) -> bool:
-    return path.is_dir() or path.suffix == ".glb"
+    shown = {path: path.is_dir() for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
+    names = {path.name if is_dir else path.stem for path, is_dir in shown.items() if is_dir or path.suffix == ".glb"}
+    return tuple(sorted(names))
 
 
 def settings_file() -> Path | None:
@@ -196,8 +192,7 @@ def choose_library(setting: tuple[str, str, str] | None) -> None:
 
 def library() -> Library:
     """The library in use. Raises UsageError for wrong settings, AssetError for a missing folder."""
-    own = Path(str(resources.files("assets"))) / "shapenet_mini"
-    return _checked(*(library_setting() or (str(own), "+y", "-z")))
+    return _checked(*(library_setting() or (str(package_assets() / "shapenet_mini"), "+y", "-z")))
 
 
 @lru_cache(maxsize=16)

@@ -15,14 +15,15 @@ import logging
 import os
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from render.geometry.shapenet.library import Library, MeshFolder, source_of
-from render.geometry.shapenet.model import VERSION, FileState, Model, ModelMaterial, make_model
+from render.geometry.shapenet.model import VERSION, Model, make_model
 from render.geometry.shapenet.sources import Sources
 from scene_specs.language.atomic import atomic_path
 
@@ -32,6 +33,7 @@ log = logging.getLogger(__name__)
 _HELD, _HELD_BYTES = 64, 256 << 20
 _held: OrderedDict[tuple[str, Library], Model] = OrderedDict()
 _ARRAYS = ("vertices", "triangles", "uv", "slots")
+_MODEL = TypeAdapter(Model)
 # Texture formats that Blender reads from the model's own file.
 _READABLE = (".png", ".jpg", ".jpeg")
 
@@ -47,13 +49,11 @@ def load_model(shape: str, source: Library | None = None) -> Model:
     Read again only when its files have changed. Raises AssetError naming the file that is missing or broken.
     """
     source = source or source_of(shape)
-    model = _held.get((shape, source))
-    if model is not None and model.is_current():
-        _held.move_to_end((shape, source))
-        return model
-    name, path = source.find(shape)
-    key = (name, source)
-    model = _held.get(key)
+    key, model = (shape, source), _held.get((shape, source))
+    if model is None or not model.is_current():
+        # The same model may be known by its canonical name.
+        name, path = source.find(shape)
+        key, model = (name, source), _held.get((name, source))
     if model is None or not model.is_current():
         model = _held[key] = _read_model(name, path, source)
     _held.move_to_end(key)
@@ -106,7 +106,8 @@ class ModelCache:
                 facts = json.loads(bytes(stored["facts"]).decode())
                 if facts.pop("version") != VERSION:
                     return None
-                model = _from_entry(name, self._path, facts, {key: stored[key] for key in _ARRAYS})
+                arrays = {key: stored[key] for key in _ARRAYS}
+                model = _MODEL.validate_python({**facts, **arrays, "name": name, "path": self._path})
         except FileNotFoundError:
             return None
         except Exception as error:  # zip, numpy and JSON raise many types for a damaged file
@@ -117,11 +118,9 @@ class ModelCache:
 
     def write(self, model: Model) -> None:
         """Write the entry of a model atomically; a folder that can't be written is logged."""
-        facts = {item.name: getattr(model, item.name) for item in fields(model) if item.name not in _ARRAYS}
-        facts.update(version=VERSION, path=str(model.path), materials=[asdict(m) for m in model.materials])
-        facts["files"] = [asdict(state) for state in model.files]
+        facts = {**asdict(model), "version": VERSION, "path": str(model.path)}
+        arrays = {key: facts.pop(key) for key in _ARRAYS}
         text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
-        arrays = {key: getattr(model, key) for key in _ARRAYS}
         self._write(self._entry, lambda stream: np.savez(stream, facts=text, **arrays))
 
     def store_texture(self, image: Any, index: int, sources: Sources) -> str:
@@ -147,13 +146,3 @@ class ModelCache:
             log.warning("model cache %s can't be written (%s); set DIORAMA_CACHE to a writable folder", target, error)
             return False
         return True
-
-
-def _from_entry(name: str, path: Path, facts: dict[str, Any], arrays: dict[str, Any]) -> Model:
-    facts["materials"] = tuple(ModelMaterial(**{**m, "color": tuple(m["color"])}) for m in facts["materials"])
-    facts["files"] = tuple(FileState(**state) for state in facts["files"])
-    facts["hull"] = tuple(tuple(corner) for corner in facts["hull"])
-    for key in ("lower", "upper", "color"):
-        facts[key] = tuple(facts[key])
-    facts["notes"] = tuple(facts["notes"])
-    return Model(**{**facts, **arrays, "name": name, "path": path})

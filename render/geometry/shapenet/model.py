@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ConfigDict
 
 from render.geometry.rotation import Vec, rounded3
 from render.geometry.shapenet.library import Library, MeshFolder
@@ -25,6 +26,8 @@ VERSION = "diorama-model-1"
 _GRAY = (0.5, 0.5, 0.5)
 # A smaller `d` of a material is taken for an exporter's error: nobody models an invisible part.
 _LEAST_ALPHA = 0.05
+# Products of larger coordinates are not finite.
+_LARGEST = 1e50
 
 # Stores a texture: (PIL image, material number) -> path of its file.
 StoreTexture = Callable[[Any, int], str]
@@ -93,6 +96,7 @@ class Model:
     color: Vec
     notes: tuple[str, ...]
     files: tuple[FileState, ...]
+    __pydantic_config__: ClassVar = ConfigDict(arbitrary_types_allowed=True)
 
     def is_current(self) -> bool:
         """Whether none of its files has changed since."""
@@ -107,6 +111,8 @@ class _Faces:
     slots: NDArray[np.int32]
 
 
+# Faces with corners that are no numbers are left out, so their arithmetic is no news to the user.
+@np.errstate(all="ignore")
 def make_model(name: str, sources: Sources, library: Library, store: StoreTexture) -> Model:
     """Read and prepare a model. store: stores its textures. Raises AssetError naming the file."""
     parts = read_parts(sources)
@@ -160,31 +166,28 @@ def _digest(sources: Sources, library: Library) -> str:
 
 
 def _join(parts: Sequence[Part], sources: Sources) -> _Faces:
-    """The faces of all parts, except faces with a corner that is not finite. Raises AssetError."""
-    offset = 0
-    rows: dict[str, list[Any]] = {"v": [], "t": [], "uv": [], "s": []}
-    for slot, part in enumerate(parts):
+    """The faces of all parts, except faces with a corner that is not finite or too large. Raises AssetError."""
+    for part in parts:
         if len(part.triangles) and not 0 <= part.triangles.min() <= part.triangles.max() < len(part.vertices):
             raise AssetError(f"model {sources.main}: a face names a vertex that does not exist")
-        rows["v"].append(part.vertices[:, :3])
-        rows["t"].append(part.triangles + offset)
-        corner = np.zeros((len(part.triangles), 3, 2)) if part.uv is None else part.uv[part.triangles]
-        rows["uv"].append(corner.astype(np.float32))
-        rows["s"].append(np.full(len(part.triangles), slot, dtype=np.int32))
-        offset += len(part.vertices)
-    vertices, triangles = np.concatenate(rows["v"]), np.concatenate(rows["t"])
-    good = np.isfinite(vertices).all(axis=1)[triangles].all(axis=1)
+    counts = [len(part.triangles) for part in parts]
+    starts = np.cumsum([0, *(len(part.vertices) for part in parts)])
+    vertices = np.concatenate([part.vertices[:, :3] for part in parts])
+    triangles = np.concatenate([part.triangles + start for part, start in zip(parts, starts, strict=False)])
+    empty = [np.zeros((count, 3, 2), dtype=np.float32) for count in counts]
+    uv = np.concatenate([none if p.uv is None else p.uv[p.triangles] for p, none in zip(parts, empty, strict=True)])
+    slots = np.repeat(np.arange(len(parts), dtype=np.int32), counts)
+    good = (np.abs(vertices) <= _LARGEST).all(axis=1)[triangles].all(axis=1)
     if not good.all():
-        sources.note(f"{int((~good).sum())} faces with corners that are no numbers were left out")
+        sources.note(f"{int((~good).sum())} faces with corners that are no numbers or too large were left out")
     if not good.any():
-        raise AssetError(f"model {sources.main}: none of its faces has finite corners")
-    return _Faces(vertices, triangles[good], np.concatenate(rows["uv"])[good], np.concatenate(rows["s"])[good])
+        raise AssetError(f"model {sources.main}: none of its faces has finite corners, at most {_LARGEST:g} from 0")
+    return _Faces(vertices, triangles[good], uv[good], slots[good])
 
 
 def _axis(name: str) -> NDArray[np.float64]:
-    vector = np.zeros(3)
-    vector["xyz".index(name[1])] = 1.0 if name[0] == "+" else -1.0
-    return vector
+    vector: Floats = np.eye(3)["xyz".index(name[1])]
+    return vector if name[0] == "+" else -vector
 
 
 def _upright(faces: _Faces, library: Library, sources: Sources) -> _Faces:
@@ -201,7 +204,7 @@ def _repair(faces: _Faces, sources: Sources) -> _Faces:
     """Weld corners, drop empty and doubled faces, turn faces outwards. Raises AssetError for a model without extent."""
     used = faces.vertices[faces.triangles.ravel()]
     extent = float((used.max(axis=0) - used.min(axis=0)).max())
-    if not extent > 0 or not np.isfinite(extent):
+    if not extent > 0:
         raise AssetError(f"model {sources.main}: all its corners are in one place")
     vertices, triangles = weld(faces.vertices, faces.triangles)
     solid, repeated = live_faces(vertices, triangles)
@@ -216,8 +219,7 @@ def _repair(faces: _Faces, sources: Sources) -> _Faces:
     turned, count = oriented(vertices, triangles[kept])
     if count:
         sources.note(f"{count} faces were turned to look outwards")
-        back = turned[:, 1] != triangles[kept][:, 1]
-        back |= turned[:, 0] != triangles[kept][:, 0]
+        back = (turned != triangles[kept]).any(axis=1)
         uv = np.where(back[:, None, None], uv[:, ::-1], uv)
     # Dropped faces may leave unused corners.
     vertices, triangles = weld(vertices, turned)

@@ -219,8 +219,7 @@ def _glb_parts(data: bytes, sources: Sources) -> Iterator[Part]:
         mesh = scene.geometry[name]
         if not hasattr(mesh, "faces"):
             continue
-        with np.errstate(invalid="ignore"):  # faces with corners that are no numbers are left out later
-            vertices = np.asarray(mesh.vertices) @ matrix[:3, :3].T + matrix[:3, 3]
+        vertices = np.asarray(mesh.vertices) @ matrix[:3, :3].T + matrix[:3, 3]
         yield part_of(vertices, np.asarray(mesh.faces), mesh.visual)
 
 

@@ -24,9 +24,10 @@ from scene_specs.language.foreign import read_foreign
 _FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")
 # Pixels of a texture, 8192 x 8192, and of all textures of a model: a PNG of 200 kB may have 200 MB of pixels.
 _MOST_PIXELS, _ALL_PIXELS = 1 << 26, 1 << 30
-_OPTION = re.compile(
-    r"^\s*-(?:(?:blendu|blendv|cc|clamp|imfchan|texres|bm|type|boost)\s+\S+|mm\s+\S+\s+\S+"
-    r"|[ost](?:\s+-?[\d.eE+-]+){1,3})\s+"
+# The MTL options before the name of a texture.
+_OPTIONS = re.compile(
+    r"^\s*(?:-(?:(?:blendu|blendv|cc|clamp|imfchan|texres|bm|type|boost)\s+\S+|mm\s+\S+\s+\S+"
+    r"|[ost](?:\s+-?[\d.eE+-]+){1,3})\s+){1,12}"
 )
 _TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
 
@@ -40,7 +41,7 @@ class Part:
 
     vertices: NDArray[np.float64]
     triangles: NDArray[np.int64]
-    uv: NDArray[np.float64] | None
+    uv: NDArray[np.float32] | None
     name: str
     look: dict[str, Any]
     image: Any = None
@@ -115,7 +116,7 @@ class Sources:
         """Called by trimesh: a texture, or all material files concatenated for `materials`. Raises OSError."""
         if name == "materials":
             return self._materials()
-        path = self.locate(_without_options(name), "texture")
+        path = self.locate(_OPTIONS.sub("", name).strip(), "texture")
         if path is None:
             raise FileNotFoundError(name)
         data = self.read(path)
@@ -140,16 +141,6 @@ class Sources:
         if not texts:
             raise FileNotFoundError("materials")
         return "\n".join(texts).encode()
-
-
-def _without_options(name: str) -> str:
-    """A texture's file name without the MTL options before it."""
-    for _ in range(12):
-        shorter = _OPTION.sub("", name)
-        if shorter == name:
-            break
-        name = shorter
-    return name.strip()
 
 
 def decode_text(data: bytes, sources: Sources, name: str) -> str:
@@ -179,16 +170,17 @@ def part_of(vertices: Any, faces: Any, visual: Any) -> Part:
         fans = [corners[:, [0, k, k + 1]] for k in range(1, corners.shape[1] - 1)]
         corners = np.stack(fans, axis=1).reshape(-1, 3) if fans else np.zeros((0, 3), dtype=np.int64)
     uv = getattr(visual, "uv", None)
-    flat = None if uv is None else np.asarray(uv, dtype=np.float64)[:, :2]
-    if flat is not None and (len(flat) != len(vertices) or not np.isfinite(flat).all()):
-        flat = None
+    if uv is not None:
+        # Texture coordinates of an .obj file have one to three numbers.
+        uv = np.pad(np.asarray(uv, dtype=np.float32)[:, :2], ((0, 0), (0, max(2 - np.shape(uv)[1], 0))))
+        uv = uv if len(uv) == len(vertices) and np.isfinite(uv).all() else None
     material = getattr(visual, "material", None)
     look, image = _look(material)
     name = str(getattr(material, "name", "") or "")
     points = np.asarray(vertices, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] < 3:
         raise ValueError("its vertices have fewer than three coordinates")
-    return Part(points, corners, flat, name, look, image)
+    return Part(points, corners, uv, name, look, image)
 
 
 def _look(material: Any) -> tuple[dict[str, Any], Any]:

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 # Messages of Cycles and OpenImageDenoise about failures that raise no exception.
 _FAILURE = re.compile(
@@ -18,11 +17,6 @@ _FAILURE = re.compile(
 )
 # Names a file for the output of the current render, which outlives a crash of the process.
 KEPT_IN = "DIORAMA_RENDER_LOG"
-
-
-def _file() -> IO[bytes]:
-    kept = os.environ.get(KEPT_IN)
-    return Path(kept).open("w+b") if kept else tempfile.TemporaryFile()
 
 
 class Captured:
@@ -42,16 +36,16 @@ def captured() -> Iterator[Captured]:
     result = Captured()
     sys.stdout.flush()
     sys.stderr.flush()
-    saved = os.dup(1), os.dup(2)
-    with _file() as file:
+    saved = {descriptor: os.dup(descriptor) for descriptor in (1, 2)}
+    kept = os.environ.get(KEPT_IN)
+    with Path(kept).open("w+b") if kept else tempfile.TemporaryFile() as file:
         try:
-            os.dup2(file.fileno(), 1)
-            os.dup2(file.fileno(), 2)
+            for descriptor in saved:
+                os.dup2(file.fileno(), descriptor)
             yield result
         finally:
-            os.dup2(saved[0], 1)
-            os.dup2(saved[1], 2)
-            os.close(saved[0])
-            os.close(saved[1])
+            for descriptor, copy in saved.items():
+                os.dup2(copy, descriptor)
+                os.close(copy)
             file.seek(0)
             result.text = file.read().decode("utf-8", "replace")

@@ -41,13 +41,7 @@ from scene_specs.language.stage import load_stage
 
 # Parameters are numbers, so a run may use any number of materials.
 _KEPT_MATERIALS = 128
-
-
-def scratch_folder() -> Path:
-    """A new private folder for passes, on a RAM disk if one exists."""
-    shared = Path("/dev/shm")
-    root = shared if shared.is_dir() and os.access(shared, os.W_OK) else None
-    return Path(tempfile.mkdtemp(prefix="diorama-", dir=root))
+_SHARED = "/dev/shm"
 
 
 class _Blender:
@@ -88,8 +82,8 @@ class CyclesRenderer:
         self._wanted = device
         self._device = self._take_over()
         self._threads = threads
-        self._folder = scratch_folder()
-        self.last_text = ""
+        # On a RAM disk if one exists.
+        self._folder = Path(tempfile.mkdtemp(prefix="diorama-", dir=_SHARED if os.access(_SHARED, os.W_OK) else None))
 
     def _take_over(self) -> devices.Device:
         self._blender.owner = self
@@ -176,7 +170,6 @@ class CyclesRenderer:
         self._scene.render.filepath = str(path)
         with captured() as output:
             bpy.ops.render.render(write_still=True)
-        self.last_text = output.text
         if output.failures or not path.is_file():
             raise RenderError(
                 f"episode {scene.id}: frame {frame.image_name(view)}: Cycles failed: "

@@ -53,12 +53,8 @@ class Exr:
         color = display(self.stack("Combined", "RGB"))
         if background is None:
             return color
-        return on_background(color, self.stack("Noisy Image" if self._denoised else "Combined", "RGB"), background)
-
-    @property
-    def _denoised(self) -> bool:
-        """Whether the EXR also has the image before denoising."""
-        return "Noisy Image.R" in self.channels
+        sampled = "Noisy Image" if "Noisy Image.R" in self.channels else "Combined"
+        return on_background(color, self.stack(sampled, "RGB"), background)
 
     def ids(self) -> NDArray[np.uint16]:
         """(H, W) uint16 instance ids."""

@@ -38,12 +38,14 @@ class Tree:
             if key in node.bl_rna.properties:
                 setattr(node, key, value)
                 continue
-            socket = node.inputs[key.replace("_", " ")]
-            if isinstance(value, bpy.types.NodeSocket):
-                self.link(value, socket)
-            else:
-                socket.default_value = value
+            self._set(node.inputs[key.replace("_", " ")], value)
         return node
+
+    def _set(self, socket: Any, value: Any) -> None:
+        if isinstance(value, bpy.types.NodeSocket):
+            self.link(value, socket)
+        else:
+            socket.default_value = value
 
     def link(self, source: Any, target: Any) -> None:
         """Connect an output to an input."""
@@ -52,12 +54,8 @@ class Tree:
     def mix(self, factor: Any, first: Any, second: Any) -> Any:
         """Output of a mix of two shaders. factor: share of `second`, a number or an output."""
         node = self.nodes.new("ShaderNodeMixShader")
-        if isinstance(factor, bpy.types.NodeSocket):
-            self.link(factor, node.inputs[0])
-        else:
-            node.inputs[0].default_value = factor
-        self.link(first, node.inputs[1])
-        self.link(second, node.inputs[2])
+        for socket, value in zip(node.inputs, (factor, first, second), strict=True):
+            self._set(socket, value)
         return node.outputs[0]
 
     def finish(self, surface: Any) -> Any:

@@ -10,6 +10,7 @@ from mathutils import Matrix, Vector
 
 from render.geometry.camera import Camera, Vec
 from render.renderers.cycles.blender_meshes import mesh_data
+from render.renderers.cycles.node_tree import Tree
 from scene_specs.language.scene import SceneLight, SceneView, Settings
 from scene_specs.language.stage import Stage
 from scene_specs.language.vocabulary import linear_of_srgb
@@ -55,11 +56,10 @@ def apply_lights(scene: Any, lights: tuple[SceneLight, ...]) -> list[Any]:
             data.shape, data.size = "SQUARE", light.size
         else:
             data.angle = light.size
+        rotation = _euler_rotation(light.rotation_rad or (0.0, 0.0, 0.0))
         if light.look_at is not None:
             direction = Vector(light.look_at) - Vector(light.location)
             rotation = direction.to_track_quat("-Z", "Y").to_matrix().to_4x4()
-        else:
-            rotation = _euler_rotation(light.rotation_rad or (0.0, 0.0, 0.0))
         target.matrix_world = Matrix.Translation(light.location) @ rotation
         objects.append(target)
     return objects
@@ -73,18 +73,11 @@ def ground_object(stage: Stage) -> Any | None:
     existing = bpy.data.objects.get(name)
     if existing is not None:
         return existing
-    material = bpy.data.materials.new(name)
-    material.use_nodes = True
-    nodes = material.node_tree.nodes
-    nodes.clear()
-    diffuse = nodes.new("ShaderNodeBsdfDiffuse")
-    gray = stage.ground.albedo
-    diffuse.inputs["Color"].default_value = (gray, gray, gray, 1.0)
-    output = nodes.new("ShaderNodeOutputMaterial")
-    material.node_tree.links.new(diffuse.outputs[0], output.inputs["Surface"])
+    tree, gray = Tree(name), stage.ground.albedo
     ground = bpy.data.objects.new(name, mesh_data(stage.ground.mesh))
     ground.material_slots[0].link = "OBJECT"
-    ground.material_slots[0].material = material
+    diffuse = tree.add("BsdfDiffuse", Color=(gray, gray, gray, 1.0))
+    ground.material_slots[0].material = tree.finish(diffuse.outputs[0])
     ground.pass_index = 0
     return ground
 

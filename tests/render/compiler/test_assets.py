@@ -74,7 +74,8 @@ def test_what_is_no_blend_file_is_refused(roots: tuple[Path, Path], name: str) -
 
 
 def test_a_changed_file_has_another_hash(roots: tuple[Path, Path]) -> None:
-    first = blend_digest("deep/wood.blend", [roots[0]])
+    wood = resolve_blend("deep/wood.blend", [roots[0]])
+    first = blend_digest(wood)
     (roots[0] / "deep/wood.blend").write_bytes(b"something longer than before")
-    assert blend_digest("deep/wood.blend", [roots[0]]) != first
-    assert blend_digest("deep/wood.blend", [roots[0]]) == sha(roots[0] / "deep/wood.blend")
+    assert blend_digest(wood) != first
+    assert blend_digest(wood) == sha(roots[0] / "deep/wood.blend")

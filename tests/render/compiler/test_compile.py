@@ -170,7 +170,7 @@ def test_what_cannot_be_seen_is_named() -> None:
 
 def test_the_report_tells_restarts_and_refusals() -> None:
     _, reports = compile_with_report(episode({"random_objects": {"count": 10}}, {"objects": []}), STANDARD)
-    assert [report.frame for report in reports] == ["frame-0", "frame-1"]
+    assert len(reports) == 2
     assert (reports[1].restarts, reports[1].refused) == (0, {})
     assert bool(reports[0].refused) == (reports[0].restarts > 0)
 

@@ -15,8 +15,7 @@ Floats = NDArray[np.float64]
 
 def mesh_of(vertices: Floats, triangles: NDArray[np.int32]) -> Mesh:
     """A mesh for a test."""
-    low, high = vertices.min(axis=0).tolist(), vertices.max(axis=0).tolist()
-    return Mesh("test", vertices, np.zeros_like(vertices), triangles, tuple(low), tuple(high), "")
+    return Mesh("test", vertices, np.zeros_like(vertices), triangles, "")
 
 
 def cast(mesh: Mesh, pose: Pose, camera: Camera, slack: float) -> Floats:

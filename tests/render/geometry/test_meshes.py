@@ -12,8 +12,8 @@ from render.model.errors import AssetError
 @pytest.mark.parametrize("shape", ["cube", "sphere", "cylinder"])
 def test_shapes_fill_a_box_of_two_units(shape: str) -> None:
     mesh = load_mesh(shape)
-    assert np.allclose(mesh.lower, -1, atol=0.002)
-    assert np.allclose(mesh.upper, 1, atol=0.002)
+    assert np.allclose(mesh.vertices.min(axis=0), -1, atol=0.002)
+    assert np.allclose(mesh.vertices.max(axis=0), 1, atol=0.002)
     assert np.allclose(np.linalg.norm(mesh.normals, axis=1), 1, atol=1e-4)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from render.annotations import annotate, decode_extra, encode_extra
 from render.compiler import compile_episode
-from render.compiler.plugins import pass_plugins
+from render.compiler.plugins import plugin_assets
 from render.gallery.overlay import decode_mask
 from render.geometry.camera import Camera
 from render.model.errors import RenderError
@@ -196,5 +196,5 @@ def test_one_more_pass_is_one_file(renderer: Renderer, mist: None) -> None:
     stored = decode_extra(encode_extra(one(renderer, scene), scene.frames[0].passes) or b"")
     assert [*stored] == ["depth", "mist"] and stored["mist"].dtype == np.float16
     # Another version of the package may give another array: its episodes are other episodes.
-    assert pass_plugins(["depth"]) == {}
-    assert pass_plugins(["mist", "depth"])["plugin:pass:mist"].startswith("acme 1.0 ")
+    assert plugin_assets([], [], "fake", ["depth"]) == {}
+    assert plugin_assets([], [], "fake", ["mist", "depth"])["plugin:pass:mist"].startswith("acme 1.0 ")

@@ -276,3 +276,37 @@ def test_the_roots_of_a_function_end_with_it(root: Path) -> None:
         find("mugs/red.obj")
     with searching([root]):
         assert find("mugs/red.obj").is_file()
+
+
+@pytest.mark.parametrize("mtl", ["newmtl other\nKd 1 0 0\n", "newmtl red\nKd 0.8 x\n", "newmtl red\nKd\n"])
+def test_texture_coordinates_without_a_usable_material_are_gray(root: Path, mtl: str) -> None:
+    text, _ = textured("gone.png")
+    model = written(root, text, mtl)
+    assert {(material.color, material.texture) for material in model.materials} == {((0.5, 0.5, 0.5), None)}
+
+
+@pytest.mark.parametrize("numbers", ["0.25", "0.25 0", "0.25 0 1"])
+def test_texture_coordinates_have_two_numbers_and_one_missing_is_0(root: Path, numbers: str) -> None:
+    head = "mtllib model_normalized.mtl\n" + lines_of(RED) + lines_of(BLUE) + f"vt {numbers}\n" * 4
+    text = f"{head}usemtl red\n{faces_of(0, form='{0}/1')}usemtl blue\n{faces_of(8)}"
+    uv = written(root, text).uv
+    assert set(map(tuple, uv.reshape(-1, 2).tolist())) == {(0.25, 0.0), (0.0, 0.0)}
+
+
+NUMBERS = ["nan", "inf", "1e60", "1e160", "1e307", "-1.7e308", "1e400"]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_huge_numbers_are_left_out_without_a_warning(root: Path, number: str) -> None:
+    corners = "vt 1e300 0\n" + lines_of(RED) + lines_of(BLUE) + f"v {number} {number} 0\n"
+    model = written(
+        root, corners + faces_of(0, form="{0}/1") + faces_of(8) + "f 1 2 17\n", "newmtl red\nKd 1e300 0 0\n"
+    )
+    assert any("no numbers or too large" in note for note in model.notes)
+    assert volume(model) == pytest.approx(VOLUME, rel=1e-4)
+
+
+@pytest.mark.parametrize("number", [1e-300, 1e51, 1e160, 1e307])
+def test_a_model_of_huge_or_tiny_size_is_refused_without_a_warning(root: Path, number: float) -> None:
+    with pytest.raises(AssetError, match="none of its faces has"):
+        written(root, lines_of(RED, number) + faces_of(0))

@@ -12,7 +12,7 @@ from render.compiler import compile_episode
 from render.model.errors import AssetError, DeviceError
 from render.model.passes import Passes
 from render.model.profiles import settings_for
-from render.renderers.cycles.capture import captured
+from render.renderers.cycles.capture import KEPT_IN, captured
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.renderers.fake import FakeRenderer
 from scene_specs.language.scene import Scene
@@ -168,11 +168,14 @@ def test_a_device_that_is_not_there_is_an_error() -> None:
         CyclesRenderer("optix")
 
 
-def test_cycles_text_stays_out_of_the_terminal(renderer: CyclesRenderer, capfd: pytest.CaptureFixture[str]) -> None:
+def test_cycles_text_stays_out_of_the_terminal(
+    renderer: CyclesRenderer, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(KEPT_IN, str(tmp_path / "log"))
     one(renderer, scene_of(TRIO))
-    out, err = capfd.readouterr()
-    assert out == "" and err == ""
-    assert "Fra:1 " in renderer.last_text and "Saved: " in renderer.last_text
+    assert capfd.readouterr() == ("", "")
+    text = (tmp_path / "log").read_text()
+    assert "Fra:1 " in text and "Saved: " in text
 
 
 def test_captured_keeps_text_and_finds_failures(capfd: pytest.CaptureFixture[str]) -> None:
