@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import sys
 from importlib import util
-from inspect import cleandoc
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
@@ -14,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from render.cli import options as opt
+from render.cli.command import DioramaCommand, DioramaGroup
 from render.cli.output import json_text, progress, write_specs, write_text
 from render.cli.verification import StoreEpisodes, read_benchmark
 from render.model.errors import SpecError, UsageError
@@ -97,7 +97,7 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
 
     @click.pass_context
     def generate(ctx: click.Context, /, **values: Any) -> None:
-        given = [one.opts[0] for one in own.params if _is_given(ctx, one.name)]
+        given = [one.opts[0] for one in own.params if one.expose_value and _is_given(ctx, one.name)]
         if below := ctx.invoked_subcommand:
             if given:
                 hint = f"write options of `{below}` after its name"
@@ -110,23 +110,37 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
         own.callback(**values)
 
     commands = {below: _command(below, benchmark, model) for below, model in benchmark.commands.items()}
-    return click.Group(name, commands, invoke_without_command=True, callback=generate, params=own.params, help=own.help)
+    return DioramaGroup(
+        name,
+        commands,
+        invoke_without_command=True,
+        callback=generate,
+        params=own.params,
+        help=benchmark.options.__doc__,
+    )
 
 
 def _command(name: str, benchmark: Benchmark, model: type[Command]) -> click.Command:
-    from scene_specs.language.benchmark import SpecsCommand
+    from scene_specs.language.benchmark import SpecsCommand, StoreCommand
 
     @click.pass_context
     def callback(ctx: click.Context, /, **values: Any) -> None:
         added = {key: values.pop(key, None) for key in ("as_json", "out") if key not in model.model_fields}
-        options = _options(model, {key: value for key, value in values.items() if _is_given(ctx, key)})
+        given = {key: value for key, value in values.items() if _is_given(ctx, key)}
+        if issubclass(model, StoreCommand):
+            given.setdefault("store", opt.default_store())
+        options = _options(model, given)
         run(benchmark, options, added.get("out"), bool(added.get("as_json")))
 
     for key in reversed(model.writes):
         callback = _ADDED[key](callback)
-    params = [_parameter(key, field) for key, field in model.model_fields.items()]
+    params: list[Any] = []
+    for key, field in model.model_fields.items():
+        params.append(_parameter(key, field))
+        if isinstance(field.json_schema_extra, dict) and "group" in field.json_schema_extra:
+            params[-1].group = field.json_schema_extra["group"]
     epilog = opt.FILES_HELP if issubclass(model, SpecsCommand) else None
-    return click.command(name, params=params, help=cleandoc(model.__doc__ or ""), epilog=epilog)(callback)
+    return click.command(name, DioramaCommand, params=params, help=model.__doc__, epilog=epilog)(callback)
 
 
 def _is_given(ctx: click.Context, name: str | None) -> bool:

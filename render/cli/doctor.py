@@ -20,6 +20,10 @@ def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
     Checks Python, libraries, assets, disk, Blender, devices, Ray and the store, and prints one line for each.
 
     Exit codes: 0 all checks pass; 1 a check fails, and its line says what to do.
+
+    Examples:
+      render-doctor
+      render-doctor --device optix --store scenes.lance --json
     """
     from render.run.doctor import Check, examine, warm
 

@@ -14,7 +14,7 @@ from scene_specs.language.tables import counted
 
 @click.command(cls=DioramaCommand)
 @click.argument("source", required=False, metavar="[STORE]")
-@click.option("--format", "name", default="folder", metavar="NAME", help="Format, one of --list-formats.")
+@click.option("--format", "name", default="folder", metavar="NAME", help="One of --list-formats.")
 @click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Output folder; required.")
 @click.option("--overwrite", is_flag=True, help="Replace exported episodes that differ from the stored ones.")
 @opt.limit("episodes")
@@ -43,6 +43,10 @@ def main(
 
     Exit codes: 0 all exported; 2 wrong options, or exported episodes that differ from the stored ones; 4 the store
     can't be read, or episodes in it are damaged (listed at the end; the others are exported).
+
+    Examples:
+      render-export scenes.lance --out data
+      render-export scenes.lance --format webdataset --out shards --split train
     """
     from render.export import reads_files
 

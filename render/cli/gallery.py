@@ -49,6 +49,10 @@ def main(
 
     Exit codes: 0 done; 2 wrong options, or DIR is something else; 4 the store can't be read, DIR can't be written, or
     episodes in the store are damaged (listed at the end and in the gallery).
+
+    Examples:
+      render-gallery scenes.lance --out gallery
+      render-gallery scenes.lance --out gallery --limit 1000 --serve
     """
     if port and not serve:
         raise click.UsageError("--port is for --serve")

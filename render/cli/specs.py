@@ -44,6 +44,10 @@ def main() -> None:
 
     Exit codes: 0 done; 1 some episodes have no layout (resolve), or a player failed (icca play); 2 wrong specs or
     options.
+
+    Examples:
+      render-specs mewl --task shape --count 100 --out specs.jsonl
+      render-specs check --prove specs.jsonl
     """
 
 
@@ -56,6 +60,10 @@ def report(name: str, files: tuple[str, ...], as_json: bool, out: Path | None) -
     """Write the report of a benchmark on its episodes.
 
     NAME is a benchmark. `render-specs NAME --help` lists its other commands.
+
+    Examples:
+      render-specs report mewl specs.jsonl
+      render-specs report malevic specs.jsonl --json --out report.json
     """
     benchmark, options = benchmarks.report_of(name)
     benchmarks.run(benchmark, options(files=files), out, as_json)
@@ -64,7 +72,12 @@ def report(name: str, files: tuple[str, ...], as_json: bool, out: Path | None) -
 @main.command()
 @opt.out
 def schema(out: Path | None) -> None:
-    """Print the JSON Schema of spec files."""
+    """Print the JSON Schema of spec files.
+
+    Examples:
+      render-specs schema
+      render-specs schema --out spec.schema.json
+    """
     from scene_specs.language.schema import schema_text
 
     write_text(out, schema_text())
@@ -84,6 +97,10 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
 
     --prove verifies the episodes of each benchmark by its rules, such as that exactly one answer is right. It counts
     episodes without a benchmark as unverified. Exit code 2: there are errors.
+
+    Examples:
+      render-specs check specs.jsonl
+      render-specs check --prove --store scenes.lance
     """
     from scene_specs.reading.source import SpecSource
 
@@ -129,6 +146,10 @@ def resolve(
     """Compile specs and write the resolved scenes.
 
     Writes one Scene per line. Exit code 1: some episodes have no layout; these are reported, the others written.
+
+    Examples:
+      render-specs resolve specs.jsonl --out scenes.jsonl
+      render-specs resolve specs/ --profile draft --size 640x480
     """
     failed = 0
     with verification.open_checked(files) as source, atomic_writer(out) as stream:
@@ -164,6 +185,10 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
 
     Writes one episode per line. CLEVR: CLEVR_<split>_scenes.json, or a single scene. MEWL: folders with info.json
     files below, or a single scene file.
+
+    Examples:
+      render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl
+      render-specs import --from mewl MEWL/val --camera nominal --out specs.jsonl
     """
     from scene_specs.language.benchmark import benchmark
 

@@ -218,7 +218,7 @@ def test_what_can_not_be_imported_is_named(acme: Path) -> None:
     assert run("--help").exit_code == 0
     result = run("acme-broken", "--help")
     assert result.exit_code == 2
-    assert "benchmarks 'acme-broken' of acme: acme_broken can't be imported: RuntimeError: not today" in result.stderr
+    assert "benchmark 'acme-broken' of acme: can't import acme_broken: RuntimeError: not today" in result.stderr
 
 
 @pytest.mark.parametrize(("name", "problem"), [("clevr", "has no report"), ("melw", "did you mean 'mewl'")])
