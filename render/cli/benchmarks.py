@@ -135,10 +135,11 @@ def _command(name: str, benchmark: Benchmark, model: type[Command]) -> click.Com
     for key in reversed(model.writes):
         callback = _ADDED[key](callback)
     params: list[Any] = []
+    title = "Options"
     for key, field in model.model_fields.items():
+        title = _extra(field).get("group", title)
         params.append(_parameter(key, field))
-        if isinstance(field.json_schema_extra, dict) and "group" in field.json_schema_extra:
-            params[-1].group = field.json_schema_extra["group"]
+        params[-1].group = title
     epilog = opt.FILES_HELP if issubclass(model, SpecsCommand) else None
     return click.command(name, DioramaCommand, params=params, help=model.__doc__, epilog=epilog)(callback)
 
@@ -158,9 +159,13 @@ def _options(model: type[Command], given: dict[str, Any]) -> Command:
         raise click.UsageError("; ".join(map(str, problems))) from error
 
 
+def _extra(field: FieldInfo) -> dict[str, Any]:
+    return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+
+
 def _parameter(name: str, field: FieldInfo) -> click.Parameter:
     """The option or argument of a field."""
-    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    extra = _extra(field)
     kind = _without_none(field.annotation)
     many = get_origin(kind) is dict or get_args(kind)[-1:] == (...,)
     path = str(extra.get("path", ""))

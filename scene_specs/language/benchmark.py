@@ -42,7 +42,8 @@ def option(default: Any, description: str, ge: float | None = None, le: float | 
     """A field of a command, as an option; `...` as its default makes it required. ge, le: bounds of a number.
 
     metavar: placeholder of the value. name: "--set", if it differs from the field. path: "file", "folder" or "any", if
-    the path must exist. environment: variable that the option sets until the command ends. group: title in the help.
+    the path must exist. environment: variable that the option sets until the command ends. group: title of this
+    option, and of those that follow it, in the help.
     """
     return Field(default, description=description, ge=ge, le=le, json_schema_extra={**extra})
 

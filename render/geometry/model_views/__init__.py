@@ -33,36 +33,29 @@ class Options(Command):
     listed: Path | None = option(
         None, "File with more MODELS, one per line.", path="file", name="--list", group="Models"
     )
-    count: int = option(24, "Views per model.", ge=1, le=100, name="--views", group="Cameras")
-    yaw: Literal["even", "random"] = option(
-        "even", "Place cameras around the model in even steps, or at random.", group="Cameras"
-    )
-    start: float = option(0.0, "First yaw in degrees; 0 faces the front.", metavar="DEG", group="Cameras")
-    elevation: tuple[float, float] = option(
-        (20.0, 20.0), "Elevation in degrees.", metavar="DEG|MIN:MAX", group="Cameras"
-    )
-    distance: float | None = option(
-        None, "Camera distance; a model's longest side is 2 [default: --framing].", metavar="LENGTH", group="Cameras"
-    )
-    framing: float | None = option(
-        None, "Share of the image that the model fills [default: the stage's].", metavar="SHARE", group="Cameras"
-    )
-    background: tuple[int, int, int] | None = option(None, "8-bit sRGB [default: the stage's].", group="Images")
-    stage: str = option("studio", "Stage of the scenes.", metavar="NAME", group="Images")
-    color: str | None = option(
-        None, "Color of the palette [default: the model's own colors].", metavar="NAME", group="Images"
-    )
-    material: str | None = option(None, "Material [default: the model's own].", metavar="NAME", group="Images")
-    limit: int | None = option(None, "Maximum number of models [default: all].", ge=0, group="Models")
-    seed: Seed = 0
-    skip_broken: bool = option(False, "Leave out models that can't be read, with a warning for each.", group="Models")
+    limit: int | None = option(None, "Maximum number of models [default: all].", ge=0)
+    skip_broken: bool = option(False, "Leave out models that can't be read, with a warning for each.")
     shapenet: Path | None = option(
         None,
         "Root of ShapeNetCore [default: $DIORAMA_SHAPENET, assets.toml, or the 64 packaged models].",
         path="folder",
         environment="DIORAMA_SHAPENET",
-        group="Models",
     )
+    count: int = option(24, "Views per model.", ge=1, le=100, name="--views", group="Cameras")
+    yaw: Literal["even", "random"] = option("even", "Place cameras around the model in even steps, or at random.")
+    start: float = option(0.0, "First yaw in degrees; 0 faces the front.", metavar="DEG")
+    elevation: tuple[float, float] = option((20.0, 20.0), "Elevation in degrees.", metavar="DEG|MIN:MAX")
+    distance: float | None = option(
+        None, "Camera distance; a model's longest side is 2 [default: --framing].", metavar="LENGTH"
+    )
+    framing: float | None = option(
+        None, "Share of the image that the model fills [default: the stage's].", metavar="SHARE"
+    )
+    background: tuple[int, int, int] | None = option(None, "8-bit sRGB [default: the stage's].", group="Images")
+    stage: str = option("studio", "Stage of the scenes.", metavar="NAME")
+    color: str | None = option(None, "Color of the palette [default: the model's own colors].", metavar="NAME")
+    material: str | None = option(None, "Material [default: the model's own].", metavar="NAME")
+    seed: Seed = 0
 
     @model_validator(mode="after")
     def _check(self) -> Options:

@@ -16,7 +16,7 @@ class Options(Command, run="random_scenes:generate"):
     """
 
     count: int = option(..., "Number of episodes.", ge=0, group="Sampling")
-    objects: tuple[int, int] = option((3, 10), "Objects per image.", group="Contents")
-    split: str = option("train", "Split that the episodes belong to.", metavar="NAME", group="Sampling")
+    split: str = option("train", "Split that the episodes belong to.", metavar="NAME")
     seed: Seed = 0
-    cogent: Literal["A", "B"] | None = option(None, "Condition of CLEVR-CoGenT [default: none].", group="Contents")
+    objects: tuple[int, int] = option((3, 10), "Objects per image.", group="Contents")
+    cogent: Literal["A", "B"] | None = option(None, "Condition of CLEVR-CoGenT [default: none].")

@@ -26,14 +26,14 @@ class Options(Command):
 
     contexts: int = option(..., "Number of contexts; required without a subcommand.", ge=0, group="Sampling")
     first: First = 0
+    seed: Seed = 0
     difficulty: Literal["easy", "medium", "hard"] = option(
         "hard", "How similar the images of a context are.", group="Contents"
     )
-    source: Literal["clevr", "shapenet", "flat", "tangram"] = option("clevr", "Kind of objects.", group="Contents")
+    source: Literal["clevr", "shapenet", "flat", "tangram"] = option("clevr", "Kind of objects.")
     vary: Literal["attributes", "relations", "parts"] | None = option(
-        None, "What images differ in [default: parts for tangram, attributes otherwise].", group="Contents"
+        None, "What images differ in [default: parts for tangram, attributes otherwise]."
     )
-    seed: Seed = 0
 
 
 class Similarity(Report, run="difficulty:summary", text="difficulty:summary_table"):
@@ -59,23 +59,19 @@ class Games(StoreCommand, run="make_games:make_games", writes=()):
     """
 
     count: int | None = option(None, "Number of games [default: one per context].", ge=1, group="Sampling")
-    out: Path = option(..., "Folder for the games.", metavar="DIR", group="Output")
     seed: Seed = 0
+    out: Path = option(..., "Folder for the games.", metavar="DIR", group="Output")
 
 
 class Presented(Command):
     """What players see."""
 
     speaker_variant: str = option("S1", "Instructions of speakers.", metavar="S1-S4", group="Prompts")
-    variant: str = option("L3", "What listeners see.", metavar="L1-L7", group="Prompts")
-    variant_file: Path | None = option(
-        None, "Your own listener variant [default: --variant].", path="file", group="Prompts"
-    )
-    labels: Literal["letters", "positions"] = option("letters", "A to D, or top left, top right, ...", group="Prompts")
-    form: Literal["separate", "collage"] = option("separate", _FORM, group="Prompts")
-    max_images: int | None = option(
-        None, "Maximum number of images in a prompt [default: no limit].", ge=1, group="Prompts"
-    )
+    variant: str = option("L3", "What listeners see.", metavar="L1-L7")
+    variant_file: Path | None = option(None, "Your own listener variant [default: --variant].", path="file")
+    labels: Literal["letters", "positions"] = option("letters", "A to D, or top left, top right, ...")
+    form: Literal["separate", "collage"] = option("separate", _FORM)
+    max_images: int | None = option(None, "Maximum number of images in a prompt [default: no limit].", ge=1)
     seed: Seed = 0
 
     @model_validator(mode="after")
@@ -93,7 +89,7 @@ class Play(Presented, run="play_files:play_games", writes=()):
     An existing file is never overwritten. Exit code 1: a player failed.
 
     Examples:
-      render-specs icca play games --speaker steady --listener oracle --out out.jsonl
+      render-specs icca play games --speaker steady --listener oracle --out o.jsonl
       render-specs icca play games --speaker scripted --listener random --prompts
     """
 
@@ -101,13 +97,11 @@ class Play(Presented, run="play_files:play_games", writes=()):
     speaker: str = option(
         ..., "scripted, steady, restless, recorded, replay:FILE, or a plugin.", metavar="NAME", group="Players"
     )
-    listener: str = option(
-        ..., "oracle, random, literal, learner, replay:FILE, or a plugin.", metavar="NAME", group="Players"
-    )
+    listener: str = option(..., "oracle, random, literal, learner, replay:FILE, or a plugin.", metavar="NAME")
     prompts: bool = option(False, "Include both prompts of each trial in the transcript.", group="Output")
-    folders: Path | None = option(None, "Also write each played game to a folder here.", metavar="DIR", group="Output")
-    resume: bool = option(False, "Play only the games that --out does not have yet.", group="Output")
-    out: Path | None = option(None, "Output file [default: stdout].", metavar="FILE", group="Output")
+    folders: Path | None = option(None, "Also write each played game to a folder here.", metavar="DIR")
+    resume: bool = option(False, "Play only the games that --out does not have yet.")
+    out: Path | None = option(None, "Output file [default: stdout].", metavar="FILE")
 
     @model_validator(mode="after")
     def _check_resume(self) -> Play:
@@ -128,9 +122,9 @@ class Prompt(Presented, run="play_files:show_prompt", writes=("json",)):
 
     game: Path = argument()
     trial: int = option(0, "Number of the trial, from 0 to 23.", ge=0, le=23, group="Players")
-    role: Literal["speaker", "listener"] = option("listener", "Player to prompt.", group="Players")
-    speaker: str = option("scripted", "Speaker of the trials before.", metavar="NAME", group="Players")
-    listener: str = option("oracle", "Listener of the trials before.", metavar="NAME", group="Players")
+    role: Literal["speaker", "listener"] = option("listener", "Player to prompt.")
+    speaker: str = option("scripted", "Speaker of the trials before.", metavar="NAME")
+    listener: str = option("oracle", "Listener of the trials before.", metavar="NAME")
     images: Path | None = option(None, "Write the prompt's images here, numbered.", metavar="DIR", group="Output")
 
 
@@ -162,9 +156,9 @@ class Score(Command, run="play_files:score_played", writes=("json", "out")):
     computation: Literal["definition", "published"] = option(
         "definition", "WND and WNR as defined, or as the published code does.", group="Measures"
     )
-    words: Literal["content", "all"] = option("content", "Words that WND and WNR count.", group="Measures")
-    plot: Path | None = option(None, "Also draw the scores as SVG.", metavar="FILE", group="Output")
+    words: Literal["content", "all"] = option("content", "Words that WND and WNR count.")
     seed: Seed = 0
+    plot: Path | None = option(None, "Also draw the scores as SVG.", metavar="FILE", group="Output")
 
 
 COMMANDS = (Similarity, Games, Play, Prompt, Variants, Score)

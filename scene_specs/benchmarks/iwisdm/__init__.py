@@ -30,45 +30,38 @@ class Options(Command):
 
     benchmark: Literal["low", "medium", "high", "single-frame"] | None = option(None, "Published level.", group="Tasks")
     properties: Literal["all", "category", "location", "identity"] = option(
-        "all", "Properties that a --benchmark asks about.", group="Tasks"
+        "all", "Properties that a --benchmark asks about."
     )
     # fmt: off
     task: Literal[
         "dms", "dnms", "dmc", "dnmc", "odr", "abba", "n-back", "dual-n-back", "go-no-go", "contextual-decision",
         "ax-cpt", "12-ax", "task-switching", "memory-scanning", "visual-search", "search-and-report",
-    ] | None = option(None, _TASK_HELP, metavar="NAME", group="Tasks")
+    ] | None = option(None, _TASK_HELP, metavar="NAME")
     # fmt: on
-    settings: dict[str, str] = option({}, "Setting of a --task; repeatable.", name="--set", group="Tasks")
-    config: Path | None = option(None, "Your own AutoTask configuration instead, as JSON.", path="file", group="Tasks")
+    settings: dict[str, str] = option({}, "Setting of a --task; repeatable.", name="--set")
+    config: Path | None = option(None, "Your own AutoTask configuration instead, as JSON.", path="file")
     count: int = option(..., "Number of trials; required without a subcommand.", ge=0, group="Sampling")
     first: First = 0
-    trials_per_task: int = option(1, "Trials per task.", ge=1, group="Sampling")
+    trials_per_task: int = option(1, "Trials per task.", ge=1)
     unique: Literal["structure", "frames", "none"] = option(
-        "frames", "Tasks differ in operators; or also frames; or may repeat.", group="Sampling"
+        "frames", "Tasks differ in operators; or also frames; or may repeat."
     )
-    balanced: bool = option(False, "Make all answers equally frequent, counted from trial 0.", group="Sampling")
+    balanced: bool = option(False, "Make all answers equally frequent, counted from trial 0.")
+    split: Literal["train", "val", "test"] = option("train", "Split; each has its own views of the models.")
+    seed: Seed = 0
     condition_matters: bool = option(False, "Give both branches of a Switch different answers.", group="Contents")
-    foils: float | None = option(None, _FOILS_HELP, ge=0, le=1, metavar="SHARE", group="Contents")
-    longest_delay: int | None = option(
-        None, "Maximum number of empty frames in a row [default: 1].", ge=1, group="Contents"
-    )
-    chain: int = option(1, "Number of tasks merged into one.", ge=1, le=10, group="Contents")
-    distractor_frames: int = option(0, "Maximum empty frames with an object to ignore.", ge=0, group="Contents")
-    distractors: int = option(0, "Maximum frames with a second object to ignore.", ge=0, group="Contents")
+    foils: float | None = option(None, _FOILS_HELP, ge=0, le=1, metavar="SHARE")
+    longest_delay: int | None = option(None, "Maximum number of empty frames in a row [default: 1].", ge=1)
+    chain: int = option(1, "Number of tasks merged into one.", ge=1, le=10)
+    distractor_frames: int = option(0, "Maximum empty frames with an object to ignore.", ge=0)
+    distractors: int = option(0, "Maximum frames with a second object to ignore.", ge=0)
     fixation: Literal["hold", "action", "none"] = option(
         "hold", "Show the cross until the answer is due, only then, or never.", group="Images"
     )
-    background: tuple[int, int, int] | None = option(None, "8-bit sRGB color [default: black].", group="Images")
+    background: tuple[int, int, int] | None = option(None, "8-bit sRGB color [default: black].")
     stimuli: Path | None = option(
-        None,
-        'JSON {"category": ["#1", "model id", ...], ...} [default: eight of each packaged category].',
-        path="file",
-        group="Images",
+        None, 'JSON {"category": ["#1", "model id", ...], ...} [default: eight of each packaged category].', path="file"
     )
-    split: Literal["train", "val", "test"] = option(
-        "train", "Split; each has its own views of the models.", group="Sampling"
-    )
-    seed: Seed = 0
 
     @model_validator(mode="after")
     def _check(self) -> Options:

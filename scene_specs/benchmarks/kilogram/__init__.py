@@ -27,35 +27,27 @@ class Options(Command):
 
     pictures: bool = option(False, "Generate single images, one episode per description, not games.", group="Games")
     condition: Literal["whole+black", "part+black", "whole+color", "part+color", "aug", "four"] = option(
-        "four", "What is described and colored; four: all of these.", group="Games"
+        "four", "What is described and colored; four: all of these."
     )
-    split: Literal["train", "val", "dev", "heldout", "dense", "all"] = option(
-        "dev", "Split to generate.", group="Sampling"
-    )
-    targets: Literal["one", "all"] = option(
-        "one", "Games for one sampled description per tangram, or for all.", group="Games"
-    )
-    contexts: int = option(10, "Games per target.", ge=1, le=1000, group="Games")
+    targets: Literal["one", "all"] = option("one", "Games for one sampled description per tangram, or for all.")
+    contexts: int = option(10, "Games per target.", ge=1, le=1000)
     distinct: Literal["raw", "normalized"] = option(
-        "raw", "Descriptions in a game differ as written, or also when normalized.", group="Games"
+        "raw", "Descriptions in a game differ as written, or also when normalized."
     )
     svg: Path | None = option(
         None, "Drawings <tangram>.svg [default: packaged tangrams].", path="folder", group="Drawings"
     )
-    annotations: tuple[Path, ...] = option((), _ANNOTATIONS, path="file", group="Drawings")
-    splits: Path | None = option(None, _SPLITS, path="file", group="Drawings")
-    strict: bool = option(False, "Treat every problem in these files as an error.", group="Drawings")
+    annotations: tuple[Path, ...] = option((), _ANNOTATIONS, path="file")
+    splits: Path | None = option(None, _SPLITS, path="file")
+    strict: bool = option(False, "Treat every problem in these files as an error.")
     world: Literal["2d", "3d"] = option("2d", "Flat pieces, or wooden pieces on CLEVR's table.", group="Images")
-    size: int = option(
-        224, "Width and height of images in pixels (2d).", ge=16, le=4096, metavar="PIXELS", group="Images"
+    size: int = option(224, "Width and height of images in pixels (2d).", ge=16, le=4096, metavar="PIXELS")
+    border: float = option(1.0, "White line between pieces in pixels (2d).", ge=0, le=50, metavar="PIXELS")
+    margin: float = option(0.0, "White margin of the figure in pixels (2d).", ge=0, le=1000, metavar="PIXELS")
+    sharp: bool = option(False, "Turn antialiasing off: only piece colors and white (2d).")
+    split: Literal["train", "val", "dev", "heldout", "dense", "all"] = option(
+        "dev", "Split to generate.", group="Sampling"
     )
-    border: float = option(
-        1.0, "White line between pieces in pixels (2d).", ge=0, le=50, metavar="PIXELS", group="Images"
-    )
-    margin: float = option(
-        0.0, "White margin of the figure in pixels (2d).", ge=0, le=1000, metavar="PIXELS", group="Images"
-    )
-    sharp: bool = option(False, "Turn antialiasing off: only piece colors and white (2d).", group="Images")
     seed: Seed = 0
 
     @model_validator(mode="after")
@@ -81,14 +73,12 @@ class Tangrams(Command, run="variety:write_tangrams", writes=()):
     """
 
     count: int = option(..., "Number of tangrams.", ge=1, le=100_000, group="Sampling")
+    seed: Seed = 0
     corners: float = option(
         0.1, "Share of pieces that touch others only at a corner.", ge=0, le=1, metavar="SHARE", group="Contents"
     )
-    symmetric: float = option(
-        0.5, "Share of tangrams with symmetric pairs of pieces.", ge=0, le=1, metavar="SHARE", group="Contents"
-    )
-    alike: float = option(0.7, "Maximum overlap of two silhouettes.", ge=0, le=1, metavar="SHARE", group="Contents")
-    seed: Seed = 0
+    symmetric: float = option(0.5, "Share of tangrams with symmetric pairs of pieces.", ge=0, le=1, metavar="SHARE")
+    alike: float = option(0.7, "Maximum overlap of two silhouettes.", ge=0, le=1, metavar="SHARE")
     out: Path = option(..., "Folder for one SVG file per tangram.", metavar="DIR", group="Output")
 
 

@@ -30,23 +30,19 @@ class Options(Command):
         "generalization-F", "generalization-G", "generalization-H", "main", "hard", "generalization", "all",
     ] = option("main", "Data set or group of sets; see above.", name="--set", metavar="NAME", group="Sampling")
     # fmt: on
-    split: Literal["train", "val", "test", "test-seen", "test-unseen", "all"] = option(
-        "all", "Split to generate.", group="Sampling"
-    )
-    count: int | None = option(None, "Items per set and split [default: as published].", ge=0, group="Sampling")
+    split: Literal["train", "val", "test", "test-seen", "test-unseen", "all"] = option("all", "Split to generate.")
+    count: int | None = option(None, "Items per set and split [default: as published].", ge=0)
     first: First = 0
     seed: Seed = 0
     variant: Literal["vague", "static"] = option(
         "vague", "k: sampled per scene, or 0.29 in all scenes.", group="Contents"
     )
     areas: Literal["published", "true"] = option(
-        "published", "Area of circles: 21.5 % below that of their class, or equal to it.", group="Contents"
+        "published", "Area of circles: 21.5 % below that of their class, or equal to it."
     )
-    uniform_count: bool = option(False, "Make all object counts from 5 to 9 equally frequent.", group="Contents")
-    gap: float = option(
-        5.0, "Minimum distance of objects of one color, canvas units; 0 as published.", ge=0, le=50, group="Contents"
-    )
-    world: Literal["flat", "3d"] = option("flat", "Flat shapes, or prisms on a table.", group="Contents")
+    uniform_count: bool = option(False, "Make all object counts from 5 to 9 equally frequent.")
+    gap: float = option(5.0, "Minimum distance of objects of one color, canvas units; 0 as published.", ge=0, le=50)
+    world: Literal["flat", "3d"] = option("flat", "Flat shapes, or prisms on a table.")
 
 
 class Statistics(Report, run="report:statistics", text="report:table"):

@@ -23,8 +23,8 @@ class Options(Command):
     task: Literal[
         "shape", "color", "material", "object", "composite", "relation", "bootstrap", "number", "pragmatic", "all"
     ] = option("all", "Task to generate; see above.", metavar="NAME", group="Sampling")
-    split: Literal["train", "val", "test", "all"] = option("all", "Split to generate.", group="Sampling")
-    count: int | None = option(None, "Episodes per task and split [default: 3000, 600, 600].", ge=0, group="Sampling")
+    split: Literal["train", "val", "test", "all"] = option("all", "Split to generate.")
+    count: int | None = option(None, "Episodes per task and split [default: 3000, 600, 600].", ge=0)
     first: First = 0
     seed: Seed = 0
     balanced_options: bool = option(False, "Omit options that can be ruled out without the images.", group="Contents")

@@ -113,11 +113,11 @@ def test_two_examples_have_options_and_arguments_of_the_command(name: str, comma
     assert len(examples) == 2
     for example in examples:
         program, *words = shlex.split(example)
-        called, context = getattr(importlib.import_module("diorama"), program.replace("-", "_")), None
+        called, parent = getattr(importlib.import_module("diorama"), program.replace("-", "_")), None
         while isinstance(called, click.Group) and words and words[0] in subcommands(called):
-            called, context = subcommands(called)[words.pop(0)], click.Context(called, context)
+            called, parent = subcommands(called)[words.pop(0)], click.Context(called)
         assert isinstance(called, click.Command)
-        parsed, rest, _ = called.make_parser(click.Context(called, context)).parse_args(words)
+        parsed, rest, _ = called.make_parser(click.Context(called, parent)).parse_args(words)
         assert not rest, example
         for option in called.params:
             value = parsed.get(option.name or "")
