@@ -163,7 +163,8 @@ def main(
     else:
         if dry_run:
             click.echo(f"dry run: would render {counted(summary.todo, 'episode')} into {summary.store}")
-            click.echo(_prediction_text(summary.estimate))
+            if summary.todo:
+                click.echo(_prediction_text(summary.estimate))
         click.echo("\n".join(summary.lines()[dry_run:]))
         if not dry_run:
             click.echo(f"store: {summary.store}")

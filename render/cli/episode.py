@@ -68,8 +68,8 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
     options, spec or id; 3 the requested device is not available; 4 the store can't be read.
 
     Examples:
-      render-episode scenes.lance clevr/train/seed0/0 --sheet sheet.png
-      render-episode clevr/train/seed0/0 --set frames[0].objects[0].color=red
+      render-episode scenes.lance clevr/train/000000 --sheet sheet.png
+      render-episode clevr/train/000000 --set frames[0].objects[0].color=red
     """
     from render.episode.rerender import EpisodeRequest, render_again
 

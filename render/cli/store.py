@@ -122,7 +122,7 @@ def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
 
     Examples:
       render-store show scenes.lance
-      render-store show scenes.lance clevr/train/seed0/0 --json
+      render-store show scenes.lance clevr/train/000000 --json
     """
     store = opt.open_reader(url, at)
     record = None if episode is None else store.get(episode)
@@ -201,8 +201,8 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
     """Write EPISODES as folders of PNG and JSON.
 
     Examples:
-      render-store get scenes.lance clevr/train/seed0/0 --out images
-      render-store get scenes.lance clevr/train/seed0/0 --at 3 --out earlier
+      render-store get scenes.lance clevr/train/000000 --out images
+      render-store get scenes.lance clevr/train/000000 --at 3 --out earlier
     """
     from render.export.formats.folder import export
     from render.export.protocol import ExportOptions

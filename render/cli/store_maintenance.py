@@ -89,7 +89,7 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
 
     Examples:
       render-store history scenes.lance
-      render-store history scenes.lance clevr/train/seed0/0 --json
+      render-store history scenes.lance clevr/train/000000 --json
     """
     store = opt.open_reader(url)
     found: list[Any] = store.versions() if episode is None else store.history(episode)
@@ -152,8 +152,8 @@ def delete(url: str, episodes: tuple[str, ...]) -> None:
     EPISODES stay in older versions until `compact` deletes those. If one of them is not stored, nothing is deleted.
 
     Examples:
-      render-store delete scenes.lance clevr/train/seed0/0
-      render-store delete scenes.lance mewl/shape/val/0 mewl/shape/val/1
+      render-store delete scenes.lance clevr/train/000000
+      render-store delete scenes.lance clevr/val/000000 clevr/val/000001
     """
     from render.store import open_store
     from render.store.episode_store import unknown_id

@@ -146,7 +146,8 @@ def caption(truth: FrameAnnotation) -> str:
     if hidden:
         parts.append(f"{hidden} object{'s' if hidden > 1 else ''} out of sight")
     if pointer is not None:
-        kinds = [item.shape.replace("_", " ") for item in truth.objects if item.name == pointer.name]
+        # The shape hand_left is a left hand.
+        kinds = [" ".join(item.shape.split("_")[::-1]) for item in truth.objects if item.name == pointer.name]
         targets = [description(item) for item in items if item.name == pointer.target]
         kind, target = (kinds or ["pointer"])[0], (targets or [pointer.target])[0]
         parts.append(f"{_article(kind)} points at the {target}")
