@@ -61,57 +61,48 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 
 @click.command(cls=DioramaCommand)
 @click.argument("specs", nargs=-1, required=True, metavar="SPECS...")
-@opt.group("Output",
-    click.option("--out", "store", metavar="STORE", help="Dataset store [default: $DIORAMA_STORE or ./diorama.lance]."),
-    click.option("--dry-run", is_flag=True, help="Check, compile, compare with the store; render and write nothing."),
-    click.option("--json-log", type=opt.NEW_FILE, metavar="FILE", help="Append one JSON line per event to this file."),
-    click.option(
-        "--status", metavar="STORE", is_eager=True, expose_value=False, callback=_print_status,
-        help="Show the progress of a run and exit.",
-    ),
-    opt.as_json,
+@click.option("--out", "store", metavar="STORE", help="Dataset store [default: $DIORAMA_STORE or ./diorama.lance].")
+@click.option(
+    "--status", metavar="STORE", is_eager=True, expose_value=False, callback=_print_status,
+    help="Show the progress of a run and exit.",
 )  # fmt: skip
-@opt.group("Episodes",
-    opt.limit("episodes", _MAX_EPISODES),
-    click.option("--replace", is_flag=True, help="Render stored ids again if their inputs changed."),
-    click.option("--keep", is_flag=True, help="Keep stored ids even if their inputs changed."),
-)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Check, compile, compare with the store; render and write nothing.")
+@opt.limit("episodes", _MAX_EPISODES)
+@click.option("--replace", is_flag=True, help="Render stored ids again if their inputs changed.")
+@click.option("--keep", is_flag=True, help="Keep stored ids even if their inputs changed.")
 @opt.profile
 @opt.size
 @opt.renderer
 @opt.device
-@opt.group("Assets",
-    opt.asset_root,
-    opt.shapenet,
-    click.option("--skip-broken", is_flag=True, help="Count episodes with missing or broken models as failed."),
+@opt.asset_root
+@opt.shapenet
+@click.option("--skip-broken", is_flag=True, help="Count episodes with missing or broken models as failed.")
+@opt.group(
+    "Workers", click.option("--gpus", type=opt.Number(1, 10000), help="GPUs; all must be available [default: all].")
+)
+@click.option(
+    "--workers-per-gpu", default="auto", metavar="N|auto", callback=_parse_per_gpu,
+    help="Workers per GPU; auto measures 1, 2, 4 and 8.",
 )  # fmt: skip
-@opt.group("Workers",
-    click.option("--gpus", type=opt.Number(1, 10000), help="Number of GPUs; all must be available [default: all]."),
-    click.option(
-        "--workers-per-gpu", default="auto", metavar="N|auto", callback=_parse_per_gpu,
-        help="Workers per GPU; auto measures 1, 2, 4 and 8.",
-    ),
-    click.option("--workers", type=opt.Number(1, 10000), help="CPU workers, pinned to cores [default: one per core]."),
-    click.option("--threads", type=opt.Number(1, 1024), help="Threads per CPU worker [default: its share of cores]."),
-    click.option(
-        "--worker-memory", metavar="SIZE", callback=_parse_memory,
-        help="Replace a worker that uses more, such as 4GB [default: its share of 80 %].",
-    ),
-    click.option(
-        "--address", metavar="ADDRESS",
-        help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT [default: this machine].",
-    ),
+@click.option("--workers", type=opt.Number(1, 10000), help="CPU workers, pinned to cores [default: one per core].")
+@click.option("--threads", type=opt.Number(1, 1024), help="Threads per CPU worker [default: its share of cores].")
+@click.option(
+    "--worker-memory", metavar="SIZE", callback=_parse_memory,
+    help="Replace a worker that uses more, such as 4GB [default: its share of 80 %].",
 )  # fmt: skip
-@opt.group("Failures",
-    click.option("--retries", type=opt.Number(0, 100), default=2, help="Retries if a worker dies or hangs."),
-    click.option("--fail-fast", is_flag=True, help="Stop at the first failed episode; finish those in flight."),
-    click.option("--max-failures", type=opt.Number(1), help="Stop after N failed episodes [default: never]."),
-    opt.timeout(0.1),
-    click.option(
-        "--store-wait", type=opt.Number(0, kind=float), default=300, metavar="SECONDS",
-        help="Time to retry failing commits, in seconds.",
-    ),
+@click.option(
+    "--address", metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT [default: this machine]."
+)
+@opt.group("Failures", click.option("--fail-fast", is_flag=True, help="Stop at the first failure; finish those begun."))
+@click.option("--max-failures", type=opt.Number(1), help="Stop after N failed episodes [default: never].")
+@click.option("--retries", type=opt.Number(0, 100), default=2, help="Retries of an episode whose worker died or hung.")
+@opt.timeout(0.1)
+@click.option(
+    "--store-wait", type=opt.Number(0, kind=float), default=300, metavar="SECONDS",
+    help="Time to retry failing commits, in seconds.",
 )  # fmt: skip
+@opt.as_json
+@click.option("--json-log", type=opt.NEW_FILE, metavar="FILE", help="Append one JSON line per event to this file.")
 def main(
     specs: tuple[str, ...],
     store: str | None,

@@ -135,11 +135,10 @@ def _command(name: str, benchmark: Benchmark, model: type[Command]) -> click.Com
     for key in reversed(model.writes):
         callback = _ADDED[key](callback)
     params: list[Any] = []
-    title = "Options"
     for key, field in model.model_fields.items():
-        title = _extra(field).get("group", title)
         params.append(_parameter(key, field))
-        params[-1].group = title
+        if "group" in _extra(field):
+            params[-1].group = _extra(field)["group"]
     epilog = opt.FILES_HELP if issubclass(model, SpecsCommand) else None
     return click.command(name, DioramaCommand, params=params, help=model.__doc__, epilog=epilog)(callback)
 

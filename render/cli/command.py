@@ -152,6 +152,7 @@ class DioramaCommand(click.Command):
         for name, option in _COMMON_OPTIONS.items():
             if name not in taken:
                 option(self)
+                self.params[-1].group = "Common options"  # type: ignore[attr-defined]
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """Create the context; subcommands inherit its settings."""
@@ -168,18 +169,18 @@ class DioramaCommand(click.Command):
             return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in groups: first those without a title, last the common ones."""
-        groups: dict[str, list[tuple[str, str]]] = {"Options": []}
+        """Write the options in groups."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        title = "Options"
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record and isinstance(param, click.Option):
-                title = getattr(param, "group", "Common options" if param.is_eager else "Options")
+                title = getattr(param, "group", title)
                 groups.setdefault(title, []).append(record)
         width = min(_OPTION_WIDTH, max(len(name) for rows in groups.values() for name, _ in rows))
         for title, rows in groups.items():
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl([(name.ljust(width), text) for name, text in rows])
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in rows])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the epilog and the examples."""

@@ -10,9 +10,9 @@ from render.cli.output import print_json
 
 
 @click.command(cls=DioramaCommand)
-@opt.device
 @click.option("--store", metavar="STORE", help="Store to check [default: $DIORAMA_STORE or ./diorama.lance].")
 @click.option("--warm", "warming", is_flag=True, help="Only compile GPU kernels; their first use takes minutes.")
+@opt.device
 @opt.as_json
 def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
     """Check whether this machine can render.

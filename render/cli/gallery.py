@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 @click.command(cls=DioramaCommand)
 @opt.store
 @click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Folder of the gallery.")
+@opt.workers
+@click.option("--serve", is_flag=True, help="Then serve it to browsers on this machine, until Ctrl-C.")
+@click.option("--port", type=opt.Number(0, 65535), default=0, help="Port of --serve on 127.0.0.1; 0: a free port.")
 @opt.where
 @opt.splits
 @opt.limit("episodes")
 @opt.at
-@opt.workers
-@click.option("--serve", is_flag=True, help="Then serve it to browsers on this machine, until Ctrl-C.")
-@click.option("--port", type=opt.Number(0, 65535), default=0, help="Port of --serve on 127.0.0.1; 0: a free port.")
 @opt.as_json
 def main(
     url: str,

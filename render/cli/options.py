@@ -119,14 +119,13 @@ def open_reader(url: str, at: str | None = None, splits: Sequence[str] = ()) -> 
     return store
 
 
-def group(title: str, *options: Callable[[_Decorated], _Decorated]) -> Callable[[_Decorated], _Decorated]:
-    """Add options under a title in the help."""
+def group(title: str, option: Callable[[_Decorated], _Decorated]) -> Callable[[_Decorated], _Decorated]:
+    """Add an option that begins a group of the help: it and the options that follow stand below this title."""
 
     def add(function: Any) -> Any:
-        for option in reversed(options):
-            option(function)
-            function.__click_params__[-1].group = title
-        return function
+        added: Any = option(function)
+        added.__click_params__[-1].group = title
+        return added
 
     return add
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -85,11 +86,11 @@ def schema(out: Path | None) -> None:
 
 @main.command(epilog=opt.FILES_HELP)
 @click.argument("files", nargs=-1)
-@opt.as_json
 @click.option("--prove", is_flag=True, help="Also verify that the stored truth of each episode follows from it.")
 @click.option("--store", metavar="STORE", help="With --prove: verify the rendered episodes of a store, not files.")
 @opt.asset_root
 @opt.shapenet
+@opt.as_json
 def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None, asset_roots: tuple[Path, ...]) -> None:
     """Check specs and report every error in every file.
 
@@ -115,10 +116,8 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
                 result = verification.verify_files(source)
     diagnostics = result.diagnostics
     if as_json:
-        fields = ("file", "line", "episode", "path", "problem", "hint")
-        listed = [{key: getattr(diagnostic, key) for key in fields} for diagnostic in diagnostics]
         unverified = {"unverified": result.unverified} if prove else {}
-        print_json({"episodes": result.episodes, **unverified, "faults": listed})
+        print_json({"episodes": result.episodes, **unverified, "faults": [asdict(one) for one in diagnostics]})
         if diagnostics:
             click.get_current_context().exit(SpecError.exit_code)
         return
@@ -136,13 +135,7 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
 @opt.size
 @opt.asset_root
 @opt.shapenet
-def resolve(
-    files: tuple[str, ...],
-    out: Path | None,
-    profile: str | None,
-    size: tuple[int, int] | None,
-    asset_roots: tuple[Path, ...],
-) -> None:
+def resolve(files: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Compile specs and write the resolved scenes.
 
     Writes one Scene per line. Exit code 1: some episodes have no layout; these are reported, the others written.
@@ -155,7 +148,7 @@ def resolve(
     with verification.open_checked(files) as source, atomic_writer(out) as stream:
         for item in source:
             try:
-                stream.write(_resolve(item.episode, profile, size, asset_roots) + "\n")
+                stream.write(_resolve(item.episode, **options) + "\n")
             except CompileError as error:
                 failed += 1
                 log.error("%s", error)

@@ -61,10 +61,10 @@ def create(url: str) -> None:
 
 @main.command()
 @opt.store
-@opt.where
-@opt.limit("episodes")
 @click.option("--sort", type=click.Choice(_SORT_KEYS), help="Sort by a measure, smallest first [default: by id].")
 @click.option("--reverse", is_flag=True, help="Reverse the order.")
+@opt.where
+@opt.limit("episodes")
 @opt.at
 @opt.as_json
 def ls(
@@ -195,8 +195,8 @@ def _object_rows(record: EpisodeRecord) -> Iterator[tuple[str, ...]]:
 @click.argument("url", metavar="STORE")
 @click.argument("episodes", nargs=-1, required=True)
 @click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Output folder.")
-@opt.at
 @click.option("--overwrite", is_flag=True, help="Replace existing files that differ.")
+@opt.at
 def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrite: bool) -> None:
     """Write EPISODES as folders of PNG and JSON.
 
@@ -206,12 +206,10 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
     """
     from render.export.formats.folder import export
     from render.export.protocol import ExportOptions
-    from render.store.episode_store import ids_filter, unknown_id
+    from render.store.episode_store import ids_filter
 
     store = opt.open_reader(url, at)
-    for episode in episodes:
-        if not store.exists(episode):
-            raise StoreError(unknown_id(store, episode))
+    store_maintenance.check_ids(store, episodes)
     report = export(store, out, ExportOptions(overwrite, where=ids_filter(episodes)), lambda done: None)
     click.echo(f"wrote {counted(report.exported, 'episode')} to {out}, skipped {report.skipped} already there")
     if error := report.error():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,9 +14,23 @@ from render.cli.output import print_json, progress_bar
 from render.model.errors import StoreError
 from scene_specs.language.tables import counted
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from render.store.lance.reader import LanceReader
+
 _MAX_DAMAGED = 20
 # A century: dates much further back can't be represented.
 _MAX_DAYS = 36500
+
+
+def check_ids(store: LanceReader, episodes: Sequence[str]) -> None:
+    """Raise StoreError for an id that is not stored."""
+    from render.store.episode_store import unknown_id
+
+    for episode in episodes:
+        if not store.exists(episode):
+            raise StoreError(unknown_id(store, episode))
 
 
 @click.command(cls=DioramaCommand)
@@ -111,14 +125,14 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
 @click.command(cls=DioramaCommand)
 @click.argument("source")
 @click.argument("target")
-@click.option("--benchmark", metavar="NAME", help="Include only episodes of this benchmark [default: all].")
-@opt.splits
-@click.option("--id", "ids", metavar="ID", multiple=True, help="Include only this episode; repeatable [default: all].")
-@opt.where
-@opt.at
 @opt.choice(
     "--differing", ["error", "newest", "keep", "replace"], "How to treat ids that TARGET has with other contents."
 )
+@opt.splits
+@opt.where
+@opt.at
+@click.option("--benchmark", metavar="NAME", help="Include only episodes of this benchmark [default: all].")
+@click.option("--id", "ids", metavar="ID", multiple=True, help="Include only this episode; repeatable [default: all].")
 def copy(source: str, target: str, at: str | None, differing: Any, **filters: Any) -> None:
     """Copy episodes from SOURCE to TARGET.
 
@@ -156,12 +170,9 @@ def delete(url: str, episodes: tuple[str, ...]) -> None:
       render-store delete scenes.lance clevr/val/000000 clevr/val/000001
     """
     from render.store import open_store
-    from render.store.episode_store import unknown_id
 
     store = open_store(url)
-    for episode in episodes:
-        if not store.exists(episode):
-            raise StoreError(unknown_id(store, episode))
+    check_ids(store, episodes)
     click.echo(f"deleted {counted(store.delete(episodes), 'episode')}")
 
 

@@ -26,11 +26,11 @@ _MAX_LINES = 4
 
 @click.command(cls=DioramaCommand)
 @opt.store
-@opt.where
 @click.option(
     "--by", type=click.Choice(["benchmark", "task", "split", "profile"]), help="Compare groups [default: none]."
 )
 @click.option("--out", type=opt.NEW_FILE, metavar="FILE", help="Also draw a chart: a .png or .svg file.")
+@opt.where
 @opt.at
 @opt.as_json
 def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None, as_json: bool) -> None:
@@ -125,8 +125,8 @@ def _table(item: Distribution, groups: list[str]) -> Iterator[str]:
 @click.argument("other", metavar="[STORE_B]", required=False)
 @opt.where
 @click.option("--at", metavar="VERSION", help="Version number or tag of STORE_A [default: newest].")
-@click.option("--limit", type=opt.Number(0), default=20, help="Maximum number of differences in full.")
 @opt.as_json
+@click.option("--limit", type=opt.Number(0), default=20, help="Maximum number of differences in full.")
 def diff(url: str, other: str | None, where: str | None, at: str | None, limit: int, as_json: bool) -> None:
     """Compare two stores, or two versions of a store.
 
