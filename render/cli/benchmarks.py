@@ -134,11 +134,7 @@ def _command(name: str, benchmark: Benchmark, model: type[Command]) -> click.Com
 
     for key in reversed(model.writes):
         callback = _ADDED[key](callback)
-    params: list[Any] = []
-    for key, field in model.model_fields.items():
-        params.append(_parameter(key, field))
-        if "group" in _extra(field):
-            params[-1].group = _extra(field)["group"]
+    params = [_parameter(key, field) for key, field in model.model_fields.items()]
     epilog = opt.FILES_HELP if issubclass(model, SpecsCommand) else None
     return click.command(name, DioramaCommand, params=params, help=model.__doc__, epilog=epilog)(callback)
 
@@ -158,13 +154,9 @@ def _options(model: type[Command], given: dict[str, Any]) -> Command:
         raise click.UsageError("; ".join(map(str, problems))) from error
 
 
-def _extra(field: FieldInfo) -> dict[str, Any]:
-    return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-
-
 def _parameter(name: str, field: FieldInfo) -> click.Parameter:
     """The option or argument of a field."""
-    extra = _extra(field)
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     kind = _without_none(field.annotation)
     many = get_origin(kind) is dict or get_args(kind)[-1:] == (...,)
     path = str(extra.get("path", ""))
@@ -181,13 +173,16 @@ def _parameter(name: str, field: FieldInfo) -> click.Parameter:
     elif get_origin(kind) is dict:
         more |= {"metavar": metavar or "KEY=VALUE", "callback": _parse_settings}
     if kind is bool:
-        return click.Option(declared, is_flag=True, default=False, **more)
+        more["is_flag"] = True
     if isinstance(value_type, opt.Numbers) and field.default is not None:
         numbers = field.default if len({*field.default}) > 1 else field.default[:1]
         more["default"] = value_type.separator.join(f"{number:g}" for number in numbers)
     elif not many and not field.is_required():
         more["default"] = field.default
-    return click.Option(declared, type=value_type, multiple=many, **more)
+    made = click.Option(declared, type=value_type, multiple=many, **more)
+    if "group" in extra:
+        made.group = extra["group"]  # type: ignore[attr-defined]
+    return made
 
 
 def _without_none(annotation: Any) -> Any:

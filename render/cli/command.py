@@ -18,7 +18,6 @@ import click
 
 from render import __version__
 from render.model.errors import DioramaError, SpecError, UsageError
-from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.foreign import printable, without_passwords
 from scene_specs.language.tables import counted
 from scene_specs.language.writing import NO_SPACE, unwritable
@@ -163,8 +162,6 @@ class DioramaCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Invoke the command; exit with the code of the error that it raises."""
-        if ctx.parent is not None:
-            return super().invoke(ctx)
         with _exit_on_error(ctx), redirect_stdout(cast(IO[str], _PrintableOutput(sys.stdout))):
             return super().invoke(ctx)
 
@@ -201,6 +198,8 @@ class DioramaGroup(DioramaCommand, click.Group):
         """Find the subcommand; for an unknown one, suggest the nearest, also of those that are imported on demand."""
         names = self.list_commands(ctx)
         if args[0] not in names and not args[0].startswith("-"):
+            from scene_specs.language.diagnostics import did_you_mean
+
             ctx.fail(f"unknown command {args[0]!r}; {did_you_mean(args[0], names) or '--help lists all'}")
         return super().resolve_command(ctx, args)
 

@@ -206,10 +206,12 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
     """
     from render.export.formats.folder import export
     from render.export.protocol import ExportOptions
-    from render.store.episode_store import ids_filter
+    from render.store.episode_store import ids_filter, unknown_id
 
     store = opt.open_reader(url, at)
-    store_maintenance.check_ids(store, episodes)
+    for episode in episodes:
+        if not store.exists(episode):
+            raise StoreError(unknown_id(store, episode))
     report = export(store, out, ExportOptions(overwrite, where=ids_filter(episodes)), lambda done: None)
     click.echo(f"wrote {counted(report.exported, 'episode')} to {out}, skipped {report.skipped} already there")
     if error := report.error():
@@ -272,11 +274,10 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
 
 def _print_verdict(url: str, verdict: Verdict, as_json: bool) -> None:
     if as_json:
-        damaged = [{"episode": one.episode_id, "problems": one.problems} for one in verdict.damaged]
-        facts = {"store": url, "version": verdict.version, "episodes": verdict.episodes}
-        kept = [{"episode": one.episode_id, "problems": one.problems} for one in verdict.invalid]
-        lists = {"damaged": damaged, "invalid": kept, "unreadable": verdict.unreadable}
-        print_json({**facts, **lists}, ascii_only=False)
+        facts: dict[str, Any] = {"store": url, "version": verdict.version, "episodes": verdict.episodes}
+        for name, found in (("damaged", verdict.damaged), ("invalid", verdict.invalid)):
+            facts[name] = [{"episode": one.episode_id, "problems": one.problems} for one in found]
+        print_json({**facts, "unreadable": verdict.unreadable}, ascii_only=False)
         return
     # Invalid ones alone are the error of the command.
     invalid = [] if verdict.intact else [f"{one} (invalid, not damaged; kept)" for one in verdict.invalid]

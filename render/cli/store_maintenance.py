@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,23 +14,9 @@ from render.cli.output import print_json, progress_bar
 from render.model.errors import StoreError
 from scene_specs.language.tables import counted
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from render.store.lance.reader import LanceReader
-
 _MAX_DAMAGED = 20
 # A century: dates much further back can't be represented.
 _MAX_DAYS = 36500
-
-
-def check_ids(store: LanceReader, episodes: Sequence[str]) -> None:
-    """Raise StoreError for an id that is not stored."""
-    from render.store.episode_store import unknown_id
-
-    for episode in episodes:
-        if not store.exists(episode):
-            raise StoreError(unknown_id(store, episode))
 
 
 @click.command(cls=DioramaCommand)
@@ -170,9 +156,12 @@ def delete(url: str, episodes: tuple[str, ...]) -> None:
       render-store delete scenes.lance clevr/val/000000 clevr/val/000001
     """
     from render.store import open_store
+    from render.store.episode_store import unknown_id
 
     store = open_store(url)
-    check_ids(store, episodes)
+    for episode in episodes:
+        if not store.exists(episode):
+            raise StoreError(unknown_id(store, episode))
     click.echo(f"deleted {counted(store.delete(episodes), 'episode')}")
 
 

@@ -67,20 +67,12 @@ def verify_files(source: SpecSource) -> Verification:
 
 def verify_store(path: str) -> Verification:
     """Verify the rendered episodes of a store; a damaged episode is a diagnostic. Raises StoreError."""
-    from render.export.protocol import ExportReport, iter_valid_records
-    from render.store import open_store
-
     result = Verification()
-    report = ExportReport()
-    store = open_store(path)
-    try:
-        ids = sorted(key for key, _ in store.ids())
-        for record in iter_valid_records(store, ids, report, lambda _: None):
-            location = Diagnostic(path, 0, record.episode_id, "", "")
-            result.add(record.scene.task, location, methodcaller("verify_record", record))
-    finally:
-        store.close()
-    result.diagnostics += [Diagnostic(path, 0, "", "", line) for line in report.damaged]
+    store = StoreEpisodes(path)
+    for record in store.valid(store.ids()):
+        location = Diagnostic(path, 0, record.episode_id, "", "")
+        result.add(record.scene.task, location, methodcaller("verify_record", record))
+    result.diagnostics += [Diagnostic(path, 0, "", "", line) for line in store.damaged]
     return result
 
 
@@ -185,6 +177,7 @@ class StoreEpisodes:
         from render.store import open_store
 
         self._path, self._store = store, open_store(store)
+        self.damaged: list[str] = []
 
     def ids(self) -> list[str]:
         """All ids, sorted."""
@@ -192,16 +185,19 @@ class StoreEpisodes:
 
     def read(self, ids: Sequence[str]) -> Iterator[EpisodeRecord]:
         """The episodes with these ids, in their order. Raises UsageError if one is damaged."""
-        from render.export.protocol import ExportReport, iter_valid_records
-
-        report = ExportReport()
-        for record in iter_valid_records(self._store, ids, report, lambda _: None):
-            if report.damaged:
+        for record in self.valid(ids):
+            if self.damaged:
                 break
             yield record
-        if report.damaged:
-            damaged = "; ".join(report.damaged)
+        if self.damaged:
+            damaged = "; ".join(self.damaged)
             raise UsageError(f"{self._path}: damaged: {damaged}; `render-specs check --prove --store` lists all")
+
+    def valid(self, ids: Sequence[str]) -> Iterator[EpisodeRecord]:
+        """The episodes with these ids that are not damaged; `damaged` gets a line for each of the others."""
+        from render.export.protocol import ExportReport, iter_valid_records
+
+        return iter_valid_records(self._store, ids, ExportReport(damaged=self.damaged), lambda _: None)
 
 
 def _json_data(item: Item) -> dict[str, Any]:

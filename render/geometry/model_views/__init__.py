@@ -30,9 +30,7 @@ class Options(Command):
     """
 
     models: tuple[str, ...] = argument(default=())
-    listed: Path | None = option(
-        None, "File with more MODELS, one per line.", path="file", name="--list", group="Models"
-    )
+    listed: Path | None = option(None, "File of more MODELS, one per line.", path="file", name="--list", group="Models")
     limit: int | None = option(None, "Maximum number of models [default: all].", ge=0)
     skip_broken: bool = option(False, "Leave out models that can't be read, with a warning for each.")
     shapenet: Path | None = option(
@@ -45,12 +43,8 @@ class Options(Command):
     yaw: Literal["even", "random"] = option("even", "Place cameras around the model in even steps, or at random.")
     start: float = option(0.0, "First yaw in degrees; 0 faces the front.", metavar="DEG")
     elevation: tuple[float, float] = option((20.0, 20.0), "Elevation in degrees.", metavar="DEG|MIN:MAX")
-    distance: float | None = option(
-        None, "Camera distance; a model's longest side is 2 [default: --framing].", metavar="LENGTH"
-    )
-    framing: float | None = option(
-        None, "Share of the image that the model fills [default: the stage's].", metavar="SHARE"
-    )
+    distance: float | None = option(None, "Camera distance; models are 2 long [default: --framing].", metavar="LENGTH")
+    framing: float | None = option(None, "Share of the image to fill [default: the stage's].", metavar="SHARE")
     background: tuple[int, int, int] | None = option(None, "8-bit sRGB [default: the stage's].", group="Images")
     stage: str = option("studio", "Stage of the scenes.", metavar="NAME")
     color: str | None = option(None, "Color of the palette [default: the model's own colors].", metavar="NAME")

@@ -28,7 +28,7 @@ class Options(Command):
     first: First = 0
     seed: Seed = 0
     difficulty: Literal["easy", "medium", "hard"] = option(
-        "hard", "How similar the images of a context are.", group="Contents"
+        "hard", "How similar a context's images are.", group="Contents"
     )
     source: Literal["clevr", "shapenet", "flat", "tangram"] = option("clevr", "Kind of objects.")
     vary: Literal["attributes", "relations", "parts"] | None = option(

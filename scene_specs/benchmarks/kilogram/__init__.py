@@ -34,9 +34,7 @@ class Options(Command):
     distinct: Literal["raw", "normalized"] = option(
         "raw", "Descriptions in a game differ as written, or also when normalized."
     )
-    svg: Path | None = option(
-        None, "Drawings <tangram>.svg [default: packaged tangrams].", path="folder", group="Drawings"
-    )
+    svg: Path | None = option(None, "Drawings <tangram>.svg [default: packaged].", path="folder", group="Drawings")
     annotations: tuple[Path, ...] = option((), _ANNOTATIONS, path="file")
     splits: Path | None = option(None, _SPLITS, path="file")
     strict: bool = option(False, "Treat every problem in these files as an error.")
@@ -45,10 +43,8 @@ class Options(Command):
     border: float = option(1.0, "White line between pieces in pixels (2d).", ge=0, le=50, metavar="PIXELS")
     margin: float = option(0.0, "White margin of the figure in pixels (2d).", ge=0, le=1000, metavar="PIXELS")
     sharp: bool = option(False, "Turn antialiasing off: only piece colors and white (2d).")
-    split: Literal["train", "val", "dev", "heldout", "dense", "all"] = option(
-        "dev", "Split to generate.", group="Sampling"
-    )
     seed: Seed = 0
+    split: Literal["train", "val", "dev", "heldout", "dense", "all"] = option("dev", "Split to generate.")
 
     @model_validator(mode="after")
     def _check(self) -> Options:
