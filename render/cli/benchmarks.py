@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from importlib import util
 from pathlib import Path
@@ -14,15 +15,15 @@ from click.core import ParameterSource
 
 from render.cli import options as opt
 from render.cli.command import DioramaCommand, DioramaGroup
-from render.cli.output import json_text, progress, write_specs, write_text
+from render.cli.output import json_text, progress, write_lines, write_text
 from render.cli.verification import StoreEpisodes, read_benchmark
-from render.model.errors import SpecError, UsageError
-from scene_specs.language.registry import Plugin, plugins
+from render.model.errors import SpecError
+from scene_specs.language.registry import plugins
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from scene_specs.language.benchmark import Benchmark, Command, Report, Result
+    from scene_specs.language.benchmark import Benchmark, Command, Result
 
 # Commands of benchmarks that have names of their own: name -> (benchmark, command).
 SHORT_NAMES = {
@@ -47,20 +48,14 @@ def names() -> list[str]:
 def summary(name: str) -> str:
     """The first line of a command's help, read from the source of its benchmark without importing it."""
     benchmark, command = SHORT_NAMES.get(name, (name, "options"))
-    found = _docstrings(plugins("benchmarks")[benchmark])
-    return found.get(command, "").partition("\n")[0]
-
-
-def _docstrings(plugin: Plugin) -> dict[str, str]:
-    """Class in lower case -> its docstring."""
     try:
-        spec = util.find_spec(plugin.module)
+        spec = util.find_spec(plugins("benchmarks")[benchmark].module)
         tree = ast.parse(Path(spec.origin).read_bytes()) if spec and spec.origin else ast.Module([], [])
     except (ImportError, OSError, SyntaxError, ValueError):
         # The command itself reports what is wrong with it.
-        return {}
-    classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
-    return {node.name.lower(): ast.get_docstring(node) or "" for node in classes}
+        return ""
+    classes = {node.name.lower(): node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    return (ast.get_docstring(classes[command]) or "").partition("\n")[0] if command in classes else ""
 
 
 def command(name: str) -> click.Command | None:
@@ -75,17 +70,6 @@ def command(name: str) -> click.Command | None:
         return None
     found = benchmark(name)
     return _group(name, found) if found.commands else _command(name, found, found.options)
-
-
-def report_of(name: str) -> tuple[Benchmark, type[Report]]:
-    """A benchmark and its first report. Raises PluginError, UsageError."""
-    from scene_specs.language.benchmark import Report, benchmark
-
-    found = benchmark(name)
-    report = next((one for one in found.commands.values() if issubclass(one, Report)), None)
-    if report is None:
-        raise UsageError(f"benchmark {name!r} has no report")
-    return found, report
 
 
 def _group(name: str, benchmark: Benchmark) -> click.Group:
@@ -233,7 +217,8 @@ def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool)
         return
     series = found if isinstance(found, Series) else Series(found)
     if "out" in options.writes:
-        write_specs(out, series.items, series.unit, series.total)
+        lines = (json.dumps(item, separators=(",", ":")) for item in series.items)
+        write_lines(out, lines, series.unit, series.total)
         return
     for _ in progress(series.items, series.unit, series.total):
         pass

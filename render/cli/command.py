@@ -8,8 +8,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from inspect import cleandoc
 from pathlib import Path
 from typing import IO, Any, cast
@@ -88,24 +88,6 @@ def report(error: DioramaError, limit: int = MAX_DIAGNOSTICS) -> None:
     log.debug("raised at:", exc_info=error)
 
 
-@contextmanager
-def _exit_on_error(ctx: click.Context) -> Iterator[None]:
-    try:
-        yield
-    except DioramaError as error:
-        report(error)
-        ctx.exit(error.exit_code)
-    except OSError as error:
-        if error.errno not in NO_SPACE:
-            raise
-        report(unwritable(error.filename or "output", error))
-        _discard_output()
-        ctx.exit(UsageError.exit_code)
-    except KeyboardInterrupt:
-        log.error("interrupted")
-        ctx.exit(INTERRUPTED)
-
-
 def _discard_output() -> None:
     """Discard what stdout could not take: Python would try to write it again at exit, and fail."""
     try:
@@ -125,12 +107,11 @@ def _add_version(command: click.Command) -> click.Command:
     return click.version_option(__version__, message="%(prog)s %(version)s", help="Show the version and exit.")(command)
 
 
-_VERBOSE = "Print verbose output; repeat to include libraries."
-_EAGER: dict[str, Any] = {
-    "is_eager": True, "expose_value": False, "show_default": False, "callback": _set_verbosity
-}  # fmt: skip
+_EAGER: Any = {"is_eager": True, "expose_value": False, "show_default": False, "callback": _set_verbosity}
 _COMMON_OPTIONS: dict[str, Callable[[click.Command], Any]] = {
-    "--verbose": click.option("-v", "--verbose", count=True, help=_VERBOSE, **_EAGER),
+    "--verbose": click.option(
+        "-v", "--verbose", count=True, help="Print details; repeat to include libraries.", **_EAGER
+    ),
     "--quiet": click.option("-q", "--quiet", is_flag=True, help="Print no progress and no notices.", **_EAGER),
     "--version": _add_version,
 }
@@ -162,8 +143,21 @@ class DioramaCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Invoke the command; exit with the code of the error that it raises."""
-        with _exit_on_error(ctx), redirect_stdout(cast(IO[str], _PrintableOutput(sys.stdout))):
-            return super().invoke(ctx)
+        try:
+            with redirect_stdout(cast(IO[str], _PrintableOutput(sys.stdout))):
+                return super().invoke(ctx)
+        except DioramaError as error:
+            report(error)
+            ctx.exit(error.exit_code)
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise
+            report(unwritable(error.filename or "output", error))
+            _discard_output()
+            ctx.exit(UsageError.exit_code)
+        except KeyboardInterrupt:
+            log.error("interrupted")
+            ctx.exit(INTERRUPTED)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in groups."""

@@ -58,7 +58,7 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
 
     Examples:
       render-episode scenes.lance clevr/train/000000 --sheet sheet.png
-      render-episode clevr/train/000000 --set frames[0].objects[0].color=red
+      render-episode clevr/train/000000 --set 'frames[0].objects[0].color=red'
     """
     from render.episode.rerender import EpisodeRequest, render_again
 

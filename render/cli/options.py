@@ -42,9 +42,8 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it 
             number = math.nan
         if not self._low <= number <= self._high:
             noun = "an integer" if self._kind is int else "a number"
-            limits = f"of at least {self._low:,}"
-            if self._high < sys.float_info.max:
-                limits = f"from {self._low:,} to {self._high:,}"
+            bounded = self._high < sys.float_info.max
+            limits = f"from {self._low:,} to {self._high:,}" if bounded else f"of at least {self._low:,}"
             self.fail(f"found {value}; expected {noun} {limits}", param, ctx)
         return number
 

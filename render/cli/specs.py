@@ -12,7 +12,7 @@ from render.cli import benchmarks, verification
 from render.cli import options as opt
 from render.cli.command import DioramaGroup, log
 from render.cli.output import print_json, write_lines, write_text
-from render.model.errors import CompileError, SpecError
+from render.model.errors import CompileError, SpecError, UsageError
 from scene_specs.language.errors import read_each
 from scene_specs.language.tables import counted
 from scene_specs.language.writing import atomic_writer
@@ -66,8 +66,13 @@ def report(name: str, files: tuple[str, ...], as_json: bool, out: Path | None) -
       render-specs report mewl specs.jsonl
       render-specs report malevic specs.jsonl --json --out report.json
     """
-    benchmark, options = benchmarks.report_of(name)
-    benchmarks.run(benchmark, options(files=files), out, as_json)
+    from scene_specs.language.benchmark import Report, benchmark
+
+    found = benchmark(name)
+    reports = [command for command in found.commands.values() if issubclass(command, Report)]
+    if not reports:
+        raise UsageError(f"benchmark {name!r} has no report")
+    benchmarks.run(found, reports[0](files=files), out, as_json)
 
 
 @main.command()

@@ -36,8 +36,8 @@ _MAX_LINES = 4
 def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None, as_json: bool) -> None:
     """Show distributions of the contents of a store.
 
-    Objects, shapes, colors, visible fractions, box sizes, relations and utterances; per group with --by. Boxes and
-    visible fractions are measured. Pointers are counted separately.
+    Covers objects, shapes, colors, visible fractions, box sizes, relations and utterances. Boxes and visible fractions
+    are measured. Pointers are counted separately.
 
     Examples:
       render-store stats scenes.lance --by split

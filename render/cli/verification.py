@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,7 @@ class MissingAssets:
 
     def __init__(self, asset_roots: Sequence[pathlib.Path]) -> None:
         self._roots = asset_roots
-        self._problems: dict[str, str] = {}
+        self._problem = cache(self._find_problem)
 
     def __call__(self, episode: EpisodeSpec | Scene) -> Iterator[PathDiagnostic]:
         """Yield a diagnostic for each location that names a missing asset. Raises UsageError for wrong settings."""
@@ -90,13 +91,11 @@ class MissingAssets:
 
         for path, name in _assets_of(episode) if isinstance(episode, EpisodeSpec) else ():
             option = "--shapenet" if name.startswith("shapenet:") else "--asset-root"
-            if name not in self._problems:
-                self._problems[name] = self._problem_of(name)
-            if self._problems[name]:
+            if problem := self._problem(name):
                 hint = f"name one that is there, or the folder that has it with {option}"
-                yield PathDiagnostic(path, self._problems[name], hint)
+                yield PathDiagnostic(path, problem, hint)
 
-    def _problem_of(self, name: str) -> str:
+    def _find_problem(self, name: str) -> str:
         from render.geometry.asset_roots import find_asset
         from render.geometry.shapenet import library
         from scene_specs.language.model_names import parse_mesh

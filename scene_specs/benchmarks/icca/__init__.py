@@ -27,9 +27,7 @@ class Options(Command):
     contexts: int = option(..., "Number of contexts; required without a subcommand.", ge=0, group="Sampling")
     first: First = 0
     seed: Seed = 0
-    difficulty: Literal["easy", "medium", "hard"] = option(
-        "hard", "How similar a context's images are.", group="Contents"
-    )
+    difficulty: Literal["easy", "medium", "hard"] = option("hard", "How similar its images are.", group="Contents")
     source: Literal["clevr", "shapenet", "flat", "tangram"] = option("clevr", "Kind of objects.")
     vary: Literal["attributes", "relations", "parts"] | None = option(
         None, "What images differ in [default: parts for tangram, attributes otherwise]."
@@ -94,10 +92,8 @@ class Play(Presented, run="play_files:play_games", writes=()):
     """
 
     games: tuple[Path, ...] = argument()
-    speaker: str = option(
-        ..., "scripted, steady, restless, recorded, replay:FILE, or a plugin.", metavar="NAME", group="Players"
-    )
-    listener: str = option(..., "oracle, random, literal, learner, replay:FILE, or a plugin.", metavar="NAME")
+    speaker: str = option(..., "scripted, steady, restless, recorded, replay:FILE, or a plugin.", group="Players")
+    listener: str = option(..., "oracle, random, literal, learner, replay:FILE, or a plugin.")
     prompts: bool = option(False, "Include both prompts of each trial in the transcript.", group="Output")
     folders: Path | None = option(None, "Also write each played game to a folder here.", metavar="DIR")
     resume: bool = option(False, "Play only the games that --out does not have yet.")

@@ -70,11 +70,9 @@ class Tangrams(Command, run="variety:write_tangrams", writes=()):
 
     count: int = option(..., "Number of tangrams.", ge=1, le=100_000, group="Sampling")
     seed: Seed = 0
-    corners: float = option(
-        0.1, "Share of pieces that touch others only at a corner.", ge=0, le=1, metavar="SHARE", group="Contents"
-    )
-    symmetric: float = option(0.5, "Share of tangrams with symmetric pairs of pieces.", ge=0, le=1, metavar="SHARE")
-    alike: float = option(0.7, "Maximum overlap of two silhouettes.", ge=0, le=1, metavar="SHARE")
+    corners: float = option(0.1, "Share of pieces that touch others only at a corner.", ge=0, le=1, group="Contents")
+    symmetric: float = option(0.5, "Share of tangrams with symmetric pairs of pieces.", ge=0, le=1)
+    alike: float = option(0.7, "Maximum overlap of two silhouettes, as a share of 1.", ge=0, le=1)
     out: Path = option(..., "Folder for one SVG file per tangram.", metavar="DIR", group="Output")
 
 

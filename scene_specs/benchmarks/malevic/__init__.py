@@ -34,9 +34,7 @@ class Options(Command):
     count: int | None = option(None, "Items per set and split [default: as published].", ge=0)
     first: First = 0
     seed: Seed = 0
-    variant: Literal["vague", "static"] = option(
-        "vague", "k: sampled per scene, or 0.29 in all scenes.", group="Contents"
-    )
+    variant: Literal["vague", "static"] = option("vague", "k: sampled per scene, or always 0.29.", group="Contents")
     areas: Literal["published", "true"] = option(
         "published", "Area of circles: 21.5 % below that of their class, or equal to it."
     )
