@@ -140,6 +140,18 @@ def test_an_unknown_subcommand_suggests_the_nearest(name: str, nearest: str) -> 
     assert f"{name.split()[-1]!r}; did you mean {nearest!r}?" in run(name)
 
 
+@EACH
+def test_a_store_that_may_be_left_out_has_one_default(name: str, command: click.Command, tmp_path: Path) -> None:
+    optional = [one for one in command.params if isinstance(one, click.Argument) and one.metavar == "[STORE]"]
+    if optional and name != "render-store create":
+        more = ["--out", str(tmp_path / "out")] if "--out DIR" in run(name, "--help") else []
+        result = CliRunner(env={"DIORAMA_STORE": str(tmp_path / "none.lance")})
+        program, *below = name.split()
+        module, _, attribute = PROGRAMS[program].partition(":")
+        done = result.invoke(getattr(importlib.import_module(module), attribute), [*below, *more])
+        assert done.exit_code == 4 and "none.lance" in done.output
+
+
 @pytest.mark.parametrize("name", ["render-specs", "render-store"])
 def test_an_unknown_option_is_not_a_subcommand(name: str) -> None:
     assert "No such option" in run(name, "--nothing")
