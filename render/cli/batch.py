@@ -62,60 +62,47 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @click.command(cls=DioramaCommand)
 @click.argument("specs", nargs=-1, required=True, metavar="SPECS...")
 @click.option("--out", "store", metavar="STORE", help="Dataset store [default: $DIORAMA_STORE or ./diorama.lance].")
-@opt.profile
-@opt.size
-@opt.device
-@click.option("--gpus", type=opt.Number(1, 10000), help="Number of GPUs; all must be available [default: all].")
 @click.option(
-    "--workers-per-gpu",
-    default="auto",
-    metavar="N|auto",
-    callback=_parse_per_gpu,
-    help="Workers per GPU; auto measures 1, 2, 4 and 8.",
-)
-@click.option("--workers", type=opt.Number(1, 10000), help="CPU workers, pinned to cores [default: one per core].")
-@click.option("--threads", type=opt.Number(1, 1024), help="Threads per CPU worker [default: its share of cores].")
-@click.option(
-    "--worker-memory",
-    metavar="SIZE",
-    callback=_parse_memory,
-    help="Replace a worker that uses more, such as 4GB [default: its share of 80 %].",
-)
-@click.option("--address", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT [default: this machine].")
+    "--status", metavar="STORE", is_eager=True, expose_value=False, callback=_print_status,
+    help="Show the progress of a run and exit.",
+)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Check, compile, compare with the store; render and write nothing.")
 @opt.limit("episodes", _MAX_EPISODES)
 @click.option("--replace", is_flag=True, help="Render stored ids again if their inputs changed.")
 @click.option("--keep", is_flag=True, help="Keep stored ids even if their inputs changed.")
-@click.option("--retries", type=opt.Number(0, 100), default=2, help="Retries of an episode whose worker died or hung.")
-@click.option("--fail-fast", is_flag=True, help="Stop at the first failed episode; episodes in flight are finished.")
-@click.option("--max-failures", type=opt.Number(1), help="Stop after N failed episodes [default: never].")
-@click.option(
-    "--store-wait",
-    type=opt.Number(0, kind=float),
-    default=300.0,
-    metavar="SECONDS",
-    help="Time to retry failing commits, in seconds.",
-)
-@click.option(
-    "--timeout",
-    type=opt.Number(0.1, kind=float),
-    metavar="SECONDS",
-    help="Maximum seconds per image [default: from samples and size].",
-)
+@opt.profile
+@opt.size
+@opt.renderer
+@opt.device
 @opt.asset_root
 @opt.shapenet
-@opt.renderer
 @click.option("--skip-broken", is_flag=True, help="Count episodes with missing or broken models as failed.")
-@click.option("--dry-run", is_flag=True, help="Check, compile and compare with the store; render and write nothing.")
-@click.option("--json-log", type=opt.NEW_FILE, metavar="FILE", help="Append one JSON line per event to this file.")
-@click.option(
-    "--status",
-    metavar="STORE",
-    is_eager=True,
-    expose_value=False,
-    callback=_print_status,
-    help="Show the progress of a run and exit.",
+@opt.group(
+    "Workers", click.option("--gpus", type=opt.Number(1, 10000), help="GPUs; all must be available [default: all].")
 )
+@click.option(
+    "--workers-per-gpu", default="auto", metavar="N|auto", callback=_parse_per_gpu,
+    help="Workers per GPU; auto measures 1, 2, 4 and 8.",
+)  # fmt: skip
+@click.option("--workers", type=opt.Number(1, 10000), help="CPU workers, pinned to cores [default: one per core].")
+@click.option("--threads", type=opt.Number(1, 1024), help="Threads per CPU worker [default: its share of cores].")
+@click.option(
+    "--worker-memory", metavar="SIZE", callback=_parse_memory,
+    help="Replace a worker that uses more, such as 4GB [default: its share of 80 %].",
+)  # fmt: skip
+@click.option(
+    "--address", metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT [default: this machine]."
+)
+@opt.group("Failures", click.option("--fail-fast", is_flag=True, help="Stop at the first failure; finish those begun."))
+@click.option("--max-failures", type=opt.Number(1), help="Stop after N failed episodes [default: never].")
+@click.option("--retries", type=opt.Number(0, 100), default=2, help="Retries of an episode whose worker died or hung.")
+@opt.timeout(0.1)
+@click.option(
+    "--store-wait", type=opt.Number(0, kind=float), default=300, metavar="SECONDS",
+    help="Time to retry failing commits, in seconds.",
+)  # fmt: skip
 @opt.as_json
+@click.option("--json-log", type=opt.NEW_FILE, metavar="FILE", help="Append one JSON line per event to this file.")
 def main(
     specs: tuple[str, ...],
     store: str | None,
@@ -136,6 +123,10 @@ def main(
     Exit codes: 0 all done; 1 some episodes failed (listed at the end), the others are stored; 2 wrong specs or options,
     nothing rendered; 3 the requested device is not available; 4 the store can't be read or written; 130 stopped by
     Ctrl-C.
+
+    Examples:
+      render-batch specs.jsonl --out scenes.lance
+      render-batch specs/ --out scenes.lance --profile draft --dry-run
     """
     if replace and keep:
         raise UsageError("--replace and --keep exclude each other; omit one")
@@ -157,7 +148,8 @@ def main(
     else:
         if dry_run:
             click.echo(f"dry run: would render {counted(summary.todo, 'episode')} into {summary.store}")
-            click.echo(_prediction_text(summary.estimate))
+            if summary.todo:
+                click.echo(_prediction_text(summary.estimate))
         click.echo("\n".join(summary.lines()[dry_run:]))
         if not dry_run:
             click.echo(f"store: {summary.store}")

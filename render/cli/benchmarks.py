@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from importlib import util
-from inspect import cleandoc
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
@@ -14,15 +14,16 @@ import click
 from click.core import ParameterSource
 
 from render.cli import options as opt
-from render.cli.output import json_text, progress, write_specs, write_text
+from render.cli.command import DioramaCommand, DioramaGroup
+from render.cli.output import json_text, progress, write_lines, write_text
 from render.cli.verification import StoreEpisodes, read_benchmark
-from render.model.errors import SpecError, UsageError
-from scene_specs.language.registry import Plugin, plugins
+from render.model.errors import SpecError
+from scene_specs.language.registry import plugins
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from scene_specs.language.benchmark import Benchmark, Command, Report, Result
+    from scene_specs.language.benchmark import Benchmark, Command, Result
 
 # Commands of benchmarks that have names of their own: name -> (benchmark, command).
 SHORT_NAMES = {
@@ -47,20 +48,14 @@ def names() -> list[str]:
 def summary(name: str) -> str:
     """The first line of a command's help, read from the source of its benchmark without importing it."""
     benchmark, command = SHORT_NAMES.get(name, (name, "options"))
-    found = _docstrings(plugins("benchmarks")[benchmark])
-    return found.get(command, "").partition("\n")[0]
-
-
-def _docstrings(plugin: Plugin) -> dict[str, str]:
-    """Class in lower case -> its docstring."""
     try:
-        spec = util.find_spec(plugin.module)
+        spec = util.find_spec(plugins("benchmarks")[benchmark].module)
         tree = ast.parse(Path(spec.origin).read_bytes()) if spec and spec.origin else ast.Module([], [])
     except (ImportError, OSError, SyntaxError, ValueError):
         # The command itself reports what is wrong with it.
-        return {}
-    classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
-    return {node.name.lower(): ast.get_docstring(node) or "" for node in classes}
+        return ""
+    classes = {node.name.lower(): node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    return (ast.get_docstring(classes[command]) or "").partition("\n")[0] if command in classes else ""
 
 
 def command(name: str) -> click.Command | None:
@@ -77,17 +72,6 @@ def command(name: str) -> click.Command | None:
     return _group(name, found) if found.commands else _command(name, found, found.options)
 
 
-def report_of(name: str) -> tuple[Benchmark, type[Report]]:
-    """A benchmark and its first report. Raises PluginError, UsageError."""
-    from scene_specs.language.benchmark import Report, benchmark
-
-    found = benchmark(name)
-    report = next((one for one in found.commands.values() if issubclass(one, Report)), None)
-    if report is None:
-        raise UsageError(f"benchmark {name!r} has no report")
-    return found, report
-
-
 def _group(name: str, benchmark: Benchmark) -> click.Group:
     """A command that generates, or invokes a subcommand."""
     own = _command(name, benchmark, benchmark.options)
@@ -97,7 +81,7 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
 
     @click.pass_context
     def generate(ctx: click.Context, /, **values: Any) -> None:
-        given = [one.opts[0] for one in own.params if _is_given(ctx, one.name)]
+        given = [one.opts[0] for one in own.params if one.expose_value and _is_given(ctx, one.name)]
         if below := ctx.invoked_subcommand:
             if given:
                 hint = f"write options of `{below}` after its name"
@@ -110,23 +94,33 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
         own.callback(**values)
 
     commands = {below: _command(below, benchmark, model) for below, model in benchmark.commands.items()}
-    return click.Group(name, commands, invoke_without_command=True, callback=generate, params=own.params, help=own.help)
+    return DioramaGroup(
+        name,
+        commands,
+        invoke_without_command=True,
+        callback=generate,
+        params=own.params,
+        help=benchmark.options.__doc__,
+    )
 
 
 def _command(name: str, benchmark: Benchmark, model: type[Command]) -> click.Command:
-    from scene_specs.language.benchmark import SpecsCommand
+    from scene_specs.language.benchmark import SpecsCommand, StoreCommand
 
     @click.pass_context
     def callback(ctx: click.Context, /, **values: Any) -> None:
         added = {key: values.pop(key, None) for key in ("as_json", "out") if key not in model.model_fields}
-        options = _options(model, {key: value for key, value in values.items() if _is_given(ctx, key)})
+        given = {key: value for key, value in values.items() if _is_given(ctx, key)}
+        if issubclass(model, StoreCommand):
+            given.setdefault("store", opt.default_store())
+        options = _options(model, given)
         run(benchmark, options, added.get("out"), bool(added.get("as_json")))
 
     for key in reversed(model.writes):
         callback = _ADDED[key](callback)
     params = [_parameter(key, field) for key, field in model.model_fields.items()]
     epilog = opt.FILES_HELP if issubclass(model, SpecsCommand) else None
-    return click.command(name, params=params, help=cleandoc(model.__doc__ or ""), epilog=epilog)(callback)
+    return click.command(name, DioramaCommand, params=params, help=model.__doc__, epilog=epilog)(callback)
 
 
 def _is_given(ctx: click.Context, name: str | None) -> bool:
@@ -164,13 +158,16 @@ def _parameter(name: str, field: FieldInfo) -> click.Parameter:
     elif get_origin(kind) is dict:
         more |= {"metavar": metavar or "KEY=VALUE", "callback": _parse_settings}
     if kind is bool:
-        return click.Option(declared, is_flag=True, default=False, **more)
+        more["is_flag"] = True
     if isinstance(value_type, opt.Numbers) and field.default is not None:
         numbers = field.default if len({*field.default}) > 1 else field.default[:1]
         more["default"] = value_type.separator.join(f"{number:g}" for number in numbers)
     elif not many and not field.is_required():
         more["default"] = field.default
-    return click.Option(declared, type=value_type, multiple=many, **more)
+    made = click.Option(declared, type=value_type, multiple=many, **more)
+    if "group" in extra:
+        made.group = extra["group"]  # type: ignore[attr-defined]
+    return made
 
 
 def _without_none(annotation: Any) -> Any:
@@ -221,7 +218,8 @@ def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool)
         return
     series = found if isinstance(found, Series) else Series(found)
     if "out" in options.writes:
-        write_specs(out, series.items, series.unit, series.total)
+        lines = (json.dumps(item, separators=(",", ":")) for item in series.items)
+        write_lines(out, lines, series.unit, series.total)
         return
     for _ in progress(series.items, series.unit, series.total):
         pass

@@ -8,8 +8,9 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from inspect import cleandoc
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -23,6 +24,8 @@ from scene_specs.language.writing import NO_SPACE, unwritable
 
 MAX_DIAGNOSTICS = 50
 INTERRUPTED = 130
+# Longer ones get a line of their own, as click has it.
+_OPTION_WIDTH = 30
 
 log = logging.getLogger("diorama")
 
@@ -85,24 +88,6 @@ def report(error: DioramaError, limit: int = MAX_DIAGNOSTICS) -> None:
     log.debug("raised at:", exc_info=error)
 
 
-@contextmanager
-def _exit_on_error(ctx: click.Context) -> Iterator[None]:
-    try:
-        yield
-    except DioramaError as error:
-        report(error)
-        ctx.exit(error.exit_code)
-    except OSError as error:
-        if error.errno not in NO_SPACE:
-            raise
-        report(unwritable(error.filename or "output", error))
-        _discard_output()
-        ctx.exit(UsageError.exit_code)
-    except KeyboardInterrupt:
-        log.error("interrupted")
-        ctx.exit(INTERRUPTED)
-
-
 def _discard_output() -> None:
     """Discard what stdout could not take: Python would try to write it again at exit, and fail."""
     try:
@@ -122,51 +107,97 @@ def _add_version(command: click.Command) -> click.Command:
     return click.version_option(__version__, message="%(prog)s %(version)s", help="Show the version and exit.")(command)
 
 
-_VERBOSE = "Print verbose output; repeat to include libraries."
-_EAGER: dict[str, Any] = {
-    "is_eager": True, "expose_value": False, "show_default": False, "callback": _set_verbosity
-}  # fmt: skip
+_EAGER: Any = {"is_eager": True, "expose_value": False, "show_default": False, "callback": _set_verbosity}
 _COMMON_OPTIONS: dict[str, Callable[[click.Command], Any]] = {
-    "--verbose": click.option("-v", "--verbose", count=True, help=_VERBOSE, **_EAGER),
+    "--verbose": click.option(
+        "-v", "--verbose", count=True, help="Print details; repeat to include libraries.", **_EAGER
+    ),
     "--quiet": click.option("-q", "--quiet", is_flag=True, help="Print no progress and no notices.", **_EAGER),
     "--version": _add_version,
 }
 
 
-def _add_common_options(command: click.Command) -> None:
-    """Add the common options to a command and its subcommands; `render-store tag` has a --version of its own."""
-    taken = {name for param in command.params for name in param.opts}
-    for name, option in _COMMON_OPTIONS.items():
-        if name not in taken:
-            option(command)
-    for below in getattr(command, "commands", {}).values():
-        _add_common_options(below)
-
-
 class DioramaCommand(click.Command):
-    """A command with the common options that turns a DioramaError into its message and exit code."""
+    """A command with the common options that turns a DioramaError into its message and exit code.
+
+    Its help has options in groups, see `options.group`, and the examples that follow the line `Examples:` in its
+    docstring.
+    """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        _add_common_options(self)
+        self.help, _, self.examples = cleandoc(self.help or "").partition("\n\nExamples:\n")
+        # `render-store tag` has a --version of its own.
+        taken = {name for param in self.params for name in param.opts}
+        for name, option in _COMMON_OPTIONS.items():
+            if name not in taken:
+                option(self)
+                self.params[-1].group = "Common options"  # type: ignore[attr-defined]
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """Create the context; subcommands inherit its settings."""
         if extra.get("parent") is None:
             set_up_logging()
-        settings = {"show_default": True, "help_option_names": ["-h", "--help"]}
+        settings = {"max_content_width": 100, "show_default": True, "help_option_names": ["-h", "--help"]}
         return super().make_context(*args, **{**settings, **extra})
 
     def invoke(self, ctx: click.Context) -> Any:
         """Invoke the command; exit with the code of the error that it raises."""
-        with _exit_on_error(ctx), redirect_stdout(cast(IO[str], _PrintableOutput(sys.stdout))):
-            return super().invoke(ctx)
+        try:
+            with redirect_stdout(cast(IO[str], _PrintableOutput(sys.stdout))):
+                return super().invoke(ctx)
+        except DioramaError as error:
+            report(error)
+            ctx.exit(error.exit_code)
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise
+            report(unwritable(error.filename or "output", error))
+            _discard_output()
+            ctx.exit(UsageError.exit_code)
+        except KeyboardInterrupt:
+            log.error("interrupted")
+            ctx.exit(INTERRUPTED)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in groups."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        title = "Options"
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record and isinstance(param, click.Option):
+                title = getattr(param, "group", title)
+                groups.setdefault(title, []).append(record)
+        width = min(_OPTION_WIDTH, max(len(name) for rows in groups.values() for name, _ in rows))
+        for title, rows in groups.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in rows])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the epilog and the examples."""
+        super().format_epilog(ctx, formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                formatter.write(self.examples + "\n")
 
 
 class DioramaGroup(DioramaCommand, click.Group):
     """A group of commands with the behavior of DioramaCommand."""
 
-    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        """Add a subcommand, with the common options."""
-        _add_common_options(cmd)
-        super().add_command(cmd, name)
+    command_class = DioramaCommand
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the subcommand; for an unknown one, suggest the nearest, also of those that are imported on demand."""
+        names = self.list_commands(ctx)
+        if args[0] not in names and not args[0].startswith("-"):
+            from scene_specs.language.diagnostics import did_you_mean
+
+            ctx.fail(f"unknown command {args[0]!r}; {did_you_mean(args[0], names) or '--help lists all'}")
+        return super().resolve_command(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options and the subcommands."""
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)

@@ -10,9 +10,9 @@ from render.cli.output import print_json
 
 
 @click.command(cls=DioramaCommand)
-@opt.device
 @click.option("--store", metavar="STORE", help="Store to check [default: $DIORAMA_STORE or ./diorama.lance].")
 @click.option("--warm", "warming", is_flag=True, help="Only compile GPU kernels; their first use takes minutes.")
+@opt.device
 @opt.as_json
 def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
     """Check whether this machine can render.
@@ -20,6 +20,10 @@ def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
     Checks Python, libraries, assets, disk, Blender, devices, Ray and the store, and prints one line for each.
 
     Exit codes: 0 all checks pass; 1 a check fails, and its line says what to do.
+
+    Examples:
+      render-doctor
+      render-doctor --device optix --store scenes.lance --json
     """
     from render.run.doctor import Check, examine, warm
 

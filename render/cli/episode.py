@@ -18,30 +18,29 @@ from render.cli.output import print_json
 @click.argument("episode_id", required=False, metavar="[ID]")
 @click.option("--from", "spec", metavar="SPEC", help="Render the episode of a spec file; needs no store.")
 @click.option("--at", metavar="VERSION", help="Version number or tag of the store [default: newest].")
-@click.option("--sheet", type=opt.NEW_FILE, metavar="FILE.png", help="Draw all images with overlays into one file.")
-@click.option("--plan", type=opt.NEW_FILE, metavar="FILE.svg", help="Draw a top view with sizes, margins and camera.")
-@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change the spec; the rest stays; repeatable.")
-@click.option("--unset", "unsets", multiple=True, metavar="PATH", help="Remove a value from the spec.")
+@click.option("--frame", "frames", multiple=True, metavar="NAME", help="Only this frame; repeatable [default: all].")
+@opt.group("Changes", click.option(
+    "--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change the spec; the rest stays; repeatable."
+))  # fmt: skip
+@click.option("--unset", "unsets", multiple=True, metavar="PATH", help="Remove a value from the spec; repeatable.")
 @click.option("--set-scene", "scene_sets", multiple=True, metavar="PATH=VALUE", help="Change the Scene, unchecked.")
 @click.option("--recompile", is_flag=True, help="Compile the stored spec again, and sample what it leaves open.")
 @click.option("--seed", type=opt.Number(0, 2**63 - 1), help="Recompile with this seed [default: stored].")
-@click.option("--frame", "frames", multiple=True, metavar="NAME", help="Render only this frame; repeatable.")
-@click.option("--profile", metavar="NAME", help="Profile [default: stored].")
+@opt.group("Rendering", click.option("--profile", metavar="NAME", help="Profile [default: stored]."))
 @click.option("--samples", type=opt.Number(1, 1_000_000), help="Samples per pixel [default: stored].")
 @click.option("--size", metavar="WxH", callback=opt.parse_size, help="Image size in pixels [default: stored].")
+@opt.renderer
+@opt.device
+@opt.timeout(0.01)
+@opt.asset_root
+@opt.shapenet
+@opt.as_json
 @click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Folder for the files [default: ./<id>].")
+@click.option("--sheet", type=opt.NEW_FILE, metavar="FILE.png", help="Draw all images with overlays into one file.")
+@click.option("--plan", type=opt.NEW_FILE, metavar="FILE.svg", help="Draw a top view with sizes, margins and camera.")
 @click.option("--compare", is_flag=True, help="Write stored and new images side by side, with their difference.")
 @click.option("--replace", is_flag=True, help="Commit the re-rendered episode; the old one stays in the history.")
 @click.option("--save-blend", is_flag=True, help="Also save the scene of each image as a .blend file.")
-@click.option(
-    "--timeout", type=opt.Number(0.01, kind=float), metavar="SECONDS",
-    help="Maximum seconds per image [default: from samples and size].",
-)  # fmt: skip
-@opt.device
-@opt.asset_root
-@opt.shapenet
-@opt.renderer
-@opt.as_json
 def main(store: str | None, episode_id: str | None, as_json: bool, **options: Any) -> None:
     """Inspect an episode, or render it again.
 
@@ -56,6 +55,10 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
 
     Exit codes: 0 identical, replaced, or nothing to compare with; 1 the images or their truth differ; 2 wrong
     options, spec or id; 3 the requested device is not available; 4 the store can't be read.
+
+    Examples:
+      render-episode scenes.lance clevr/train/000000 --sheet sheet.png
+      render-episode clevr/train/000000 --set 'frames[0].objects[0].color=red'
     """
     from render.episode.rerender import EpisodeRequest, render_again
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,28 +13,33 @@ from render.cli.output import total_bar
 from scene_specs.language.tables import counted
 
 
+def _print_formats(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    """Print a line per format, with what it writes, and exit. Imports no format."""
+    if not value or ctx.resilient_parsing:
+        return
+    from scene_specs.language.registry import plugins
+
+    for name, registered in plugins("exports").items():
+        click.echo(f"{name:13} {registered.summary().removeprefix(f'`--format {name}`: ')}".rstrip())
+    ctx.exit()
+
+
 @click.command(cls=DioramaCommand)
 @click.argument("source", required=False, metavar="[STORE]")
-@click.option("--format", "name", default="folder", metavar="NAME", help="Format, one of --list-formats.")
+@click.option("--format", "name", default="folder", metavar="NAME", help="One of --list-formats.")
 @click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Output folder; required.")
 @click.option("--overwrite", is_flag=True, help="Replace exported episodes that differ from the stored ones.")
+@click.option("--shard-size", type=opt.Number(1), help="Episodes per file, if sharded [default: by format].")
+@click.option(
+    "--list-formats", is_flag=True, is_eager=True, expose_value=False, callback=_print_formats,
+    help="List the formats and exit.",
+)  # fmt: skip
 @opt.limit("episodes")
 @opt.splits
 @opt.where
 @opt.at
-@click.option("--shard-size", type=opt.Number(1), help="Episodes per file, if sharded [default: by format].")
-@click.option("--list-formats", is_flag=True, help="List the formats and exit.")
 def main(
-    source: str | None,
-    name: str,
-    out: Path | None,
-    overwrite: bool,
-    limit: int | None,
-    splits: tuple[str, ...],
-    where: str | None,
-    at: str | None,
-    shard_size: int | None,
-    list_formats: bool,
+    source: str | None, name: str, out: Path | None, splits: tuple[str, ...], at: str | None, **options: Any
 ) -> None:
     """Export episodes to a dataset format.
 
@@ -43,12 +49,13 @@ def main(
 
     Exit codes: 0 all exported; 2 wrong options, or exported episodes that differ from the stored ones; 4 the store
     can't be read, or episodes in it are damaged (listed at the end; the others are exported).
+
+    Examples:
+      render-export scenes.lance --out data
+      render-export scenes.lance --format webdataset --out shards --split train
     """
     from render.export import reads_files
 
-    if list_formats:
-        click.echo(_list_formats())
-        return
     if out is None:
         raise click.UsageError("--out DIR is missing; name the output folder")
     if source is None and reads_files(name):
@@ -56,19 +63,10 @@ def main(
     from render.export.protocol import ExportOptions
     from render.export.run_export import run_export
 
-    options = ExportOptions(overwrite, limit, where, shard_size)
     source = source or opt.default_store()
     with total_bar("episodes") as on_progress:
-        report = run_export(source, name, out, options, at=at, splits=splits, on_progress=on_progress)
+        report = run_export(source, name, out, ExportOptions(**options), at=at, splits=splits, on_progress=on_progress)
     skipped = f", skipped {report.skipped} already there" if report.skipped else ""
     click.echo(f"exported {counted(report.exported, 'episode')} to {out}{skipped}")
     if error := report.error():
         raise error
-
-
-def _list_formats() -> str:
-    """Return a line per format: its name and what it writes. Imports no format."""
-    from scene_specs.language.registry import plugins
-
-    lines = {name: registered.summary() for name, registered in plugins("exports").items()}
-    return "\n".join(f"{name:13} {line.removeprefix(f'`--format {name}`: ')}".rstrip() for name, line in lines.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,25 +21,16 @@ if TYPE_CHECKING:
 @click.command(cls=DioramaCommand)
 @opt.store
 @click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Folder of the gallery.")
+@opt.workers
+@click.option("--serve", is_flag=True, help="Serve it to browsers on this machine until Ctrl-C.")
+@click.option("--port", type=opt.Number(0, 65535), default=0, help="Port of --serve on 127.0.0.1; 0: a free port.")
 @opt.where
 @opt.splits
 @opt.limit("episodes")
 @opt.at
-@opt.workers
-@click.option("--serve", is_flag=True, help="Then serve it to browsers on this machine, until Ctrl-C.")
-@click.option("--port", type=opt.Number(0, 65535), default=0, help="Port of --serve on 127.0.0.1; 0: a free port.")
 @opt.as_json
 def main(
-    url: str,
-    out: Path,
-    where: str | None,
-    splits: tuple[str, ...],
-    limit: int | None,
-    at: str | None,
-    workers: int | None,
-    serve: bool,
-    port: int,
-    as_json: bool,
+    url: str, out: Path, workers: int | None, serve: bool, port: int, at: str | None, as_json: bool, **filters: Any
 ) -> None:
     """Build an HTML gallery of a store.
 
@@ -49,6 +40,10 @@ def main(
 
     Exit codes: 0 done; 2 wrong options, or DIR is something else; 4 the store can't be read, DIR can't be written, or
     episodes in the store are damaged (listed at the end and in the gallery).
+
+    Examples:
+      render-gallery scenes.lance --out gallery
+      render-gallery scenes.lance --out gallery --limit 1000 --serve
     """
     if port and not serve:
         raise click.UsageError("--port is for --serve")
@@ -56,7 +51,8 @@ def main(
     from render.store.episode_store import condition
 
     store = opt.open_reader(url, at)
-    options = GalleryOptions(condition(where, splits=splits), limit, at, workers)
+    limit = filters.pop("limit")
+    options = GalleryOptions(condition(**filters), limit, at, workers)
     count = store.count(options.where)
     with progress_bar(count if limit is None else min(count, limit), "episodes") as progress:
         report = build(store, out, options, progress)

@@ -42,9 +42,8 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it 
             number = math.nan
         if not self._low <= number <= self._high:
             noun = "an integer" if self._kind is int else "a number"
-            limits = f"of at least {self._low:,}"
-            if self._high < sys.float_info.max:
-                limits = f"from {self._low:,} to {self._high:,}"
+            bounded = self._high < sys.float_info.max
+            limits = f"from {self._low:,} to {self._high:,}" if bounded else f"of at least {self._low:,}"
             self.fail(f"found {value}; expected {noun} {limits}", param, ctx)
         return number
 
@@ -119,45 +118,64 @@ def open_reader(url: str, at: str | None = None, splits: Sequence[str] = ()) -> 
     return store
 
 
-def choice(
-    name: str, values: Sequence[str], help: str, default: str | None = None
-) -> Callable[[_Decorated], _Decorated]:
+def group(title: str, option: Callable[[_Decorated], _Decorated]) -> Callable[[_Decorated], _Decorated]:
+    """Add an option that begins a group of the help: it and the options that follow stand below this title."""
+
+    def add(function: Any) -> Any:
+        added: Any = option(function)
+        added.__click_params__[-1].group = title
+        return added
+
+    return add
+
+
+def choice(name: str, values: Sequence[str], help: str) -> Callable[[_Decorated], _Decorated]:
     """Add an option with one of several values; the default is the first value."""
-    return click.option(name, type=click.Choice(values), default=default or values[0], help=help)
+    return click.option(name, type=click.Choice(values), default=values[0], help=help)
 
 
 def limit(noun: str, most: float = sys.float_info.max) -> Callable[[_Decorated], _Decorated]:
     """Add --limit, a maximum number of `noun`."""
-    return click.option("--limit", type=Number(0, most), help=f"Maximum number of {noun} [default: all].")
+    option = click.option("--limit", type=Number(0, most), help=f"Maximum number of {noun} [default: all].")
+    return group("Selection", option)
 
 
-shapenet = click.option(
+def timeout(least: float) -> Callable[[_Decorated], _Decorated]:
+    """Add --timeout, of at least so many seconds."""
+    help = "Maximum seconds per image [default: from samples and size]."
+    return click.option("--timeout", type=Number(least, kind=float), metavar="SECONDS", help=help)
+
+
+shapenet = group("Assets", click.option(
     "--shapenet", metavar="DIR", type=click.Path(exists=True, file_okay=False), is_eager=True, expose_value=False,
     callback=set_environment("DIORAMA_SHAPENET"),
     help="Root of ShapeNetCore [default: $DIORAMA_SHAPENET, assets.toml, or the 64 packaged models].",
-)  # fmt: skip
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-out = click.option("--out", type=NEW_PATH, metavar="FILE", help="Output file [default: stdout].")
+))  # fmt: skip
+asset_root = group("Assets", click.option(
+    "--asset-root", "asset_roots", metavar="DIR", multiple=True, type=FOLDER,
+    help="Folder of meshes and .blend files for specs; repeatable [default: none].",
+))  # fmt: skip
+as_json = group("Output", click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text."))
+out = group("Output", click.option("--out", type=NEW_PATH, metavar="FILE", help="Output file [default: stdout]."))
 files = click.argument("files", nargs=-1, required=True)
-profile = click.option(
+profile = group("Rendering", click.option(
     "--profile", metavar="NAME", help="draft, standard, reference, or clevr-512 [default: standard]."
-)
-size = click.option(
+))  # fmt: skip
+size = group("Rendering", click.option(
     "--size", metavar="WxH", callback=parse_size, help="Image size in pixels [default: the stage's own, 320x240]."
-)
-device = choice("--device", ["auto", "cpu", "cuda", "optix"], "Render device; any choice but auto must be available.")
-renderer = click.option(
-    "--renderer", default="cycles", help="Renderer: cycles, fake (no Blender), a plug-in, or module:Class."
-)
-asset_root = click.option(
-    "--asset-root",
-    "asset_roots",
-    multiple=True,
-    type=FOLDER,
-    help="Folder of meshes and .blend files for specs; repeatable.",
-)
-store = click.argument("url", metavar="STORE", default=default_store)
-at = click.option("--at", metavar="VERSION", help="Version number or tag [default: newest].")
-where = click.option("--where", metavar="SQL", help="SQL filter, such as \"split = 'train'\" [default: all].")
-splits = click.option("--split", "splits", multiple=True, help="Include only this split; repeatable.")
+))  # fmt: skip
+device = group("Rendering", choice(
+    "--device", ["auto", "cpu", "cuda", "optix"], "Render device; any choice but auto must be available."
+))  # fmt: skip
+renderer = group("Rendering", click.option(
+    "--renderer", default="cycles", metavar="NAME", help="cycles, fake (no Blender), a plug-in, or module:Class."
+))  # fmt: skip
+store = click.argument("url", metavar="[STORE]", default=default_store)
+at = group("Selection", click.option("--at", metavar="VERSION", help="Version number or tag [default: newest]."))
+where = group("Selection", click.option(
+    "--where", metavar="SQL", help="SQL filter, such as \"split = 'train'\" [default: all]."
+))  # fmt: skip
+splits = group("Selection", click.option(
+    "--split", "splits", metavar="NAME", multiple=True, help="Include only this split; repeatable [default: all]."
+))  # fmt: skip
 workers = click.option("--workers", type=Number(1), help="Number of processes [default: one per core].")

@@ -40,11 +40,6 @@ def write_lines(out: Path | None, lines: Iterable[str], unit: str, total: int | 
             stream.write(line + "\n")
 
 
-def write_specs(out: Path | None, specs: Iterable[Any], unit: str, total: int | None = None) -> None:
-    """Write JSON data as compact JSON Lines with a progress bar."""
-    write_lines(out, (json.dumps(spec, separators=(",", ":")) for spec in specs), unit, total)
-
-
 def _hidden() -> bool | None:
     """Whether --quiet hides progress bars; None hides them if stderr is not a terminal."""
     return None if log.isEnabledFor(logging.INFO) else True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from render.cli import benchmarks, verification
 from render.cli import options as opt
 from render.cli.command import DioramaGroup, log
 from render.cli.output import print_json, write_lines, write_text
-from render.model.errors import CompileError, SpecError
+from render.model.errors import CompileError, SpecError, UsageError
 from scene_specs.language.errors import read_each
 from scene_specs.language.tables import counted
 from scene_specs.language.writing import atomic_writer
@@ -44,6 +45,10 @@ def main() -> None:
 
     Exit codes: 0 done; 1 some episodes have no layout (resolve), or a player failed (icca play); 2 wrong specs or
     options.
+
+    Examples:
+      render-specs mewl --task shape --count 100 --out specs.jsonl
+      render-specs check --prove specs.jsonl
     """
 
 
@@ -56,15 +61,29 @@ def report(name: str, files: tuple[str, ...], as_json: bool, out: Path | None) -
     """Write the report of a benchmark on its episodes.
 
     NAME is a benchmark. `render-specs NAME --help` lists its other commands.
+
+    Examples:
+      render-specs report mewl specs.jsonl
+      render-specs report malevic specs.jsonl --json --out report.json
     """
-    benchmark, options = benchmarks.report_of(name)
-    benchmarks.run(benchmark, options(files=files), out, as_json)
+    from scene_specs.language.benchmark import Report, benchmark
+
+    found = benchmark(name)
+    reports = [command for command in found.commands.values() if issubclass(command, Report)]
+    if not reports:
+        raise UsageError(f"benchmark {name!r} has no report")
+    benchmarks.run(found, reports[0](files=files), out, as_json)
 
 
 @main.command()
 @opt.out
 def schema(out: Path | None) -> None:
-    """Print the JSON Schema of spec files."""
+    """Print the JSON Schema of spec files.
+
+    Examples:
+      render-specs schema
+      render-specs schema --out spec.schema.json
+    """
     from scene_specs.language.schema import schema_text
 
     write_text(out, schema_text())
@@ -72,11 +91,11 @@ def schema(out: Path | None) -> None:
 
 @main.command(epilog=opt.FILES_HELP)
 @click.argument("files", nargs=-1)
-@opt.as_json
 @click.option("--prove", is_flag=True, help="Also verify that the stored truth of each episode follows from it.")
 @click.option("--store", metavar="STORE", help="With --prove: verify the rendered episodes of a store, not files.")
 @opt.asset_root
 @opt.shapenet
+@opt.as_json
 def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None, asset_roots: tuple[Path, ...]) -> None:
     """Check specs and report every error in every file.
 
@@ -84,6 +103,10 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
 
     --prove verifies the episodes of each benchmark by its rules, such as that exactly one answer is right. It counts
     episodes without a benchmark as unverified. Exit code 2: there are errors.
+
+    Examples:
+      render-specs check specs.jsonl
+      render-specs check --prove --store scenes.lance
     """
     from scene_specs.reading.source import SpecSource
 
@@ -98,10 +121,8 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
                 result = verification.verify_files(source)
     diagnostics = result.diagnostics
     if as_json:
-        fields = ("file", "line", "episode", "path", "problem", "hint")
-        listed = [{key: getattr(diagnostic, key) for key in fields} for diagnostic in diagnostics]
         unverified = {"unverified": result.unverified} if prove else {}
-        print_json({"episodes": result.episodes, **unverified, "faults": listed})
+        print_json({"episodes": result.episodes, **unverified, "faults": [asdict(one) for one in diagnostics]})
         if diagnostics:
             click.get_current_context().exit(SpecError.exit_code)
         return
@@ -119,22 +140,20 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
 @opt.size
 @opt.asset_root
 @opt.shapenet
-def resolve(
-    files: tuple[str, ...],
-    out: Path | None,
-    profile: str | None,
-    size: tuple[int, int] | None,
-    asset_roots: tuple[Path, ...],
-) -> None:
+def resolve(files: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Compile specs and write the resolved scenes.
 
     Writes one Scene per line. Exit code 1: some episodes have no layout; these are reported, the others written.
+
+    Examples:
+      render-specs resolve specs.jsonl --out scenes.jsonl
+      render-specs resolve specs/ --profile draft --size 640x480
     """
     failed = 0
     with verification.open_checked(files) as source, atomic_writer(out) as stream:
         for item in source:
             try:
-                stream.write(_resolve(item.episode, profile, size, asset_roots) + "\n")
+                stream.write(_resolve(item.episode, **options) + "\n")
             except CompileError as error:
                 failed += 1
                 log.error("%s", error)
@@ -160,6 +179,10 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
 
     Writes one episode per line. CLEVR: CLEVR_<split>_scenes.json, or a single scene. MEWL: folders with info.json
     files below, or a single scene file.
+
+    Examples:
+      render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl
+      render-specs import --from mewl MEWL/val --camera nominal --out specs.jsonl
     """
     from scene_specs.language.benchmark import benchmark
 

@@ -36,13 +36,22 @@ def main() -> None:
 
     Exit codes: 0 done; 1 stores differ (diff); 2 wrong options, or episodes differ (copy); 4 the store can't be read
     or written, or is damaged.
+
+    Examples:
+      render-store show scenes.lance
+      render-store ls scenes.lance --sort visible_fraction --limit 10
     """
 
 
 @main.command()
-@click.argument("url", metavar="STORE")
+@opt.store
 def create(url: str) -> None:
-    """Create an empty store; render-batch does so itself."""
+    """Create an empty store; render-batch does so itself.
+
+    Examples:
+      render-store create scenes.lance
+      render-store create s3://bucket/scenes.lance
+    """
     from render.store import create_store
 
     create_store(url).close()
@@ -51,10 +60,10 @@ def create(url: str) -> None:
 
 @main.command()
 @opt.store
-@opt.where
-@opt.limit("episodes")
 @click.option("--sort", type=click.Choice(_SORT_KEYS), help="Sort by a measure, smallest first [default: by id].")
 @click.option("--reverse", is_flag=True, help="Reverse the order.")
+@opt.where
+@opt.limit("episodes")
 @opt.at
 @opt.as_json
 def ls(
@@ -63,6 +72,10 @@ def ls(
     """List episodes by id, or by an extreme measure.
 
     For a measure of objects, such as visible_fraction, an episode counts with its smallest object.
+
+    Examples:
+      render-store ls scenes.lance --where "split = 'train'"
+      render-store ls scenes.lance --sort visible_fraction --limit 10
     """
     from render.store.episode_store import ID_BATCH_ROWS, ids_filter
 
@@ -105,6 +118,10 @@ def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
     """Show a summary of a store or of one EPISODE.
 
     With --json, an episode includes its complete truth.
+
+    Examples:
+      render-store show scenes.lance
+      render-store show scenes.lance clevr/train/000000 --json
     """
     store = opt.open_reader(url, at)
     record = None if episode is None else store.get(episode)
@@ -174,13 +191,18 @@ def _object_rows(record: EpisodeRecord) -> Iterator[tuple[str, ...]]:
 
 
 @main.command()
-@opt.store
+@click.argument("url", metavar="STORE")
 @click.argument("episodes", nargs=-1, required=True)
 @click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Output folder.")
-@opt.at
 @click.option("--overwrite", is_flag=True, help="Replace existing files that differ.")
+@opt.at
 def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrite: bool) -> None:
-    """Write EPISODES as folders of PNG and JSON."""
+    """Write EPISODES as folders of PNG and JSON.
+
+    Examples:
+      render-store get scenes.lance clevr/train/000000 --out images
+      render-store get scenes.lance clevr/train/000000 --at 3 --out earlier
+    """
     from render.export.formats.folder import export
     from render.export.protocol import ExportOptions
     from render.store.episode_store import ids_filter, unknown_id
@@ -208,6 +230,10 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
     Checks digests, images, boxes, masks, frames, columns, and duplicate ids. With --specs-out and --repair, it prints
     the render-batch command that renders the damaged episodes again. An answer that is not among the options is
     invalid, not damaged: its spec is wrong. It is reported with exit code 2, and --repair keeps it.
+
+    Examples:
+      render-store verify scenes.lance
+      render-store verify scenes.lance --repair --specs-out damaged.jsonl
     """
     from render.episode.output_files import check_writable
     from render.store.lance.verify import verify as verify_store
@@ -247,11 +273,10 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
 
 def _print_verdict(url: str, verdict: Verdict, as_json: bool) -> None:
     if as_json:
-        damaged = [{"episode": one.episode_id, "problems": one.problems} for one in verdict.damaged]
-        facts = {"store": url, "version": verdict.version, "episodes": verdict.episodes}
-        kept = [{"episode": one.episode_id, "problems": one.problems} for one in verdict.invalid]
-        lists = {"damaged": damaged, "invalid": kept, "unreadable": verdict.unreadable}
-        print_json({**facts, **lists}, ascii_only=False)
+        facts: dict[str, Any] = {"store": url, "version": verdict.version, "episodes": verdict.episodes}
+        for name, found in (("damaged", verdict.damaged), ("invalid", verdict.invalid)):
+            facts[name] = [{"episode": one.episode_id, "problems": one.problems} for one in found]
+        print_json({**facts, "unreadable": verdict.unreadable}, ascii_only=False)
         return
     # Invalid ones alone are the error of the command.
     invalid = [] if verdict.intact else [f"{one} (invalid, not damaged; kept)" for one in verdict.invalid]

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from render.cli import options as opt
+from render.cli.command import DioramaCommand
 from render.cli.output import print_json, progress_bar
 from render.model.errors import StoreError
 from scene_specs.language.tables import counted
@@ -18,7 +19,7 @@ _MAX_DAMAGED = 20
 _MAX_DAYS = 36500
 
 
-@click.command()
+@click.command(cls=DioramaCommand)
 @opt.store
 @click.option(
     "--drop-older-than",
@@ -30,6 +31,10 @@ def compact(url: str, drop_older_than: float | None) -> None:
     """Compact data files and update the index.
 
     Run it while nothing else writes to the store. Old versions stay unless --drop-older-than is given.
+
+    Examples:
+      render-store compact scenes.lance
+      render-store compact scenes.lance --drop-older-than 7
     """
     from render.store import open_store
 
@@ -41,7 +46,7 @@ def compact(url: str, drop_older_than: float | None) -> None:
         click.echo(f"{store.clean_up(timedelta(days=drop_older_than)) / 1e6:.1f} MB freed")
 
 
-@click.command()
+@click.command(cls=DioramaCommand)
 @opt.store
 @click.argument("name", required=False)
 @click.option("--version", type=opt.Number(1), help="Version to tag [default: newest].")
@@ -51,6 +56,10 @@ def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: 
     """Tag a version, or list the tags.
 
     `compact` never deletes a version with a tag.
+
+    Examples:
+      render-store tag scenes.lance paper
+      render-store tag scenes.lance paper --delete
     """
     from render.store import open_store
 
@@ -68,7 +77,7 @@ def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: 
         click.echo(f"{name} is version {store.tag(name, version)}")
 
 
-@click.command()
+@click.command(cls=DioramaCommand)
 @opt.store
 @click.argument("episode", required=False)
 @opt.as_json
@@ -77,6 +86,10 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
 
     Lists when EPISODE was added, replaced and deleted, or without EPISODE, the versions of the store. `render-store get
     STORE EPISODE --at VERSION` writes an earlier state.
+
+    Examples:
+      render-store history scenes.lance
+      render-store history scenes.lance clevr/train/000000 --json
     """
     store = opt.open_reader(url)
     found: list[Any] = store.versions() if episode is None else store.history(episode)
@@ -95,23 +108,27 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
         click.echo(f"no remaining version has episode {episode}")
 
 
-@click.command()
+@click.command(cls=DioramaCommand)
 @click.argument("source")
 @click.argument("target")
-@click.option("--benchmark", metavar="NAME", help="Include only episodes of this benchmark [default: all].")
-@opt.splits
-@click.option("--id", "ids", multiple=True, help="Include only this episode; repeatable.")
-@opt.where
-@opt.at
 @opt.choice(
     "--differing", ["error", "newest", "keep", "replace"], "How to treat ids that TARGET has with other contents."
 )
+@opt.splits
+@opt.where
+@opt.at
+@click.option("--benchmark", metavar="NAME", help="Include only episodes of this benchmark [default: all].")
+@click.option("--id", "ids", metavar="ID", multiple=True, help="Include only this episode; repeatable [default: all].")
 def copy(source: str, target: str, at: str | None, differing: Any, **filters: Any) -> None:
     """Copy episodes from SOURCE to TARGET.
 
     Creates TARGET if needed. An episode has to match all filters. Episodes that TARGET already has are skipped, so an
     interrupted copy can be repeated. If TARGET has an id with other contents, --differing decides: copy nothing
     (error), use the later attempt (newest), keep TARGET's episode, or replace it with SOURCE's.
+
+    Examples:
+      render-store copy part1.lance scenes.lance
+      render-store copy scenes.lance val.lance --split val --differing newest
     """
     from render.store import copying, open_or_create
     from render.store.episode_store import condition as combine
@@ -126,13 +143,17 @@ def copy(source: str, target: str, at: str | None, differing: Any, **filters: An
         raise StoreError(f"{source}: {counted(len(done.damaged), 'damaged episode')} not copied:\n{lines}")
 
 
-@click.command()
-@opt.store
+@click.command(cls=DioramaCommand)
+@click.argument("url", metavar="STORE")
 @click.argument("episodes", nargs=-1, required=True)
 def delete(url: str, episodes: tuple[str, ...]) -> None:
     """Delete episodes.
 
     EPISODES stay in older versions until `compact` deletes those. If one of them is not stored, nothing is deleted.
+
+    Examples:
+      render-store delete scenes.lance clevr/train/000000
+      render-store delete scenes.lance clevr/val/000000 clevr/val/000001
     """
     from render.store import open_store
     from render.store.episode_store import unknown_id
@@ -144,12 +165,16 @@ def delete(url: str, episodes: tuple[str, ...]) -> None:
     click.echo(f"deleted {counted(store.delete(episodes), 'episode')}")
 
 
-@click.command()
+@click.command(cls=DioramaCommand)
 @opt.store
 def migrate(url: str) -> None:
     """Migrate a store to the current schema.
 
     For stores of older versions of Diorama. Nothing is rendered again.
+
+    Examples:
+      render-store migrate scenes.lance
+      render-store migrate s3://bucket/scenes.lance
     """
     from render.store.columns import SCHEMA_VERSION
     from render.store.lance.migrate import migrate as migrate_store
@@ -158,13 +183,17 @@ def migrate(url: str) -> None:
     click.echo(f"{url}: schema version {before}, now {SCHEMA_VERSION}")
 
 
-@click.command()
+@click.command(cls=DioramaCommand)
 @opt.store
 def repair(url: str) -> None:
     """Repair a store after an interrupted commit.
 
     Goes back to the version before a commit that, for example, a power failure cut short. Acknowledged episodes are
     never lost, and nothing is deleted.
+
+    Examples:
+      render-store repair scenes.lance
+      render-store repair s3://bucket/scenes.lance
     """
     from render.store.lance.durability import roll_back
 

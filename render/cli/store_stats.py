@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from render.cli import options as opt
+from render.cli.command import DioramaCommand
 from render.cli.output import print_json, progress_bar
 from render.model.errors import UsageError
 from scene_specs.language.tables import text_table
@@ -23,20 +24,24 @@ _BAR_WIDTH = 28
 _MAX_LINES = 4
 
 
-@click.command()
+@click.command(cls=DioramaCommand)
 @opt.store
-@opt.where
 @click.option(
     "--by", type=click.Choice(["benchmark", "task", "split", "profile"]), help="Compare groups [default: none]."
 )
 @click.option("--out", type=opt.NEW_FILE, metavar="FILE", help="Also draw a chart: a .png or .svg file.")
+@opt.where
 @opt.at
 @opt.as_json
 def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None, as_json: bool) -> None:
     """Show distributions of the contents of a store.
 
-    Objects, shapes, colors, visible fractions, box sizes, relations and utterances; per group with --by. Boxes and
-    visible fractions are measured. Pointers are counted separately.
+    Covers objects, shapes, colors, visible fractions, box sizes, relations and utterances. Boxes and visible fractions
+    are measured. Pointers are counted separately.
+
+    Examples:
+      render-store stats scenes.lance --by split
+      render-store stats scenes.lance --where "split = 'val'" --out stats.png
     """
     if out is not None and out.suffix.lower() not in (".png", ".svg"):
         raise UsageError(f"--out {out}: name a .png or .svg file")
@@ -115,13 +120,13 @@ def _table(item: Distribution, groups: list[str]) -> Iterator[str]:
     yield from (f"  {line}" for line in text_table(("", *(f"{group:>6}" for group in groups)), rows))
 
 
-@click.command()
-@click.argument("url", metavar="STORE_A")
+@click.command(cls=DioramaCommand)
+@click.argument("url", metavar="[STORE_A]", default=opt.default_store)
 @click.argument("other", metavar="[STORE_B]", required=False)
 @opt.where
 @click.option("--at", metavar="VERSION", help="Version number or tag of STORE_A [default: newest].")
-@click.option("--limit", type=opt.Number(0), default=20, help="Maximum number of differences in full.")
 @opt.as_json
+@click.option("--limit", type=opt.Number(0), default=20, help="Maximum number of differences in full.")
 def diff(url: str, other: str | None, where: str | None, at: str | None, limit: int, as_json: bool) -> None:
     """Compare two stores, or two versions of a store.
 
@@ -129,6 +134,10 @@ def diff(url: str, other: str | None, where: str | None, at: str | None, limit: 
     changed since version 11. When and where an episode was rendered does not count. --json lists everything.
 
     Exit codes: 0 the same; 1 they differ; 2 wrong options; 4 a store can't be read.
+
+    Examples:
+      render-store diff old.lance new.lance
+      render-store diff scenes.lance --at 11 --json
     """
     from render.store.analysis.store_diff import diff as compare
 

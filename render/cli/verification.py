@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
@@ -67,20 +68,12 @@ def verify_files(source: SpecSource) -> Verification:
 
 def verify_store(path: str) -> Verification:
     """Verify the rendered episodes of a store; a damaged episode is a diagnostic. Raises StoreError."""
-    from render.export.protocol import ExportReport, iter_valid_records
-    from render.store import open_store
-
     result = Verification()
-    report = ExportReport()
-    store = open_store(path)
-    try:
-        ids = sorted(key for key, _ in store.ids())
-        for record in iter_valid_records(store, ids, report, lambda _: None):
-            location = Diagnostic(path, 0, record.episode_id, "", "")
-            result.add(record.scene.task, location, methodcaller("verify_record", record))
-    finally:
-        store.close()
-    result.diagnostics += [Diagnostic(path, 0, "", "", line) for line in report.damaged]
+    store = StoreEpisodes(path)
+    for record in store.valid(store.ids()):
+        location = Diagnostic(path, 0, record.episode_id, "", "")
+        result.add(record.scene.task, location, methodcaller("verify_record", record))
+    result.diagnostics += [Diagnostic(path, 0, "", "", line) for line in store.damaged]
     return result
 
 
@@ -89,7 +82,7 @@ class MissingAssets:
 
     def __init__(self, asset_roots: Sequence[pathlib.Path]) -> None:
         self._roots = asset_roots
-        self._problems: dict[str, str] = {}
+        self._problem = cache(self._find_problem)
 
     def __call__(self, episode: EpisodeSpec | Scene) -> Iterator[PathDiagnostic]:
         """Yield a diagnostic for each location that names a missing asset. Raises UsageError for wrong settings."""
@@ -98,13 +91,11 @@ class MissingAssets:
 
         for path, name in _assets_of(episode) if isinstance(episode, EpisodeSpec) else ():
             option = "--shapenet" if name.startswith("shapenet:") else "--asset-root"
-            if name not in self._problems:
-                self._problems[name] = self._problem_of(name)
-            if self._problems[name]:
+            if problem := self._problem(name):
                 hint = f"name one that is there, or the folder that has it with {option}"
-                yield PathDiagnostic(path, self._problems[name], hint)
+                yield PathDiagnostic(path, problem, hint)
 
-    def _problem_of(self, name: str) -> str:
+    def _find_problem(self, name: str) -> str:
         from render.geometry.asset_roots import find_asset
         from render.geometry.shapenet import library
         from scene_specs.language.model_names import parse_mesh
@@ -185,6 +176,7 @@ class StoreEpisodes:
         from render.store import open_store
 
         self._path, self._store = store, open_store(store)
+        self.damaged: list[str] = []
 
     def ids(self) -> list[str]:
         """All ids, sorted."""
@@ -192,16 +184,19 @@ class StoreEpisodes:
 
     def read(self, ids: Sequence[str]) -> Iterator[EpisodeRecord]:
         """The episodes with these ids, in their order. Raises UsageError if one is damaged."""
-        from render.export.protocol import ExportReport, iter_valid_records
-
-        report = ExportReport()
-        for record in iter_valid_records(self._store, ids, report, lambda _: None):
-            if report.damaged:
+        for record in self.valid(ids):
+            if self.damaged:
                 break
             yield record
-        if report.damaged:
-            damaged = "; ".join(report.damaged)
+        if self.damaged:
+            damaged = "; ".join(self.damaged)
             raise UsageError(f"{self._path}: damaged: {damaged}; `render-specs check --prove --store` lists all")
+
+    def valid(self, ids: Sequence[str]) -> Iterator[EpisodeRecord]:
+        """The episodes with these ids that are not damaged; `damaged` gets a line for each of the others."""
+        from render.export.protocol import ExportReport, iter_valid_records
+
+        return iter_valid_records(self._store, ids, ExportReport(damaged=self.damaged), lambda _: None)
 
 
 def _json_data(item: Item) -> dict[str, Any]:

@@ -147,7 +147,8 @@ def caption(truth: FrameAnnotation) -> str:
     if hidden:
         parts.append(f"{counted(hidden, 'object')} out of sight")
     if pointer is not None:
-        kinds = (item.shape.replace("_", " ") for item in truth.objects if item.name == pointer.name)
+        # The shape hand_left is a left hand.
+        kinds = (" ".join(item.shape.split("_")[::-1]) for item in truth.objects if item.name == pointer.name)
         targets = (description(item) for item in items if item.name == pointer.target)
         kind, target = next(kinds, "pointer"), next(targets, pointer.target)
         parts.append(f"{_article(kind)} points at the {target}")

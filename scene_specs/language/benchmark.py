@@ -8,9 +8,9 @@
                    yields published episodes as EpisodeSpec for `render-specs import --from NAME`; in the module itself
                    or in its file `importing`; optional
 
-A command is a class: its docstring is the help, its fields are the options, and `run` names the function that runs it.
-Only the class is imported for the help, so a benchmark keeps its functions in other files than `__init__`. See
-scene_specs/benchmarks/clevr for a short one.
+A command is a class: its docstring is the help, and examples if it ends with a paragraph `Examples:`; its fields are
+the options; `run` names the function that runs it. Only the class is imported for the help, so a benchmark keeps its
+functions in other files than `__init__`. See scene_specs/benchmarks/clevr for a short one.
 
 The type of a field decides what an option accepts: bool (a flag), int, float, str, Path, Literal (a choice),
 tuple[int, int] (`3-10`), tuple[float, float] (`-10:40`), tuple[int, int, int] (`R,G,B`), tuple[X, ...] (repeatable),
@@ -34,15 +34,19 @@ from scene_specs.language.registry import PluginError, plugin, plugins
 if TYPE_CHECKING:
     from scene_specs.language.rendered import RenderedEpisode
 
-Seed = Annotated[int, Field(ge=0, le=2**63 - 1, description="Random seed.")]
-First = Annotated[int, Field(ge=0, le=10**9 - 1, description="Number of the first episode.")]
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1, description="Random seed.", json_schema_extra={"group": "Sampling"})]
+First = Annotated[
+    int,
+    Field(ge=0, le=10**9 - 1, description="Number of the first episode.", json_schema_extra={"group": "Sampling"}),
+]
 
 
 def option(default: Any, description: str, ge: float | None = None, le: float | None = None, **extra: str) -> Any:
     """A field of a command, as an option; `...` as its default makes it required. ge, le: bounds of a number.
 
     metavar: placeholder of the value. name: "--set", if it differs from the field. path: "file", "folder" or "any", if
-    the path must exist. environment: variable that the option sets until the command ends.
+    the path must exist. environment: variable that the option sets until the command ends. group: title of this
+    option, and of those that follow it, in the help.
     """
     return Field(default, description=description, ge=ge, le=le, json_schema_extra={**extra})
 
@@ -94,7 +98,7 @@ class Report(SpecsCommand):
 class StoreCommand(Command):
     """A command that reads rendered episodes: its function also gets the Episodes of `store`."""
 
-    store: str = argument()
+    store: str = argument("", metavar="[STORE]")
 
 
 class Episodes(Protocol):

@@ -23,22 +23,15 @@ class Options(Command):
     Writes one episode per model, for `render-batch`. MODELS: a category (chairs, 03001627), a model (chairs/#3,
     03001627/<id>), or all. All models are read first; if one can't be read, the command reports its file and writes
     nothing.
+
+    Examples:
+      render-specs views chairs --limit 10 --out specs.jsonl
+      render-specs views all --views 8 --elevation 10:40 --out specs.jsonl
     """
 
     models: tuple[str, ...] = argument(default=())
-    listed: Path | None = option(None, "File with more MODELS, one per line.", path="file", name="--list")
-    count: int = option(24, "Views per model.", ge=1, le=100, name="--views")
-    yaw: Literal["even", "random"] = option("even", "Place cameras around the model in even steps, or at random.")
-    start: float = option(0.0, "First yaw in degrees; 0 faces the front.", metavar="DEG")
-    elevation: tuple[float, float] = option((20.0, 20.0), "Elevation in degrees.", metavar="DEG|MIN:MAX")
-    distance: float | None = option(None, "Camera distance; a model's longest side is 2 [default: --framing].")
-    framing: float | None = option(None, "Share of the image that the model fills [default: the stage's].")
-    background: tuple[int, int, int] | None = option(None, "8-bit sRGB [default: the stage's].")
-    stage: str = option("studio", "Stage of the scenes.", metavar="NAME")
-    color: str | None = option(None, "Color of the palette [default: the model's own colors].", metavar="NAME")
-    material: str | None = option(None, "Material [default: the model's own].", metavar="NAME")
+    listed: Path | None = option(None, "File of more MODELS, one per line.", path="file", name="--list", group="Models")
     limit: int | None = option(None, "Maximum number of models [default: all].", ge=0)
-    seed: Seed = 0
     skip_broken: bool = option(False, "Leave out models that can't be read, with a warning for each.")
     shapenet: Path | None = option(
         None,
@@ -46,6 +39,17 @@ class Options(Command):
         path="folder",
         environment="DIORAMA_SHAPENET",
     )
+    count: int = option(24, "Views per model.", ge=1, le=100, name="--views", group="Cameras")
+    yaw: Literal["even", "random"] = option("even", "Place cameras around the model in even steps, or at random.")
+    start: float = option(0.0, "First yaw in degrees; 0 faces the front.", metavar="DEG")
+    elevation: tuple[float, float] = option((20.0, 20.0), "Elevation in degrees.", metavar="DEG|MIN:MAX")
+    distance: float | None = option(None, "Camera distance; models are 2 long [default: --framing].", metavar="LENGTH")
+    framing: float | None = option(None, "Share of the image to fill [default: the stage's].", metavar="SHARE")
+    background: tuple[int, int, int] | None = option(None, "8-bit sRGB [default: the stage's].", group="Images")
+    stage: str = option("studio", "Stage of the scenes.", metavar="NAME")
+    color: str | None = option(None, "Color of the palette [default: the model's own colors].", metavar="NAME")
+    material: str | None = option(None, "Material [default: the model's own].", metavar="NAME")
+    seed: Seed = 0
 
     @model_validator(mode="after")
     def _check(self) -> Options:

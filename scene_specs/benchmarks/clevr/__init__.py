@@ -8,10 +8,15 @@ from scene_specs.language.benchmark import Command, Seed, option
 
 
 class Options(Command, run="random_scenes:generate"):
-    """Generate CLEVR episodes, one per line."""
+    """Generate CLEVR episodes, one per line.
 
-    count: int = option(..., "Number of episodes.", ge=0)
-    objects: tuple[int, int] = option((3, 10), "Objects per image.")
-    split: str = option("train", "Split that the episodes belong to.")
+    Examples:
+      render-specs clevr --count 100 --out specs.jsonl
+      render-specs clevr --count 100 --objects 3-6 --cogent A --out specs.jsonl
+    """
+
+    count: int = option(..., "Number of episodes.", ge=0, group="Sampling")
+    split: str = option("train", "Split that the episodes belong to.", metavar="NAME")
     seed: Seed = 0
+    objects: tuple[int, int] = option((3, 10), "Objects per image.", group="Contents")
     cogent: Literal["A", "B"] | None = option(None, "Condition of CLEVR-CoGenT [default: none].")

@@ -13,6 +13,14 @@ class Options(Command):
     An item is a scene, a sentence about it, and whether the sentence is true. It depends only on its seed, set, split,
     number and options: `--first 42 --count 1` writes the same item 42 as `--count 100`. A table on stderr reports
     classes, object counts, and the ceiling: the accuracy of a solver that assumes k = 0.29.
+
+    Sets: sup1, pos1, pos, set-pos, pos1-hard, pos-hard, set-pos-hard, set-pos-very-hard, set-pos-compositional,
+    generalization-B, generalization-C, generalization-D, generalization-E, generalization-F, generalization-G,
+    generalization-H. Groups: main, hard, generalization, all.
+
+    Examples:
+      render-specs malevic --set pos1 --split val --count 100 --out specs.jsonl
+      render-specs malevic --set all --world 3d --out malevic.jsonl
     """
 
     # fmt: off
@@ -20,13 +28,13 @@ class Options(Command):
         "sup1", "pos1", "pos", "set-pos", "pos1-hard", "pos-hard", "set-pos-hard", "set-pos-very-hard",
         "set-pos-compositional", "generalization-B", "generalization-C", "generalization-D", "generalization-E",
         "generalization-F", "generalization-G", "generalization-H", "main", "hard", "generalization", "all",
-    ] = option("main", "Data set, or a group: main, hard, generalization, all.", name="--set")
+    ] = option("main", "Data set or group of sets; see above.", name="--set", metavar="NAME", group="Sampling")
     # fmt: on
     split: Literal["train", "val", "test", "test-seen", "test-unseen", "all"] = option("all", "Split to generate.")
     count: int | None = option(None, "Items per set and split [default: as published].", ge=0)
     first: First = 0
     seed: Seed = 0
-    variant: Literal["vague", "static"] = option("vague", "k: sampled per scene, or 0.29 in all scenes.")
+    variant: Literal["vague", "static"] = option("vague", "k: sampled per scene, or always 0.29.", group="Contents")
     areas: Literal["published", "true"] = option(
         "published", "Area of circles: 21.5 % below that of their class, or equal to it."
     )
@@ -40,6 +48,10 @@ class Statistics(Report, run="report:statistics", text="report:table"):
     """Report the statistics of MALeViC items.
 
     Per set: classes, object counts, k, and the ceiling: the accuracy of a solver that assumes k = 0.29.
+
+    Examples:
+      render-specs malevic statistics specs.jsonl
+      render-specs malevic statistics specs.jsonl --json --out statistics.json
     """
 
 

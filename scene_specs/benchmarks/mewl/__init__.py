@@ -12,16 +12,22 @@ class Options(Command):
 
     Each episode is verified before it is written. It depends only on its seed, split, task and number: `--first 42
     --count 1` writes the same episode 42 as `--count 100`.
+
+    Tasks: shape, color, material, object, composite, relation, bootstrap, number, pragmatic, all.
+
+    Examples:
+      render-specs mewl --out mewl.jsonl
+      render-specs mewl --task shape --split val --count 100 --out specs.jsonl
     """
 
     task: Literal[
         "shape", "color", "material", "object", "composite", "relation", "bootstrap", "number", "pragmatic", "all"
-    ] = option("all", "Task to generate.")
+    ] = option("all", "Task to generate; see above.", metavar="NAME", group="Sampling")
     split: Literal["train", "val", "test", "all"] = option("all", "Split to generate.")
     count: int | None = option(None, "Episodes per task and split [default: 3000, 600, 600].", ge=0)
     first: First = 0
     seed: Seed = 0
-    balanced_options: bool = option(False, "Omit options that can be ruled out without the images.")
+    balanced_options: bool = option(False, "Omit options that can be ruled out without the images.", group="Contents")
 
 
 class Audit(Report, run="audit:audit", text="audit:tables", check="view:learner_view"):
@@ -29,6 +35,10 @@ class Audit(Report, run="audit:audit", text="audit:tables", check="view:learner_
 
     Reports the accuracy of blind strategies in percent, with chance and its standard error. Also reports chi-square
     probabilities of equal frequencies: answer position, attributes of the query's first object, topic of the answer.
+
+    Examples:
+      render-specs mewl audit specs.jsonl
+      render-specs mewl audit specs.jsonl --json --out audit.json
     """
 
 
@@ -36,6 +46,10 @@ class Captions(SpecsCommand, run="captions:generate", check="view:learner_view",
     """Write MEWL episodes as text, one per line.
 
     Each line has the captions, names, options, and prompts for models that read only text.
+
+    Examples:
+      render-specs mewl captions specs.jsonl
+      render-specs mewl captions specs.jsonl --out captions.jsonl
     """
 
 

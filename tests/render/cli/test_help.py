@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import re
+import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -36,6 +38,7 @@ def every_command() -> list[tuple[str, click.Command]]:
 
 
 COMMANDS = every_command()
+EACH = pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
 # Options that turn something on, or of which the command needs one.
 OFF_BY_DEFAULT = {
     "render-batch": ["--json-log", "--status"],
@@ -53,19 +56,24 @@ OFF_BY_DEFAULT = {
 }
 
 
-@pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
+def run(name: str, *arguments: str) -> str:
+    """What a command with this full name prints."""
+    program, *below = name.split()
+    module, _, attribute = PROGRAMS[program].partition(":")
+    main = getattr(importlib.import_module(module), attribute)
+    return CliRunner().invoke(main, [*below, *arguments], prog_name=program).output
+
+
+@EACH
 def test_the_first_line_stands_alone_in_a_list(name: str, command: click.Command) -> None:
     first = (command.help or "").split("\n\n")[0]
     assert "\n" not in first and len(first) < 60, first
     assert command.get_short_help_str(60).removesuffix(".") == first.removesuffix("."), first
 
 
-@pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
+@EACH
 def test_every_option_says_what_it_does_and_its_default(name: str, command: click.Command) -> None:
-    program, *rest = name.split()
-    module, _, attribute = PROGRAMS[program].partition(":")
-    shown = CliRunner().invoke(getattr(importlib.import_module(module), attribute), [*rest, "--help"]).output
-    text = " ".join(shown.split())
+    text = " ".join(run(name, "--help").split())
     assert not re.search(r"RANGE|<=|>=|x<|x>", text)
     for option in command.params:
         if not isinstance(option, click.Option):
@@ -79,13 +87,71 @@ def test_every_option_says_what_it_does_and_its_default(name: str, command: clic
             )
 
 
-@pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
+@EACH
 def test_every_command_has_the_common_options(name: str, command: click.Command) -> None:
-    program, *rest = name.split()
-    module, _, attribute = PROGRAMS[program].partition(":")
-    main = getattr(importlib.import_module(module), attribute)
-    text = CliRunner().invoke(main, [*rest, "-h"]).output
+    text = run(name, "-h")
     for options in ("-v, --verbose", "-q, --quiet", "-h, --help", "--version"):
-        assert options in text, options
+        assert text.count(f"\n  {options} ") == 1, options
+    for given in ("-q", "-v", "-vv"):
+        assert run(name, given, "--help") == text
     if name != "render-store tag":  # --version is the version to tag
-        assert CliRunner().invoke(main, [*rest, "--version"], prog_name=program).output == f"{program} {__version__}\n"
+        assert run(name, "--version") == f"{name.split()[0]} {__version__}\n"
+
+
+@EACH
+def test_options_stand_in_groups_on_lines_that_fit(name: str, command: click.Command) -> None:
+    text = run(name, "--help")
+    assert not [line for line in text.splitlines() if len(line) > 80]
+    groups = re.findall(r"^([A-Z][a-z ]+):$", text, re.MULTILINE)
+    assert groups[-1] == "Examples" and "Common options" in groups and len(groups) == len(set(groups))
+    assert len(re.findall(r"^  -", text.partition("\nOptions:\n")[2].partition("\n\n")[0], re.MULTILINE)) <= 6
+
+
+@EACH
+def test_two_examples_have_options_and_arguments_of_the_command(name: str, command: click.Command) -> None:
+    examples = re.findall(r"^  (render-.*)$", run(name, "--help").partition("\nExamples:\n")[2], re.MULTILINE)
+    assert len(examples) == 2
+    for example in examples:
+        program, *words = shlex.split(example)
+        called: Any = getattr(importlib.import_module("diorama"), program.replace("-", "_"))
+        parent = None
+        while isinstance(called, click.Group) and words and words[0] in subcommands(called):
+            called, parent = subcommands(called)[words.pop(0)], click.Context(called)
+        parsed, rest, _ = called.make_parser(click.Context(called, parent)).parse_args(words)
+        assert not rest, example
+        for option in called.params:
+            value = parsed.get(option.name or "")
+            if isinstance(option.type, click.Choice) and isinstance(value, str):
+                assert value in option.type.choices, example
+
+
+@EACH
+def test_choices_are_shown(name: str, command: click.Command) -> None:
+    text = "".join(run(name, "--help").split())
+    choices = [option.type.choices for option in command.params if isinstance(option.type, click.Choice)]
+    assert not [choice for named in choices for choice in named if choice not in text]
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [("render-specs mwel", "mewl"), ("render-specs mewl adit", "audit"), ("render-store lss", "ls")],
+)
+def test_an_unknown_subcommand_suggests_the_nearest(name: str, nearest: str) -> None:
+    assert f"{name.split()[-1]!r}; did you mean {nearest!r}?" in run(name)
+
+
+@EACH
+def test_a_store_that_may_be_left_out_has_one_default(name: str, command: click.Command, tmp_path: Path) -> None:
+    optional = [one for one in command.params if isinstance(one, click.Argument) and one.metavar == "[STORE]"]
+    if optional and name != "render-store create":
+        more = ["--out", str(tmp_path / "out")] if "--out DIR" in run(name, "--help") else []
+        result = CliRunner(env={"DIORAMA_STORE": str(tmp_path / "none.lance")})
+        program, *below = name.split()
+        module, _, attribute = PROGRAMS[program].partition(":")
+        done = result.invoke(getattr(importlib.import_module(module), attribute), [*below, *more])
+        assert done.exit_code == 4 and "none.lance" in done.output
+
+
+@pytest.mark.parametrize("name", ["render-specs", "render-store"])
+def test_an_unknown_option_is_not_a_subcommand(name: str) -> None:
+    assert "No such option" in run(name, "--nothing")

@@ -45,6 +45,9 @@ def test_a_caption_says_what_is_seen_hidden_and_pointed_at() -> None:
     assert text.startswith("A large red rubber cube, ")
     assert "a small blue metal sphere" in text
     assert text.endswith("; a hand points at the small blue metal sphere.")
+    frame = {**POINTING["frames"][0], "pointer": {"target": "b", "kind": "hand-left"}}
+    (image,) = rendered({**POINTING, "frames": [frame]}).images
+    assert caption(image.annotation).endswith("; a left hand points at the small blue metal sphere.")
     (image,) = rendered(HIDING).images
     far = next(item for item in image.annotation.objects if item.name == "far")
     assert far.visible_fraction < 0.5
