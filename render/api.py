@@ -94,7 +94,7 @@ def generate(benchmark: str, /, count: int | None = None, seed: int = 0, **optio
     try:
         chosen = found.options(**given)
     except ValidationError as error:
-        problems = "\n".join(option_problems(error))
+        problems = "; ".join(option_problems(error))
         raise UsageError(f"benchmark {benchmark}: {problems}") from None
     specs = found.function(chosen.run)(chosen)
     return iter(specs.items if isinstance(specs, Series) else specs)

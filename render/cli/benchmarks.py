@@ -18,6 +18,7 @@ from render.cli.command import DioramaCommand, DioramaGroup
 from render.cli.output import json_text, progress, write_lines, write_text
 from render.cli.verification import StoreEpisodes, read_benchmark
 from render.model.errors import SpecError
+from scene_specs.language.foreign import printable
 from scene_specs.language.registry import plugins
 
 if TYPE_CHECKING:
@@ -51,11 +52,11 @@ def summary(name: str) -> str:
     try:
         spec = util.find_spec(plugins("benchmarks")[benchmark].module)
         tree = ast.parse(Path(spec.origin).read_bytes()) if spec and spec.origin else ast.Module([], [])
-    except (ImportError, OSError, SyntaxError, ValueError):
+    except Exception:  # finding a module imports the packages above it
         # The command itself reports what is wrong with it.
         return ""
     classes = {node.name.lower(): node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-    return (ast.get_docstring(classes[command]) or "").partition("\n")[0] if command in classes else ""
+    return printable((ast.get_docstring(classes[command]) or "").partition("\n")[0]) if command in classes else ""
 
 
 def command(name: str) -> click.Command | None:

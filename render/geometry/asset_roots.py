@@ -71,14 +71,17 @@ def find_asset(name: str, asset_roots: Sequence[Path] | None = None) -> tuple[Pa
     listed = ", ".join(str(root) for root in roots)
     outside = False
     for root in roots:
-        path = (root / name).resolve()
-        owner = next((allowed for allowed in (root, *roots) if path.is_relative_to(allowed)), None)
-        if owner is None:
-            outside = True
-        elif path.is_file():
-            return owner, path
-        elif path.exists():
-            raise AssetError(f"asset {name!r}: {path} is not a regular file")
+        try:
+            path = (root / name).resolve()
+            owner = next((allowed for allowed in (root, *roots) if path.is_relative_to(allowed)), None)
+            if owner is None:
+                outside = True
+            elif path.is_file():
+                return owner, path
+            elif path.exists():
+                raise AssetError(f"asset {name!r}: {path} is not a regular file")
+        except (OSError, RuntimeError, ValueError) as error:  # a name too long, a loop of links, a null character
+            raise AssetError(f"asset {name!r}: can't be looked up in {root}: {error}") from error
     if outside:
         raise AssetError(f"asset {name!r} lies outside the asset roots; name its folder as a root (roots: {listed})")
     hint = did_you_mean(name, [similar for root in roots for similar in _files(root, Path(name).suffix)])

@@ -72,13 +72,13 @@ def _locations(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnos
             if constraint.subject != constraint.of and most < need - _ROUNDED:
                 problem = f"the locations contradict it: {in_words(constraint)} by {most:.3g}; allowed: above {need:g}"
                 yield PathDiagnostic(path, problem, "move one of the two, or leave the constraint out")
-        distance, gap = constraint.min_distance or 0.0, constraint.axis_margin or 0.0
-        for (one, a), (two, b) in combinations(fixed.items(), 2) if distance or gap else ():
+        need_distance, need_gap = constraint.min_distance, constraint.axis_margin
+        for (one, a), (two, b) in combinations(fixed.items(), 2) if need_distance or need_gap else ():
             apart = math.hypot(*_apart(a, b))
-            near = ("min_distance", apart - least_scale(a, stage) - least_scale(b, stage), distance)
-            for key, most, need in (near, ("axis_margin", apart / math.sqrt(2), gap)):
-                if most < need - _ROUNDED:
-                    problem = f"found {need:g}; the locations of {one} and {two} allow at most {max(most, 0.0):.3g}"
+            near = ("min_distance", apart - least_scale(a, stage) - least_scale(b, stage), need_distance)
+            for key, most, least in (near, ("axis_margin", apart / math.sqrt(2), need_gap)):
+                if least is not None and most < least - _ROUNDED:
+                    problem = f"found {least:g}; the locations of {one} and {two} allow at most {max(most, 0.0):.3g}"
                     yield PathDiagnostic((*path, key), problem, "move them apart, or lower the number")
 
 
@@ -90,6 +90,8 @@ def _apart(a: ObjectSpec, b: ObjectSpec) -> tuple[float, float]:
 
 def _behind(frame: FrameSpec, stage: Stage) -> tuple[float, float]:
     """Return the angle of `behind` on the ground, and by how much it may differ, radians: jitter turns the camera."""
+    if stage.pixels == "center":
+        return 0.0, math.pi  # directions of flat stages don't follow the camera, and are not checked
     spec, base = (frame.views[0] if frame.views else frame.camera or CameraSpec()), stage.camera
     orbit = (spec.yaw_deg, spec.elevation_deg, spec.distance, spec.framing, base.framing)
     if spec.location is None and any(value is not None for value in orbit):

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from scene_specs.language.errors import DioramaError
+from scene_specs.language.foreign import printable
 from scene_specs.language.outlines import FLAT_SHAPES
 
 # Noun -> how files of its packages end. Stages and shapes are data; everything else is code.
@@ -59,10 +60,10 @@ class Plugin:
 
     def summary(self) -> str:
         """Return the first line of the docstring of its module, "" if it has none; imports only the packages above."""
-        with suppress(ImportError, OSError, ValueError, SyntaxError):
+        with suppress(Exception):  # finding a module imports the packages above it
             found = util.find_spec(self.module)
             text = Path(found.origin).read_text("utf-8") if found and found.origin else ""
-            return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+            return printable((ast.get_docstring(ast.parse(text)) or "").partition("\n")[0])
         return ""
 
     def load(self) -> Any:
@@ -148,9 +149,13 @@ def _listed(noun: str) -> Iterator[Plugin]:
 def _files(package: str) -> list[Path]:
     """Return the public files and folders of a package, sorted; its parents are imported, itself is not."""
     folders: list[Path] = []
-    with suppress(ImportError, ValueError):
+    try:
         if (spec := util.find_spec(package)) is not None:
             folders = [Path(place) for place in spec.submodule_search_locations or ()]
+    except ModuleNotFoundError:
+        return []
+    except Exception as error:  # importing runs other people's code
+        raise PluginError(f"plug-ins in {package}: can't be found: {type(error).__name__}: {error}") from error
     return sorted(path for folder in folders for path in folder.iterdir() if path.name[0] not in "_.")
 
 

@@ -108,7 +108,7 @@ class MeshSpec(SpecModel):
         front is then +z. With z, the front is -y.
     """
 
-    mesh: Annotated[str, StringConstraints(min_length=1, max_length=400)]
+    mesh: Annotated[str, StringConstraints(min_length=1, max_length=400, pattern=r"^[^?]*$")]
     up: Literal["y", "z"] = "y"
 
     def shape(self) -> str:

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from render.geometry.asset_roots import find_asset
+from render.model.errors import AssetError
 from tests.hostile.test_images import glb, png_of_zeros
 from tests.hostile.traps import Finished, run_bounded
 from tests.render.geometry.shapenet.trees import MTL, Tree, obj
@@ -184,3 +186,10 @@ def test_a_license_that_is_a_pipe_is_not_read(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.code == 2
     assert "LICENSE: can't be read: larger than" in done.err
+
+
+def test_a_name_that_no_file_system_takes_is_an_error_of_the_asset(tmp_path: Path) -> None:
+    (tmp_path / "loop.glb").symlink_to(tmp_path / "loop.glb")
+    for name in ("x" * 300 + ".glb", "loop.glb", "a\0b.glb"):
+        with pytest.raises(AssetError, match="asset"):
+            find_asset(name, [tmp_path])

@@ -70,3 +70,33 @@ def test_what_no_layout_can_satisfy(name: str) -> None:
         compile_episode(wrong, settings_for("draft", 64, 48))
     assert not spec_diagnostics(right)
     compile_episode(right, settings_for("draft", 64, 48))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        spec_of(
+            {
+                "objects": [
+                    {"shape": "sphere", "size": 1.5, "location": [0.82, 1.88]},
+                    {"shape": "sphere", "size": 0.35, "location": [2.03, 1.05]},
+                ],
+                "constraints": [{"axis_margin": 0.05}],
+            }
+        ),
+        spec_of(
+            {
+                "objects": [
+                    {"name": "a", "shape": "square", "location": [40, 60]},
+                    {"name": "b", "shape": "square", "location": [90, 60]},
+                ],
+                "camera": {"yaw_deg": 180},
+                "constraints": [{"relation": "left", "subject": "a", "of": "b"}],
+            },
+            "flat",
+        ),
+    ],
+)
+def test_a_constraint_is_held_to_what_it_states(spec: EpisodeSpec) -> None:
+    assert not spec_diagnostics(spec)
+    compile_episode(spec, settings_for("draft", 64, 48))

@@ -125,3 +125,10 @@ def test_the_first_line_of_the_manual_without_an_import(folder: Path) -> None:
     )
     assert plugin("exports", "worn").summary() == "First line."
     assert find_plugin("exports", "acme_lab.gone:x").summary() == ""
+
+
+def test_a_package_that_raises_when_it_is_searched_is_named(folder: Path) -> None:
+    write_distribution(folder, "acme-lab", {"materials": "* = acme_lab.things"}, {"acme_lab/__init__.py": BROKEN})
+    forget()
+    with pytest.raises(PluginError, match=r"plug-ins in acme_lab.things: .*broken when imported"):
+        plugins("materials")

@@ -219,7 +219,7 @@ def test_variants() -> None:
     [
         ("", "give --contexts N"),
         ("--contexts 1 variants", "--contexts: for `icca` without a subcommand"),
-        ("--seed 3 --difficulty easy score GAMES", "--difficulty, --seed: for `icca` without a subcommand"),
+        ("--seed 3 --difficulty easy score GAMES", "--seed, --difficulty: for `icca` without a subcommand"),
         ("prompt GAMES", "found 7 games; name the folder of one, such as"),
         ("prompt GAME --images FILE/x", "can't be written: Not a directory"),
         ("prompt GAME --images FILE", "already exists and is not an empty folder"),
