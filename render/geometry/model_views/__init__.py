@@ -30,12 +30,15 @@ class Options(Command):
     """
 
     models: tuple[str, ...] = argument(default=())
-    listed: Path | None = option(None, "File with additional MODELS, one per line.", path="file", name="--list", group="Models")
-    limit: int | None = option(None, "Maximum number of models [default: all].", ge=0)
+    listed: Path | None = option(
+        None, "File with additional MODELS, one per line.", path="file", name="--list", group="Models"
+    )
+    limit: int | None = option(None, "Maximum number of models.  [default: all]", ge=0)
     skip_broken: bool = option(False, "Leave out models that can't be read, with a warning for each.")
     shapenet: Path | None = option(
         None,
-        "Root of ShapeNetCore [default: $DIORAMA_SHAPENET, assets.toml, or the 64 packaged models].",
+        "Root folder of ShapeNetCore.  [default: $DIORAMA_SHAPENET, or as set in ./assets.toml or "
+        "~/.config/diorama/assets.toml, or else the 64 packaged models]",
         path="folder",
         environment="DIORAMA_SHAPENET",
     )
@@ -43,12 +46,29 @@ class Options(Command):
     yaw: Literal["even", "random"] = option("even", "Place cameras around the model in even steps or at random.")
     start: float = option(0.0, "Yaw of the first camera in degrees; 0 shows the front.", metavar="DEG")
     elevation: tuple[float, float] = option((20.0, 20.0), "Elevation of the cameras in degrees.", metavar="DEG|MIN:MAX")
-    distance: float | None = option(None, "Distance of the camera from the model in Blender units; a model fits a sphere of radius 1 [default: set by --framing].", metavar="LENGTH")
-    framing: float | None = option(None, "Fraction of the image's shorter side that this sphere fills [default: the stage's value].", metavar="FRACTION")
-    background: tuple[int, int, int] | None = option(None, "Background color, 8-bit sRGB [default: the stage's color].", group="Images")
-    stage: str = option("studio", "Stage: the ground, lights and camera of the scenes; see docs/spec.md.", metavar="NAME")
-    color: str | None = option(None, "Name of a palette color, such as red [default: the model's own colors].", metavar="NAME")
-    material: str | None = option(None, "Name of a material, such as metal [default: the model's own].", metavar="NAME")
+    distance: float | None = option(
+        None,
+        "Distance of the camera from the model in Blender units; a model fits a sphere of radius 1.  "
+        "[default: set by --framing]",
+        metavar="LENGTH",
+    )
+    framing: float | None = option(
+        None,
+        "Fraction of the image's shorter side that this sphere fills.  [default: the stage's value]",
+        metavar="FRACTION",
+    )
+    background: tuple[int, int, int] | None = option(
+        None, "Background color, 8-bit sRGB.  [default: the stage's color]", group="Images"
+    )
+    stage: str = option(
+        "studio", "Stage: the ground, lights and camera of the scenes; see docs/spec.md.", metavar="NAME"
+    )
+    color: str | None = option(
+        None, "Name of a palette color, such as red.  [default: the model's own colors]", metavar="NAME"
+    )
+    material: str | None = option(
+        None, "Name of a material, such as metal.  [default: the model's own]", metavar="NAME"
+    )
     seed: Seed = 0
 
     @model_validator(mode="after")

@@ -16,10 +16,12 @@ LABELS = {"letters": ("A", "B", "C", "D"), "positions": ("top left", "top right"
 class Options(Command):
     """Generate ICCA contexts; play and score reference games.
 
-    A context is four similar images. Without a subcommand, the command writes one spec of four images per line. Levels
-    of --difficulty, in attribute values such as red or large: hard: any two images differ in one value, and no single
-    value identifies an image; medium: any two differ in two values; easy: any two differ in at least half of their
-    values, and each image has a value that identifies it. docs/icca.md has the levels of relations and parts.
+    A context is four similar images. Without a subcommand, the command writes one spec of four images per line.
+
+    The levels of --difficulty count attribute values, such as red or large. At level hard, any two images differ in one
+    value, and no single value identifies an image. At medium, any two differ in two values. At easy, any two differ in
+    at least half of their values, and each image has a value that identifies it. docs/icca.md has the levels for
+    relations and parts.
 
     Examples:
       render-specs icca --contexts 30 --difficulty hard --out specs.jsonl
@@ -29,10 +31,14 @@ class Options(Command):
     contexts: int = option(..., "Number of contexts; required without a subcommand.", ge=0, group="Sampling")
     first: First = 0
     seed: Seed = 0
-    difficulty: Literal["easy", "medium", "hard"] = option("hard", "How similar the images of a context are; see above.", group="Contents")
-    source: Literal["clevr", "shapenet", "flat", "tangram"] = option("clevr", "Objects in the images: CLEVR's shapes, ShapeNet models, flat shapes, or parts of tangrams.")
+    difficulty: Literal["easy", "medium", "hard"] = option(
+        "hard", "How similar the images of a context are; see above.", group="Contents"
+    )
+    source: Literal["clevr", "shapenet", "flat", "tangram"] = option(
+        "clevr", "Objects in the images: CLEVR's shapes, ShapeNet models, flat shapes, or parts of tangrams."
+    )
     vary: Literal["attributes", "relations", "parts"] | None = option(
-        None, "What the images differ in [default: parts for --source tangram, otherwise attributes]."
+        None, "What the images differ in.  [default: parts for --source tangram, otherwise attributes]"
     )
 
 
@@ -60,7 +66,7 @@ class Games(StoreCommand, run="make_games:make_games", writes=()):
       render-specs icca games scenes.lance --count 20 --seed 1 --out games
     """
 
-    count: int | None = option(None, "Number of games [default: one per context].", ge=1, group="Sampling")
+    count: int | None = option(None, "Number of games.  [default: one per context]", ge=1, group="Sampling")
     seed: Seed = 0
     out: Path = option(..., "Folder for the games.", metavar="DIR", group="Output")
 
@@ -68,12 +74,18 @@ class Games(StoreCommand, run="make_games:make_games", writes=()):
 class Presented(Command):
     """What players see. seed: also of the listener's orders."""
 
-    speaker_variant: str = option("S1", "Instructions for the speaker; `icca variants` lists them.", metavar="S1-S4", group="Prompts")
+    speaker_variant: str = option(
+        "S1", "Instructions for the speaker; `icca variants` lists them.", metavar="S1-S4", group="Prompts"
+    )
     variant: str = option("L3", "What the listener sees; `icca variants` lists them.", metavar="L1-L7")
-    variant_file: Path | None = option(None, "JSON file with one more listener variant, used instead of --variant [default: none].", path="file")
-    labels: Literal["letters", "positions"] = option("letters", "Names of the images: A to D, or top left to bottom right.")
+    variant_file: Path | None = option(
+        None, "JSON file with one more listener variant, used instead of --variant.  [default: none]", path="file"
+    )
+    labels: Literal["letters", "positions"] = option(
+        "letters", "Names of the images: A to D, or top left to bottom right."
+    )
     form: Literal["separate", "collage"] = option("separate", _FORM)
-    max_images: int | None = option(None, "Maximum number of images in a prompt [default: no limit].", ge=1)
+    max_images: int | None = option(None, "Maximum number of images in a prompt.  [default: no limit]", ge=1)
     seed: Seed = 0
 
     @model_validator(mode="after")
@@ -118,7 +130,7 @@ class Play(Presented, run="play_files:play_games", writes=()):
     prompts: bool = option(False, "Include both prompts of each trial in the transcript.", group="Output")
     folders: Path | None = option(None, "Also write each played game to its own folder in DIR.", metavar="DIR")
     resume: bool = option(False, "Play only the games that the file of --out does not have yet.")
-    out: Path | None = option(None, "Output file [default: stdout].", metavar="FILE")
+    out: Path | None = option(None, "Output file.  [default: stdout]", metavar="FILE")
 
     @model_validator(mode="after")
     def _check_resume(self) -> Play:
@@ -142,7 +154,9 @@ class Prompt(Presented, run="play_files:show_prompt", writes=("json",)):
     role: Literal["speaker", "listener"] = option("listener", "Player whose prompt to show.")
     speaker: str = option("scripted", "Speaker in the earlier trials, as in `icca play`.", metavar="NAME")
     listener: str = option("oracle", "Listener in the earlier trials, as in `icca play`.", metavar="NAME")
-    images: Path | None = option(None, "Write the images of the prompt to this folder, numbered.", metavar="DIR", group="Output")
+    images: Path | None = option(
+        None, "Write the images of the prompt to this folder, numbered.", metavar="DIR", group="Output"
+    )
 
 
 class Variants(Command, run="game:list_variants", writes=("json",)):
@@ -174,7 +188,9 @@ class Score(Command, run="play_files:score_played", writes=("json", "out")):
 
     played: tuple[Path, ...] = argument(path="any")
     computation: Literal["definition", "published"] = option(
-        "definition", "Compute WND and WNR as the paper defines them, or as the published code computes them.", group="Measures"
+        "definition",
+        "Compute WND and WNR as the paper defines them, or as the published code computes them.",
+        group="Measures",
     )
     words: Literal["content", "all"] = option("content", "Count only content words, or all words, in WND and WNR.")
     seed: Seed = 0

@@ -15,50 +15,75 @@ _Task = Literal[
     "ax-cpt", "12-ax", "task-switching", "memory-scanning", "visual-search", "search-and-report",
 ]
 # fmt: on
-_FOILS_HELP = "Fraction with the same category, of pairs of objects that must differ in identity [default: left to chance]."
+_FOILS_HELP = (
+    "Fraction with the same category, of pairs of objects that must differ in identity.  [default: left to chance]"
+)
 
 
 class Options(Command):
     """Generate iWISDM trials, one per line.
 
-    A trial has frames, an instruction, and the correct answer at every frame that asks for one. Pass --benchmark,
-    --task or --config. Trials are numbered from 0, and `--first 42 --count 1` writes the same trial 42 as `--count
-    100`. With --balanced or --unique, trial 42 depends on the trials before it; the command computes those without
-    writing them.
+    A trial has frames, an instruction, and the correct answer at every frame that asks for one. Pass exactly one of
+    --benchmark, --task and --config. Trials are numbered from 0, and `--first 42 --count 1` writes the same trial 42 as
+    `--count 100`. With --balanced or --unique, trial 42 depends on the trials before it; the command computes those
+    without writing them.
 
     Examples:
       render-specs iwisdm --benchmark low --count 100 --out specs.jsonl
       render-specs iwisdm --task n-back --set n=2 --count 100 --out specs.jsonl
     """
 
-    benchmark: Literal["low", "medium", "high", "single-frame"] | None = option(None, "Published benchmark: low, medium or high complexity, or trials of a single frame.", group="Tasks")
+    benchmark: Literal["low", "medium", "high", "single-frame"] | None = option(
+        None, "Published benchmark: low, medium or high complexity, or trials of a single frame.", group="Tasks"
+    )
     properties: Literal["all", "category", "location", "identity"] = option(
         "all", "Properties that the questions of --benchmark ask about; identity is the model of an object."
     )
-    task: _Task | None = option(None, f"Classic task, instead of --benchmark: {', '.join(get_args(_Task))}.", metavar="NAME")
-    settings: dict[str, str] = option({}, "Setting of --task, such as n=2; docs/iwisdm.md lists them; repeatable.", name="--set")
-    config: Path | None = option(None, "JSON file with limits of random tasks, instead of --benchmark; see docs/iwisdm.md.", path="file")
+    task: _Task | None = option(
+        None, f"Classic task, instead of --benchmark: {', '.join(get_args(_Task))}.", metavar="NAME"
+    )
+    settings: dict[str, str] = option(
+        {}, "Setting of --task, such as n=2; docs/iwisdm.md lists them; repeatable.", name="--set"
+    )
+    config: Path | None = option(
+        None, "JSON file with limits of random tasks, instead of --benchmark; see docs/iwisdm.md.", path="file"
+    )
     count: int = option(..., "Number of trials; required without a subcommand.", ge=0, group="Sampling")
     first: First = 0
     trials_per_task: int = option(1, "Trials per task.", ge=1)
     unique: Literal["structure", "frames", "none"] = option(
-        "frames", "No two tasks have the same operators (structure), or the same operators and frames (frames); none: tasks may repeat."
+        "frames",
+        "No two tasks have the same operators (structure), or the same operators and frames (frames); "
+        "none: tasks may repeat.",
     )
-    balanced: bool = option(False, "Make all answers equally frequent among trials 0, 1, 2, ..., including those that --first skips.")
+    balanced: bool = option(
+        False, "Make all answers equally frequent among trials 0, 1, 2, ..., including those that --first skips."
+    )
     split: Literal["train", "val", "test"] = option("train", "Split; each shows the models from views of its own.")
     seed: Seed = 0
-    condition_matters: bool = option(False, "Give the two branches of each condition (if ... then ... else) different answers.", group="Contents")
+    condition_matters: bool = option(
+        False, "Give the two branches of each condition (if ... then ... else) different answers.", group="Contents"
+    )
     foils: float | None = option(None, _FOILS_HELP, ge=0, le=1, metavar="FRACTION")
-    longest_delay: int | None = option(None, "Maximum number of empty frames in a row [default: 1].", ge=1)
-    chain: int = option(1, "Number of tasks in one trial; a later task can use the frames of an earlier one.", ge=1, le=10)
-    distractor_frames: int = option(0, "Maximum number of otherwise empty frames that show an object to be ignored.", ge=0)
+    longest_delay: int | None = option(None, "Maximum number of empty frames in a row.  [default: 1]", ge=1)
+    chain: int = option(
+        1, "Number of tasks in one trial; a later task can use the frames of an earlier one.", ge=1, le=10
+    )
+    distractor_frames: int = option(
+        0, "Maximum number of otherwise empty frames that show an object to be ignored.", ge=0
+    )
     distractors: int = option(0, "Maximum number of frames that show a second object, to be ignored.", ge=0)
     fixation: Literal["hold", "action", "none"] = option(
-        "hold", "Show a white cross in frames without an answer (hold), in frames with one (action), or never (none).", group="Images"
+        "hold",
+        "Show a white cross in frames without an answer (hold), in frames with one (action), or never (none).",
+        group="Images",
     )
-    background: tuple[int, int, int] | None = option(None, "Background color, 8-bit sRGB [default: black].")
+    background: tuple[int, int, int] | None = option(None, "Background color, 8-bit sRGB.  [default: black]")
     stimuli: Path | None = option(
-        None, 'JSON file of models, {"category": ["#1", "model id", ...], ...} [default: eight models of each packaged category].', path="file"
+        None,
+        'JSON file of models, {"category": ["#1", "model id", ...], ...}.  '
+        "[default: eight models of each packaged category]",
+        path="file",
     )
 
     @model_validator(mode="after")

@@ -26,22 +26,37 @@ class Options(Command):
       render-specs kilogram --pictures --split train --world 3d --out specs.jsonl
     """
 
-    pictures: bool = option(False, "Generate single images instead of games, one episode per description.", group="Games")
+    pictures: bool = option(
+        False, "Generate single images instead of games, one episode per description.", group="Games"
+    )
     condition: Literal["whole+black", "part+black", "whole+color", "part+color", "aug", "four"] = option(
         "four", "Text (whole, or whole and parts) and colors (all black, or a color per part); `four`: the first four."
     )
-    targets: Literal["one", "all"] = option("one", "Describe each tangram once, with a sampled description, or once with each of its descriptions.")
-    contexts: int = option(10, "Games per description; they have different distractors. aug: per number of shown parts.", ge=1, le=1000)
+    targets: Literal["one", "all"] = option(
+        "one", "Describe each tangram once, with a sampled description, or once with each of its descriptions."
+    )
+    contexts: int = option(
+        10, "Games per description; they have different distractors. aug: per number of shown parts.", ge=1, le=1000
+    )
     distinct: Literal["raw", "normalized"] = option(
         "raw", "Compare the descriptions in a game, which must differ, as written or after normalization."
     )
-    svg: Path | None = option(None, "Folder of drawings <tangram>.svg; needs --annotations. [default: the packaged drawings].", path="folder", group="Drawings")
+    svg: Path | None = option(
+        None,
+        "Folder of drawings <tangram>.svg; needs --annotations.  [default: the packaged drawings]",
+        path="folder",
+        group="Drawings",
+    )
     annotations: tuple[Path, ...] = option((), _ANNOTATIONS, path="file")
-    splits: Path | None = option(None, "JSON file {split: [tangram, ...]} [default: split at random with --seed].", path="file")
+    splits: Path | None = option(
+        None, "JSON file {split: [tangram, ...]}.  [default: split at random with --seed]", path="file"
+    )
     strict: bool = option(False, "Treat every problem in these files as an error.")
     world: Literal["2d", "3d"] = option("2d", "Flat pieces, or wooden pieces on the stage `clevr`.", group="Images")
     size: int = option(224, "Width and height of images in pixels (2d only).", ge=16, le=4096, metavar="PIXELS")
-    border: float = option(1.0, "Width of the white line between pieces in pixels (2d only).", ge=0, le=50, metavar="PIXELS")
+    border: float = option(
+        1.0, "Width of the white line between pieces in pixels (2d only).", ge=0, le=50, metavar="PIXELS"
+    )
     margin: float = option(0.0, "White margin around the figure in pixels (2d only).", ge=0, le=1000, metavar="PIXELS")
     sharp: bool = option(False, "Turn antialiasing off, so that pixels have only piece colors and white (2d only).")
     seed: Seed = 0
@@ -64,7 +79,7 @@ class Tangrams(Command, run="variety:write_tangrams", writes=()):
     """Draw random tangrams as SVG files.
 
     The seven pieces of a tangram never overlap, and each touches another along an edge or at a corner (--corners). Any
-    two silhouettes differ: they overlap by at most --alike, in every orientation.
+    two silhouettes overlap by at most --alike, even if one is reflected or rotated by 90 degrees.
 
     The drawings have no descriptions. To use them with `render-specs kilogram --svg`, write a description of each into
     a file for --annotations.
@@ -76,9 +91,15 @@ class Tangrams(Command, run="variety:write_tangrams", writes=()):
 
     count: int = option(..., "Number of tangrams.", ge=1, le=100_000, group="Sampling")
     seed: Seed = 0
-    corners: float = option(0.1, "Fraction of pieces that are attached only at a corner.", ge=0, le=1, metavar="FRACTION", group="Contents")
-    symmetric: float = option(0.5, "Fraction of tangrams with symmetric pairs of pieces.", ge=0, le=1, metavar="FRACTION")
-    alike: float = option(0.7, "Maximum intersection over union of two silhouettes, from 0 to 1.", ge=0, le=1, metavar="FRACTION")
+    corners: float = option(
+        0.1, "Fraction of pieces that are attached only at a corner.", ge=0, le=1, metavar="FRACTION", group="Contents"
+    )
+    symmetric: float = option(
+        0.5, "Fraction of tangrams with symmetric pairs of pieces.", ge=0, le=1, metavar="FRACTION"
+    )
+    alike: float = option(
+        0.7, "Maximum intersection over union of two silhouettes, from 0 to 1.", ge=0, le=1, metavar="FRACTION"
+    )
     out: Path = option(..., "Folder for one SVG file per tangram.", metavar="DIR", group="Output")
 
 
@@ -91,13 +112,15 @@ class Drawings(Command, run="dataset:check_drawings", writes=("json", "out")):
 
     Examples:
       render-specs kilogram drawings tangrams
-      render-specs kilogram drawings tangrams --annotations annotations.json --strict
+      render-specs kilogram drawings tangrams --annotations texts.json --strict
     """
 
     folder: Path = argument(path="folder")
     annotations: tuple[Path, ...] = option((), _ANNOTATIONS, path="file")
     splits: Path | None = option(
-        None, "Also check this JSON file {split: [tangram, ...]} [default: check no splits].", path="file"
+        None,
+        "Also check this JSON file {split: [tangram, ...]}; needs --annotations.  [default: check no splits]",
+        path="file",
     )
     strict: bool = option(False, "Exit with code 2 instead of 0 if there are errors.")
 

@@ -35,16 +35,24 @@ class Options(Command):
     ] = option("main", "Set of MALeViC, or group of sets; see above.", name="--set", metavar="NAME", group="Sampling")
     # fmt: on
     split: Literal["train", "val", "test", "test-seen", "test-unseen", "all"] = option("all", "Split to generate.")
-    count: int | None = option(None, "Items per set and split [default: the published numbers].", ge=0)
+    count: int | None = option(None, "Items per set and split.  [default: the published numbers]", ge=0)
     first: First = 0
     seed: Seed = 0
-    variant: Literal["vague", "static"] = option("vague", "Sample k for each scene (vague), or use k = 0.29 (static).", group="Contents")
+    variant: Literal["vague", "static"] = option(
+        "vague", "Sample k for each scene (vague), or use k = 0.29 (static).", group="Contents"
+    )
     areas: Literal["published", "true"] = option(
         "published", "Circles are 21.5% smaller than other shapes of their size class, as published, or equal to them."
     )
     uniform_count: bool = option(False, "Make all object counts from 5 to 9 equally frequent.")
     # At distances below 4.6, objects can merge in an image of 224 x 224 pixels.
-    gap: float = option(5.0, "Minimum distance between objects of one color, in units of the 1024 x 1024 canvas; 0 as in the published sets.", ge=0, le=50)
+    gap: float = option(
+        5.0,
+        "Minimum distance between objects of one color, in units of the 1024 x 1024 canvas; "
+        "0 as in the published sets.",
+        ge=0,
+        le=50,
+    )
     world: Literal["flat", "3d"] = option("flat", "Flat shapes, or prisms on a table.")
 
 

@@ -24,10 +24,17 @@ class Options(Command):
         "shape", "color", "material", "object", "composite", "relation", "bootstrap", "number", "pragmatic", "all"
     ] = option("all", "Task to generate; see above.", metavar="NAME", group="Sampling")
     split: Literal["train", "val", "test", "all"] = option("all", "Split to generate.")
-    count: int | None = option(None, "Episodes per task and split [default: 3000 for train, 600 for val, 600 for test].", ge=0)
+    count: int | None = option(
+        None, "Episodes per task and split.  [default: 3000 for train, 600 for val, 600 for test]", ge=0
+    )
     first: First = 0
     seed: Seed = 0
-    balanced_options: bool = option(False, "Offer three answers instead of five in the four tasks in which two of them can be ruled out without the images.", group="Contents")
+    balanced_options: bool = option(
+        False,
+        "Offer three answers instead of five in the four tasks in which two of them "
+        "can be ruled out without the images.",
+        group="Contents",
+    )
 
 
 class Audit(Report, run="audit:audit", text="audit:tables", check="view:learner_view"):
