@@ -95,7 +95,7 @@ def schema(out: Path | None) -> None:
 @click.option(
     "--prove",
     is_flag=True,
-    help="Also verify that the stored answer of each episode follows from what its images show.",
+    help="Also verify that the stored answer of each episode follows from what the episode shows.",
 )
 @click.option(
     "--store", metavar="STORE", help="With --prove: verify the rendered episodes of this store, instead of FILES."

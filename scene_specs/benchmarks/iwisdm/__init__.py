@@ -16,7 +16,8 @@ _Task = Literal[
 ]
 # fmt: on
 _FOILS_HELP = (
-    "Fraction with the same category, of pairs of objects that must differ in identity.  [default: left to chance]"
+    "Foils: of pairs of objects that must differ in identity, the fraction whose objects have the same "
+    "category.  [default: left to chance]"
 )
 
 
