@@ -61,48 +61,78 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 
 @click.command(cls=DioramaCommand)
 @click.argument("specs", nargs=-1, required=True, metavar="SPECS...")
-@click.option("--out", "store", metavar="STORE", help="Dataset store [default: $DIORAMA_STORE or ./diorama.lance].")
+@click.option("--out", "store", metavar="STORE", help="Dataset store.  [default: $DIORAMA_STORE or ./diorama.lance]")
 @click.option(
     "--status", metavar="STORE", is_eager=True, expose_value=False, callback=_print_status,
-    help="Show the progress of a run and exit.",
+    help="Show the progress of the run that writes to this store, and exit.",
 )  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Check, compile, compare with the store; render and write nothing.")
-@opt.limit("episodes", _MAX_EPISODES)
-@click.option("--replace", is_flag=True, help="Render stored ids again if their inputs changed.")
-@click.option("--keep", is_flag=True, help="Keep stored ids even if their inputs changed.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Check and compile the specs and compare them with the store, without rendering or writing.",
+)
+@opt.limit("episodes to take from SPECS, including stored ones", _MAX_EPISODES)
+@click.option("--replace", is_flag=True, help="Render a stored episode again if its spec or settings changed.")
+@click.option("--keep", is_flag=True, help="Keep a stored episode even if its spec or settings changed.")
 @opt.profile
 @opt.size
 @opt.renderer
 @opt.device
 @opt.asset_root
 @opt.shapenet
-@click.option("--skip-broken", is_flag=True, help="Count episodes with missing or broken models as failed.")
+@click.option(
+    "--skip-broken", is_flag=True, help="Count episodes with missing or broken models as failed, and render the others."
+)
 @opt.group(
-    "Workers", click.option("--gpus", type=opt.Number(1, 10000), help="GPUs; all must be available [default: all].")
+    "Workers",
+    click.option(
+        "--gpus",
+        type=opt.Number(1, 10000),
+        help="Number of GPUs; it is an error if fewer are available.  [default: all that are available]",
+    ),
 )
 @click.option(
     "--workers-per-gpu", default="auto", metavar="N|auto", callback=_parse_per_gpu,
-    help="Workers per GPU; auto measures 1, 2, 4 and 8.",
+    help="Workers per GPU; auto tries 1, 2, 4 and 8 and keeps the fastest.",
 )  # fmt: skip
-@click.option("--workers", type=opt.Number(1, 10000), help="CPU workers, pinned to cores [default: one per core].")
-@click.option("--threads", type=opt.Number(1, 1024), help="Threads per CPU worker [default: its share of cores].")
+@click.option(
+    "--workers",
+    type=opt.Number(1, 10000),
+    help="Number of CPU workers, each pinned to its cores.  [default: one per core]",
+)
+@click.option(
+    "--threads",
+    type=opt.Number(1, 1024),
+    help="Threads per CPU worker.  [default: the number of cores divided by the number of workers]",
+)
 @click.option(
     "--worker-memory", metavar="SIZE", callback=_parse_memory,
-    help="Replace a worker that uses more, such as 4GB [default: its share of 80 %].",
+    help="Restart a worker that uses more memory than SIZE, such as 4GB.  [default: an equal share of "
+    "80% of the machine's memory]",
 )  # fmt: skip
 @click.option(
-    "--address", metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT [default: this machine]."
+    "--address", metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT.  [default: this machine]"
 )
-@opt.group("Failures", click.option("--fail-fast", is_flag=True, help="Stop at the first failure; finish those begun."))
-@click.option("--max-failures", type=opt.Number(1), help="Stop after N failed episodes [default: never].")
-@click.option("--retries", type=opt.Number(0, 100), default=2, help="Retries of an episode whose worker died or hung.")
+@opt.group(
+    "Failures",
+    click.option(
+        "--fail-fast", is_flag=True, help="Stop after the first failed episode; episodes in progress are finished."
+    ),
+)
+@click.option("--max-failures", type=opt.Number(1), help="Stop after N failed episodes.  [default: never]")
+@click.option("--retries", type=opt.Number(0, 100), default=2, help="Retries per episode if its worker died or hung.")
 @opt.timeout(0.1)
 @click.option(
     "--store-wait", type=opt.Number(0, kind=float), default=300, metavar="SECONDS",
-    help="Time to retry failing commits, in seconds.",
+    help="How long to retry writing to a store that fails, in seconds.",
 )  # fmt: skip
 @opt.as_json
-@click.option("--json-log", type=opt.NEW_FILE, metavar="FILE", help="Append one JSON line per event to this file.")
+@click.option(
+    "--json-log",
+    type=opt.NEW_FILE,
+    metavar="FILE",
+    help="Append one JSON line per event (start, finished or failed episode, commit, end) to this file.",
+)
 def main(
     specs: tuple[str, ...],
     store: str | None,
@@ -117,12 +147,15 @@ def main(
     """Render specs into a dataset store.
 
     SPECS are .json and .jsonl files, folders, globs, or - for standard input. A second run renders only what is
-    missing. Before it renders, the command checks all specs, and rejects ids that are already stored but were rendered
-    from other inputs.
+    missing.
 
-    Exit codes: 0 all done; 1 some episodes failed (listed at the end), the others are stored; 2 wrong specs or options,
-    nothing rendered; 3 the requested device is not available; 4 the store can't be read or written; 130 stopped by
-    Ctrl-C.
+    The command checks all specs before it renders any. If an episode is already in the store but was rendered from a
+    different spec or with different settings, the command reports its id and stops. Pass --replace to render such
+    episodes again, or --keep to keep the stored ones.
+
+    Exit codes: 0: all episodes are stored; 1: some episodes failed, and the output ends with a list of them (the others
+    are stored); 2: invalid specs or options (nothing was rendered); 3: the requested device is not available; 4: the
+    store can't be read or written; 130: interrupted with Ctrl-C.
 
     Examples:
       render-batch specs.jsonl --out scenes.lance

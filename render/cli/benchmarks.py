@@ -66,7 +66,7 @@ def command(name: str) -> click.Command | None:
     if name in SHORT_NAMES:
         owner, below = SHORT_NAMES[name]
         found = benchmark(owner)
-        return _command(name, found, found.commands[below])
+        return _command(name, found, found.commands[below], f"render-specs {owner} {below}")
     if name not in plugins("benchmarks"):
         return None
     found = benchmark(name)
@@ -105,7 +105,8 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
     )
 
 
-def _command(name: str, benchmark: Benchmark, model: type[Command]) -> click.Command:
+def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: str = "") -> click.Command:
+    """The command of a model. long_name: another name of the same command, for the help."""
     from scene_specs.language.benchmark import SpecsCommand, StoreCommand
 
     @click.pass_context
@@ -121,7 +122,11 @@ def _command(name: str, benchmark: Benchmark, model: type[Command]) -> click.Com
         callback = _ADDED[key](callback)
     params = [_parameter(key, field) for key, field in model.model_fields.items()]
     epilog = opt.FILES_HELP if issubclass(model, SpecsCommand) else None
-    return click.command(name, DioramaCommand, params=params, help=model.__doc__, epilog=epilog)(callback)
+    help = model.__doc__ or ""
+    if long_name:
+        first, _, rest = help.partition("\n\n")
+        help = f"{first}\n\n    This is the same command as `{long_name}`.\n\n{rest}"
+    return click.command(name, DioramaCommand, params=params, help=help, epilog=epilog)(callback)
 
 
 def _is_given(ctx: click.Context, name: str | None) -> bool:

@@ -110,9 +110,9 @@ def _add_version(command: click.Command) -> click.Command:
 _EAGER: Any = {"is_eager": True, "expose_value": False, "show_default": False, "callback": _set_verbosity}
 _COMMON_OPTIONS: dict[str, Callable[[click.Command], Any]] = {
     "--verbose": click.option(
-        "-v", "--verbose", count=True, help="Print details; repeat to include libraries.", **_EAGER
+        "-v", "--verbose", count=True, help="Print details; -vv also prints the log messages of libraries.", **_EAGER
     ),
-    "--quiet": click.option("-q", "--quiet", is_flag=True, help="Print no progress and no notices.", **_EAGER),
+    "--quiet": click.option("-q", "--quiet", is_flag=True, help="Print only results, warnings and errors.", **_EAGER),
     "--version": _add_version,
 }
 

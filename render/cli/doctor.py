@@ -10,16 +10,22 @@ from render.cli.output import print_json
 
 
 @click.command(cls=DioramaCommand)
-@click.option("--store", metavar="STORE", help="Store to check [default: $DIORAMA_STORE or ./diorama.lance].")
-@click.option("--warm", "warming", is_flag=True, help="Only compile GPU kernels; their first use takes minutes.")
+@click.option("--store", metavar="STORE", help="Store to check.  [default: $DIORAMA_STORE or ./diorama.lance]")
+@click.option(
+    "--warm",
+    "warming",
+    is_flag=True,
+    help="Compile the GPU kernels instead of checking. It takes minutes, which the first render then saves.",
+)
 @opt.device
 @opt.as_json
 def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
     """Check whether this machine can render.
 
-    Checks Python, libraries, assets, disk, Blender, devices, Ray and the store, and prints one line for each.
+    The command checks Python, libraries, assets, disk, Blender, devices, Ray and the store. It prints one line for each
+    check; the line of a failed check says what to do.
 
-    Exit codes: 0 all checks pass; 1 a check fails, and its line says what to do.
+    Exit codes: 0: all checks passed; 1: a check failed.
 
     Examples:
       render-doctor

@@ -16,45 +16,77 @@ from render.cli.output import print_json
 @click.command(cls=DioramaCommand)
 @click.argument("store", required=False)
 @click.argument("episode_id", required=False, metavar="[ID]")
-@click.option("--from", "spec", metavar="SPEC", help="Render the episode of a spec file; needs no store.")
-@click.option("--at", metavar="VERSION", help="Version number or tag of the store [default: newest].")
-@click.option("--frame", "frames", multiple=True, metavar="NAME", help="Only this frame; repeatable [default: all].")
+@click.option("--from", "spec", metavar="SPEC", help="Render the episode of a spec file, without a store.")
+@click.option("--at", metavar="VERSION", help="Version number or tag of the store.  [default: the newest version]")
+@click.option(
+    "--frame", "frames", multiple=True, metavar="NAME", help="Render only this frame; repeatable.  [default: all]"
+)
 @opt.group("Changes", click.option(
-    "--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change the spec; the rest stays; repeatable."
+    "--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a value of the spec; repeatable."
 ))  # fmt: skip
 @click.option("--unset", "unsets", multiple=True, metavar="PATH", help="Remove a value from the spec; repeatable.")
-@click.option("--set-scene", "scene_sets", multiple=True, metavar="PATH=VALUE", help="Change the Scene, unchecked.")
-@click.option("--recompile", is_flag=True, help="Compile the stored spec again, and sample what it leaves open.")
-@click.option("--seed", type=opt.Number(0, 2**63 - 1), help="Recompile with this seed [default: stored].")
-@opt.group("Rendering", click.option("--profile", metavar="NAME", help="Profile [default: stored]."))
-@click.option("--samples", type=opt.Number(1, 1_000_000), help="Samples per pixel [default: stored].")
-@click.option("--size", metavar="WxH", callback=opt.parse_size, help="Image size in pixels [default: stored].")
+@click.option(
+    "--set-scene",
+    "scene_sets",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change a value of the Scene, without any checks; repeatable.",
+)
+@click.option(
+    "--recompile",
+    is_flag=True,
+    help="Compile the stored spec again with this version and its assets; values that it does not "
+    "specify are sampled again.",
+)
+@click.option(
+    "--seed", type=opt.Number(0, 2**63 - 1), help="Recompile with this seed.  [default: that of the stored episode]"
+)
+@opt.group(
+    "Rendering",
+    click.option(
+        "--profile",
+        metavar="NAME",
+        help="Rendering quality: draft, standard, reference, or clevr-512.  [default: that of the stored episode]",
+    ),
+)
+@click.option(
+    "--samples", type=opt.Number(1, 1_000_000), help="Samples per pixel.  [default: as for the stored episode]"
+)
+@click.option(
+    "--size",
+    metavar="WxH",
+    callback=opt.parse_size,
+    help="Image size in pixels.  [default: that of the stored episode]",
+)
 @opt.renderer
 @opt.device
 @opt.timeout(0.01)
 @opt.asset_root
 @opt.shapenet
 @opt.as_json
-@click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Folder for the files [default: ./<id>].")
+@click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Folder for the files.  [default: ./<id>]")
 @click.option("--sheet", type=opt.NEW_FILE, metavar="FILE.png", help="Draw all images with overlays into one file.")
 @click.option("--plan", type=opt.NEW_FILE, metavar="FILE.svg", help="Draw a top view with sizes, margins and camera.")
-@click.option("--compare", is_flag=True, help="Write stored and new images side by side, with their difference.")
+@click.option("--compare", is_flag=True, help="Write the stored and new images side by side, with their difference.")
 @click.option("--replace", is_flag=True, help="Commit the re-rendered episode; the old one stays in the history.")
 @click.option("--save-blend", is_flag=True, help="Also save the scene of each image as a .blend file.")
 def main(store: str | None, episode_id: str | None, as_json: bool, **options: Any) -> None:
     """Inspect an episode, or render it again.
 
-    Renders episode ID of STORE from its stored Scene and writes images, overlays and truth. Prints "identical", or how
-    far the images differ from the stored ones and what changed since: versions, device, settings, assets. With --from,
-    omit STORE; ID selects one of several episodes of the file. If only ID is given, STORE is $DIORAMA_STORE or
-    ./diorama.lance.
+    The command renders episode ID of STORE from its stored Scene (the compiled spec, with every number filled in) and
+    writes images, overlays and annotations. It prints "identical" if the images equal the stored ones. Otherwise, it
+    prints the differences between the images, and which versions, devices, settings and assets have changed since the
+    episode was stored. A single argument is ID; STORE is then $DIORAMA_STORE or ./diorama.lance. With --from, omit
+    STORE; ID selects an episode if the file has several.
 
-    --sheet and --plan alone show the stored episode without rendering. --set changes one value and keeps everything
-    else where the compiler placed it; a change that breaks a stated relation is an error. Paths may use names:
-    frames[context-0].objects[b].location=[1,2].
+    With no other options than --sheet and --plan, the command draws the stored episode without rendering it.
 
-    Exit codes: 0 identical, replaced, or nothing to compare with; 1 the images or their truth differ; 2 wrong
-    options, spec or id; 3 the requested device is not available; 4 the store can't be read.
+    --set changes one value of the spec; all values that were sampled stay as they are. A change that breaks a
+    constraint of the spec is an error. A PATH has positions or names: frames[0].objects[1].color or
+    frames[context-0].objects[b].location.
+
+    Exit codes: 0: identical, replaced, or nothing to compare with; 1: the images or annotations differ; 2: invalid
+    options, spec or id; 3: the requested device is not available; 4: the store can't be read.
 
     Examples:
       render-episode scenes.lance clevr/train/000000 --sheet sheet.png

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 @opt.store
 @click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Folder of the gallery.")
 @opt.workers
-@click.option("--serve", is_flag=True, help="Serve it to browsers on this machine until Ctrl-C.")
-@click.option("--port", type=opt.Number(0, 65535), default=0, help="Port of --serve on 127.0.0.1; 0: a free port.")
+@click.option("--serve", is_flag=True, help="Serve the gallery to browsers on this machine until Ctrl-C.")
+@click.option(
+    "--port", type=opt.Number(0, 65535), default=0, help="Port of --serve on 127.0.0.1; 0 chooses a free port."
+)
 @opt.where
 @opt.splits
 @opt.limit("episodes")
@@ -35,11 +37,12 @@ def main(
     """Build an HTML gallery of a store.
 
     Open DIR/index.html in a browser to search and inspect every episode of STORE [default: $DIORAMA_STORE or
-    ./diorama.lance], with boxes, masks and all of its truth. It needs no server and no network. A second run adds new
-    episodes and removes deleted ones.
+    ./diorama.lance], with boxes, masks and all annotations. The pages work without a server and without a network. A
+    second run adds new episodes and removes deleted ones.
 
-    Exit codes: 0 done; 2 wrong options, or DIR is something else; 4 the store can't be read, DIR can't be written, or
-    episodes in the store are damaged (listed at the end and in the gallery).
+    Exit codes: 0: done; 2: invalid options, or DIR has other files than a gallery; 4: the store can't be read, DIR
+    can't be written, or episodes in the store are damaged (they are listed at the end of the output and in the
+    gallery).
 
     Examples:
       render-gallery scenes.lance --out gallery

@@ -136,46 +136,54 @@ def choice(name: str, values: Sequence[str], help: str) -> Callable[[_Decorated]
 
 def limit(noun: str, most: float = sys.float_info.max) -> Callable[[_Decorated], _Decorated]:
     """Add --limit, a maximum number of `noun`."""
-    option = click.option("--limit", type=Number(0, most), help=f"Maximum number of {noun} [default: all].")
+    option = click.option("--limit", type=Number(0, most), help=f"Maximum number of {noun}.  [default: all]")
     return group("Selection", option)
 
 
 def timeout(least: float) -> Callable[[_Decorated], _Decorated]:
     """Add --timeout, of at least so many seconds."""
-    help = "Maximum seconds per image [default: from samples and size]."
+    help = "Maximum seconds per image.  [default: computed from samples per pixel and image size]"
     return click.option("--timeout", type=Number(least, kind=float), metavar="SECONDS", help=help)
 
 
 shapenet = group("Assets", click.option(
     "--shapenet", metavar="DIR", type=click.Path(exists=True, file_okay=False), is_eager=True, expose_value=False,
     callback=set_environment("DIORAMA_SHAPENET"),
-    help="Root of ShapeNetCore [default: $DIORAMA_SHAPENET, assets.toml, or the 64 packaged models].",
+    help="Root folder of ShapeNetCore.  [default: $DIORAMA_SHAPENET, or as set in ./assets.toml or "
+    "~/.config/diorama/assets.toml, or else the 64 packaged models]",
 ))  # fmt: skip
 asset_root = group("Assets", click.option(
     "--asset-root", "asset_roots", metavar="DIR", multiple=True, type=FOLDER,
-    help="Folder of meshes and .blend files for specs; repeatable [default: none].",
+    help="Folder of the meshes and .blend files that specs name; repeatable.  [default: none]",
 ))  # fmt: skip
 as_json = group("Output", click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text."))
-out = group("Output", click.option("--out", type=NEW_PATH, metavar="FILE", help="Output file [default: stdout]."))
+out = group("Output", click.option("--out", type=NEW_PATH, metavar="FILE", help="Output file.  [default: stdout]"))
 files = click.argument("files", nargs=-1, required=True)
 profile = group("Rendering", click.option(
-    "--profile", metavar="NAME", help="draft, standard, reference, or clevr-512 [default: standard]."
+    "--profile", metavar="NAME", help="Rendering quality: draft, standard, reference, or clevr-512.  "
+    "[default: standard]"
 ))  # fmt: skip
 size = group("Rendering", click.option(
-    "--size", metavar="WxH", callback=parse_size, help="Image size in pixels [default: the stage's own, 320x240]."
+    "--size", metavar="WxH", callback=parse_size, help="Image size in pixels.  [default: that of the "
+    "spec's stage, such as 320x240 for `clevr`]"
 ))  # fmt: skip
 device = group("Rendering", choice(
-    "--device", ["auto", "cpu", "cuda", "optix"], "Render device; any choice but auto must be available."
+    "--device", ["auto", "cpu", "cuda", "optix"], "Device to render on; auto: GPUs if there are any, "
+    "otherwise the CPU. A specified device must exist."
 ))  # fmt: skip
 renderer = group("Rendering", click.option(
-    "--renderer", default="cycles", metavar="NAME", help="cycles, fake (no Blender), a plug-in, or module:Class."
+    "--renderer", default="cycles", metavar="NAME", help="Renderer: cycles, fake (test images without "
+    "Blender), the name of a plugin, or module:Class."
 ))  # fmt: skip
 store = click.argument("url", metavar="[STORE]", default=default_store)
-at = group("Selection", click.option("--at", metavar="VERSION", help="Version number or tag [default: newest]."))
+at = group(
+    "Selection",
+    click.option("--at", metavar="VERSION", help="Version number or tag of the store.  [default: the newest version]"),
+)
 where = group("Selection", click.option(
-    "--where", metavar="SQL", help="SQL filter, such as \"split = 'train'\" [default: all]."
+    "--where", metavar="SQL", help="SQL filter, such as \"split = 'train'\".  [default: all]"
 ))  # fmt: skip
 splits = group("Selection", click.option(
-    "--split", "splits", metavar="NAME", multiple=True, help="Include only this split; repeatable [default: all]."
+    "--split", "splits", metavar="NAME", multiple=True, help="Include only this split; repeatable.  [default: all]"
 ))  # fmt: skip
-workers = click.option("--workers", type=Number(1), help="Number of processes [default: one per core].")
+workers = click.option("--workers", type=Number(1), help="Number of processes.  [default: one per core]")

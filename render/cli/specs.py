@@ -43,8 +43,8 @@ class _SpecsGroup(DioramaGroup):
 def main() -> None:
     """Generate, check, compile and import scene specs.
 
-    Exit codes: 0 done; 1 some episodes have no layout (resolve), or a player failed (icca play); 2 wrong specs or
-    options.
+    Exit codes: 0: done; 1: no layout was found for some episodes (`resolve`), or a model or scripted player of a game
+    failed (`icca play`); 2: invalid specs or options.
 
     Examples:
       render-specs mewl --task shape --count 100 --out specs.jsonl
@@ -58,9 +58,10 @@ def main() -> None:
 @opt.as_json
 @opt.out
 def report(name: str, files: tuple[str, ...], as_json: bool, out: Path | None) -> None:
-    """Write the report of a benchmark on its episodes.
+    """Report the statistics of a benchmark's episodes.
 
-    NAME is a benchmark. `render-specs NAME --help` lists its other commands.
+    NAME is a benchmark, such as mewl. The command runs the report of that benchmark, for example `mewl audit`, `iwisdm
+    balance`, `malevic statistics` or `icca similarity`. `render-specs NAME --help` lists all commands of a benchmark.
 
     Examples:
       render-specs report mewl specs.jsonl
@@ -91,18 +92,25 @@ def schema(out: Path | None) -> None:
 
 @main.command(epilog=opt.FILES_HELP)
 @click.argument("files", nargs=-1)
-@click.option("--prove", is_flag=True, help="Also verify that the stored truth of each episode follows from it.")
-@click.option("--store", metavar="STORE", help="With --prove: verify the rendered episodes of a store, not files.")
+@click.option(
+    "--prove",
+    is_flag=True,
+    help="Also verify that the stored answer of each episode follows from what the episode shows.",
+)
+@click.option(
+    "--store", metavar="STORE", help="With --prove: verify the rendered episodes of this store, instead of FILES."
+)
 @opt.asset_root
 @opt.shapenet
 @opt.as_json
 def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None, asset_roots: tuple[Path, ...]) -> None:
     """Check specs and report every error in every file.
 
-    Errors include models and .blend files that are missing, and constraints that no layout can satisfy.
+    Missing models and .blend files are errors, and so are constraints that no layout can satisfy.
 
-    --prove verifies the episodes of each benchmark by its rules, such as that exactly one answer is right. It counts
-    episodes without a benchmark as unverified. Exit code 2: there are errors.
+    With --prove, the command also verifies each episode by the rules of its benchmark, for example that exactly one
+    answer is right. Episodes that belong to no benchmark are counted as unverified, which is not an error. Exit code 2:
+    there are errors.
 
     Examples:
       render-specs check specs.jsonl
@@ -143,7 +151,8 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
 def resolve(files: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Compile specs and write the resolved scenes.
 
-    Writes one Scene per line. Exit code 1: some episodes have no layout; these are reported, the others written.
+    The command writes one resolved scene per line: the spec with every number filled in. Exit code 1: no layout was
+    found for some episodes; the command reports these and writes the others.
 
     Examples:
       render-specs resolve specs.jsonl --out scenes.jsonl
@@ -169,16 +178,20 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
 
 
 @main.command(name="import")
-@click.option("--from", "origin", metavar="[mewl|clevr|...]", required=True, help="Benchmark of the files.")
+@click.option(
+    "--from", "origin", metavar="NAME", required=True, help="Benchmark of the files: clevr, mewl, or that of a plugin."
+)
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@opt.choice("--camera", ["recover", "nominal"], "Recover cameras from pixel_coords, or use the stage's camera.")
+@opt.choice(
+    "--camera", ["recover", "nominal"], "Recover cameras from the files' pixel_coords, or use the camera of the stage."
+)
 @click.option("--strict", is_flag=True, help="Treat a camera that can't be recovered as an error, not a warning.")
 @opt.out
 def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out: Path | None) -> None:
     """Convert published scene files to specs.
 
-    Writes one episode per line. CLEVR: CLEVR_<split>_scenes.json, or a single scene. MEWL: folders with info.json
-    files below, or a single scene file.
+    The command writes one episode per line. FILES of CLEVR are CLEVR_<split>_scenes.json or files of a single scene.
+    FILES of MEWL are folders with info.json files in them or in their subfolders, or files of a single scene.
 
     Examples:
       render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl

@@ -34,8 +34,9 @@ def main() -> None:
 
     STORE is a folder or s3://BUCKET/NAME [default: $DIORAMA_STORE or ./diorama.lance].
 
-    Exit codes: 0 done; 1 stores differ (diff); 2 wrong options, or episodes differ (copy); 4 the store can't be read
-    or written, or is damaged.
+    Exit codes: 0: done; 1: the stores differ (`diff` only); 2: invalid options, TARGET has different episodes with the
+    same ids (`copy` only), or an episode has an invalid answer (`verify` only); 4: the store can't be read or written,
+    or is damaged.
 
     Examples:
       render-store show scenes.lance
@@ -46,7 +47,9 @@ def main() -> None:
 @main.command()
 @opt.store
 def create(url: str) -> None:
-    """Create an empty store; render-batch does so itself.
+    """Create an empty store.
+
+    You rarely need this command, because render-batch creates its store if needed.
 
     Examples:
       render-store create scenes.lance
@@ -60,8 +63,10 @@ def create(url: str) -> None:
 
 @main.command()
 @opt.store
-@click.option("--sort", type=click.Choice(_SORT_KEYS), help="Sort by a measure, smallest first [default: by id].")
-@click.option("--reverse", is_flag=True, help="Reverse the order.")
+@click.option(
+    "--sort", type=click.Choice(_SORT_KEYS), help="Measure to sort by, smallest first.  [default: sort by id]"
+)
+@click.option("--reverse", is_flag=True, help="Reverse the order: largest first.")
 @opt.where
 @opt.limit("episodes")
 @opt.at
@@ -69,9 +74,11 @@ def create(url: str) -> None:
 def ls(
     url: str, where: str | None, limit: int | None, sort: str | None, reverse: bool, at: str | None, as_json: bool
 ) -> None:
-    """List episodes by id, or by an extreme measure.
+    """List episodes by id, or sorted by a measure.
 
-    For a measure of objects, such as visible_fraction, an episode counts with its smallest object.
+    visible_fraction, visible_pixels and box (the shorter side in pixels) are measures of objects: an episode is sorted
+    by its smallest value, or with --reverse by its largest. objects and images are counts. seconds is the time to
+    render the episode.
 
     Examples:
       render-store ls scenes.lance --where "split = 'train'"
@@ -117,7 +124,7 @@ def _ls_line(row: dict[str, Any], sort: str | None) -> str:
 def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
     """Show a summary of a store or of one EPISODE.
 
-    With --json, an episode includes its complete truth.
+    With --json, the output for an EPISODE includes its spec and all annotations.
 
     Examples:
       render-store show scenes.lance
@@ -197,7 +204,7 @@ def _object_rows(record: EpisodeRecord) -> Iterator[tuple[str, ...]]:
 @click.option("--overwrite", is_flag=True, help="Replace existing files that differ.")
 @opt.at
 def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrite: bool) -> None:
-    """Write EPISODES as folders of PNG and JSON.
+    """Write EPISODES as folders of PNG and JSON files.
 
     Examples:
       render-store get scenes.lance clevr/train/000000 --out images
@@ -220,16 +227,27 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
 @main.command()
 @opt.store
 @opt.workers
-@click.option("--specs-out", type=opt.NEW_PATH, metavar="FILE", help="Write specs of damaged episodes here (.jsonl).")
-@click.option("--repair", "mend", is_flag=True, help="Delete damaged rows, and all but the newest row of an id.")
+@click.option(
+    "--specs-out", type=opt.NEW_PATH, metavar="FILE", help="Write the specs of damaged episodes to this .jsonl file."
+)
+@click.option(
+    "--repair",
+    "mend",
+    is_flag=True,
+    help="Delete damaged episodes. If an id is stored more than once, keep only its newest episode.",
+)
 @opt.at
 @opt.as_json
 def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at: str | None, as_json: bool) -> None:
     """Verify every episode of a store.
 
-    Checks digests, images, boxes, masks, frames, columns, and duplicate ids. With --specs-out and --repair, it prints
-    the render-batch command that renders the damaged episodes again. An answer that is not among the options is
-    invalid, not damaged: its spec is wrong. It is reported with exit code 2, and --repair keeps it.
+    The command checks digests, images, boxes, masks, frames, columns, and duplicate ids.
+
+    To render damaged episodes again, pass --specs-out and --repair. The command then deletes them and prints the
+    render-batch command that renders them again.
+
+    An episode whose answer is not among its answer options is invalid, not damaged, because its spec is wrong. The
+    command reports such episodes with exit code 2; --repair does not delete them.
 
     Examples:
       render-store verify scenes.lance

@@ -25,12 +25,12 @@ _MAX_DAYS = 36500
     "--drop-older-than",
     type=opt.Number(1, _MAX_DAYS, float),
     metavar="DAYS",
-    help="Delete older versions without a tag [default: keep all].",
+    help="Delete versions that are older than DAYS (at least 1) and have no tag.  [default: keep all]",
 )
 def compact(url: str, drop_older_than: float | None) -> None:
-    """Compact data files and update the index.
+    """Merge small data files and update the index of ids.
 
-    Run it while nothing else writes to the store. Old versions stay unless --drop-older-than is given.
+    Run it while nothing else writes to the store. All older versions stay unless you pass --drop-older-than.
 
     Examples:
       render-store compact scenes.lance
@@ -49,13 +49,15 @@ def compact(url: str, drop_older_than: float | None) -> None:
 @click.command(cls=DioramaCommand)
 @opt.store
 @click.argument("name", required=False)
-@click.option("--version", type=opt.Number(1), help="Version to tag [default: newest].")
-@click.option("--delete", "remove", is_flag=True, help="Delete the tag.")
+@click.option(
+    "--version", type=opt.Number(1), help="Number of the version of the store to tag.  [default: the newest version]"
+)
+@click.option("--delete", "remove", is_flag=True, help="Delete the tag NAME.")
 @opt.as_json
 def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: bool) -> None:
     """Tag a version, or list the tags.
 
-    `compact` never deletes a version with a tag.
+    A tag is a name for a version, such as v1.0. `compact` never deletes a version with a tag.
 
     Examples:
       render-store tag scenes.lance paper
@@ -84,8 +86,9 @@ def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: 
 def history(url: str, episode: str | None, as_json: bool) -> None:
     """Show the history of an episode or of a store.
 
-    Lists when EPISODE was added, replaced and deleted, or without EPISODE, the versions of the store. `render-store get
-    STORE EPISODE --at VERSION` writes an earlier state.
+    With EPISODE, the command lists when that episode was added, replaced and deleted. Without EPISODE, it lists the
+    versions of the store. `render-store get STORE EPISODE --at VERSION` writes an episode as it was in an earlier
+    version.
 
     Examples:
       render-store history scenes.lance
@@ -112,19 +115,24 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
 @click.argument("source")
 @click.argument("target")
 @opt.choice(
-    "--differing", ["error", "newest", "keep", "replace"], "How to treat ids that TARGET has with other contents."
+    "--differing",
+    ["error", "newest", "keep", "replace"],
+    "What to do if TARGET has a different episode with the same id.",
 )
 @opt.splits
 @opt.where
 @opt.at
-@click.option("--benchmark", metavar="NAME", help="Include only episodes of this benchmark [default: all].")
-@click.option("--id", "ids", metavar="ID", multiple=True, help="Include only this episode; repeatable [default: all].")
+@click.option("--benchmark", metavar="NAME", help="Include only episodes of this benchmark.  [default: all]")
+@click.option("--id", "ids", metavar="ID", multiple=True, help="Include only this episode; repeatable.  [default: all]")
 def copy(source: str, target: str, at: str | None, differing: Any, **filters: Any) -> None:
     """Copy episodes from SOURCE to TARGET.
 
-    Creates TARGET if needed. An episode has to match all filters. Episodes that TARGET already has are skipped, so an
-    interrupted copy can be repeated. If TARGET has an id with other contents, --differing decides: copy nothing
-    (error), use the later attempt (newest), keep TARGET's episode, or replace it with SOURCE's.
+    The command creates TARGET if needed, and copies the episodes that match all filters; a filter that is repeated
+    matches any of its values. Episodes that TARGET already has are skipped, so you can repeat an interrupted copy.
+
+    --differing decides what happens if TARGET has a different episode with the same id. error: copy no episode at all.
+    newest: keep the one with the higher attempt number, which grows by 1 each time an episode is rendered again. keep:
+    keep that of TARGET. replace: take that of SOURCE.
 
     Examples:
       render-store copy part1.lance scenes.lance
@@ -149,7 +157,8 @@ def copy(source: str, target: str, at: str | None, differing: Any, **filters: An
 def delete(url: str, episodes: tuple[str, ...]) -> None:
     """Delete episodes.
 
-    EPISODES stay in older versions until `compact` deletes those. If one of them is not stored, nothing is deleted.
+    Older versions of the store still have the EPISODES, until `compact` deletes these versions. If one of the EPISODES
+    is not in the store, nothing is deleted.
 
     Examples:
       render-store delete scenes.lance clevr/train/000000
@@ -170,7 +179,7 @@ def delete(url: str, episodes: tuple[str, ...]) -> None:
 def migrate(url: str) -> None:
     """Migrate a store to the current schema.
 
-    For stores of older versions of Diorama. Nothing is rendered again.
+    Use it for a store that an older version of Diorama wrote. No episode is rendered again.
 
     Examples:
       render-store migrate scenes.lance
@@ -188,12 +197,12 @@ def migrate(url: str) -> None:
 def repair(url: str) -> None:
     """Repair a store after an interrupted commit.
 
-    Goes back to the version before a commit that, for example, a power failure cut short. Acknowledged episodes are
-    never lost, and nothing is deleted.
+    If a power failure interrupted a commit, the command restores the version before it. That version has all episodes
+    that were committed successfully. No data is deleted. It works on local stores only.
 
     Examples:
       render-store repair scenes.lance
-      render-store repair s3://bucket/scenes.lance
+      render-store repair /data/scenes.lance -v
     """
     from render.store.lance.durability import roll_back
 

@@ -27,17 +27,20 @@ _MAX_LINES = 4
 @click.command(cls=DioramaCommand)
 @opt.store
 @click.option(
-    "--by", type=click.Choice(["benchmark", "task", "split", "profile"]), help="Compare groups [default: none]."
+    "--by",
+    type=click.Choice(["benchmark", "task", "split", "profile"]),
+    help="Show a column per benchmark, task, split or profile.  [default: all episodes together]",
 )
-@click.option("--out", type=opt.NEW_FILE, metavar="FILE", help="Also draw a chart: a .png or .svg file.")
+@click.option("--out", type=opt.NEW_FILE, metavar="FILE", help="Also draw a chart into this .png or .svg file.")
 @opt.where
 @opt.at
 @opt.as_json
 def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None, as_json: bool) -> None:
     """Show distributions of the contents of a store.
 
-    Covers objects, shapes, colors, visible fractions, box sizes, relations and utterances. Boxes and visible fractions
-    are measured. Pointers are counted separately.
+    The command shows the distributions of objects, shapes, colors, visible fractions, box sizes, relations and
+    utterances. Visible fractions and box sizes are measured in the rendered images. Pointers (hands and arrows that
+    point at an object) are not counted as objects; they have a distribution of their own.
 
     Examples:
       render-store stats scenes.lance --by split
@@ -124,16 +127,21 @@ def _table(item: Distribution, groups: list[str]) -> Iterator[str]:
 @click.argument("url", metavar="[STORE_A]", default=opt.default_store)
 @click.argument("other", metavar="[STORE_B]", required=False)
 @opt.where
-@click.option("--at", metavar="VERSION", help="Version number or tag of STORE_A [default: newest].")
+@click.option("--at", metavar="VERSION", help="Version number or tag of STORE_A.  [default: the newest version]")
 @opt.as_json
-@click.option("--limit", type=opt.Number(0), default=20, help="Maximum number of differences in full.")
+@click.option(
+    "--limit", type=opt.Number(0), default=20, help="Maximum number of episodes to list per kind of difference."
+)
 def diff(url: str, other: str | None, where: str | None, at: str | None, limit: int, as_json: bool) -> None:
     """Compare two stores, or two versions of a store.
 
-    Compares ids, the inputs of episodes, truth, and images by pixels. `render-store diff STORE --at 11` shows what
-    changed since version 11. When and where an episode was rendered does not count. --json lists everything.
+    The command compares the ids of episodes, the specs and settings that they were rendered with, their annotations,
+    and the pixels of their images. It ignores when and where an episode was rendered. --json lists all differences.
 
-    Exit codes: 0 the same; 1 they differ; 2 wrong options; 4 a store can't be read.
+    Without STORE_B, it compares version --at of STORE_A with its newest version: `render-store diff STORE --at 11`
+    shows what changed since version 11.
+
+    Exit codes: 0: no differences; 1: differences; 2: invalid options; 4: a store can't be read.
 
     Examples:
       render-store diff old.lance new.lance

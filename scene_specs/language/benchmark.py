@@ -37,7 +37,12 @@ if TYPE_CHECKING:
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, description="Random seed.", json_schema_extra={"group": "Sampling"})]
 First = Annotated[
     int,
-    Field(ge=0, le=10**9 - 1, description="Number of the first episode.", json_schema_extra={"group": "Sampling"}),
+    Field(
+        ge=0,
+        le=10**9 - 1,
+        description="Number of the first episode to write; episodes are numbered from 0.",
+        json_schema_extra={"group": "Sampling"},
+    ),
 ]
 
 

@@ -18,11 +18,11 @@ MAX_DISTANCE, MAX_FRAMING = 1e4, 10.0
 
 
 class Options(Command):
-    """Generate episodes with many views of each model.
+    """Generate episodes with many views of each 3D model.
 
-    Writes one episode per model, for `render-batch`. MODELS: a category (chairs, 03001627), a model (chairs/#3,
-    03001627/<id>), or all. All models are read first; if one can't be read, the command reports its file and writes
-    nothing.
+    The command writes one episode per model; `render-batch` renders them. Each of MODELS is a category by name or
+    ShapeNet number (chairs, 03001627), a single model (chairs/#3, 03001627/<id>), or the word `all`. The command reads
+    all models first. If it can't read one, it reports the file and writes nothing.
 
     Examples:
       render-specs views chairs --limit 10 --out specs.jsonl
@@ -30,25 +30,45 @@ class Options(Command):
     """
 
     models: tuple[str, ...] = argument(default=())
-    listed: Path | None = option(None, "File of more MODELS, one per line.", path="file", name="--list", group="Models")
-    limit: int | None = option(None, "Maximum number of models [default: all].", ge=0)
+    listed: Path | None = option(
+        None, "File with additional MODELS, one per line.", path="file", name="--list", group="Models"
+    )
+    limit: int | None = option(None, "Maximum number of models.  [default: all]", ge=0)
     skip_broken: bool = option(False, "Leave out models that can't be read, with a warning for each.")
     shapenet: Path | None = option(
         None,
-        "Root of ShapeNetCore [default: $DIORAMA_SHAPENET, assets.toml, or the 64 packaged models].",
+        "Root folder of ShapeNetCore.  [default: $DIORAMA_SHAPENET, or as set in ./assets.toml or "
+        "~/.config/diorama/assets.toml, or else the 64 packaged models]",
         path="folder",
         environment="DIORAMA_SHAPENET",
     )
     count: int = option(24, "Views per model.", ge=1, le=100, name="--views", group="Cameras")
-    yaw: Literal["even", "random"] = option("even", "Place cameras around the model in even steps, or at random.")
-    start: float = option(0.0, "First yaw in degrees; 0 faces the front.", metavar="DEG")
-    elevation: tuple[float, float] = option((20.0, 20.0), "Elevation in degrees.", metavar="DEG|MIN:MAX")
-    distance: float | None = option(None, "Camera distance; models are 2 long [default: --framing].", metavar="LENGTH")
-    framing: float | None = option(None, "Share of the image to fill [default: the stage's].", metavar="SHARE")
-    background: tuple[int, int, int] | None = option(None, "8-bit sRGB [default: the stage's].", group="Images")
-    stage: str = option("studio", "Stage of the scenes.", metavar="NAME")
-    color: str | None = option(None, "Color of the palette [default: the model's own colors].", metavar="NAME")
-    material: str | None = option(None, "Material [default: the model's own].", metavar="NAME")
+    yaw: Literal["even", "random"] = option("even", "Place cameras around the model in even steps or at random.")
+    start: float = option(0.0, "Yaw of the first camera in degrees; 0 shows the front.", metavar="DEG")
+    elevation: tuple[float, float] = option((20.0, 20.0), "Elevation of the cameras in degrees.", metavar="DEG|MIN:MAX")
+    distance: float | None = option(
+        None,
+        "Distance of the camera from the model in Blender units; a model fits a sphere of radius 1.  "
+        "[default: set by --framing]",
+        metavar="LENGTH",
+    )
+    framing: float | None = option(
+        None,
+        "Fraction of the image's shorter side that this sphere fills.  [default: the stage's value]",
+        metavar="FRACTION",
+    )
+    background: tuple[int, int, int] | None = option(
+        None, "Background color, 8-bit sRGB.  [default: the stage's color]", group="Images"
+    )
+    stage: str = option(
+        "studio", "Stage: the ground, lights and camera of the scenes; see docs/spec.md.", metavar="NAME"
+    )
+    color: str | None = option(
+        None, "Name of a palette color, such as red.  [default: the model's own colors]", metavar="NAME"
+    )
+    material: str | None = option(
+        None, "Name of a material, such as metal.  [default: the model's own]", metavar="NAME"
+    )
     seed: Seed = 0
 
     @model_validator(mode="after")

@@ -19,4 +19,6 @@ class Options(Command, run="random_scenes:generate"):
     split: str = option("train", "Split that the episodes belong to.", metavar="NAME")
     seed: Seed = 0
     objects: tuple[int, int] = option((3, 10), "Objects per image.", group="Contents")
-    cogent: Literal["A", "B"] | None = option(None, "Condition of CLEVR-CoGenT [default: none].")
+    cogent: Literal["A", "B"] | None = option(
+        None, "Use the combinations of color and shape of this CLEVR-CoGenT condition.  [default: no limits]"
+    )

@@ -9,16 +9,19 @@ from pydantic import model_validator
 
 from scene_specs.language.benchmark import Command, First, Report, Seed, StoreCommand, argument, option
 
-_FORM = "Four separate images, or one image with two by two."
+_FORM = "Show four separate images, or one image with the four in a 2 x 2 grid."
 LABELS = {"letters": ("A", "B", "C", "D"), "positions": ("top left", "top right", "bottom left", "bottom right")}
 
 
 class Options(Command):
-    """Generate ICCA contexts, and play and score its games.
+    """Generate ICCA contexts; play and score reference games.
 
-    Without a subcommand, it writes contexts of four images as specs, one per line. Hard: any two images differ in one
-    value, and no single value identifies an image. Medium: they differ in two values. Easy: they differ in at least
-    half of all values, and a single value identifies each. See docs/icca.md.
+    A context is four similar images. Without a subcommand, the command writes one spec of four images per line.
+
+    The levels of --difficulty count attribute values, such as red or large. At level hard, any two images differ in one
+    value, and no single value identifies an image. At medium, any two differ in two values. At easy, any two differ in
+    at least half of their values, and each image has a value that identifies it. docs/icca.md has the levels for
+    relations and parts.
 
     Examples:
       render-specs icca --contexts 30 --difficulty hard --out specs.jsonl
@@ -28,17 +31,22 @@ class Options(Command):
     contexts: int = option(..., "Number of contexts; required without a subcommand.", ge=0, group="Sampling")
     first: First = 0
     seed: Seed = 0
-    difficulty: Literal["easy", "medium", "hard"] = option("hard", "How similar its images are.", group="Contents")
-    source: Literal["clevr", "shapenet", "flat", "tangram"] = option("clevr", "Kind of objects.")
+    difficulty: Literal["easy", "medium", "hard"] = option(
+        "hard", "How similar the images of a context are; see above.", group="Contents"
+    )
+    source: Literal["clevr", "shapenet", "flat", "tangram"] = option(
+        "clevr", "Objects in the images: CLEVR's shapes, ShapeNet models, flat shapes, or parts of tangrams."
+    )
     vary: Literal["attributes", "relations", "parts"] | None = option(
-        None, "What images differ in [default: parts for tangram, attributes otherwise]."
+        None, "What the images differ in.  [default: parts for --source tangram, otherwise attributes]"
     )
 
 
 class Similarity(Report, run="difficulty:summary", text="difficulty:summary_table"):
     """Report how similar the images of contexts are.
 
-    Also reports how long a description has to be to identify an image.
+    The command also reports the length of the shortest description that identifies each image, in attribute values and
+    relations.
 
     Examples:
       render-specs icca similarity specs.jsonl
@@ -49,15 +57,16 @@ class Similarity(Report, run="difficulty:summary", text="difficulty:summary_tabl
 class Games(StoreCommand, run="make_games:make_games", writes=()):
     """Create games from the rendered contexts of STORE.
 
-    Each game is a folder in the published layout, with its truth. Contexts take turns. The truth comes from the
-    annotations of the images, not from the spec.
+    Each game is a folder with four images, a table of trials, and the correct answers, in the format of the published
+    ICCA data. Games use the contexts in turn; after the last one, the first one is used again. The correct answers come
+    from the annotations of the rendered images, not from the spec.
 
     Examples:
       render-specs icca games scenes.lance --out games
       render-specs icca games scenes.lance --count 20 --seed 1 --out games
     """
 
-    count: int | None = option(None, "Number of games [default: one per context].", ge=1, group="Sampling")
+    count: int | None = option(None, "Number of games.  [default: one per context]", ge=1, group="Sampling")
     seed: Seed = 0
     out: Path = option(..., "Folder for the games.", metavar="DIR", group="Output")
 
@@ -65,12 +74,18 @@ class Games(StoreCommand, run="make_games:make_games", writes=()):
 class Presented(Command):
     """What players see. seed: also of the listener's orders."""
 
-    speaker_variant: str = option("S1", "Instructions of speakers.", metavar="S1-S4", group="Prompts")
-    variant: str = option("L3", "What listeners see.", metavar="L1-L7")
-    variant_file: Path | None = option(None, "Your own listener variant [default: --variant].", path="file")
-    labels: Literal["letters", "positions"] = option("letters", "A to D, or top left, top right, ...")
+    speaker_variant: str = option(
+        "S1", "Instructions for the speaker; `icca variants` lists them.", metavar="S1-S4", group="Prompts"
+    )
+    variant: str = option("L3", "What the listener sees; `icca variants` lists them.", metavar="L1-L7")
+    variant_file: Path | None = option(
+        None, "JSON file with one more listener variant, used instead of --variant.  [default: none]", path="file"
+    )
+    labels: Literal["letters", "positions"] = option(
+        "letters", "Names of the images: A to D, or top left to bottom right."
+    )
     form: Literal["separate", "collage"] = option("separate", _FORM)
-    max_images: int | None = option(None, "Maximum number of images in a prompt [default: no limit].", ge=1)
+    max_images: int | None = option(None, "Maximum number of images in a prompt.  [default: no limit]", ge=1)
     seed: Seed = 0
 
     @model_validator(mode="after")
@@ -88,9 +103,11 @@ class Presented(Command):
 class Play(Presented, run="play_files:play_games", writes=()):
     """Play games and write transcripts as JSON Lines.
 
-    GAMES are folders of games, or folders that contain such folders. Nothing here calls a network service. --out grows
-    by one game at a time: after an error, Ctrl-C or a crash it has the finished games, and --resume plays the others.
-    An existing file is never overwritten. Exit code 1: a player failed.
+    GAMES are folders of games, or folders that contain such folders. The built-in players call no network service.
+
+    The command appends each game to the file of --out as soon as it is finished. After an error, Ctrl-C or a crash, the
+    file has the finished games, and the same command with --resume plays the others. Without --resume, an existing file
+    is an error. Exit code 1: a player failed.
 
     Examples:
       render-specs icca play games --speaker steady --listener oracle --out o.jsonl
@@ -98,12 +115,22 @@ class Play(Presented, run="play_files:play_games", writes=()):
     """
 
     games: tuple[Path, ...] = argument()
-    speaker: str = option(..., "scripted, steady, restless, recorded, replay:FILE, or a plugin.", group="Players")
-    listener: str = option(..., "oracle, random, literal, learner, replay:FILE, or a plugin.")
+    speaker: str = option(
+        ...,
+        "Player that describes images: scripted, steady, restless, recorded, replay:FILE, or the name of a plugin; "
+        "see docs/icca.md.",
+        metavar="NAME",
+        group="Players",
+    )
+    listener: str = option(
+        ...,
+        "Player that picks images: oracle, random, literal, learner, replay:FILE, or the name of a plugin.",
+        metavar="NAME",
+    )
     prompts: bool = option(False, "Include both prompts of each trial in the transcript.", group="Output")
-    folders: Path | None = option(None, "Also write each played game to a folder here.", metavar="DIR")
-    resume: bool = option(False, "Play only the games that --out does not have yet.")
-    out: Path | None = option(None, "Output file [default: stdout].", metavar="FILE")
+    folders: Path | None = option(None, "Also write each played game to its own folder in DIR.", metavar="DIR")
+    resume: bool = option(False, "Play only the games that the file of --out does not have yet.")
+    out: Path | None = option(None, "Output file.  [default: stdout]", metavar="FILE")
 
     @model_validator(mode="after")
     def _check_resume(self) -> Play:
@@ -115,7 +142,7 @@ class Play(Presented, run="play_files:play_games", writes=()):
 class Prompt(Presented, run="play_files:show_prompt", writes=("json",)):
     """Show the prompt of one trial of GAME.
 
-    Prints what a player gets: texts and image references, in order.
+    The command prints what a player receives: texts and references to images, in order.
 
     Examples:
       render-specs icca prompt games/game-0000
@@ -123,17 +150,19 @@ class Prompt(Presented, run="play_files:show_prompt", writes=("json",)):
     """
 
     game: Path = argument()
-    trial: int = option(0, "Number of the trial, from 0 to 23.", ge=0, le=23, group="Players")
-    role: Literal["speaker", "listener"] = option("listener", "Player to prompt.")
-    speaker: str = option("scripted", "Speaker of the trials before.", metavar="NAME")
-    listener: str = option("oracle", "Listener of the trials before.", metavar="NAME")
-    images: Path | None = option(None, "Write the prompt's images here, numbered.", metavar="DIR", group="Output")
+    trial: int = option(0, "Number of the trial; a game has trials 0 to 23.", ge=0, le=23, group="Players")
+    role: Literal["speaker", "listener"] = option("listener", "Player whose prompt to show.")
+    speaker: str = option("scripted", "Speaker in the earlier trials, as in `icca play`.", metavar="NAME")
+    listener: str = option("oracle", "Listener in the earlier trials, as in `icca play`.", metavar="NAME")
+    images: Path | None = option(
+        None, "Write the images of the prompt to this folder, numbered.", metavar="DIR", group="Output"
+    )
 
 
 class Variants(Command, run="game:list_variants", writes=("json",)):
     """List speaker and listener variants.
 
-    Prints their settings, and how many images a prompt has in each trial.
+    The command prints the settings of each variant, and how many images a prompt has in each trial.
 
     Examples:
       render-specs icca variants
@@ -146,8 +175,11 @@ class Variants(Command, run="game:list_variants", writes=("json",)):
 class Score(Command, run="play_files:score_played", writes=("json", "out")):
     """Score played games per repetition.
 
-    PLAYED are transcripts, or folders of games with recorded messages. Reports accuracy, words per message, WND and
-    WNR, each with its 95 % bootstrap interval over games.
+    PLAYED: transcripts of `icca play`, or folders of games whose tables have messages. In a game, each image is the
+    target six times, once per repetition. The command reports accuracy, words per message, word novelty distance (WND)
+    and word novelty rate (WNR), each with a 95% confidence interval from resampling the games. WND is the number of
+    words added or replaced since the previous message about the same image; WNR is WND divided by the length of that
+    message.
 
     Examples:
       render-specs icca score out.jsonl
@@ -156,9 +188,11 @@ class Score(Command, run="play_files:score_played", writes=("json", "out")):
 
     played: tuple[Path, ...] = argument(path="any")
     computation: Literal["definition", "published"] = option(
-        "definition", "WND and WNR as defined, or as the published code does.", group="Measures"
+        "definition",
+        "Compute WND and WNR as the paper defines them, or as the published code computes them.",
+        group="Measures",
     )
-    words: Literal["content", "all"] = option("content", "Words that WND and WNR count.")
+    words: Literal["content", "all"] = option("content", "Count only content words, or all words, in WND and WNR.")
     seed: Seed = 0
     plot: Path | None = option(None, "Also draw the scores as SVG.", metavar="FILE", group="Output")
 

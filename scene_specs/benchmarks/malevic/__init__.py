@@ -10,13 +10,17 @@ from scene_specs.language.benchmark import Command, First, Report, Seed, option
 class Options(Command):
     """Generate MALeViC items, one per line.
 
-    An item is a scene, a sentence about it, and whether the sentence is true. It depends only on its seed, set, split,
-    number and options: `--first 42 --count 1` writes the same item 42 as `--count 100`. A table on stderr reports
-    classes, object counts, and the ceiling: the accuracy of a solver that assumes k = 0.29.
+    An item is a scene of flat shapes, a sentence such as "The red circle is a big object", and whether it is true. An
+    object is big if its area is above Max - k (Max - Min), where Max and Min are the largest and smallest area that it
+    is compared with.
+
+    Item 42 depends only on --seed, --set, --split and the options under Contents: `--first 42 --count 1` writes the
+    same item 42 as `--count 100`. A table on stderr reports how often each class (shape, color, adjective, truth) and
+    each number of objects occurs, and the accuracy of a solver that assumes k = 0.29, called the ceiling.
 
     Sets: sup1, pos1, pos, set-pos, pos1-hard, pos-hard, set-pos-hard, set-pos-very-hard, set-pos-compositional,
     generalization-B, generalization-C, generalization-D, generalization-E, generalization-F, generalization-G,
-    generalization-H. Groups: main, hard, generalization, all.
+    generalization-H. Groups of sets: main, hard, generalization, all.
 
     Examples:
       render-specs malevic --set pos1 --split val --count 100 --out specs.jsonl
@@ -28,26 +32,36 @@ class Options(Command):
         "sup1", "pos1", "pos", "set-pos", "pos1-hard", "pos-hard", "set-pos-hard", "set-pos-very-hard",
         "set-pos-compositional", "generalization-B", "generalization-C", "generalization-D", "generalization-E",
         "generalization-F", "generalization-G", "generalization-H", "main", "hard", "generalization", "all",
-    ] = option("main", "Data set or group of sets; see above.", name="--set", metavar="NAME", group="Sampling")
+    ] = option("main", "Set of MALeViC, or group of sets; see above.", name="--set", metavar="NAME", group="Sampling")
     # fmt: on
     split: Literal["train", "val", "test", "test-seen", "test-unseen", "all"] = option("all", "Split to generate.")
-    count: int | None = option(None, "Items per set and split [default: as published].", ge=0)
+    count: int | None = option(None, "Items per set and split.  [default: the published numbers]", ge=0)
     first: First = 0
     seed: Seed = 0
-    variant: Literal["vague", "static"] = option("vague", "k: sampled per scene, or always 0.29.", group="Contents")
+    variant: Literal["vague", "static"] = option(
+        "vague", "Sample k for each scene (vague), or use k = 0.29 (static).", group="Contents"
+    )
     areas: Literal["published", "true"] = option(
-        "published", "Area of circles: 21.5 % below that of their class, or equal to it."
+        "published", "Circles are 21.5% smaller than other shapes of their size class, as published, or equal to them."
     )
     uniform_count: bool = option(False, "Make all object counts from 5 to 9 equally frequent.")
     # At distances below 4.6, objects can merge in an image of 224 x 224 pixels.
-    gap: float = option(5.0, "Minimum distance of objects of one color, canvas units; 0 as published.", ge=0, le=50)
+    gap: float = option(
+        5.0,
+        "Minimum distance between objects of one color, in units of the 1024 x 1024 canvas; "
+        "0 as in the published sets.",
+        ge=0,
+        le=50,
+    )
     world: Literal["flat", "3d"] = option("flat", "Flat shapes, or prisms on a table.")
 
 
 class Statistics(Report, run="report:statistics", text="report:table"):
     """Report the statistics of MALeViC items.
 
-    Per set: classes, object counts, k, and the ceiling: the accuracy of a solver that assumes k = 0.29.
+    The command reports for each set how often each class (shape, color, adjective, truth) and each number of objects
+    occurs, the distribution of k (see `render-specs malevic --help`), and the accuracy of a solver that assumes k =
+    0.29, called the ceiling.
 
     Examples:
       render-specs malevic statistics specs.jsonl

@@ -10,8 +10,8 @@ from scene_specs.language.benchmark import Command, First, Report, Seed, SpecsCo
 class Options(Command):
     """Generate MEWL episodes, one per line.
 
-    Each episode is verified before it is written. It depends only on its seed, split, task and number: `--first 42
-    --count 1` writes the same episode 42 as `--count 100`.
+    Each episode is verified before it is written. Episode 42 depends only on --seed, --split, --task and
+    --balanced-options: `--first 42 --count 1` writes the same episode 42 as `--count 100`.
 
     Tasks: shape, color, material, object, composite, relation, bootstrap, number, pragmatic, all.
 
@@ -24,17 +24,25 @@ class Options(Command):
         "shape", "color", "material", "object", "composite", "relation", "bootstrap", "number", "pragmatic", "all"
     ] = option("all", "Task to generate; see above.", metavar="NAME", group="Sampling")
     split: Literal["train", "val", "test", "all"] = option("all", "Split to generate.")
-    count: int | None = option(None, "Episodes per task and split [default: 3000, 600, 600].", ge=0)
+    count: int | None = option(
+        None, "Episodes per task and split.  [default: 3000 for train, 600 for val, 600 for test]", ge=0
+    )
     first: First = 0
     seed: Seed = 0
-    balanced_options: bool = option(False, "Omit options that can be ruled out without the images.", group="Contents")
+    balanced_options: bool = option(
+        False,
+        "Offer three answers instead of five in the four tasks in which two of them "
+        "can be ruled out without the images.",
+        group="Contents",
+    )
 
 
 class Audit(Report, run="audit:audit", text="audit:tables", check="view:learner_view"):
-    """Audit MEWL episodes for answers that need no image.
+    """Check whether MEWL answers can be guessed without images.
 
-    Reports the accuracy of blind strategies in percent, with chance and its standard error. Also reports chi-square
-    probabilities of equal frequencies: answer position, attributes of the query's first object, topic of the answer.
+    For each task, the command reports in percent the accuracy of several guessers that see no image, and of random
+    guessing with its standard error. It also reports p-values of chi-square tests of whether all positions of the
+    answer, all attributes of the query's first object, and all concepts that an answer names are equally frequent.
 
     Examples:
       render-specs mewl audit specs.jsonl
@@ -45,7 +53,8 @@ class Audit(Report, run="audit:audit", text="audit:tables", check="view:learner_
 class Captions(SpecsCommand, run="captions:generate", check="view:learner_view", writes=("out",)):
     """Write MEWL episodes as text, one per line.
 
-    Each line has the captions, names, options, and prompts for models that read only text.
+    Each line is a JSON object for models that read only text. It has a caption for each image, the utterances of the
+    context images, the answer options, the answer, and prompts.
 
     Examples:
       render-specs mewl captions specs.jsonl
