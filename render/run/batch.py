@@ -229,7 +229,6 @@ class Batch:
         for restart in range(_RAY_RESTARTS + 1):
             try:
                 with ray_nodes(options.address, options.logical_gpus) as nodes:
-                    interrupts.install()
                     loop = RenderLoop(self._tasks(store), store, options, self.summary, progress, events)
                     plans = plan_workers(options, nodes, self.summary.todo)
                     loop.go(plans, interrupts)

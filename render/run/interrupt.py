@@ -21,15 +21,10 @@ class Interrupts:
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> Interrupts:
-        self.install()
-        return self
-
-    def install(self) -> None:
-        """Install the handlers, again if need be: `ray.init` puts its own in the place of that for SIGTERM."""
         main = threading.current_thread() is threading.main_thread()
         for number in (signal.SIGINT, signal.SIGTERM) if main else ():
-            before = signal.signal(number, self._handle)
-            self._before.setdefault(number, before)
+            self._before[number] = signal.signal(number, self._handle)
+        return self
 
     def __exit__(self, *_: object) -> None:
         for number, before in self._before.items():

@@ -20,12 +20,14 @@ from unittest.mock import patch
 
 import ray
 from ray._private import ray_constants
+from ray._private import utils as ray_utils
 from ray._private import worker as ray_worker
 from ray._private.node import Node as RayNode
 from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]  # missing in its stubs
 from ray.job_config import JobConfig
 
 from render.model.errors import DeviceError, RenderError
+from render.model.scratch import SCRATCH, scratch_folder
 from render.run.pool import first_line
 from render.run.worker_plan import Node
 
@@ -40,6 +42,7 @@ _LONGEST_FOLDER = 28
 _UNUSED_PARTS = ("start_monitor", "start_api_server", "start_log_monitor")
 _NODE_SECONDS = 10.0
 _CONNECT_SECONDS = 10
+_DEFAULTS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 _QUIET: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "logging_level": logging.ERROR}
 
 
@@ -52,9 +55,8 @@ def local_ray(gpus: int | None = None) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    _quieten()
     folder = _private_folder()
-    with _private_settings(folder):
+    with _quiet_ray(), _private_settings(folder):
         _start_here(gpus, folder)
         try:
             yield
@@ -75,30 +77,41 @@ def _private_folder() -> Path:
 
 
 @contextmanager
+def _environment(settings: dict[str, str]) -> Iterator[None]:
+    """Set variables of the environment, and restore them afterwards."""
+    before = {name: os.environ[name] for name in settings if name in os.environ}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name in settings:
+            os.environ.pop(name, None)
+        os.environ.update(before)
+
+
+@contextmanager
 def _private_settings(folder: Path) -> Iterator[None]:
     """Let Ray listen on 127.0.0.1 only, with a token that is in no file; undo the settings afterwards.
 
-    Temporary files of its processes are in `folder` and go with the run, however a worker ends.
+    Temporary files of its processes are in `folder` and the scratch folder, and go with the run, however a worker ends.
     """
     (folder / "t").mkdir()
+    scratch = scratch_folder()
     settings = {
         "TMPDIR": str(folder / "t"),
+        SCRATCH: str(scratch),
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(32),
         # Ray's switch for systems whose firewalls ask the user: it binds nothing to other addresses then.
         ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR: "0",
     }
-    before = {name: os.environ[name] for name in settings if name in os.environ}
-    os.environ.update(settings)
-    with patch.object(ray_constants, "ENABLE_RAY_CLUSTER", new=False):
-        _reread_token()
-        try:
-            yield
-        finally:
-            for name in settings:
-                os.environ.pop(name, None)
-            os.environ.update(before)
+    try:
+        with _environment(settings), patch.object(ray_constants, "ENABLE_RAY_CLUSTER", new=False):
             _reread_token()
+            yield
+    finally:
+        _reread_token()
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager
@@ -169,19 +182,19 @@ def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> It
             first, *others = nodes_of_cluster()
             yield [first, *others] if others else [replace(first, id="", cores=cores_here())]
         return
-    _quieten()
-    try:
-        _check_reachable(address)
-        ray.init(address=address, job_config=_job(), **_QUIET)
-    except (ConnectionError, RuntimeError, ValueError, OSError, OverflowError) as error:
-        raise DeviceError(
-            f"--address {address}: no Ray cluster answers there: {first_line(error).rstrip('.')}. "
-            f"Check with `ray status --address {address}`; leave out --address to render on this machine"
-        ) from error
-    try:
-        yield nodes_of_cluster()
-    finally:
-        ray.shutdown()
+    with _quiet_ray():
+        try:
+            _check_reachable(address)
+            ray.init(address=address, job_config=_job(), **_QUIET)
+        except (ConnectionError, RuntimeError, ValueError, OSError, OverflowError) as error:
+            raise DeviceError(
+                f"--address {address}: no Ray cluster answers there: {first_line(error).rstrip('.')}. "
+                f"Check with `ray status --address {address}`; leave out --address to render on this machine"
+            ) from error
+        try:
+            yield nodes_of_cluster()
+        finally:
+            ray.shutdown()
 
 
 def _check_reachable(address: str) -> None:
@@ -212,13 +225,25 @@ def cores_here() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _quieten() -> None:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+@contextmanager
+def _quiet_ray() -> Iterator[None]:
+    """Keep Ray off the terminal and off the handlers of SIGTERM, and undo this afterwards."""
     # Ray's warnings about the security of clusters do not apply to one that ends with this command.
-    logging.getLogger("ray").setLevel(logging.ERROR)
-    # Ray prints the deaths of workers to standard output, which belongs to the command; the run reports them itself.
-    setattr(ray_worker, "print_to_stdstream", _log_output)  # noqa: B010 - mypy checks against Ray's own signature
+    logger = logging.getLogger("ray")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    with (
+        _environment({name: os.environ.get(name, value) for name, value in _DEFAULTS.items()}),
+        # Ray prints the deaths of workers to standard output, which belongs to the command; the run reports them.
+        patch.object(ray_worker, "print_to_stdstream", _log_output),
+        # Ray's handlers exit immediately, and that of its C++ part aborts; those of `Interrupts` finish the run.
+        patch.object(ray_utils, "set_sigterm_handler", lambda _: None),
+        patch.object(ray_constants, "RAY_DISABLE_FAILURE_SIGNAL_HANDLER", new=True),
+    ):
+        try:
+            yield
+        finally:
+            logger.setLevel(level)
 
 
 def _log_output(data: dict[str, Any], **_: Any) -> None:

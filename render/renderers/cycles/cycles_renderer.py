@@ -6,9 +6,7 @@ scene in the same order, so that an image does not depend on earlier ones.
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 import time
 from collections.abc import Sequence
 from functools import lru_cache, partial
@@ -25,6 +23,7 @@ from render.geometry.marks import with_fixation
 from render.geometry.outlines import outline_of
 from render.model.errors import RenderError
 from render.model.passes import Passes
+from render.model.scratch import scratch_folder
 from render.passes import rendered_rows
 from render.renderers.cycles import devices
 from render.renderers.cycles import stage_setup as stages
@@ -41,7 +40,6 @@ from scene_specs.language.stage import load_stage
 
 # Parameters are numbers, so a run may use any number of materials.
 _KEPT_MATERIALS = 128
-_SHARED = "/dev/shm"
 
 
 class _Blender:
@@ -82,8 +80,7 @@ class CyclesRenderer:
         self._wanted = device
         self._device = self._take_over()
         self._threads = threads
-        # On a RAM disk if one exists.
-        self._folder = Path(tempfile.mkdtemp(prefix="diorama-", dir=_SHARED if os.access(_SHARED, os.W_OK) else None))
+        self._folder = scratch_folder()
 
     def _take_over(self) -> devices.Device:
         self._blender.owner = self

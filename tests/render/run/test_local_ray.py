@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -14,8 +17,11 @@ from typing import Any
 
 import pytest
 import ray
+from ray._private import ray_constants
+from ray._private import worker as ray_worker
 
 from render.model.errors import DeviceError, RenderError
+from render.model.scratch import SCRATCH
 from render.run.local_ray import local_ray, ray_nodes
 from tests.render.run.conftest import Farm
 
@@ -99,3 +105,83 @@ def test_ray_starts_and_ends_repeatedly_and_leaves_nothing() -> None:
         assert runs == [[7, 64, False, 0]] * 3
         assert first == last == [".ray"]
         assert (Path(folder) / ".ray" / "auth_token").read_text() == "f" * 64
+
+
+def test_what_ray_is_told_ends_with_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The logger, output, variables and handlers of a Ray that the user starts afterwards are its own."""
+
+    def state() -> list[object]:
+        disabled = ray_constants.RAY_DISABLE_FAILURE_SIGNAL_HANDLER
+        return [logging.getLogger("ray").level, ray_worker.print_to_stdstream, dict(os.environ), disabled]
+
+    def nothing(**_: Any) -> None:
+        assert logging.getLogger("ray").level == logging.ERROR
+        raise RuntimeError("told")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", nothing)
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "1")
+    before = state()
+    with pytest.raises(RenderError, match="told") as raised, local_ray():
+        pass
+    shutil.rmtree(str(raised.value).split("the logs in ")[1].split("/r/session")[0])
+    assert state() == before
+    with pytest.raises(DeviceError, match="told"), ray_nodes("far"):
+        pass
+    assert state() == before
+
+
+SIGNALED = """
+import os, signal, sys, threading, time
+import ray
+from ray._private import services
+from render.cli.batch import main
+
+def signaled():
+    os.kill(os.getpid(), signal.SIGTERM)
+
+module, name, after = {
+    "begin": (ray, "init", 0.0),
+    "daemon": (services, "start_gcs_server", 0.0),
+    "connect": (ray._private.worker, "connect", 0.0),
+    "inside": (ray._private.worker, "connect", 0.15),
+    "late": (ray._private.worker, "connect", 0.4),
+}[sys.argv.pop(1)]
+right = getattr(module, name)
+
+def called(*args, **more):
+    threading.Timer(after, signaled).start() if after else signaled()
+    return right(*args, **more)
+
+setattr(module, name, called)
+main()
+"""
+
+
+@pytest.mark.parametrize("moment", ["begin", "daemon", "connect", "inside", "late"])
+def test_sigterm_while_ray_starts_ends_the_run_cleanly(farm: Farm, moment: str) -> None:
+    specs = farm.write("a", "b")
+    with tempfile.TemporaryDirectory(prefix="r", dir="/tmp") as folder:
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", SIGNALED, moment, specs, "--renderer", "fake", "--out", farm.store],
+            env={**os.environ, "TMPDIR": folder, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True, text=True, timeout=100, check=False,
+        )  # fmt: skip
+        assert done.returncode == 130, done.stderr
+        assert not list(Path(folder).iterdir())
+
+
+def test_scratch_folders_of_a_killed_worker_go_with_the_run() -> None:
+    @ray.remote(max_retries=0)
+    def killed() -> None:
+        from render.model.scratch import scratch_folder
+
+        scratch_folder()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with local_ray():
+        folder = Path(os.environ[SCRATCH])
+        with pytest.raises(ray.exceptions.WorkerCrashedError):
+            ray.get(killed.remote())
+        assert len(list(folder.iterdir())) == 1
+    assert not folder.exists() and SCRATCH not in os.environ
