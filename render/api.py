@@ -6,8 +6,8 @@ call render.run.batch, `render-export` and `export` call render.export.run_expor
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import chain
 from os import PathLike, fspath
@@ -20,7 +20,7 @@ from render.annotations import annotate
 from render.compiler import compile_episode
 from render.export.protocol import ExportOptions, ExportReport
 from render.export.run_export import run_export
-from render.geometry.asset_roots import in_asset_roots
+from render.geometry.asset_roots import searching
 from render.geometry.shapenet import library_setting
 from render.model.errors import UsageError
 from render.model.passes import Passes, Renderer
@@ -36,7 +36,7 @@ from scene_specs.language.diagnostics import option_problems
 from scene_specs.language.notebook import register
 from scene_specs.language.scene import MOST_SIDE, Scene
 from scene_specs.language.spec import EpisodeSpec
-from scene_specs.reading.source import SpecSource, parse_episode
+from scene_specs.reading.source import SpecSource, parse_episode, spec_json
 
 if TYPE_CHECKING:
     from render.run.summary import Summary
@@ -49,6 +49,7 @@ __all__ = [
 # fmt: on
 
 Spec = EpisodeSpec | Scene | Mapping[str, Any]
+Name = str | PathLike[str]
 
 
 def _record_html(record: EpisodeRecord) -> str:
@@ -101,14 +102,14 @@ def generate(benchmark: str, /, count: int | None = None, seed: int = 0, **optio
 
 
 def compile_spec(
-    spec: EpisodeSpec | Mapping[str, Any] | str,
+    spec: Spec | str,
     profile: str | None = None,
     size: tuple[int, int] | None = None,
-    asset_roots: Sequence[Path] = (),
+    asset_roots: Name | Sequence[Name] = (),
 ) -> Scene:
     """Compile a spec to a Scene, in which every number is filled in.
 
-    spec: an EpisodeSpec, plain JSON data, or the JSON text of one episode. It may be a Scene: only its settings change.
+    spec: an EpisodeSpec, plain JSON data, or the JSON text of one episode. Of a Scene, only the settings change.
     profile: the default is `standard`, or a Scene's own settings. size: (width, height) in pixels; the default is the
     stage's size, or a Scene's own. asset_roots: folders of .blend materials and meshes.
 
@@ -119,17 +120,16 @@ def compile_spec(
         check_spec(spec)
         episode: EpisodeSpec | Scene = spec
     else:
-        episode = parse_episode(spec if isinstance(spec, str) else json.dumps(dict(spec)))
-    return compile_episode(episode, episode_settings(episode, profile, size), asset_roots)
+        episode = parse_episode(spec if isinstance(spec, str) else spec_json(spec))
+    return compile_episode(episode, episode_settings(episode, profile, size), _roots(asset_roots))
 
 
-@in_asset_roots
 def render_scene(
     scene: Scene,
     device: str = "auto",
     threads: int = 0,
     renderer: Renderer | None = None,
-    asset_roots: Sequence[Path] = (),
+    asset_roots: Name | Sequence[Name] = (),
 ) -> list[RenderedImage]:
     """Render every image of a Scene, in order, to arrays with their annotations.
 
@@ -138,19 +138,16 @@ def render_scene(
 
     Raises RenderError, DeviceError, AssetError.
     """
-    close_renderer = renderer is None
-    if renderer is None:
-        renderer = make_renderer("cycles", device, threads, asset_roots)
-    try:
+    roots = _roots(asset_roots)
+    with searching(roots), ExitStack() as stack:
+        if renderer is None:
+            renderer = stack.enter_context(closing(make_renderer("cycles", device, threads, roots)))
         images = []
         for frame in scene.frames:
             for view in frame.views:
                 passes = renderer.render(scene, frame, view)
                 images.append(RenderedImage(frame.image_name(view), passes, annotate(scene, frame, view, passes)))
         return images
-    finally:
-        if close_renderer:
-            renderer.close()
 
 
 def render_to_store(
@@ -187,11 +184,14 @@ def render_to_store(
     from render.run.options import parse_options
 
     _check_size(size)
+    folder = _path("store", store)
     given = {"profile": profile, "size": size, "limit": limit, "renderer": renderer, "device": device}
+    if "asset_roots" in options:
+        options["asset_roots"] = _roots(options["asset_roots"])
     run_options = parse_options(
         {"library": library_setting(), "workers": workers, "resume": resume, **given, **options}
     )
-    summary = Batch(_source(specs), fspath(store), run_options, progress).run(dry_run)
+    summary = Batch(_source(specs), folder, run_options, progress).run(dry_run)
     if summary.left and summary.stopped == "interrupt":
         raise KeyboardInterrupt(f"{summary.left} episodes left; call again to continue")
     return summary
@@ -221,20 +221,40 @@ def export(
     """
     options = ExportOptions(overwrite, limit, where, shard_size)
     on_progress = progress or (lambda done, total: None)
-    report = run_export(fspath(store), format, Path(out), options, at=at, splits=splits, on_progress=on_progress)
+    report = run_export(
+        _path("store", store), format, Path(out), options, at=at, splits=splits, on_progress=on_progress
+    )
     if error := report.error():
         raise error
     return report
 
 
 def _check_size(size: tuple[int, int] | None) -> None:
-    if size is not None and not all(1 <= side <= MOST_SIDE for side in size):
-        raise UsageError(f"size {size}: allowed are a width and height from 1 to {MOST_SIDE}")
+    if size is None:
+        return
+    pair = isinstance(size, Sequence) and len(size) == 2 and all(type(side) is int for side in size)
+    if not pair or not all(1 <= side <= MOST_SIDE for side in size):
+        raise UsageError(f"size {size!r}: allowed are a width and height, two integers from 1 to {MOST_SIDE}")
+
+
+def _path(name: str, value: Name) -> str:
+    if not isinstance(value, str | PathLike):
+        raise UsageError(f"{name}: found {value!r}; allowed: a path")
+    return fspath(value)
+
+
+def _roots(asset_roots: Name | Sequence[Name]) -> tuple[Path, ...]:
+    """Return the paths of one asset root or several."""
+    roots = asset_roots if isinstance(asset_roots, Sequence) and not isinstance(asset_roots, str) else [asset_roots]
+    return tuple(Path(_path("asset_roots", root)) for root in roots)
 
 
 def _source(specs: str | PathLike[str] | Spec | Iterable[Any]) -> SpecSource:
     """Return the files or specs; the first of several tells which they are."""
-    items = iter([specs] if isinstance(specs, str | PathLike | Mapping | BaseModel) else specs)
+    given = [specs] if isinstance(specs, str | PathLike | Mapping | BaseModel) else specs
+    if not isinstance(given, Iterable):
+        raise UsageError(f"specs: found {specs!r}; allowed: files, folders and globs, or specs")
+    items = iter(given)
     first = next(items, None)
     if isinstance(first, str | PathLike):
         return SpecSource([first, *items])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib import util
 from pathlib import Path
@@ -45,14 +46,14 @@ def _identity(module: str, owner: str) -> str:
     try:
         digest = hashlib.sha256()
         for name, path in _code_files(module, bool(owner)):
-            digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+            digest.update(os.fsencode(name) + b"\0" + _digest(path))
     except OSError as error:
-        raise UsageError(f"plug-in {module}: its code can't be read: {error}") from error
+        raise UsageError(f"plug-in {module}: its files can't be read: {error}") from error
     return f"{owner} {digest.hexdigest()}".lstrip()
 
 
 def _code_files(module: str, installed: bool) -> list[tuple[str, Path]]:
-    """List (name, path) of a plug-in's code: its top-level package, or the folder of a module that is not installed.
+    """List (name, path) of a plug-in's files: its top-level package, or the folder of a module that is not installed.
 
     An editable install lists no files of its own in its metadata, so the files are found where Python would import
     them. Only the top-level package is looked up, because looking up a module inside it would run the package.
@@ -64,9 +65,25 @@ def _code_files(module: str, installed: bool) -> list[tuple[str, Path]]:
     if spec.submodule_search_locations is None:
         return [(top, Path(spec.origin or top))]
     folders = [Path(location, *([] if installed else inner[:-1])) for location in spec.submodule_search_locations]
-    return [
-        (path.relative_to(folder).as_posix(), path)
-        for folder in folders
-        for path in sorted(folder.rglob("*"))
-        if path.suffix in _CODE_SUFFIXES
-    ]
+    return [(path.relative_to(folder).as_posix(), path) for folder in folders for path in sorted(_paths(folder))]
+
+
+def _paths(folder: Path) -> Iterator[Path]:
+    """Yield the files and links below a folder that Python did not make. Raises OSError."""
+    for parent, folders, files in sorted(os.walk(folder, onerror=_fail)):
+        for path in (Path(parent, name) for name in (*folders, *files)):
+            compiled = path.suffix == ".pyc" or "__pycache__" in path.relative_to(folder).parts
+            if not compiled and (path.is_file() or path.is_symlink()):
+                yield path
+
+
+def _fail(error: OSError) -> None:
+    raise error
+
+
+def _digest(path: Path) -> bytes:
+    """SHA-256 of a file. A link counts by its target's name, unless Python would import it; it may lead anywhere."""
+    if path.is_symlink() and path.suffix not in _CODE_SUFFIXES:
+        return hashlib.sha256(os.fsencode(path.readlink())).digest()
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest()

@@ -130,19 +130,22 @@ def parse_episode(text: str, file: str = "") -> Any:
 def _json_lines(specs: Iterable[EpisodeSpec | Scene | Mapping[str, Any]]) -> Iterator[bytes]:
     number = 0
     for number, spec in enumerate(specs, start=1):
-        try:
-            if isinstance(spec, EpisodeSpec):
-                text = spec.model_dump_json(exclude_none=True, exclude_defaults=True)
-            elif isinstance(spec, Scene):
-                text = spec.to_json()
-            else:
-                text = json.dumps(dict(spec) if isinstance(spec, Mapping) else spec)
-        except (TypeError, ValueError, RecursionError) as error:
-            hint = "a spec is a dict of JSON data"
-            raise spec_error(f"not a spec: {error}", hint, file="specs", line=number) from None
-        yield text.encode() + b"\n"
+        yield spec_json(spec, "specs", number).encode() + b"\n"
     if not number:
         raise spec_error("no specs given", file="specs")
+
+
+def spec_json(spec: EpisodeSpec | Scene | Mapping[str, Any], file: str = "", line: int = 0) -> str:
+    """Return the JSON text of a spec. Raises SpecError for what is not JSON data, such as numpy's numbers."""
+    try:
+        if isinstance(spec, EpisodeSpec):
+            return spec.model_dump_json(exclude_none=True, exclude_defaults=True)
+        if isinstance(spec, Scene):
+            return spec.to_json()
+        return json.dumps(dict(spec) if isinstance(spec, Mapping) else spec)
+    except (TypeError, ValueError, RecursionError) as error:
+        hint = "a spec is a dict of JSON data; write int(x), float(x) or x.tolist() for those of numpy"
+        raise spec_error(f"not a spec: {error}", hint, file=file, line=line) from None
 
 
 class _Ids:

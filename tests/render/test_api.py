@@ -22,6 +22,7 @@ from render.model.profiles import settings_for
 from render.renderers.fake import FakeRenderer
 from scene_specs.language.errors import SpecError
 from scene_specs.language.spec import EpisodeSpec
+from tools.mesh_files import write_obj
 
 SPEC = {"version": 1, "id": "api", "frames": [{"objects": [{"name": "a", "shape": "cube"}, {"name": "b"}]}]}
 
@@ -40,7 +41,7 @@ def test_all_forms_of_a_spec_give_the_same_scene() -> None:
     scene = diorama.compile_spec(SPEC)
     assert diorama.compile_spec(json.dumps(SPEC)) == scene
     assert diorama.compile_spec(EpisodeSpec.model_validate(SPEC)) == scene
-    assert diorama.compile_spec(scene.to_json()) == scene
+    assert diorama.compile_spec(scene.to_json()) == diorama.compile_spec(scene) == scene
 
 
 def test_a_scene_takes_another_profile_and_size_and_nothing_moves() -> None:
@@ -61,6 +62,34 @@ def test_a_size_that_no_picture_has_is_refused() -> None:
         for size in ((0, 48), (64, 16385)):
             with pytest.raises(UsageError, match="from 1 to 16384"):
                 diorama.compile_spec(spec, size=size)
+
+
+@pytest.mark.parametrize("size", [(1, 2, 3), "ab", 64, (64.0, 48), (True, 48)])
+def test_a_size_that_is_not_two_integers_is_refused(size: Any) -> None:
+    with pytest.raises(UsageError, match="two integers from 1 to 16384"):
+        diorama.compile_spec(SPEC, size=size)
+
+
+@pytest.mark.parametrize(
+    "spec", [{**SPEC, "seed": np.int64(3)}, {**SPEC, "frames": np.zeros(2)}, {(1, 2): 3}, [SPEC], [np.zeros(2)], 5]
+)
+def test_what_is_no_json_data_is_a_wrong_spec(spec: Any) -> None:
+    with pytest.raises(SpecError, match=r"^spec(:1)?: (not a spec|found)"):
+        diorama.compile_spec(spec)
+
+
+def test_asset_roots_are_paths_or_strings_one_or_several(tmp_path: Path) -> None:
+    write_obj(tmp_path / "block.obj", np.eye(3))
+    spec = {**SPEC, "frames": [{"objects": [{"shape": {"mesh": "block.obj"}}]}]}
+    scene = diorama.compile_spec(spec, "draft", (64, 48), asset_roots=[tmp_path])
+    given: Any
+    for given in (str(tmp_path), tmp_path, [str(tmp_path)]):
+        assert diorama.compile_spec(spec, "draft", (64, 48), asset_roots=given) == scene
+        (image,) = diorama.render_scene(scene, renderer=FakeRenderer(), asset_roots=given)
+        assert image.truth.objects[0].visible_pixels
+    for given in (5, [None]):
+        with pytest.raises(UsageError, match="asset_roots: found"):
+            diorama.compile_spec(spec, asset_roots=given)
 
 
 def test_faults_are_named() -> None:

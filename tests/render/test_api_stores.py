@@ -45,6 +45,15 @@ def test_specs_of_a_generator_are_rendered_and_only_once(tmp_path: Path) -> None
     assert sorted(name for name, _ in diorama.open_store(str(store)).ids()) == ["a", "b", "c", "d"]
 
 
+@pytest.mark.parametrize(
+    ("specs", "store", "message"),
+    [(5, "a.lance", "specs: found 5"), (None, "a.lance", "specs: found None"), ("a.json", None, "store: found None")],
+)
+def test_specs_and_stores_of_a_wrong_type_are_refused(specs: Any, store: Any, message: str) -> None:
+    with pytest.raises(diorama.UsageError, match=message):
+        diorama.render_to_store(specs, store, **SMALL)
+
+
 def test_files_models_and_single_specs_are_specs_too(tmp_path: Path) -> None:
     (spec,) = episodes("a")
     model = diorama.EpisodeSpec.model_validate({**spec, "id": "b"})

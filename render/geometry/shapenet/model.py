@@ -147,10 +147,10 @@ def make_model(name: str, sources: Sources, library: Library, store: StoreTextur
 
 def _states(sources: Sources) -> tuple[FileState, ...]:
     states = []
-    for path in (*sources.files, *sources.unhashed):
+    for path in dict.fromkeys((*sources.files, *sources.unhashed)):
         facts = path.stat()
         states.append(FileState(str(path), facts.st_size, facts.st_mtime_ns))
-    return (*states, *(FileState(str(path), -1, 0) for path in sources.missing))
+    return (*states, *(FileState(str(path), -1, 0) for path in dict.fromkeys(sources.missing)))
 
 
 def _digest(sources: Sources, library: Library) -> str:

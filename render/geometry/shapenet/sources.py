@@ -52,7 +52,7 @@ class Sources:
     """The files below the root of a library that a model is read from, its notes and its missing files.
 
     main: the model's own file. libraries: names of its material files. pixels: of the textures decoded so far.
-    unhashed: files that were read without deciding the image.
+    unhashed: paths that count for the cache but not for the image.
     Implements trimesh's resolver interface.
     """
 
@@ -101,16 +101,21 @@ class Sources:
         for index, path in enumerate(tries):
             try:
                 inside = path.resolve().is_relative_to(self.root) and path.is_file()
-            except OSError:
+            except (OSError, RuntimeError):  # such as a name that is too long, or a loop of links
                 continue
             if inside:
                 if index or absolute:
                     self.note(f"{what} {named!r} was found as {path.resolve().relative_to(self.root)}")
                 return path
+            self._miss(path)
         self.note(f"{what} {named!r} is not there")
-        # A file that appears there later changes the model; a file outside the root never does.
-        self.missing += [path for path in tries[:1] if path.resolve().is_relative_to(self.root)]
         return None
+
+    def _miss(self, path: Path) -> None:
+        """Record a path without a file: one that appears there changes the model, but outside the root never does."""
+        if path.resolve().is_relative_to(self.root):
+            # A folder may give way to a file, too.
+            (self.unhashed if path.exists() else self.missing).append(path)
 
     def get(self, name: str) -> bytes:
         """Called by trimesh: a texture, or all material files concatenated for `materials`. Raises OSError."""
@@ -137,6 +142,8 @@ class Sources:
             if guess.is_file() and guess.resolve().is_relative_to(self.root):
                 self.note(f"material file {guess.name!r} was taken instead")
                 found = [guess]
+            else:
+                self._miss(guess)
         texts = [decode_text(self.read(path), self, path.name) for path in found if path is not None]
         if not texts:
             raise FileNotFoundError("materials")

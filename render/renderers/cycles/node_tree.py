@@ -6,7 +6,9 @@ from typing import Any
 
 import bpy
 
+from render.model.errors import DioramaError, RenderError
 from scene_specs.language.materials import load_material
+from scene_specs.language.registry import plugin
 from scene_specs.language.scene import SceneMaterial
 
 
@@ -65,7 +67,16 @@ class Tree:
 
 
 def build_material(material: SceneMaterial) -> Any:
-    """A new Blender material, of any but those of .blend files and models. Raises PluginError."""
+    """A new Blender material, of any but those of .blend files and models. Raises PluginError, RenderError."""
     found = load_material(material.name)
     tree = Tree(" ".join([material.name, *(f"{key} {value}" for key, value in material.parameters.items())])[:60])
-    return tree.finish(found.build(tree, found.Parameters(**material.parameters)))
+    try:
+        return tree.finish(found.build(tree, found.Parameters(**material.parameters)))
+    except Exception as error:  # plug-ins raise anything
+        bpy.data.materials.remove(tree.material)
+        if isinstance(error, DioramaError):
+            raise
+        owner = plugin("materials", material.name).owner
+        raise RenderError(
+            f"material {material.name!r} of {owner}: its build failed: {type(error).__name__}: {error}"
+        ) from error

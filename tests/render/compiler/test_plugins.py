@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,31 @@ def test_changed_code_of_a_material_makes_another_episode(lab: Path, given: Any)
     forget()
     (line,) = difference(before, of_material(given))
     assert line.startswith('assets plugin:material:velvet: stored "diorama-lab 0.1.0')
+
+
+def test_any_file_of_the_package_counts_and_links_do_not_lead_out_of_it(lab: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    hashes = [of_material("velvet").hash()]
+
+    def changed() -> bool:
+        forget()
+        hashes.append(of_material("velvet").hash())
+        return hashes[-1] not in hashes[:-1]
+
+    (lab / "looks").mkdir()
+    (lab / "looks/tune.json").write_text("1")
+    assert changed()
+    (lab / "looks/tune.json").write_text("2")
+    assert changed()
+    (lab / "data").symlink_to(outside)
+    assert changed()
+    (outside / "any").write_text("1")
+    (lab / "__pycache__").mkdir()
+    (lab / "__pycache__/notes.txt").write_text("1")
+    (lab / "old.pyc").write_text("1")
+    os.mkfifo(lab / "pipe")
+    assert not changed()
 
 
 def test_another_version_of_the_distribution_makes_another_episode(lab: Path) -> None:

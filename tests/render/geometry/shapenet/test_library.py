@@ -11,7 +11,7 @@ import pytest
 from render.geometry.shapenet import Library, library, load_model, loading
 from render.geometry.shapenet.loading import ModelCache
 from render.model.errors import AssetError, DioramaError, UsageError
-from tests.render.geometry.shapenet.trees import CHAIR, Tree, obj, textured
+from tests.render.geometry.shapenet.trees import CHAIR, Tree, obj, png, textured
 
 IDS = ("0b", "0a", "10", "9")
 
@@ -126,8 +126,6 @@ def test_a_changed_or_damaged_entry_is_read_anew(tmp_path: Path) -> None:
     first = load_model(tree.shape, source)
     assert "is not there" in first.notes[0]
     # A texture that was missing is put there.
-    from tests.render.geometry.shapenet.trees import png
-
     (tree.folder / "skin.png").write_bytes(png())
     second = load_model(tree.shape, source)
     assert not second.notes and second.sha256 != first.sha256
@@ -136,6 +134,24 @@ def test_a_changed_or_damaged_entry_is_read_anew(tmp_path: Path) -> None:
     entry.write_bytes(entry.read_bytes()[:200])
     assert load_model(tree.shape, source).sha256 == second.sha256
     assert entry.stat().st_size > 200
+
+
+def test_a_model_is_read_anew_when_a_file_appears_that_is_looked_for_earlier(tmp_path: Path) -> None:
+    text, mtl = textured("sub/skin.png", "own.mtl")
+    tree = Tree(tmp_path / "root", text, None).write()
+    source = Library(tree.root.resolve())
+    found = [load_model(tree.shape, source).sha256]
+    guess = tree.main.with_suffix(".mtl").name
+    for number, name in enumerate((guess, "textures/skin.png", "images/skin.png", "sub/skin.png", "own.mtl")):
+        (tree.folder / name).parent.mkdir(exist_ok=True)
+        (tree.folder / name).write_bytes(png((number, 0, 0)) if name.endswith("png") else f"{mtl}# {number}\n".encode())
+        held = load_model(tree.shape, source).sha256
+        loading._held.clear()
+        assert load_model(tree.shape, source).sha256 == held
+        assert held not in found, name
+        found.append(held)
+    files = load_model(tree.shape, source).files
+    assert len({state.path for state in files}) == len(files)
 
 
 def test_without_a_cache_models_are_read_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
