@@ -84,7 +84,7 @@ def test_an_episode_marked_wrong_has_the_faults_shown_below_it(block: Block) -> 
 def test_an_episode_marked_fails_gives_the_message_shown_below_it(block: Block) -> None:
     def uncounted(text: str) -> list[str]:
         # How often which rule refused, and so their order, is the search's business.
-        head, tail = re.sub(r"\b\d+x", "x", text.strip()).split("refused by: ")
+        head, tail = re.sub(r"\([\d,]+ times?\)", "", text.strip()).split("rejected by: ")
         return [head, *sorted(tail.split(", "))]
 
     with pytest.raises(CompileError) as caught:

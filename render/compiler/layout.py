@@ -132,7 +132,7 @@ def _search(
     if not search.order:
         raise fail("no location for the pointer among the specified objects", refused)
     objects = counted(len(items), "object")
-    raise fail(f"no layout of {objects} in {limit} layouts with {search.tries} tries per object", refused)
+    raise fail(f"no valid layout of {objects} in {limit} attempts with {search.tries} locations per object", refused)
 
 
 def lay_out(

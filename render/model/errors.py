@@ -17,6 +17,7 @@ The numbers are exit codes. If some episodes failed and the others are done, `re
 from __future__ import annotations
 
 from scene_specs.language.errors import Diagnostic, DioramaError, SpecError, UsageError
+from scene_specs.language.tables import counted
 
 # fmt: off
 __all__ = [
@@ -47,8 +48,12 @@ class CompileError(DioramaError):
     def __init__(self, episode: str, frame: str, problem: str, broke: dict[str, int] | None = None) -> None:
         self.episode, self.frame, self.problem = episode, frame, problem
         self.broke = dict(broke or {})
-        counts = ", ".join(f"{name} {n}x" for name, n in sorted(self.broke.items(), key=lambda kv: (-kv[1], kv[0])))
-        super().__init__(f"episode {episode}: frame {frame}: {problem}" + (f"; refused by: {counts}" if counts else ""))
+        counts = ", ".join(
+            f"{name} ({counted(n, 'time')})" for name, n in sorted(self.broke.items(), key=lambda kv: (-kv[1], kv[0]))
+        )
+        super().__init__(
+            f"episode {episode}: frame {frame}: {problem}" + (f"; rejected by: {counts}" if counts else "")
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self.episode, self.frame, self.problem, self.broke))

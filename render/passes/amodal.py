@@ -7,6 +7,6 @@ from render.passes import PassRow
 PASS = PassRow(
     shape=("N", "H", "W"),
     dtype="run lengths",
-    unit="pixel centers",
-    meaning="mask of each object as if nothing hid it, inside the image; `amodal_rle` in the annotation",
+    unit="0 or 1",
+    meaning="mask of each object as if nothing hid it, cropped to the image; `amodal_rle` in the annotation, no array",
 )

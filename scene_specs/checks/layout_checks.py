@@ -97,8 +97,8 @@ def _overlaps(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnost
             if near and _overlap(first, second):
                 path = (*at, "objects", second.number, "location")
                 other = f"object {preview_json(first.name)} (objects[{first.number}])"
-                problem = f"found {preview_json(frame.objects[second.number].location)}, where {other} stands already"
-                yield PathDiagnostic(path, problem, "two objects can't share a place")
+                problem = f"found {preview_json(frame.objects[second.number].location)}, which overlaps {other}"
+                yield PathDiagnostic(path, problem, "move one of the two")
                 break
 
 

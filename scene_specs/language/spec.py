@@ -134,7 +134,7 @@ class ObjectSpec(SpecModel):
     location: [x, y] on the ground, or [x, y, z] of its center. place: a named place of the stage instead.
     rotation_deg: about Z, or Euler XYZ. view: direction from which it is seen instead; on stages without ground.
     color: a palette name, or an 8-bit sRGB triple. A model without color and material keeps its own.
-    normalize: false makes `size` a factor on a model's own units.
+    normalize: true makes a model's longest side twice `size`; false multiplies the units of its file by `size`.
     """
 
     name: Name | None = None

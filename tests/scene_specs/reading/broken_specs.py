@@ -222,19 +222,19 @@ OBJECTS = [
         "same place",
         "objects[1].location",
         "objects[0]",
-        "share a place",
+        "move one of the two",
         objects=[{"location": [1, 1]}, {"location": [1, 1]}],
     ),
     frame(
         "overlap",
         "objects[1].location",
-        "stands already",
+        "overlaps object",
         objects=[{"location": [0, 0], "size": "large"}, {"location": [1, 0], "size": 0.5}],
     ),
     frame(
         "overlap in a stack",
         "objects[1].location",
-        "stands already",
+        "overlaps object",
         objects=[
             {"shape": "cube", "location": [0, 0], "size": 1},
             {"shape": "cube", "location": [0, 0, 1.5], "size": 1},

@@ -17,7 +17,7 @@ TRANSMISSIVE = False
 class Parameters(SpecModel):
     """Parameters of `emission`."""
 
-    strength: float = Field(1.0, gt=0, le=1e4, description="factor on the emitted radiance (no unit)")
+    strength: float = Field(1.0, gt=0, le=1e4, description="multiplier of the emitted radiance (no unit)")
 
 
 def build(tree: Any, parameters: Parameters) -> Any:

@@ -14,7 +14,7 @@ TRANSMISSIVE = False
 class Parameters(SpecModel):
     """Parameters of `matte`."""
 
-    roughness: float = Field(0.0, ge=0, le=1, description="of the Oren-Nayar model (no unit); 0 is Lambertian")
+    roughness: float = Field(0.0, ge=0, le=1, description="Oren-Nayar roughness (no unit); 0 is Lambertian")
 
 
 def build(tree: Any, parameters: Parameters) -> Any:

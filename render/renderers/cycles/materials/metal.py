@@ -18,10 +18,12 @@ TRANSMISSIVE = False
 class Parameters(SpecModel):
     """Parameters of `metal`."""
 
-    roughness: float = Field(0.447, ge=0, le=1, description="of the broad reflection (no unit); 0 is a mirror")
-    sharp_roughness: float = Field(0.1, ge=0, le=1, description="of the sharp reflection (no unit)")
-    sharpness: float = Field(0.6, ge=0, le=1, description="share of the sharp reflection (no unit)")
-    anisotropy: float = Field(0.25, ge=-1, le=1, description="of both reflections (no unit); 0 is isotropic")
+    roughness: float = Field(
+        0.447, ge=0, le=1, description="roughness of the broad reflection (no unit); 0 is a mirror"
+    )
+    sharp_roughness: float = Field(0.1, ge=0, le=1, description="roughness of the sharp reflection (no unit)")
+    sharpness: float = Field(0.6, ge=0, le=1, description="weight of the sharp reflection in the mix (no unit)")
+    anisotropy: float = Field(0.25, ge=-1, le=1, description="anisotropy of both reflections (no unit); 0 is isotropic")
 
 
 def build(tree: Any, parameters: Parameters) -> Any:

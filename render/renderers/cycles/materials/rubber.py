@@ -1,4 +1,4 @@
-"""`rubber`: the matte plastic of CLEVR, a diffuse body under a soft sheen and a broad white highlight.
+"""`rubber`: the dull plastic of CLEVR, a diffuse body under a soft sheen and a broad white highlight.
 
 Body and sheen have the object's color. A Fresnel term of index 1.7 mixes the Ashikhmin sheen over the Lambertian body,
 another of index `ior` mixes the highlight, a Beckmann reflection of white 0.8, over both. The defaults are those of the
@@ -19,8 +19,8 @@ TRANSMISSIVE = False
 class Parameters(SpecModel):
     """Parameters of `rubber`."""
 
-    roughness: float = Field(0.35**0.5, ge=0, le=1, description="of the highlight (no unit); 0 is a mirror")
-    sheen_roughness: float = Field(0.6, ge=0, le=1, description="of the sheen (no unit)")
+    roughness: float = Field(0.35**0.5, ge=0, le=1, description="roughness of the highlight (no unit); 0 is a mirror")
+    sheen_roughness: float = Field(0.6, ge=0, le=1, description="roughness of the sheen (no unit)")
     ior: float = Field(1.2, ge=1, le=4, description="index of refraction of the highlight (no unit)")
 
 
