@@ -15,7 +15,7 @@ from render.cli.output import print_json
     "--warm",
     "warming",
     is_flag=True,
-    help="Compile the GPU kernels instead of checking. It takes minutes, which the first render then saves.",
+    help="Compile the GPU kernels instead of checking. This takes minutes; the first render then starts without it.",
 )
 @opt.device
 @opt.as_json

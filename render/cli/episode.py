@@ -76,10 +76,11 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
     The command renders episode ID of STORE from its stored Scene (the compiled spec, with every number filled in) and
     writes images, overlays and annotations. It prints "identical" if the images equal the stored ones. Otherwise, it
     prints the differences between the images, and which versions, devices, settings and assets have changed since the
-    episode was stored. A single argument is ID; STORE is then $DIORAMA_STORE or ./diorama.lance. With --from, omit
-    STORE; ID selects an episode if the file has several.
+    episode was stored. If you pass only one argument, it is the ID, and STORE is $DIORAMA_STORE or ./diorama.lance.
+    With --from, omit STORE; ID selects an episode if the file has several.
 
-    With no other options than --sheet and --plan, the command draws the stored episode without rendering it.
+    If you pass --sheet, --plan, or both, and no other option, the command draws the stored episode without rendering
+    it.
 
     --set changes one value of the spec; all values that were sampled stay as they are. A change that breaks a
     constraint of the spec is an error. A PATH has positions or names: frames[0].objects[1].color or

@@ -8,5 +8,5 @@ PASS = PassRow(
     shape=("N", "H", "W"),
     dtype="run lengths",
     unit="0 or 1",
-    meaning="mask of each object as if nothing hid it, cropped to the image; `amodal_rle` in the annotation, no array",
+    meaning="one mask per object as if nothing hid it, cropped to the image; stored as `amodal_rle`, not as an array",
 )

@@ -18,10 +18,10 @@ class Options(Command):
 
     A context is four similar images. Without a subcommand, the command writes one spec of four images per line.
 
-    The levels of --difficulty count attribute values, such as red or large. At level hard, any two images differ in one
-    value, and no single value identifies an image. At medium, any two differ in two values. At easy, any two differ in
-    at least half of their values, and each image has a value that identifies it. docs/icca.md has the levels for
-    relations and parts.
+    The levels of --difficulty count attribute values, such as red or large. At level hard, any two images differ in
+    exactly one value, and no single value identifies an image. At medium, any two differ in exactly two values. At
+    easy, any two differ in at least half of their values, and each image has a value that identifies it. docs/icca.md
+    has the levels for relations and parts.
 
     Examples:
       render-specs icca --contexts 30 --difficulty hard --out specs.jsonl
@@ -178,8 +178,8 @@ class Score(Command, run="play_files:score_played", writes=("json", "out")):
     PLAYED: transcripts of `icca play`, or folders of games whose tables have messages. In a game, each image is the
     target six times, once per repetition. The command reports accuracy, words per message, word novelty distance (WND)
     and word novelty rate (WNR), each with a 95% confidence interval from resampling the games. WND is the number of
-    words added or replaced since the previous message about the same image; WNR is WND divided by the length of that
-    message.
+    words added or replaced since the previous message about the same image; WNR is WND divided by the number of words
+    in the previous message.
 
     Examples:
       render-specs icca score out.jsonl

@@ -16,15 +16,16 @@ _Task = Literal[
 ]
 # fmt: on
 _FOILS_HELP = (
-    "Foils: of pairs of objects that must differ in identity, the fraction whose objects have the same "
-    "category.  [default: left to chance]"
+    "Fraction of foils among the pairs of objects that must differ in identity. "
+    "The two objects of a foil have the same category.  [default: left to chance]"
 )
 
 
 class Options(Command):
     """Generate iWISDM trials, one per line.
 
-    A trial has frames, an instruction, and the correct answer at every frame that asks for one. Pass exactly one of
+    A trial has frames, an instruction, and the correct answer at every frame that asks for one. A task is what the
+    instruction asks about which frames; trials of the same task show different objects. Pass exactly one of
     --benchmark, --task and --config. Trials are numbered from 0, and `--first 42 --count 1` writes the same trial 42 as
     `--count 100`. With --balanced or --unique, trial 42 depends on the trials before it; the command computes those
     without writing them.
@@ -51,16 +52,18 @@ class Options(Command):
     )
     count: int = option(..., "Number of trials; required without a subcommand.", ge=0, group="Sampling")
     first: First = 0
-    trials_per_task: int = option(1, "Trials per task.", ge=1)
+    trials_per_task: int = option(1, "Number of trials of each task.", ge=1)
     unique: Literal["structure", "frames", "none"] = option(
         "frames",
-        "No two tasks have the same operators (structure), or the same operators and frames (frames); "
-        "none: tasks may repeat.",
+        "Do not repeat a task. Tasks are the same if they have the same operators (structure), or the same operators "
+        "and frames (frames). none: tasks may repeat.",
     )
     balanced: bool = option(
         False, "Make all answers equally frequent among trials 0, 1, 2, ..., including those that --first skips."
     )
-    split: Literal["train", "val", "test"] = option("train", "Split; each shows the models from views of its own.")
+    split: Literal["train", "val", "test"] = option(
+        "train", "Split to generate; each split shows the models from different angles."
+    )
     seed: Seed = 0
     condition_matters: bool = option(
         False, "Give the two branches of each condition (if ... then ... else) different answers.", group="Contents"
@@ -68,7 +71,7 @@ class Options(Command):
     foils: float | None = option(None, _FOILS_HELP, ge=0, le=1, metavar="FRACTION")
     longest_delay: int | None = option(None, "Maximum number of empty frames in a row.  [default: 1]", ge=1)
     chain: int = option(
-        1, "Number of tasks in one trial; a later task can use the frames of an earlier one.", ge=1, le=10
+        1, "Number of tasks to combine in each trial; a later task can use the frames of an earlier one.", ge=1, le=10
     )
     distractor_frames: int = option(
         0, "Maximum number of otherwise empty frames that show an object to be ignored.", ge=0

@@ -36,10 +36,13 @@ class Options(Command):
         "one", "Describe each tangram once, with a sampled description, or once with each of its descriptions."
     )
     contexts: int = option(
-        10, "Games per description; they have different distractors. aug: per number of shown parts.", ge=1, le=1000
+        10,
+        "Games per description, with different distractors. With --condition aug: for each number of shown parts.",
+        ge=1,
+        le=1000,
     )
     distinct: Literal["raw", "normalized"] = option(
-        "raw", "Compare the descriptions in a game, which must differ, as written or after normalization."
+        "raw", "All descriptions in a game differ: as written (raw), or also after normalization (normalized)."
     )
     svg: Path | None = option(
         None,
@@ -136,8 +139,8 @@ class Naming(Command, run="measures:naming", writes=("json", "out")):
 
     FILES are annotation files [default: the packaged annotations]. The command reports shape naming divergence (SND),
     part naming divergence (PND) and part segmentation agreement (PSA). SND and PND are 0 if all descriptions use the
-    same words and 1 if no two share a word. PSA is from 1 to 7, the number of pieces in full agreement. Tangrams with a
-    single description are left out.
+    same words and 1 if no two share a word. PSA ranges from 1 to 7 (the number of pieces); at 7,
+    all descriptions divide the tangram into the same parts. Tangrams with a single description are left out.
 
     Examples:
       render-specs kilogram naming

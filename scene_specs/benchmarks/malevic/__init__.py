@@ -16,7 +16,7 @@ class Options(Command):
 
     Item 42 depends only on --seed, --set, --split and the options under Contents: `--first 42 --count 1` writes the
     same item 42 as `--count 100`. A table on stderr reports how often each class (shape, color, adjective, truth) and
-    each number of objects occurs, and the accuracy of a solver that assumes k = 0.29, called the ceiling.
+    each number of objects occurs, and the ceiling, which is the accuracy of a solver that assumes k = 0.29.
 
     Sets: sup1, pos1, pos, set-pos, pos1-hard, pos-hard, set-pos-hard, set-pos-very-hard, set-pos-compositional,
     generalization-B, generalization-C, generalization-D, generalization-E, generalization-F, generalization-G,
@@ -60,8 +60,8 @@ class Statistics(Report, run="report:statistics", text="report:table"):
     """Report the statistics of MALeViC items.
 
     The command reports for each set how often each class (shape, color, adjective, truth) and each number of objects
-    occurs, the distribution of k (see `render-specs malevic --help`), and the accuracy of a solver that assumes k =
-    0.29, called the ceiling.
+    occurs, the distribution of k (see `render-specs malevic --help`), and the ceiling, which is the accuracy of a
+    solver that assumes k = 0.29.
 
     Examples:
       render-specs malevic statistics specs.jsonl

@@ -31,8 +31,7 @@ class Options(Command):
     seed: Seed = 0
     balanced_options: bool = option(
         False,
-        "Offer three answers instead of five in the four tasks in which two of them "
-        "can be ruled out without the images.",
+        "In the four tasks where two of the five answers can be ruled out without the images, omit those two answers.",
         group="Contents",
     )
 
@@ -41,8 +40,9 @@ class Audit(Report, run="audit:audit", text="audit:tables", check="view:learner_
     """Check whether MEWL answers can be guessed without images.
 
     For each task, the command reports in percent the accuracy of several guessers that see no image, and of random
-    guessing with its standard error. It also reports p-values of chi-square tests of whether all positions of the
-    answer, all attributes of the query's first object, and all concepts that an answer names are equally frequent.
+    guessing with its standard error. Chi-square tests check whether answers are equally frequent at each position;
+    whether the attributes of the query's first object are equally frequent; and whether the concepts that an answer
+    names are. The command reports their p-values.
 
     Examples:
       render-specs mewl audit specs.jsonl
