@@ -143,7 +143,9 @@ for renderer in (diorama.FakeRenderer(), None):
     passes = diorama.render_scene(scene, renderer=renderer)[0].passes
     print(abs(passes.get("inverse-depth") - 1 / passes.depth).max() < 1e-6)
 """
-    assert rendered.run(sys.executable, "-P", "-c", code) == "True\nTrue\n"
+    printed = rendered.run(sys.executable, "-P", "-c", code)
+    # Blender adds a line of its own where it finds no table of mounted file systems.
+    assert printed.startswith("True\nTrue\n")
 
 
 def test_a_changed_line_of_the_material_is_another_identity(rendered: Site) -> None:
