@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import sys
-from importlib import util
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
@@ -18,7 +16,6 @@ from render.cli.command import DioramaCommand, DioramaGroup
 from render.cli.output import json_text, progress, write_lines, write_text
 from render.cli.verification import StoreEpisodes, read_benchmark
 from render.model.errors import SpecError
-from scene_specs.language.foreign import printable
 from scene_specs.language.registry import plugins
 
 if TYPE_CHECKING:
@@ -49,14 +46,8 @@ def names() -> list[str]:
 def summary(name: str) -> str:
     """The first line of a command's help, read from the source of its benchmark without importing it."""
     benchmark, command = SHORT_NAMES.get(name, (name, "options"))
-    try:
-        spec = util.find_spec(plugins("benchmarks")[benchmark].module)
-        tree = ast.parse(Path(spec.origin).read_bytes()) if spec and spec.origin else ast.Module([], [])
-    except Exception:  # finding a module imports the packages above it
-        # The command itself reports what is wrong with it.
-        return ""
-    classes = {node.name.lower(): node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-    return printable((ast.get_docstring(classes[command]) or "").partition("\n")[0]) if command in classes else ""
+    # If it can't be read, the command itself reports what is wrong with it.
+    return plugins("benchmarks")[benchmark].summary(command)
 
 
 def command(name: str) -> click.Command | None:

@@ -14,7 +14,7 @@ import ast
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import import_module, metadata, util
 from pathlib import Path
 from typing import Any
@@ -58,12 +58,16 @@ class Plugin:
         """Whether Diorama provides it."""
         return self.owner == _OWN
 
-    def summary(self) -> str:
-        """Return the first line of the docstring of its module, "" if it has none; imports only the packages above."""
+    def summary(self, of: str = "") -> str:
+        """Return the first line of the docstring of its module, "" if it has none; imports only the packages above.
+
+        of: a class of the module instead, in lower case.
+        """
         with suppress(Exception):  # finding a module imports the packages above it
             found = util.find_spec(self.module)
-            text = Path(found.origin).read_text("utf-8") if found and found.origin else ""
-            return printable((ast.get_docstring(ast.parse(text)) or "").partition("\n")[0])
+            tree = ast.parse(Path(found.origin).read_bytes() if found and found.origin else b"")
+            classes = {node.name.lower(): node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+            return printable((ast.get_docstring(classes[of] if of else tree) or "").partition("\n")[0])
         return ""
 
     def load(self) -> Any:
@@ -71,6 +75,11 @@ class Plugin:
 
         A single stage or shape is a function that returns the path. Raises PluginError.
         """
+        return self._loaded
+
+    @cached_property
+    def _loaded(self) -> Any:
+        # Found once: the materials of every object of a run are asked for.
         if self.path is not None:
             return self.path
         try:
