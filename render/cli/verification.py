@@ -90,9 +90,10 @@ class MissingAssets:
         from scene_specs.language.spec import EpisodeSpec
 
         for path, name in _assets_of(episode) if isinstance(episode, EpisodeSpec) else ():
-            option = "--shapenet" if name.startswith("shapenet:") else "--asset-root"
             if problem := self._problem(name):
-                hint = f"name one that is there, or the folder that has it with {option}"
+                # Messages about files below asset roots say what to do.
+                model = name.startswith("shapenet:")
+                hint = "name one that is there, or the folder that has it with --shapenet" if model else ""
                 yield PathDiagnostic(path, problem, hint)
 
     def _find_problem(self, name: str) -> str:
@@ -113,6 +114,7 @@ class MissingAssets:
 
 def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[Path, str]]:
     """Yield the location and name of every model and .blend file in a spec whose name has the right form."""
+    from scene_specs.checks.object_checks import random_shapes
     from scene_specs.language.model_names import parse_mesh, parse_model
 
     for number, frame in enumerate(spec.frames):
@@ -120,10 +122,7 @@ def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[Path, str]]:
         shapes: list[tuple[Path, Any]] = [((*path, "shape"), item.shape) for path, item in made]
         made += [(("pointer",), frame.pointer)] if frame.pointer is not None else []
         if frame.random_objects is not None:
-            pairs = enumerate(frame.random_objects.combinations or ())
-            shapes += [(("random_objects", "combinations", k, 0), shape) for k, (shape, _) in pairs]
-            listed = enumerate(frame.random_objects.shapes or ())
-            shapes += [(("random_objects", "shapes", k), shape) for k, shape in listed]
+            shapes += [(("random_objects", *path), shape) for path, shape in random_shapes(frame.random_objects)]
         found: list[tuple[Path, str]] = [
             (path, shape)
             for path, shape in shapes

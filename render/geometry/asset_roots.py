@@ -85,8 +85,8 @@ def find_asset(name: str, asset_roots: Sequence[Path] | None = None) -> tuple[Pa
     if outside:
         raise AssetError(f"asset {name!r} lies outside the asset roots; name its folder as a root (roots: {listed})")
     hint = did_you_mean(name, [similar for root in roots for similar in _files(root, Path(name).suffix)])
-    hint = hint or ("" if roots[1:] else "name the folder it is in with --asset-root")
-    raise AssetError(f"asset {name!r}: file not found; looked in: {listed}" + (f"; {hint}" if hint else ""))
+    hint = hint or "name one that is there, or the folder that has it with --asset-root"
+    raise AssetError(f"asset {name!r}: file not found; looked in: {listed}; {hint}")
 
 
 def _files(root: Path, suffix: str) -> list[str]:

@@ -222,10 +222,14 @@ def random_diagnostics(
     if more.distinct and stage is not None:
         yield from _too_many_distinct(frame.objects, more, fewest, stage, at)
     if stage is not None and stage.ground is not None:
-        pairs = enumerate(more.combinations or ())
-        drawn_shapes = [((*at, "combinations", k, 0), shape) for k, (shape, _) in pairs]
-        drawn_shapes += [((*at, "shapes", k), shape) for k, shape in enumerate(more.shapes or ())]
-        yield from (_flat_on_ground(stage, path) for path, shape in drawn_shapes if shape in FLAT_SHAPES)
+        flat = (path for path, shape in random_shapes(more) if shape in FLAT_SHAPES)
+        yield from (_flat_on_ground(stage, (*at, *path)) for path in flat)
+
+
+def random_shapes(more: RandomObjectsSpec) -> Iterator[tuple[Path, str]]:
+    """Yield the location in `random_objects` and the name of each shape that may be drawn."""
+    yield from ((("combinations", k, 0), shape) for k, (shape, _) in enumerate(more.combinations or ()))
+    yield from ((("shapes", k), shape) for k, shape in enumerate(more.shapes or ()))
 
 
 def _too_many_distinct(
