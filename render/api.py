@@ -174,7 +174,7 @@ def render_to_store(
     progress: called with the numbers of finished episodes and of all that are to be rendered. Without it, a terminal
     shows a line. options: other fields of render.run.options.RunOptions, such as gpus, threads, max_failures, timeout.
 
-    The summary counts `rendered`, `skipped` and `failed` episodes; those that failed are no exception. Ctrl-C finishes
+    The summary counts `rendered`, `skipped` and `failed` episodes; a failed one raises no exception. Ctrl-C finishes
     and commits what is in flight, then raises KeyboardInterrupt; the same call continues. A script needs no
     `if __name__ == "__main__"`.
 

@@ -58,7 +58,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def main(options: Namespace) -> int:
-    """Write the sheet; 1 if there are no images."""
+    """Write the sheet. Returns 1 if there are no images."""
     paths = images_in(options.folder, options.sheet)
     if not paths:
         sys.stderr.write(f"error: {options.folder}: found no .png files in this folder\n")

@@ -93,7 +93,7 @@ def api_page() -> str:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, help="written anew")
+    parser.add_argument("folder", type=Path, help="folder to write; what it holds is replaced")
 
 
 def main(options: Namespace) -> int:

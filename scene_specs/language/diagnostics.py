@@ -93,7 +93,7 @@ def unexpected(path: Path, found: Any, allowed: str, hint: str = "") -> PathDiag
 _ID = "segments of letters, digits and _ . + -, joined by '/', none beginning with a dot; such as demo/first/0001"
 _NAME = "letters, digits, spaces and _ + # -, at most 100, beginning with a letter or digit"
 
-# What other programs call a key -> keys of ours.
+# What other programs call a key, mapped to the keys that Diorama has for it.
 _SYNONYMS = {
     word: keys.split("/")
     for keys, words in {

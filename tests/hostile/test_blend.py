@@ -67,6 +67,12 @@ def make_blend(path: Path, image: str, kind: str) -> None:
     assert path.is_file(), done.stderr
 
 
+def write_image(path: Path) -> None:
+    """Write an image of 4 x 4 pixels, and the folder for it."""
+    path.parent.mkdir()
+    Image.new("RGB", (4, 4), (255, 0, 255)).save(path)
+
+
 def render(tmp_path: Path, seconds: float = 120, *options: str) -> tuple[int, str, Path]:
     """Render one episode with the material; returns exit code, standard error, folder."""
     cube = {"shape": "cube", "size": "large", "material": {"blend": "x.blend", "group": "Look"}}
@@ -83,8 +89,7 @@ def render(tmp_path: Path, seconds: float = 120, *options: str) -> tuple[int, st
 @pytest.mark.parametrize("kind", ["file", "sequence", "script", "ies", "nested"])
 def test_a_file_outside_the_asset_root_is_refused(tmp_path: Path, kind: str) -> None:
     secret = tmp_path / "private" / "secret.png"
-    secret.parent.mkdir()
-    Image.new("RGB", (4, 4), (255, 0, 255)).save(secret)
+    write_image(secret)
     make_blend(tmp_path / "assets" / "x.blend", str(secret), kind)
     code, said, out = render(tmp_path)
     assert code == 2, said
@@ -96,8 +101,7 @@ def test_a_file_outside_the_asset_root_is_refused(tmp_path: Path, kind: str) -> 
 @pytest.mark.parametrize(("kind", "name"), [("object", "Secret"), ("linked", "other.blend")])
 def test_data_that_no_material_needs_is_refused(tmp_path: Path, kind: str, name: str) -> None:
     image = tmp_path / "assets" / "ours.png"
-    image.parent.mkdir()
-    Image.new("RGB", (4, 4), (255, 0, 255)).save(image)
+    write_image(image)
     make_blend(tmp_path / "assets" / "x.blend", str(image), kind)
     code, said, _ = render(tmp_path)
     assert code == 2, said
@@ -117,8 +121,7 @@ def test_a_library_that_is_a_pipe_ends_at_the_time_limit(tmp_path: Path) -> None
 
 def test_a_link_out_of_the_asset_root_is_refused(tmp_path: Path) -> None:
     secret = tmp_path / "private" / "secret.png"
-    secret.parent.mkdir()
-    Image.new("RGB", (4, 4), (255, 0, 255)).save(secret)
+    write_image(secret)
     (tmp_path / "assets").mkdir()
     (tmp_path / "assets" / "ours.png").symlink_to(secret)
     make_blend(tmp_path / "assets" / "x.blend", "//ours.png", "file")
@@ -136,8 +139,7 @@ def test_a_pipe_is_refused_and_does_not_hang(tmp_path: Path) -> None:
 def test_what_a_blend_may_hold_is_rendered(tmp_path: Path, kind: str) -> None:
     """Packed images, images below the root, and a group without its drivers."""
     image = tmp_path / "assets" / "ours.png"
-    image.parent.mkdir()
-    Image.new("RGB", (4, 4), (255, 0, 255)).save(image)
+    write_image(image)
     make_blend(tmp_path / "assets" / "x.blend", str(image), kind)
     code, said, out = render(tmp_path)
     assert code == 0, said

@@ -17,7 +17,7 @@ from render.geometry.asset_roots import find_asset
 from render.model.errors import AssetError
 from tests.hostile.test_images import glb, png_of_zeros
 from tests.hostile.traps import Finished, run_bounded
-from tests.render.geometry.shapenet.trees import MTL, Tree, obj
+from tests.render.geometry.shapenet.trees import MTL, Tree, obj, with_header
 
 
 def check(tree: Tree, tmp_path: Path) -> Finished:
@@ -41,14 +41,7 @@ def edited(change: Callable[[dict[str, Any]], object]) -> bytes:
     """A .glb file of 300 kB whose header was changed."""
     data = io.BytesIO()
     Image.effect_noise((500, 500), 90).save(data, "PNG")
-    whole = glb(data.getvalue())
-    size = int.from_bytes(whole[12:16], "little")
-    head = json.loads(whole[20 : 20 + size])
-    change(head)
-    text = json.dumps(head).encode()
-    text += b" " * (-len(text) % 4)
-    chunks = struct.pack("<I4s", len(text), b"JSON") + text + whole[20 + size :]
-    return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
+    return with_header(glb(data.getvalue()), change)
 
 
 def _chain(head: dict[str, Any], count: int) -> None:

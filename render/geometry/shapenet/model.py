@@ -111,7 +111,7 @@ class _Faces:
     slots: NDArray[np.int32]
 
 
-# Faces with corners that are no numbers are left out, so their arithmetic is no news to the user.
+# Faces with corners that are not numbers are left out and noted, so warnings about their arithmetic tell nothing new.
 @np.errstate(all="ignore")
 def make_model(name: str, sources: Sources, library: Library, store: StoreTexture) -> Model:
     """Read and prepare a model. store: stores its textures. Raises AssetError naming the file."""

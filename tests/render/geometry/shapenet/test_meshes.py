@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,18 @@ from render.geometry.asset_roots import find_asset, in_asset_roots, searching
 from render.geometry.shapenet import Model, canonical, load_model
 from render.model.errors import AssetError
 from tests.render.geometry.shapenet.test_trees import volume
-from tests.render.geometry.shapenet.trees import BLUE, FACES, MTL, RED, faces_of, lines_of, obj, png, textured
+from tests.render.geometry.shapenet.trees import (
+    BLUE,
+    FACES,
+    MTL,
+    RED,
+    faces_of,
+    lines_of,
+    obj,
+    png,
+    textured,
+    with_header,
+)
 from tools.mesh_files import glb
 
 VOLUME = 1.0 + 0.4 * 0.3 * 0.2
@@ -39,17 +48,6 @@ def written(root: Path, text: str | bytes, mtl: str | None = MTL) -> Model:
     if mtl is not None:
         (root / "mugs/model_normalized.mtl").write_text(mtl)
     return loaded(root, "mugs/red.obj")
-
-
-def header(data: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
-    """A .glb file with a changed header."""
-    size = int.from_bytes(data[12:16], "little")
-    head = json.loads(data[20 : 20 + size])
-    change(head)
-    text = json.dumps(head).encode()
-    text += b" " * (-len(text) % 4)
-    chunks = struct.pack("<I4s", len(text), b"JSON") + text + data[20 + size :]
-    return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
 
 
 def test_the_front_of_a_file_with_y_up_is_plus_z(root: Path) -> None:
@@ -124,7 +122,7 @@ def test_a_license_beside_the_file_is_noted_and_does_not_change_the_digest(root:
 
 @pytest.mark.parametrize("asset", [{"copyright": "2024 Ann, CC0"}, {"extras": {"license": "2024 Ann, CC0"}}])
 def test_the_license_of_a_glb_is_in_its_header(root: Path, asset: dict[str, Any]) -> None:
-    (root / "mug.glb").write_bytes(header(glb(), lambda head: head["asset"].update(asset)))
+    (root / "mug.glb").write_bytes(with_header(glb(), lambda head: head["asset"].update(asset)))
     assert loaded(root, "mug.glb").notes == ("license: 2024 Ann, CC0",)
 
 
@@ -153,7 +151,7 @@ REFUSED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_can_not_be_read_from_a_glb_is_refused_with_the_reason(root: Path, name: str) -> None:
     change, message = REFUSED[name]
-    (root / "mug.glb").write_bytes(header(glb(), change))
+    (root / "mug.glb").write_bytes(with_header(glb(), change))
     with pytest.raises(AssetError, match=message):
         loaded(root, "mug.glb")
 
@@ -180,7 +178,7 @@ NOTED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
 @pytest.mark.parametrize("name", NOTED)
 def test_what_is_left_out_of_a_glb_is_noted(root: Path, name: str) -> None:
     change, note = NOTED[name]
-    (root / "mug.glb").write_bytes(header(glb(), change))
+    (root / "mug.glb").write_bytes(with_header(glb(), change))
     assert any(note in found for found in loaded(root, "mug.glb").notes)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib
 import io
+import json
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -270,3 +272,14 @@ CASES = [
     Case("not a model at all", _plain(obj=b"\x00\x01\x02\xff" * 64), "model_normalized.obj"),
     Case("a link that leads out", _linked_out, "outside the model library"),
 ]
+
+
+def with_header(data: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
+    """A .glb file with a changed header."""
+    size = int.from_bytes(data[12:16], "little")
+    head = json.loads(data[20 : 20 + size])
+    change(head)
+    text = json.dumps(head).encode()
+    text += b" " * (-len(text) % 4)
+    chunks = struct.pack("<I4s", len(text), b"JSON") + text + data[20 + size :]
+    return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
