@@ -66,7 +66,7 @@ class Plugin:
         with suppress(Exception):  # finding a module imports the packages above it
             found = util.find_spec(self.module)
             tree = ast.parse(Path(found.origin).read_bytes() if found and found.origin else b"")
-            classes = {node.name.lower(): node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+            classes = {node.name.lower(): node for node in tree.body if isinstance(node, ast.ClassDef)}
             return printable((ast.get_docstring(classes[of] if of else tree) or "").partition("\n")[0])
         return ""
 
