@@ -69,9 +69,9 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Check and compile the specs and compare them with the store, without rendering or writing.",
+    help="Check and compile the specs and compare the specs with the store, without rendering or writing.",
 )
-@opt.limit("episodes to take from SPECS, including stored ones", _MAX_EPISODES)
+@opt.limit("episodes to take from SPECS, including episodes that are already stored", _MAX_EPISODES)
 @click.option("--replace", is_flag=True, help="Render a stored episode again if its spec or settings changed.")
 @click.option("--keep", is_flag=True, help="Keep a stored episode even if its spec or settings changed.")
 @opt.profile
@@ -88,17 +88,17 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     click.option(
         "--gpus",
         type=opt.Number(1, 10000),
-        help="Number of GPUs; it is an error if fewer are available.  [default: all that are available]",
+        help="Number of GPUs. It is an error if fewer GPUs are available.  [default: all available GPUs]",
     ),
 )
 @click.option(
     "--workers-per-gpu", default="auto", metavar="N|auto", callback=_parse_per_gpu,
-    help="Workers per GPU; auto tries 1, 2, 4 and 8 and keeps the fastest.",
+    help="Workers per GPU. auto: try 1, 2, 4 and 8 workers, and keep the fastest number.",
 )  # fmt: skip
 @click.option(
     "--workers",
     type=opt.Number(1, 10000),
-    help="Number of CPU workers, each pinned to its cores.  [default: one per core]",
+    help="Number of CPU workers. Each worker is pinned to cores of its own.  [default: one per core]",
 )
 @click.option(
     "--threads",
@@ -116,7 +116,9 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @opt.group(
     "Failures",
     click.option(
-        "--fail-fast", is_flag=True, help="Stop after the first failed episode; episodes in progress are finished."
+        "--fail-fast",
+        is_flag=True,
+        help="Stop after the first failed episode. Episodes in progress are finished first.",
     ),
 )
 @click.option("--max-failures", type=opt.Number(1), help="Stop after N failed episodes.  [default: never]")
@@ -124,7 +126,7 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @opt.timeout(0.1)
 @click.option(
     "--store-wait", type=opt.Number(0, kind=float), default=300, metavar="SECONDS",
-    help="How long to retry writing to a store that fails, in seconds.",
+    help="If writing to the store fails, retry for this number of seconds.",
 )  # fmt: skip
 @opt.as_json
 @click.option(

@@ -15,7 +15,8 @@ from render.cli.output import print_json
     "--warm",
     "warming",
     is_flag=True,
-    help="Compile the GPU kernels instead of checking. This takes minutes; the first render then starts without it.",
+    help="Compile the GPU kernels in advance, instead of checking. This takes minutes. Without --warm, the first "
+    "render compiles the kernels.",
 )
 @opt.device
 @opt.as_json
@@ -23,7 +24,7 @@ def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
     """Check whether this machine can render.
 
     The command checks Python, libraries, assets, disk, Blender, devices, Ray and the store. It prints one line for each
-    check; the line of a failed check says what to do.
+    check. The line of a failed check says what to do.
 
     Exit codes: 0: all checks passed; 1: a check failed.
 

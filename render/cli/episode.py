@@ -35,8 +35,8 @@ from render.cli.output import print_json
 @click.option(
     "--recompile",
     is_flag=True,
-    help="Compile the stored spec again with this version and its assets; values that it does not "
-    "specify are sampled again.",
+    help="Compile the stored spec again with the installed version of Diorama. Values that the spec does not specify "
+    "are sampled again.",
 )
 @click.option(
     "--seed", type=opt.Number(0, 2**63 - 1), help="Recompile with this seed.  [default: that of the stored episode]"
@@ -46,11 +46,13 @@ from render.cli.output import print_json
     click.option(
         "--profile",
         metavar="NAME",
-        help="Rendering quality: draft, standard, reference, or clevr-512.  [default: that of the stored episode]",
+        help=f"{opt.PROFILE_HELP}  [default: that of the stored episode]",
     ),
 )
 @click.option(
-    "--samples", type=opt.Number(1, 1_000_000), help="Samples per pixel.  [default: as for the stored episode]"
+    "--samples",
+    type=opt.Number(1, 1_000_000),
+    help="Samples per pixel.  [default: that of the stored episode, or of --profile]",
 )
 @click.option(
     "--size",
@@ -67,24 +69,30 @@ from render.cli.output import print_json
 @click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Folder for the files.  [default: ./<id>]")
 @click.option("--sheet", type=opt.NEW_FILE, metavar="FILE.png", help="Draw all images with overlays into one file.")
 @click.option("--plan", type=opt.NEW_FILE, metavar="FILE.svg", help="Draw a top view with sizes, margins and camera.")
-@click.option("--compare", is_flag=True, help="Write the stored and new images side by side, with their difference.")
-@click.option("--replace", is_flag=True, help="Commit the re-rendered episode; the old one stays in the history.")
+@click.option(
+    "--compare", is_flag=True, help="Write the stored image, the new image and their difference side by side."
+)
+@click.option(
+    "--replace",
+    is_flag=True,
+    help="Replace the stored episode by the re-rendered episode. Older versions of the store keep the stored episode.",
+)
 @click.option("--save-blend", is_flag=True, help="Also save the scene of each image as a .blend file.")
 def main(store: str | None, episode_id: str | None, as_json: bool, **options: Any) -> None:
     """Inspect an episode, or render it again.
 
     The command renders episode ID of STORE from its stored Scene (the compiled spec, with every number filled in) and
-    writes images, overlays and annotations. It prints "identical" if the images equal the stored ones. Otherwise, it
+    writes images, overlays and annotations. It prints "identical" if the images equal the stored images. Otherwise, it
     prints the differences between the images, and which versions, devices, settings and assets have changed since the
-    episode was stored. If you pass only one argument, it is the ID, and STORE is $DIORAMA_STORE or ./diorama.lance.
-    With --from, omit STORE; ID selects an episode if the file has several.
+    episode was stored.
 
-    If you pass --sheet, --plan, or both, and no other option, the command draws the stored episode without rendering
-    it.
+    If you pass only one argument, that argument is the ID, and STORE is $DIORAMA_STORE or ./diorama.lance. With --from,
+    omit STORE, and pass ID if the spec file has several episodes. With --sheet, --plan or both, and no other option,
+    the command draws the stored episode and does not render.
 
-    --set changes one value of the spec; all values that were sampled stay as they are. A change that breaks a
-    constraint of the spec is an error. A PATH has positions or names: frames[0].objects[1].color or
-    frames[context-0].objects[b].location.
+    --set changes one value of the spec. All sampled values stay as they are. It is an error if the change breaks a
+    constraint of the spec. PATH is the location of the value; frames and objects are given by position
+    (frames[0].objects[1].color) or by name (frames[context-0].objects[b].location).
 
     Exit codes: 0: identical, replaced, or nothing to compare with; 1: the images or annotations differ; 2: invalid
     options, spec or id; 3: the requested device is not available; 4: the store can't be read.

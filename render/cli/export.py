@@ -26,13 +26,15 @@ def _print_formats(ctx: click.Context, _param: click.Parameter, value: bool) -> 
 
 @click.command(cls=DioramaCommand)
 @click.argument("source", required=False, metavar="[STORE]")
-@click.option("--format", "name", default="folder", metavar="NAME", help="Format to write; --list-formats lists all.")
+@click.option(
+    "--format", "name", default="folder", metavar="NAME", help="Format to write; --list-formats lists all formats."
+)
 @click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Output folder; required.")
 @click.option("--overwrite", is_flag=True, help="Replace exported episodes that differ from the stored ones.")
 @click.option(
     "--shard-size",
     type=opt.Number(1),
-    help="Episodes per file, in formats that write many into a file.  [default: depends on the format]",
+    help="Episodes per file, for formats that write many episodes into one file.  [default: depends on the format]",
 )
 @click.option(
     "--list-formats", is_flag=True, is_eager=True, expose_value=False, callback=_print_formats,
@@ -48,11 +50,11 @@ def main(
     """Export episodes to a dataset format.
 
     The command writes the episodes of STORE [default: $DIORAMA_STORE or ./diorama.lance] to DIR. A second run writes
-    only what is missing. The default format `folder` makes a folder per episode. It has a PNG and a JSON file for each
-    image, and one episode.json.
+    only the episodes that are missing in DIR. The default format `folder` makes a folder for each episode. The folder
+    has a PNG and a JSON file for each image, and one episode.json.
 
-    The format `clevr-masks` computes boxes and masks for CLEVR's own published images. For it, name a published
-    CLEVR_<split>_scenes.json in place of STORE.
+    The format `clevr-masks` computes boxes and masks for CLEVR's own published images. For this format, name a
+    published CLEVR_<split>_scenes.json in place of STORE.
 
     Exit codes: 0: all exported; 2: invalid options, or DIR has episodes that differ from the stored ones; 4: the store
     can't be read, or some episodes in it are damaged (the output ends with a list of them; the others are exported).

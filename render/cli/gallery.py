@@ -40,7 +40,7 @@ def main(
     ./diorama.lance], with boxes, masks and all annotations. The pages work without a server and without a network. A
     second run adds new episodes and removes deleted ones.
 
-    Exit codes: 0: done; 2: invalid options, or DIR has other files than a gallery; 4: the store can't be read, DIR
+    Exit codes: 0: done; 2: invalid options, or DIR has files that are not of a gallery; 4: the store can't be read, DIR
     can't be written, or episodes in the store are damaged (they are listed at the end of the output and in the
     gallery).
 

@@ -20,6 +20,10 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 NEW_PATH = click.Path(path_type=Path)
+PROFILE_HELP = (
+    "Rendering quality: draft (for previews), standard (for datasets), reference (4096 samples per pixel), or "
+    "clevr-512 (the settings of the published CLEVR images, 512 samples per pixel)."
+)
 FILES_HELP = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
 
 
@@ -154,22 +158,21 @@ shapenet = group("Assets", click.option(
 ))  # fmt: skip
 asset_root = group("Assets", click.option(
     "--asset-root", "asset_roots", metavar="DIR", multiple=True, type=FOLDER,
-    help="Folder of the meshes and .blend files that specs name; repeatable.  [default: none]",
+    help="Folder in which to look for the meshes and .blend files that specs name; repeatable.  [default: none]",
 ))  # fmt: skip
 as_json = group("Output", click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text."))
 out = group("Output", click.option("--out", type=NEW_PATH, metavar="FILE", help="Output file.  [default: stdout]"))
 files = click.argument("files", nargs=-1, required=True)
 profile = group("Rendering", click.option(
-    "--profile", metavar="NAME", help="Rendering quality: draft, standard, reference, or clevr-512.  "
-    "[default: standard]"
+    "--profile", metavar="NAME", help=f"{PROFILE_HELP}  [default: standard]"
 ))  # fmt: skip
 size = group("Rendering", click.option(
     "--size", metavar="WxH", callback=parse_size, help="Image size in pixels.  [default: that of the "
     "spec's stage, such as 320x240 for `clevr`]"
 ))  # fmt: skip
 device = group("Rendering", choice(
-    "--device", ["auto", "cpu", "cuda", "optix"], "Device to render on; auto: GPUs if there are any, "
-    "otherwise the CPU. A specified device must exist."
+    "--device", ["auto", "cpu", "cuda", "optix"], "Device to render on. auto: GPUs if there are any, "
+    "otherwise the CPU. It is an error if a specified device does not exist."
 ))  # fmt: skip
 renderer = group("Rendering", click.option(
     "--renderer", default="cycles", metavar="NAME", help="Renderer: cycles, fake (test images without "

@@ -43,8 +43,8 @@ class _SpecsGroup(DioramaGroup):
 def main() -> None:
     """Generate, check, compile and import scene specs.
 
-    Exit codes: 0: done; 1: no layout was found for some episodes (`resolve`), or a model or scripted player of a game
-    failed (`icca play`); 2: invalid specs or options.
+    Exit codes: 0: done; 1: `resolve` found no layout for some episodes, or a player (a program that plays a game)
+    failed in `icca play`; 2: invalid specs or options.
 
     Examples:
       render-specs mewl --task shape --count 100 --out specs.jsonl
@@ -109,8 +109,9 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
     Missing models and .blend files are errors, and so are constraints that no layout can satisfy.
 
     With --prove, the command also verifies each episode by the rules of its benchmark, for example that exactly one
-    answer is right. Episodes that belong to no benchmark are counted as unverified, which is not an error. Exit code 2:
-    there are errors.
+    answer is right. Episodes that belong to no benchmark are counted as unverified; this is not an error.
+
+    Exit codes: 0: no errors; 2: errors.
 
     Examples:
       render-specs check specs.jsonl
@@ -151,8 +152,10 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
 def resolve(files: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Compile specs and write the resolved scenes.
 
-    The command writes one resolved scene per line: the spec with every number filled in. Exit code 1: no layout was
-    found for some episodes; the command reports these and writes the others.
+    A resolved scene is the spec with every number filled in. The command writes one resolved scene per line.
+
+    Exit codes: 0: done; 1: no layout was found for some episodes (the command reports these episodes, and writes the
+    scenes of all others); 2: invalid specs or options.
 
     Examples:
       render-specs resolve specs.jsonl --out scenes.jsonl
@@ -183,15 +186,17 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @opt.choice(
-    "--camera", ["recover", "nominal"], "Recover cameras from the files' pixel_coords, or use the camera of the stage."
+    "--camera",
+    ["recover", "nominal"],
+    "recover: compute cameras from the pixel coordinates in CLEVR's files. nominal: use the camera of the stage.",
 )
-@click.option("--strict", is_flag=True, help="Treat a camera that can't be recovered as an error, not a warning.")
+@click.option("--strict", is_flag=True, help="Report an error, not a warning, if a camera can't be recovered.")
 @opt.out
 def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out: Path | None) -> None:
     """Convert published scene files to specs.
 
     The command writes one episode per line. FILES of CLEVR are CLEVR_<split>_scenes.json or files of a single scene.
-    FILES of MEWL are folders with info.json files in them or in their subfolders, or files of a single scene.
+    FILES of MEWL are folders that contain info.json files (subfolders are searched, too), or files of a single scene.
 
     Examples:
       render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl

@@ -76,9 +76,9 @@ def ls(
 ) -> None:
     """List episodes by id, or sorted by a measure.
 
-    visible_fraction, visible_pixels and box (the shorter side in pixels) are measures of objects: an episode is sorted
-    by its smallest value, or with --reverse by its largest. objects and images are counts. seconds is the time to
-    render the episode.
+    The measures visible_fraction, visible_pixels and box (shorter side of the bounding box, in pixels) have a value for
+    each object. An episode is sorted by the smallest value of its objects, or with --reverse by the largest value.
+    objects and images are numbers per episode. seconds is the time that it took to render the episode.
 
     Examples:
       render-store ls scenes.lance --where "split = 'train'"
@@ -243,11 +243,11 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
 
     The command checks digests, images, boxes, masks, frames, columns, and duplicate ids.
 
-    To render damaged episodes again, pass --specs-out and --repair. The command then deletes them and prints the
-    render-batch command that renders them again.
+    To render damaged episodes again, pass --specs-out and --repair. The command then deletes the damaged episodes and
+    prints the render-batch command that renders them again.
 
     An episode whose answer is not among its answer options is invalid, not damaged, because its spec is wrong. The
-    command reports such episodes with exit code 2; --repair does not delete them.
+    command reports invalid episodes with exit code 2; --repair does not delete these episodes.
 
     Examples:
       render-store verify scenes.lance

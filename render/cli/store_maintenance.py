@@ -30,7 +30,7 @@ _MAX_DAYS = 36500
 def compact(url: str, drop_older_than: float | None) -> None:
     """Merge small data files and update the index of ids.
 
-    Run it while nothing else writes to the store. All older versions stay unless you pass --drop-older-than.
+    Run this command while nothing else writes to the store. All older versions stay unless you pass --drop-older-than.
 
     Examples:
       render-store compact scenes.lance
@@ -127,12 +127,13 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
 def copy(source: str, target: str, at: str | None, differing: Any, **filters: Any) -> None:
     """Copy episodes from SOURCE to TARGET.
 
-    The command creates TARGET if needed, and copies the episodes that match all filters; a filter that is repeated
-    matches any of its values. Episodes that TARGET already has are skipped, so you can repeat an interrupted copy.
+    The command creates TARGET if needed, and copies the episodes that match all filters. If you repeat a filter, an
+    episode must match only one of its values. Episodes that TARGET already has are skipped, so you can repeat an
+    interrupted copy.
 
     --differing decides what happens if TARGET has a different episode with the same id. error: copy no episode at all.
-    newest: keep the one with the higher attempt number, which grows by 1 each time an episode is rendered again. keep:
-    keep that of TARGET. replace: take that of SOURCE.
+    newest: TARGET gets the episode with the higher attempt number, which grows by 1 each time an episode is rendered
+    again. keep: TARGET keeps its own episode. replace: TARGET gets the episode of SOURCE.
 
     Examples:
       render-store copy part1.lance scenes.lance
@@ -179,7 +180,7 @@ def delete(url: str, episodes: tuple[str, ...]) -> None:
 def migrate(url: str) -> None:
     """Migrate a store to the current schema.
 
-    Use it for a store that an older version of Diorama wrote. No episode is rendered again.
+    Use this command for a store that an older version of Diorama wrote. No episode is rendered again.
 
     Examples:
       render-store migrate scenes.lance
@@ -197,8 +198,9 @@ def migrate(url: str) -> None:
 def repair(url: str) -> None:
     """Repair a store after an interrupted commit.
 
-    If a power failure interrupted a commit, the command restores the version before it. That version has all episodes
-    that were committed successfully. No data is deleted. It works on local stores only.
+    If a power failure interrupted a commit, the command restores the version of the store before that commit. This
+    version has all episodes that were committed successfully. No data is deleted. The command works on local stores
+    only.
 
     Examples:
       render-store repair scenes.lance

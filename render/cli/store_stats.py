@@ -40,7 +40,7 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
 
     The command shows the distributions of objects, shapes, colors, visible fractions, box sizes, relations and
     utterances. Visible fractions and box sizes are measured in the rendered images. Pointers (hands and arrows that
-    point at an object) are not counted as objects; they have a distribution of their own.
+    point at an object) are not counted as objects; pointers have a distribution of their own.
 
     Examples:
       render-store stats scenes.lance --by split
@@ -135,11 +135,12 @@ def _table(item: Distribution, groups: list[str]) -> Iterator[str]:
 def diff(url: str, other: str | None, where: str | None, at: str | None, limit: int, as_json: bool) -> None:
     """Compare two stores, or two versions of a store.
 
-    The command compares the ids of episodes, the specs and settings that they were rendered with, their annotations,
-    and the pixels of their images. It ignores when and where an episode was rendered. --json lists all differences.
+    The command lists episodes that only one store has. For each id that both stores have, it compares the spec, the
+    rendering settings, the annotations, and the pixels of the images. The command ignores when and where an episode was
+    rendered. --json lists all differences.
 
-    Without STORE_B, it compares version --at of STORE_A with its newest version: `render-store diff STORE --at 11`
-    shows what changed since version 11.
+    Without STORE_B, the command compares version --at of STORE_A with the newest version of STORE_A: `render-store diff
+    STORE --at 11` shows what changed since version 11.
 
     Exit codes: 0: no differences; 1: differences; 2: invalid options; 4: a store can't be read.
 

@@ -20,9 +20,10 @@ MAX_DISTANCE, MAX_FRAMING = 1e4, 10.0
 class Options(Command):
     """Generate episodes with many views of each 3D model.
 
-    The command writes one episode per model; `render-batch` renders them. Each of MODELS is a category by name or
-    ShapeNet number (chairs, 03001627), a single model (chairs/#3, 03001627/<id>), or the word `all`. The command reads
-    all models first. If it can't read one, it reports the file and writes nothing.
+    The command writes one episode per model; `render-batch` renders the episodes. Each of MODELS is a category by name
+    or ShapeNet number (chairs, 03001627), a single model (chairs/#3, the third of its category, or 03001627/<id>), or
+    the word `all`. The command reads all models first. If a model can't be read, the command reports the file and
+    writes nothing.
 
     Examples:
       render-specs views chairs --limit 10 --out specs.jsonl
@@ -45,16 +46,21 @@ class Options(Command):
     count: int = option(24, "Views per model.", ge=1, le=100, name="--views", group="Cameras")
     yaw: Literal["even", "random"] = option("even", "Place cameras around the model in even steps or at random.")
     start: float = option(0.0, "Yaw of the first camera in degrees; 0 shows the front.", metavar="DEG")
-    elevation: tuple[float, float] = option((20.0, 20.0), "Elevation of the cameras in degrees.", metavar="DEG|MIN:MAX")
+    elevation: tuple[float, float] = option(
+        (20.0, 20.0),
+        "Elevation of the cameras in degrees. With MIN:MAX, --yaw also decides how the elevations are chosen.",
+        metavar="DEG|MIN:MAX",
+    )
     distance: float | None = option(
         None,
-        "Distance of the camera from the model in Blender units; a model fits a sphere of radius 1.  "
+        "Distance of the cameras from the model in Blender units. A model fits a sphere of radius 1.  "
         "[default: set by --framing]",
         metavar="LENGTH",
     )
     framing: float | None = option(
         None,
-        "Fraction of the image's shorter side that this sphere fills.  [default: the stage's value]",
+        "Fraction of the image's shorter side that a sphere around the model fills, instead of --distance.  "
+        "[default: the stage's value]",
         metavar="FRACTION",
     )
     background: tuple[int, int, int] | None = option(

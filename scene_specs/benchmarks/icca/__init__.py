@@ -16,12 +16,14 @@ LABELS = {"letters": ("A", "B", "C", "D"), "positions": ("top left", "top right"
 class Options(Command):
     """Generate ICCA contexts; play and score reference games.
 
-    A context is four similar images. Without a subcommand, the command writes one spec of four images per line.
+    In a reference game, a speaker describes one of four images, the target, and a listener picks the described image. A
+    context is the four similar images of a game. Without a subcommand, the command writes one context per line, as a
+    spec.
 
-    The levels of --difficulty count attribute values, such as red or large. At level hard, any two images differ in
-    exactly one value, and no single value identifies an image. At medium, any two differ in exactly two values. At
-    easy, any two differ in at least half of their values, and each image has a value that identifies it. docs/icca.md
-    has the levels for relations and parts.
+    The levels of --difficulty count attribute values, such as red or large. easy: any two images differ in at least
+    half of their values, and one value is enough to identify an image. medium: any two images differ in exactly two
+    values. hard: any two images differ in exactly one value, but every value of an image also occurs in another image,
+    so a description needs at least two values. docs/icca.md has the levels for relations and parts.
 
     Examples:
       render-specs icca --contexts 30 --difficulty hard --out specs.jsonl
@@ -45,8 +47,8 @@ class Options(Command):
 class Similarity(Report, run="difficulty:summary", text="difficulty:summary_table"):
     """Report how similar the images of contexts are.
 
-    The command also reports the length of the shortest description that identifies each image, in attribute values and
-    relations.
+    FILES are specs of `render-specs icca`. The command counts the differences between the images of each context. It
+    also counts how many attribute values, relations or parts a description needs to identify an image.
 
     Examples:
       render-specs icca similarity specs.jsonl
@@ -57,8 +59,9 @@ class Similarity(Report, run="difficulty:summary", text="difficulty:summary_tabl
 class Games(StoreCommand, run="make_games:make_games", writes=()):
     """Create games from the rendered contexts of STORE.
 
-    Each game is a folder with four images, a table of trials, and the correct answers, in the format of the published
-    ICCA data. Games use the contexts in turn; after the last one, the first one is used again. The correct answers come
+    Each game is a folder with the four images of a context, a table of trials, and the correct answers, in the format
+    of the published ICCA data. In each trial, a speaker describes one of the images and a listener picks an image.
+    Games use the contexts in turn; after the last context, the first context is used again. The correct answers come
     from the annotations of the rendered images, not from the spec.
 
     Examples:
@@ -75,9 +78,9 @@ class Presented(Command):
     """What players see. seed: also of the listener's orders."""
 
     speaker_variant: str = option(
-        "S1", "Instructions for the speaker; `icca variants` lists them.", metavar="S1-S4", group="Prompts"
+        "S1", "Instructions for the speaker; `icca variants` lists the variants.", metavar="S1-S4", group="Prompts"
     )
-    variant: str = option("L3", "What the listener sees; `icca variants` lists them.", metavar="L1-L7")
+    variant: str = option("L3", "What the listener sees; `icca variants` lists the variants.", metavar="L1-L7")
     variant_file: Path | None = option(
         None, "JSON file with one more listener variant, used instead of --variant.  [default: none]", path="file"
     )
@@ -85,7 +88,12 @@ class Presented(Command):
         "letters", "Names of the images: A to D, or top left to bottom right."
     )
     form: Literal["separate", "collage"] = option("separate", _FORM)
-    max_images: int | None = option(None, "Maximum number of images in a prompt.  [default: no limit]", ge=1)
+    max_images: int | None = option(
+        None,
+        "Maximum number of images that the listener accepts in a prompt. It is an error if --variant needs more "
+        "images: in some variants, a prompt repeats the images of earlier trials.  [default: no limit]",
+        ge=1,
+    )
     seed: Seed = 0
 
     @model_validator(mode="after")
@@ -103,11 +111,13 @@ class Presented(Command):
 class Play(Presented, run="play_files:play_games", writes=()):
     """Play games and write transcripts as JSON Lines.
 
-    GAMES are folders of games, or folders that contain such folders. The built-in players call no network service.
+    GAMES are folders of games, as `icca games` writes them, or folders that contain such folders. In each of 24 trials,
+    the speaker describes one of the four images and the listener picks an image. The built-in players call no network
+    service.
 
-    The command appends each game to the file of --out as soon as it is finished. After an error, Ctrl-C or a crash, the
-    file has the finished games, and the same command with --resume plays the others. Without --resume, an existing file
-    is an error. Exit code 1: a player failed.
+    The command appends each finished game to the file of --out. After an error, Ctrl-C or a crash, the file has the
+    finished games, and the same command with --resume plays the other games. Without --resume, an existing file is an
+    error. Exit code 1: a player failed.
 
     Examples:
       render-specs icca play games --speaker steady --listener oracle --out o.jsonl
@@ -124,12 +134,13 @@ class Play(Presented, run="play_files:play_games", writes=()):
     )
     listener: str = option(
         ...,
-        "Player that picks images: oracle, random, literal, learner, replay:FILE, or the name of a plugin.",
+        "Player that picks images: oracle, random, literal, learner, replay:FILE, or the name of a plugin; see "
+        "docs/icca.md.",
         metavar="NAME",
     )
     prompts: bool = option(False, "Include both prompts of each trial in the transcript.", group="Output")
     folders: Path | None = option(None, "Also write each played game to its own folder in DIR.", metavar="DIR")
-    resume: bool = option(False, "Play only the games that the file of --out does not have yet.")
+    resume: bool = option(False, "Play only the games that are not yet in the file of --out.")
     out: Path | None = option(None, "Output file.  [default: stdout]", metavar="FILE")
 
     @model_validator(mode="after")
@@ -142,7 +153,9 @@ class Play(Presented, run="play_files:play_games", writes=()):
 class Prompt(Presented, run="play_files:show_prompt", writes=("json",)):
     """Show the prompt of one trial of GAME.
 
-    The command prints what a player receives: texts and references to images, in order.
+    GAME is a folder that `icca games` wrote. The command prints what the speaker or the listener receives in a trial:
+    texts and references to images, in order. To get there, the command plays the earlier trials with --speaker and
+    --listener.
 
     Examples:
       render-specs icca prompt games/game-0000
@@ -151,18 +164,22 @@ class Prompt(Presented, run="play_files:show_prompt", writes=("json",)):
 
     game: Path = argument()
     trial: int = option(0, "Number of the trial; a game has trials 0 to 23.", ge=0, le=23, group="Players")
-    role: Literal["speaker", "listener"] = option("listener", "Player whose prompt to show.")
+    role: Literal["speaker", "listener"] = option(
+        "listener", "Show the prompt of the speaker, who describes images, or of the listener, who picks images."
+    )
     speaker: str = option("scripted", "Speaker in the earlier trials, as in `icca play`.", metavar="NAME")
     listener: str = option("oracle", "Listener in the earlier trials, as in `icca play`.", metavar="NAME")
     images: Path | None = option(
-        None, "Write the images of the prompt to this folder, numbered.", metavar="DIR", group="Output"
+        None, "Write the images of the prompt to numbered files in this folder.", metavar="DIR", group="Output"
     )
 
 
 class Variants(Command, run="game:list_variants", writes=("json",)):
     """List speaker and listener variants.
 
-    The command prints the settings of each variant, and how many images a prompt has in each trial.
+    A speaker variant is a set of instructions for the player that describes images. A listener variant determines what
+    the player that picks images sees. The command prints the settings of each variant, and how many images a listener's
+    prompt has in each trial.
 
     Examples:
       render-specs icca variants
@@ -175,11 +192,13 @@ class Variants(Command, run="game:list_variants", writes=("json",)):
 class Score(Command, run="play_files:score_played", writes=("json", "out")):
     """Score played games per repetition.
 
-    PLAYED: transcripts of `icca play`, or folders of games whose tables have messages. In a game, each image is the
-    target six times, once per repetition. The command reports accuracy, words per message, word novelty distance (WND)
-    and word novelty rate (WNR), each with a 95% confidence interval from resampling the games. WND is the number of
-    words added or replaced since the previous message about the same image; WNR is WND divided by the number of words
-    in the previous message.
+    PLAYED are transcripts of `icca play`, or folders of games that people or players have played: the table of trials
+    of such a game, trials_for_*.csv, has the messages. A message is a speaker's description of an image. In a game,
+    each of the four images is described six times, once per repetition.
+
+    The command reports accuracy, words per message, word novelty distance (WND) and word novelty rate (WNR), each with
+    a 95% confidence interval from resampling the games. WND is the number of words that were added or replaced since
+    the previous message about the same image. WNR is WND divided by the number of words in the previous message.
 
     Examples:
       render-specs icca score out.jsonl
@@ -192,7 +211,9 @@ class Score(Command, run="play_files:score_played", writes=("json", "out")):
         "Compute WND and WNR as the paper defines them, or as the published code computes them.",
         group="Measures",
     )
-    words: Literal["content", "all"] = option("content", "Count only content words, or all words, in WND and WNR.")
+    words: Literal["content", "all"] = option(
+        "content", "For WND and WNR, count only content words (no function words such as `the`), or all words."
+    )
     seed: Seed = 0
     plot: Path | None = option(None, "Also draw the scores as SVG.", metavar="FILE", group="Output")
 

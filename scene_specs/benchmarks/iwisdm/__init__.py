@@ -16,19 +16,21 @@ _Task = Literal[
 ]
 # fmt: on
 _FOILS_HELP = (
-    "Fraction of foils among the pairs of objects that must differ in identity. "
-    "The two objects of a foil have the same category.  [default: left to chance]"
+    "A foil is a pair of objects that differ in identity but have the same category. This is the fraction of foils "
+    "among the pairs that must differ in identity.  [default: left to chance]"
 )
 
 
 class Options(Command):
     """Generate iWISDM trials, one per line.
 
-    A trial has frames, an instruction, and the correct answer at every frame that asks for one. A task is what the
-    instruction asks about which frames; trials of the same task show different objects. Pass exactly one of
-    --benchmark, --task and --config. Trials are numbered from 0, and `--first 42 --count 1` writes the same trial 42 as
-    `--count 100`. With --balanced or --unique, trial 42 depends on the trials before it; the command computes those
-    without writing them.
+    A trial has frames, an instruction, and the correct answers. The instruction asks questions about objects in the
+    frames. A question is built from operators, such as `equals`, `and` and `if`. A task fixes the operators and the
+    frames that a question refers to; trials of the same task show different objects.
+
+    Pass exactly one of --benchmark, --task and --config. Trials are numbered from 0, and `--first 42 --count 1` writes
+    the same trial 42 as `--count 100`. With --balanced, or unless --unique is none, trial 42 depends on earlier trials;
+    the command then computes the earlier trials without writing them.
 
     Examples:
       render-specs iwisdm --benchmark low --count 100 --out specs.jsonl
@@ -39,47 +41,52 @@ class Options(Command):
         None, "Published benchmark: low, medium or high complexity, or trials of a single frame.", group="Tasks"
     )
     properties: Literal["all", "category", "location", "identity"] = option(
-        "all", "Properties that the questions of --benchmark ask about; identity is the model of an object."
+        "all", "Properties that the questions of --benchmark ask about. The identity of an object is its 3D model."
     )
     task: _Task | None = option(
-        None, f"Classic task, instead of --benchmark: {', '.join(get_args(_Task))}.", metavar="NAME"
+        None,
+        f"Classic task of cognitive science, instead of --benchmark: {', '.join(get_args(_Task))}.",
+        metavar="NAME",
     )
     settings: dict[str, str] = option(
-        {}, "Setting of --task, such as n=2; docs/iwisdm.md lists them; repeatable.", name="--set"
+        {}, "Setting of --task, such as n=2; docs/iwisdm.md lists all settings; repeatable.", name="--set"
     )
     config: Path | None = option(
-        None, "JSON file with limits of random tasks, instead of --benchmark; see docs/iwisdm.md.", path="file"
+        None,
+        "JSON file that describes tasks to sample, instead of --benchmark: operators, numbers of frames and more. "
+        "See docs/iwisdm.md.",
+        path="file",
     )
     count: int = option(..., "Number of trials; required without a subcommand.", ge=0, group="Sampling")
     first: First = 0
     trials_per_task: int = option(1, "Number of trials of each task.", ge=1)
     unique: Literal["structure", "frames", "none"] = option(
         "frames",
-        "Do not repeat a task. Tasks are the same if they have the same operators (structure), or the same operators "
-        "and frames (frames). none: tasks may repeat.",
+        "Which tasks of --benchmark and --config must differ. structure: no two tasks have the same operators. frames: "
+        "no two tasks have the same operators and frames. none: tasks may repeat.",
     )
     balanced: bool = option(
-        False, "Make all answers equally frequent among trials 0, 1, 2, ..., including those that --first skips."
+        False, "Make all correct answers equally frequent. The trials that --first skips are counted, too."
     )
     split: Literal["train", "val", "test"] = option(
-        "train", "Split to generate; each split shows the models from different angles."
+        "train", "Split to generate. The 3D models are seen from other angles than in the other splits."
     )
     seed: Seed = 0
     condition_matters: bool = option(
         False, "Give the two branches of each condition (if ... then ... else) different answers.", group="Contents"
     )
     foils: float | None = option(None, _FOILS_HELP, ge=0, le=1, metavar="FRACTION")
-    longest_delay: int | None = option(None, "Maximum number of empty frames in a row.  [default: 1]", ge=1)
+    longest_delay: int | None = option(None, "Maximum number of consecutive empty frames.  [default: 1]", ge=1)
     chain: int = option(
         1, "Number of tasks to combine in each trial; a later task can use the frames of an earlier one.", ge=1, le=10
     )
     distractor_frames: int = option(
-        0, "Maximum number of otherwise empty frames that show an object to be ignored.", ge=0
+        0, "Maximum number of empty frames that show a distractor instead: an object that no question is about.", ge=0
     )
-    distractors: int = option(0, "Maximum number of frames that show a second object, to be ignored.", ge=0)
+    distractors: int = option(0, "Maximum number of frames with a distractor as the second object.", ge=0)
     fixation: Literal["hold", "action", "none"] = option(
         "hold",
-        "Show a white cross in frames without an answer (hold), in frames with one (action), or never (none).",
+        "Show a white cross in frames without an answer (hold), in frames with an answer (action), or never (none).",
         group="Images",
     )
     background: tuple[int, int, int] | None = option(None, "Background color, 8-bit sRGB.  [default: black]")
@@ -104,11 +111,12 @@ class Options(Command):
 
 
 class Balance(Report, run="answer_balance:audit", text="answer_balance:table"):
-    """Report how often each answer of iWISDM trials is correct.
+    """Count the correct answers of iWISDM trials by value.
 
-    The command also reports the accuracy of a guesser that reads the instruction but sees no image. For tasks with a
-    condition (if ... then ... else), it reports how often the condition matters, that is, how often the two branches
-    have different answers.
+    The command reports how often each value, such as true or false, is a correct answer, and the p-value of a
+    chi-square test for equal frequencies. The command also reports the accuracy of a guesser that reads the instruction
+    but sees no image. For tasks with a condition (if ... then ... else), it reports how often the two branches have
+    different answers, so that the condition matters.
 
     Examples:
       render-specs iwisdm balance specs.jsonl

@@ -15,11 +15,16 @@ _ANNOTATIONS = "JSON file of descriptions, in the format of the published KiloGr
 class Options(Command):
     """Generate KiloGram reference games, one per line.
 
-    A game shows ten tangrams and a description of one of them. `--condition four` writes each game in four conditions:
-    whole+black, part+black, whole+color and part+color. `--condition aug` writes other games, in which text and colors
-    cover only some of the parts. `--distinct normalized` treats descriptions as equal if they differ only in case,
-    article, punctuation, or one typo in a word of five letters or more. `render-export --format kilogram` exports
-    rendered games in the format of the published data.
+    A reference game shows ten tangrams and a description of one of them, the target. The other nine tangrams are
+    distractors. A tangram has seven pieces. A description names the whole tangram, such as "a bird", and its parts,
+    such as "a wing"; a part has one or more pieces.
+
+    Values of --condition: whole+black, part+black, whole+color and part+color combine a text with colors. whole: the
+    text names the whole. part: the text names the whole and its parts. black: all pieces are black. color: each part
+    has a color of its own. four: each game in all four of these conditions. aug: other games, in which only some of the
+    parts are named and colored.
+
+    `render-export --format kilogram` exports rendered games in the format of the published data.
 
     Examples:
       render-specs kilogram --condition whole+black --out specs.jsonl
@@ -30,19 +35,22 @@ class Options(Command):
         False, "Generate single images instead of games, one episode per description.", group="Games"
     )
     condition: Literal["whole+black", "part+black", "whole+color", "part+color", "aug", "four"] = option(
-        "four", "Text (whole, or whole and parts) and colors (all black, or a color per part); `four`: the first four."
+        "four", "What the text names, and the colors of the pieces; see above."
     )
     targets: Literal["one", "all"] = option(
-        "one", "Describe each tangram once, with a sampled description, or once with each of its descriptions."
+        "one", "Which descriptions to make games for: one of each tangram, chosen at random, or all."
     )
     contexts: int = option(
         10,
-        "Games per description, with different distractors. With --condition aug: for each number of shown parts.",
+        "Number of games per description. The games have different distractors. With --condition aug, this is the "
+        "number of games for each number of named parts.",
         ge=1,
         le=1000,
     )
     distinct: Literal["raw", "normalized"] = option(
-        "raw", "All descriptions in a game differ: as written (raw), or also after normalization (normalized)."
+        "raw",
+        "How the names of the ten whole tangrams in a game must differ. raw: as written. normalized: in more than "
+        "case, articles, punctuation, and one typo in a word of five letters or more.",
     )
     svg: Path | None = option(
         None,
@@ -54,7 +62,7 @@ class Options(Command):
     splits: Path | None = option(
         None, "JSON file {split: [tangram, ...]}.  [default: split at random with --seed]", path="file"
     )
-    strict: bool = option(False, "Treat every problem in these files as an error.")
+    strict: bool = option(False, "Treat every problem in the files of these options as an error.")
     world: Literal["2d", "3d"] = option("2d", "Flat pieces, or wooden pieces on the stage `clevr`.", group="Images")
     size: int = option(224, "Width and height of images in pixels (2d only).", ge=16, le=4096, metavar="PIXELS")
     border: float = option(
@@ -64,7 +72,9 @@ class Options(Command):
     sharp: bool = option(False, "Turn antialiasing off, so that pixels have only piece colors and white (2d only).")
     seed: Seed = 0
     split: Literal["train", "val", "dev", "heldout", "dense", "all"] = option(
-        "dev", "Split to generate. val shares tangrams with train. The packaged drawings have no dense."
+        "dev",
+        "Split to generate, named as in the published data. No tangram is in two splits, except that val has other "
+        "descriptions of tangrams in train. The packaged drawings have no tangrams in dense.",
     )
 
     @model_validator(mode="after")
@@ -81,11 +91,12 @@ class Options(Command):
 class Tangrams(Command, run="variety:write_tangrams", writes=()):
     """Draw random tangrams as SVG files.
 
-    The seven pieces of a tangram never overlap, and each touches another along an edge or at a corner (--corners). Any
-    two silhouettes overlap by at most --alike, even if one is reflected or rotated by 90 degrees.
+    The seven pieces of a tangram never overlap, and each piece touches another along an edge or at a corner
+    (--corners). Any two tangrams of the output have different silhouettes; --alike limits how similar the silhouettes
+    may be.
 
-    The drawings have no descriptions. To use them with `render-specs kilogram --svg`, write a description of each into
-    a file for --annotations.
+    The drawings have no descriptions. To use the drawings with `render-specs kilogram --svg`, write a description of
+    each drawing into a file for --annotations.
 
     Examples:
       render-specs kilogram tangrams --count 100 --out tangrams
@@ -98,10 +109,15 @@ class Tangrams(Command, run="variety:write_tangrams", writes=()):
         0.1, "Fraction of pieces that are attached only at a corner.", ge=0, le=1, metavar="FRACTION", group="Contents"
     )
     symmetric: float = option(
-        0.5, "Fraction of tangrams with symmetric pairs of pieces.", ge=0, le=1, metavar="FRACTION"
+        0.5, "Fraction of tangrams that have symmetric pairs of pieces.", ge=0, le=1, metavar="FRACTION"
     )
     alike: float = option(
-        0.7, "Maximum intersection over union of two silhouettes, from 0 to 1.", ge=0, le=1, metavar="FRACTION"
+        0.7,
+        "Maximum intersection over union of the silhouettes of two tangrams, from 0 to 1, in any reflection and "
+        "rotation by 90 degrees.",
+        ge=0,
+        le=1,
+        metavar="FRACTION",
     )
     out: Path = option(..., "Folder for one SVG file per tangram.", metavar="DIR", group="Output")
 
@@ -110,8 +126,8 @@ class Drawings(Command, run="dataset:check_drawings", writes=("json", "out")):
     """Check tangram drawings and their descriptions.
 
     DIR has one file <tangram>.svg per drawing. The command measures the areas and angles of the seven pieces, their
-    overlaps, the gaps between them, and the distance from the figure to the view box. It reports what deviates from a
-    tangram.
+    overlaps, the gaps between the pieces, and the distance from the figure to the view box. The command reports
+    whatever deviates from a tangram.
 
     Examples:
       render-specs kilogram drawings tangrams
@@ -137,10 +153,12 @@ class Drawings(Command, run="dataset:check_drawings", writes=("json", "out")):
 class Naming(Command, run="measures:naming", writes=("json", "out")):
     """Measure naming agreement on each tangram.
 
-    FILES are annotation files [default: the packaged annotations]. The command reports shape naming divergence (SND),
-    part naming divergence (PND) and part segmentation agreement (PSA). SND and PND are 0 if all descriptions use the
-    same words and 1 if no two share a word. PSA ranges from 1 to 7 (the number of pieces); at 7,
-    all descriptions divide the tangram into the same parts. Tangrams with a single description are left out.
+    FILES are JSON files of descriptions, in the format of the published KiloGram data [default: the packaged
+    descriptions]. The command reports shape naming divergence (SND), part naming divergence (PND) and part segmentation
+    agreement (PSA). SND compares the names of the whole tangram, and PND the names of its parts. SND and PND are 0 if
+    all descriptions use the same words, and 1 if no two descriptions share a word. PSA ranges from 1 to 7 (the number
+    of pieces). It is 7 if all descriptions divide the tangram into the same parts. Tangrams with a single description
+    are left out.
 
     Examples:
       render-specs kilogram naming

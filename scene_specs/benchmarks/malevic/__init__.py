@@ -10,13 +10,15 @@ from scene_specs.language.benchmark import Command, First, Report, Seed, option
 class Options(Command):
     """Generate MALeViC items, one per line.
 
-    An item is a scene of flat shapes, a sentence such as "The red circle is a big object", and whether it is true. An
-    object is big if its area is above Max - k (Max - Min), where Max and Min are the largest and smallest area that it
-    is compared with.
+    An item is a scene of flat shapes, a sentence such as "The red circle is a big object", and whether the sentence is
+    true. An object is compared with all objects of the scene, or with those of its shape, depending on the set. Max and
+    Min are the largest and the smallest area among the compared objects. The object is big if its area is above Max - k
+    (Max - Min). The fraction k is sampled for each scene, with a mean of 0.29.
 
     Item 42 depends only on --seed, --set, --split and the options under Contents: `--first 42 --count 1` writes the
     same item 42 as `--count 100`. A table on stderr reports how often each class (shape, color, adjective, truth) and
-    each number of objects occurs, and the ceiling, which is the accuracy of a solver that assumes k = 0.29.
+    each number of objects occurs. The table also has the ceiling: the accuracy of a solver that assumes k = 0.29 in
+    every scene.
 
     Sets: sup1, pos1, pos, set-pos, pos1-hard, pos-hard, set-pos-hard, set-pos-very-hard, set-pos-compositional,
     generalization-B, generalization-C, generalization-D, generalization-E, generalization-F, generalization-G,
@@ -39,17 +41,19 @@ class Options(Command):
     first: First = 0
     seed: Seed = 0
     variant: Literal["vague", "static"] = option(
-        "vague", "Sample k for each scene (vague), or use k = 0.29 (static).", group="Contents"
+        "vague", "Sample k for each scene (vague), or use k = 0.29 in every scene (static).", group="Contents"
     )
     areas: Literal["published", "true"] = option(
-        "published", "Circles are 21.5% smaller than other shapes of their size class, as published, or equal to them."
+        "published",
+        "Areas of circles. published: 21.5% smaller than other shapes of the same size class, as in the published "
+        "sets. true: equal to other shapes of the same size class.",
     )
-    uniform_count: bool = option(False, "Make all object counts from 5 to 9 equally frequent.")
+    uniform_count: bool = option(False, "Make all numbers of objects per scene, from 5 to 9, equally frequent.")
     # At distances below 4.6, objects can merge in an image of 224 x 224 pixels.
     gap: float = option(
         5.0,
-        "Minimum distance between objects of one color, in units of the 1024 x 1024 canvas; "
-        "0 as in the published sets.",
+        "Minimum distance between two objects of the same color, in units of the 1024 x 1024 canvas. In the published "
+        "sets, the minimum is 0.",
         ge=0,
         le=50,
     )
@@ -59,9 +63,9 @@ class Options(Command):
 class Statistics(Report, run="report:statistics", text="report:table"):
     """Report the statistics of MALeViC items.
 
-    The command reports for each set how often each class (shape, color, adjective, truth) and each number of objects
-    occurs, the distribution of k (see `render-specs malevic --help`), and the ceiling, which is the accuracy of a
-    solver that assumes k = 0.29.
+    For each set, the command reports how often each class (shape, color, adjective, truth) and each number of objects
+    occurs. It also reports the distribution of the fraction k, which decides how large a big object must be (see
+    `render-specs malevic --help`), and the ceiling: the accuracy of a solver that assumes k = 0.29 in every scene.
 
     Examples:
       render-specs malevic statistics specs.jsonl

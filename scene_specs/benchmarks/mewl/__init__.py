@@ -10,8 +10,9 @@ from scene_specs.language.benchmark import Command, First, Report, Seed, SpecsCo
 class Options(Command):
     """Generate MEWL episodes, one per line.
 
-    Each episode is verified before it is written. Episode 42 depends only on --seed, --split, --task and
-    --balanced-options: `--first 42 --count 1` writes the same episode 42 as `--count 100`.
+    An episode has six context images with utterances, a query image, and answer options. Each episode is verified
+    before it is written. Episode 42 depends only on --seed, --split, --task and --balanced-options: `--first 42 --count
+    1` writes the same episode 42 as `--count 100`.
 
     Tasks: shape, color, material, object, composite, relation, bootstrap, number, pragmatic, all.
 
@@ -31,7 +32,8 @@ class Options(Command):
     seed: Seed = 0
     balanced_options: bool = option(
         False,
-        "In the four tasks where two of the five answers can be ruled out without the images, omit those two answers.",
+        "In some tasks (shape, color, material, composite), two of the five options can be ruled out without the "
+        "images. Omit these two options.",
         group="Contents",
     )
 
@@ -39,10 +41,14 @@ class Options(Command):
 class Audit(Report, run="audit:audit", text="audit:tables", check="view:learner_view"):
     """Check whether MEWL answers can be guessed without images.
 
-    For each task, the command reports in percent the accuracy of several guessers that see no image, and of random
-    guessing with its standard error. Chi-square tests check whether answers are equally frequent at each position;
-    whether the attributes of the query's first object are equally frequent; and whether the concepts that an answer
-    names are. The command reports their p-values.
+    The command compares guessers that see the utterances of the context images and the answer options, but no image.
+    For each task, it reports in percent the accuracy of each guesser, the accuracy of random guessing, and the standard
+    error of random guessing.
+
+    The command also reports p-values of chi-square tests. Each test checks whether all values of one variable are
+    equally frequent. The variables are the position of the correct answer among the options; the shape, color, material
+    and size of the first object in the query image; and the concept that the correct answer stands for, such as red or
+    left.
 
     Examples:
       render-specs mewl audit specs.jsonl
@@ -53,8 +59,8 @@ class Audit(Report, run="audit:audit", text="audit:tables", check="view:learner_
 class Captions(SpecsCommand, run="captions:generate", check="view:learner_view", writes=("out",)):
     """Write MEWL episodes as text, one per line.
 
-    Each line is a JSON object for models that read only text. It has a caption for each image, the utterances of the
-    context images, the answer options, the answer, and prompts.
+    Each line is a JSON object for models that read only text. The object has a caption for each image, the utterances
+    of the context images, the answer options, the answer, and prompts.
 
     Examples:
       render-specs mewl captions specs.jsonl
