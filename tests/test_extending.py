@@ -15,33 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.acme import ROOT, blocks, files, write_package
 from tests.distributions import write_distribution
 from tests.test_packaging import IN_CHECKOUT
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs/extending.md"
-NAMES = (
-    "pyproject.toml", "make_shapes.py", "acme/benchmarks/acme.py", "acme/exports/acme.py", "acme/materials/velvet.py",
-    "acme/passes/inverse_depth.py", "acme/renderers/fog.py", "acme/stages/evening.json",
-)  # fmt: skip
 pytestmark = pytest.mark.skipif(not IN_CHECKOUT, reason="needs the source tree, not an installed package")
-
-
-def blocks(kind: str) -> list[str]:
-    """The fenced blocks of the page of one kind."""
-    return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-
-
-def files() -> dict[str, str]:
-    """Path -> text of the blocks that are files: the paragraph before such a block names it."""
-    found = {}
-    for before, text in re.findall(
-        r"((?:^[^\n]+\n)+)\n```(?:python|toml|json)\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL
-    ):
-        name = next((name for name in re.findall(r"`([\w/.]+\.\w+)`", before) if name in NAMES), None)
-        if name is not None:
-            found[name] = text
-    return found
 
 
 class Site:
@@ -72,11 +50,7 @@ class Site:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     folder = tmp_path_factory.mktemp("extending")
     package = folder / "acme-diorama"
-    assert set(files()) == set(NAMES)
-    for name, text in files().items():
-        (package / name).parent.mkdir(parents=True, exist_ok=True)
-        (package / name).write_text(text)
-    subprocess.run([sys.executable, "make_shapes.py"], cwd=package, check=True, timeout=60)
+    write_package(package)
     pip = [sys.executable, "-m", "pip", "-q"]
     for source in (ROOT, package):
         build = [*pip, "wheel", "--no-index", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source)]

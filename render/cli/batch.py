@@ -12,6 +12,7 @@ from render.cli import options as opt
 from render.cli.command import DioramaCommand
 from render.cli.output import print_json
 from render.model.errors import UsageError
+from scene_specs.language.foreign import printable
 from scene_specs.language.tables import counted
 
 # A larger limit is a typing error, and from 2**63 on Python can't count to it.
@@ -44,7 +45,7 @@ def _print_status(ctx: click.Context, _param: click.Parameter, value: str | None
     from render.run.status import read_status
 
     status = read_status(value)
-    click.echo(f"no active or recorded run for {value}" if status is None else status.line())
+    click.echo(printable(f"no active or recorded run for {value}" if status is None else status.line()))
     ctx.exit(0 if status is not None and status.alive else 1)
 
 

@@ -230,7 +230,8 @@ def _write_result(result: Result, out: Path | None, as_json: bool) -> None:
         from render.gallery.charts import Panel, line_chart
 
         chart = result.chart
-        write_text(chart.path, line_chart(chart.title, chart.axis, [Panel(*one) for one in chart.panels]))
+        drawn = line_chart(chart.title, chart.axis, [Panel(*one) for one in chart.panels])
+        write_text(chart.path, drawn, "--plot")
     write_text(out, json_text(result.data, result.ascii_only) if as_json else result.text)
     if result.diagnostics:
         # A text on the terminal lists them already.

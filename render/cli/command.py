@@ -150,10 +150,14 @@ class DioramaCommand(click.Command):
             report(error)
             ctx.exit(error.exit_code)
         except OSError as error:
-            if error.errno not in NO_SPACE:
+            if error.errno in NO_SPACE:
+                report(unwritable(error.filename or "output", error))
+                _discard_output()
+            elif error.filename is not None:
+                # Of a file that nothing else expected to be so, such as a folder that this user may not list.
+                report(UsageError(f"{os.fsdecode(error.filename)}: {error.strerror or error}"))
+            else:
                 raise
-            report(unwritable(error.filename or "output", error))
-            _discard_output()
             ctx.exit(UsageError.exit_code)
         except KeyboardInterrupt:
             log.error("interrupted")

@@ -27,9 +27,9 @@ def print_json(value: Any, ascii_only: bool = True) -> None:
     click.echo(json_text(value, ascii_only), nl=False)
 
 
-def write_text(out: Path | None, text: str) -> None:
+def write_text(out: Path | None, text: str, option: str = "--out") -> None:
     """Write a text atomically; see `atomic_writer`."""
-    with atomic_writer(out) as stream:
+    with atomic_writer(out, option) as stream:
         stream.write(text)
 
 

@@ -44,7 +44,7 @@ def main() -> None:
     """Generate, check, compile and import scene specs.
 
     Exit codes: 0: done; 1: `resolve` found no layout for some episodes, or a player (a program that plays a game)
-    failed in `icca play`; 2: invalid specs or options.
+    failed in `icca play`; 2: invalid specs or options; 4: a store can't be read (`check --store`, `icca games`).
 
     Examples:
       render-specs mewl --task shape --count 100 --out specs.jsonl

@@ -206,7 +206,8 @@ class Progress:
 def path_of(store: str) -> Path:
     """Return the path of the status file: beside a local store, or in the user's runtime folder for a URL."""
     if "://" not in store:
-        path = Path(store).resolve()
+        # Path.resolve raises for a link to itself.
+        path = Path(os.path.realpath(store))
         return path.with_name(f".{path.name}.status.json")
     base = Path(os.environ.get("XDG_RUNTIME_DIR") or Path(tempfile.gettempdir()) / f"diorama-{os.getuid()}")
     return base / f"diorama-{hashlib.sha256(store.encode()).hexdigest()[:16]}.status.json"

@@ -22,10 +22,10 @@ def is_stream(out: Path | None) -> bool:
 
 
 @contextmanager
-def atomic_writer(out: Path | None) -> Iterator[IO[str]]:
+def atomic_writer(out: Path | None, option: str = "--out") -> Iterator[IO[str]]:
     """Open `out` for UTF-8 text: a file gets its name only if the block ends without an error.
 
-    None and `-` are stdout. Pipes and devices are written to directly: a rename would replace them. If `out` is a
+    option: that names the file, for messages. None and `-` are stdout. Pipes and devices are written to directly: a rename would replace them. If `out` is a
     symbolic link, its target is written. Raises UsageError if the file can't be written; errors of the block pass.
     """
     if out is None or str(out) == "-":
@@ -35,7 +35,7 @@ def atomic_writer(out: Path | None) -> Iterator[IO[str]]:
     raised: BaseException | None = None
     try:
         if out.is_dir():
-            raise UsageError(f"--out {out}: is a folder; name a file")
+            raise UsageError(f"{option} {out}: is a folder; name a file")
         target = nullcontext(out) if is_stream(out) else atomic_path(out.resolve())
         with target as path, path.open("w", encoding="utf-8", newline="\n") as stream:
             try:
@@ -46,7 +46,7 @@ def atomic_writer(out: Path | None) -> Iterator[IO[str]]:
     except (OSError, RuntimeError) as error:
         if error is raised or isinstance(error, BrokenPipeError):
             raise
-        raise unwritable(f"--out {out}", error) from error
+        raise unwritable(f"{option} {out}", error) from error
 
 
 def create_empty_folder(option: str, out: Path) -> None:

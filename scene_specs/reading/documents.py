@@ -194,7 +194,8 @@ def _lines(file: SpecFile) -> Iterator[Document | Diagnostic]:
             number += 1
             if len(raw) > MAX_EPISODE_BYTES:
                 yield Diagnostic(file.name, number, "", "", f"a line of more than {MAX_EPISODE_BYTES >> 20} MiB")
-                for _ in range(_MAX_SKIPS):
+                # A line of a file that is not text may never end.
+                for _ in range(0 if b"\0" in raw[:4] else _MAX_SKIPS):
                     if not raw or raw.endswith(b"\n"):
                         break
                     raw = stream.readline(MAX_EPISODE_BYTES)

@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ from scene_specs.reading.located_json import scan
 from scene_specs.reading.pruning import diagnostics_of_rest
 
 Check = Callable[[EpisodeSpec | Scene], Iterable[PathDiagnostic]]
+# A file of another kind, with an error in each of its lines, is not read to its end.
+_MAX_DIAGNOSTICS = 10_000
 _READABLE_ID = re.compile(r"[A-Za-z0-9_.+/-]{1,200}")
 
 
@@ -62,11 +65,11 @@ class SpecSource:
     def check_each(self) -> Iterator[Item | Diagnostic]:
         """Yield every diagnostic of every file and every episode that has none, in their order.
 
-        Passes after this one do not check the episodes again.
+        After 10,000 diagnostics, one more says that the rest was not read. Passes after this one do not check the episodes again.
         """
         files, diagnostics = find_files(self._names, self._stdin)
         yield from diagnostics
-        ids = _Ids(files)
+        ids, count = _Ids(files), 0
         for number, file in enumerate(files):
             state = file.state()
             for document in documents(file):
@@ -75,6 +78,10 @@ class SpecSource:
                 if isinstance(document, Document) and (name := _id_of(document.value)):
                     found += ids.add(name, number, document)
                 yield from found
+                count += len(found)
+                if count >= _MAX_DIAGNOSTICS:
+                    yield replace(found[-1], path="", problem=f"after {count:,} errors, the rest was not read", hint="")
+                    return
                 if isinstance(document, Document) and not found:
                     yield Item(document.file, document.line, episode)
             if state is not None:

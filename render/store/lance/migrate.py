@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from render.store.columns import SCHEMA_VERSION, check_schema, episode_schema, schema_version
 from render.store.lance.errors import translate_errors
+from render.store.lance.reader import open_dataset
 from render.store.rows import to_json
 
 log = logging.getLogger(__name__)
@@ -21,10 +22,7 @@ def migrate(url: str) -> int:
     Safe to interrupt and to repeat: the new number is written last. Run it while nobody writes. Old versions of the
     dataset stay, so nothing is lost. Raises StoreError if there is no store, or one of a newer Diorama.
     """
-    import lance
-
-    with translate_errors(url, "opening"):
-        dataset = lance.dataset(url)
+    dataset = open_dataset(url, any_schema=True)
     found = schema_version(url, dataset.schema)
     if found < SCHEMA_VERSION:
         with translate_errors(url, f"migration from schema version {found}"):

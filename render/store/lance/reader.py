@@ -30,8 +30,11 @@ _METADATA_CACHE_BYTES = 64 << 20
 _MOST_DIGITS = 19
 
 
-def find_dataset(url: str) -> Any | None:
-    """Open the lance.LanceDataset of a store; None if nothing is there. Raises StoreError if anything else is."""
+def find_dataset(url: str, any_schema: bool = False) -> Any | None:
+    """Open the lance.LanceDataset of a store; None if nothing is there. Raises StoreError if anything else is.
+
+    any_schema: also open the store of an older or newer version of Diorama.
+    """
     found = probe_location(url)
     if found == "nothing":
         return None
@@ -48,16 +51,17 @@ def find_dataset(url: str) -> Any | None:
             back = last_complete(url) if found == "dataset" else None
             advice = f"; version {back} is complete: `render-store repair {url}` goes back to it" if back else ""
             raise StoreError(f"{url}: opening failed: {reason(error)}{advice}") from error
-    check_schema(url, dataset.schema)
+    if not any_schema:
+        check_schema(url, dataset.schema)
     _refuse_foreign_files(url, dataset)
     if found == "dataset":
         _check_complete(url, dataset)
     return dataset
 
 
-def open_dataset(url: str) -> Any:
-    """Open the lance.LanceDataset of a store. Raises StoreError if there is no store."""
-    dataset = find_dataset(url)
+def open_dataset(url: str, any_schema: bool = False) -> Any:
+    """Open the lance.LanceDataset of a store, see `find_dataset`. Raises StoreError if there is no store."""
+    dataset = find_dataset(url, any_schema)
     if dataset is None:
         empty = not is_remote(url) and Path(url).is_dir()
         found = "is an empty folder, not a store" if empty else "there is no store"

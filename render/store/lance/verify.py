@@ -239,7 +239,7 @@ def write_specs(damaged: Sequence[Damage], out: Path) -> dict[Path, str]:
     written: dict[Path, str] = {}
     for number, (options, lines) in enumerate(sorted(groups.items())):
         file = out if number == 0 else out.with_name(f"{out.stem}-{number + 1}{out.suffix}")
-        with atomic_writer(file) as stream:
+        with atomic_writer(file, "--specs-out") as stream:
             stream.writelines(f"{lines[key]}\n" for key in sorted(lines))
         written[file] = options
     return written
