@@ -236,8 +236,8 @@ class Place:
         """What has changed that the command was not asked to write."""
         after = _listing(self.folder / "call")
         changed = [name for name in {*before, *after} if before.get(name) != after.get(name)]
-        # Blender, which the doctor asks for devices, makes folders for thumbnails.
-        asked = ["out/", "cache/", *(["home/.cache"] if target.command == "render-doctor" else [])]
+        # Blender, which the doctor asks for devices, makes folders for thumbnails and extensions.
+        asked = ["out/", "cache/", *(["home/"] if target.command == "render-doctor" else [])]
         if target.param.name in _OUTPUTS or target.command in _CHANGING:
             asked.append("given/")
         return sorted(name for name in changed if not name.startswith(tuple(asked)))

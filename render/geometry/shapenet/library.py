@@ -29,6 +29,7 @@ ROOT, UP, FRONT = "DIORAMA_SHAPENET", "DIORAMA_SHAPENET_UP", "DIORAMA_SHAPENET_F
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 _OBJ = ("models/model_normalized.obj", "model.obj", "model_normalized.obj")
 _SHOWN = 8
+_LONGEST = 100
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,12 @@ class Library:
 
     def _folder(self, category: str) -> str:
         for name in (SYNSETS.get(category.lower(), category), category):
-            if (self.root / name).is_dir():
+            if name in self.categories():
                 return name
         words = sorted({word_of(name) for name in self.categories()})
         hint = did_you_mean(category, [word for word in (*words, *SYNSETS) if word != category.lower()])
         known = ", ".join(words[:_SHOWN]) + (", ..." if len(words) > _SHOWN else "") + (f"; {hint}" if hint else "")
-        raise AssetError(f"no category {category!r} in the model library {self.root}; there are: {known}")
+        raise AssetError(f"no category {category[:_LONGEST]!r} in the model library {self.root}; there are: {known}")
 
     def find(self, shape: str) -> tuple[str, Path]:
         """Canonical name (`shapenet:<folder>/<id>`) and file of a model named in a spec. Raises AssetError."""

@@ -1,42 +1,98 @@
-"""What holds for every format that reads a store."""
+"""What every format that reads a store promises: complete files, the same bytes, nothing written over."""
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import io
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 import lance
 import pytest
+from PIL import Image
 
+import diorama
+from render.episode.make_record import make_record
 from render.export import reads_files, takes_shard_size
-from render.export.protocol import ExportOptions
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids
 from render.model.errors import ConflictError, StoreError, UsageError
+from render.model.profiles import settings_for
+from render.model.record import EpisodeRecord
+from render.renderers.fake import FakeRenderer
+from render.store.episode_store import EpisodeReader
 from render.store.lance.lance_store import LanceStore
 from scene_specs.language.registry import plugins
-from tests.render.export.helpers import contents, make_store, run, unfinished
+from scene_specs.language.spec import EpisodeSpec
+from tests.contracts.members import EPISODES, members
+from tests.factories import make_job
+from tests.render.export.helpers import SPLITS, contents, run, unfinished
 from tests.render.store.rendered import rendered
 
-# These take their own episodes only, and have tests of their own.
-OF_BENCHMARKS = {"mewl", "iwisdm", "kilogram", "malevic"}
-FORMATS = [name for name in plugins("exports") if not reads_files(name) and name not in OF_BENCHMARKS]
-ROOT = Path(__file__).parents[3]
+# These take episodes of their own benchmark only.
+OF_BENCHMARKS = {"acme", "iwisdm", "kilogram", "malevic", "mewl"}
+FORMATS = [name for name in members("exports") if name in OF_BENCHMARKS or not reads_files(name)]
+# Formats for any episode have tests of faults that need the names of their files.
+PLAIN = [name for name in FORMATS if name not in OF_BENCHMARKS]
+ROOT = Path(__file__).parents[2]
+EACH = pytest.mark.parametrize("name", FORMATS, indirect=True)
+
+
+@lru_cache(maxsize=16)
+def records(name: str) -> list[EpisodeRecord]:
+    """Five episodes that a format takes, in the order of their ids."""
+    if name not in OF_BENCHMARKS:
+        return [rendered(key, seed=number, split=split) for number, (key, split) in enumerate(SPLITS.items())]
+    given = {**EPISODES[name], **({} if name == "kilogram" else {"count": 5})}
+    specs = islice(diorama.generate(name, **given), 5)
+    made = (
+        make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), make_job(spec), settings_for("draft", 64, 48))
+        for spec in specs
+    )
+    return sorted(made, key=lambda record: record.episode_id)
+
+
+def store_of(folder: Path, chosen: Sequence[EpisodeRecord]) -> LanceStore:
+    """A store of some episodes, put in another order than that of their ids."""
+    store = LanceStore.create(str(folder), fsync=False)
+    store.put(chosen[::-1])
+    return store
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> LanceStore:
-    return make_store(tmp_path)
+def name(request: pytest.FixtureRequest) -> str:
+    return getattr(request, "param", "folder")
+
+
+@pytest.fixture
+def store(tmp_path: Path, name: str) -> LanceStore:
+    return store_of(tmp_path / "s.lance", records(name))
+
+
+def another(record: EpisodeRecord, others: Sequence[EpisodeRecord]) -> EpisodeRecord:
+    """The episode with another first pixel in an image that no other episode shows."""
+    shown = {image.png for other in others if other is not record for image in other.images}
+    number = next(number for number, image in enumerate(record.images) if image.png not in shown)
+    pixels = Image.open(io.BytesIO(record.images[number].png)).convert("RGB")
+    pixels.putpixel((0, 0), (1, 2, 3))
+    stream = io.BytesIO()
+    pixels.save(stream, "PNG")
+    images = list(record.images)
+    images[number] = images[number].model_copy(update={"png": stream.getvalue()})
+    return record.model_copy(update={"images": tuple(images)})
 
 
 def test_the_formats_that_are_promised() -> None:
     assert {"folder", "clevr", "coco", "webdataset", "huggingface", "clevr-masks"} <= set(plugins("exports"))
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@EACH
 def test_twice_gives_the_same_bytes(store: LanceStore, tmp_path: Path, name: str) -> None:
     assert run(store, name, tmp_path / "one").exported == 5
     store.compact()
@@ -45,7 +101,7 @@ def test_twice_gives_the_same_bytes(store: LanceStore, tmp_path: Path, name: str
     assert unfinished(tmp_path / "one") == []
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@EACH
 def test_again_writes_nothing(store: LanceStore, tmp_path: Path, name: str) -> None:
     run(store, name, tmp_path / "out")
     before = contents(tmp_path / "out")
@@ -54,13 +110,13 @@ def test_again_writes_nothing(store: LanceStore, tmp_path: Path, name: str) -> N
     assert contents(tmp_path / "out") == before
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@EACH
 def test_another_episode_in_its_place_is_refused_and_replaced_when_asked(
     store: LanceStore, tmp_path: Path, name: str
 ) -> None:
     run(store, name, tmp_path / "out")
     before = contents(tmp_path / "out")
-    store.replace([rendered("demo/c", seed=77)])
+    store.replace([another(records(name)[2], records(name))])
     report = run(store, name, tmp_path / "out")
     error = report.error()
     assert isinstance(error, ConflictError)
@@ -73,28 +129,28 @@ def test_another_episode_in_its_place_is_refused_and_replaced_when_asked(
     assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@EACH
 def test_damaged_episodes_are_named_and_the_others_exported(store: LanceStore, tmp_path: Path, name: str) -> None:
-    lance.dataset(store.url).update({"sha256": "'00'"}, where="episode_id = 'demo/c'")
+    damaged = records(name)[2].episode_id
+    lance.dataset(store.url).update({"sha256": "'00'"}, where=f"episode_id = '{damaged}'")
     store.refresh()
     report = run(store, name, tmp_path / "out")
     assert report.exported == 4
     assert isinstance(report.error(), StoreError)
-    assert "demo/c" in str(report.error())
+    assert damaged in str(report.error())
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@EACH
 def test_a_choice(store: LanceStore, tmp_path: Path, name: str) -> None:
-    report = run(store, name, tmp_path / "out", ExportOptions(where="split = 'train'", limit=2))
+    chosen = records(name)
+    report = run(store, name, tmp_path / "out", ExportOptions(where=f"episode_id != '{chosen[1].episode_id}'", limit=2))
     assert report.exported == 2
-    other = LanceStore.create(str(tmp_path / "other.lance"), fsync=False)
-    other.put([store.get("demo/a"), store.get("demo/c")])
-    run(other, name, tmp_path / "two")
+    run(store_of(tmp_path / "other.lance", [chosen[0], chosen[2]]), name, tmp_path / "two")
     named = {path: digest for path, digest in contents(tmp_path / "out").items() if path != "README.md"}
     assert named == {path: digest for path, digest in contents(tmp_path / "two").items() if path != "README.md"}
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@EACH
 def test_a_shard_size_decides_on_files_where_the_format_says_so(store: LanceStore, tmp_path: Path, name: str) -> None:
     run(store, name, tmp_path / "one", ExportOptions(shard_size=1))
     run(store, name, tmp_path / "many", ExportOptions(shard_size=4))
@@ -114,7 +170,7 @@ def test_why_a_folder_is_not_locked(
         run(store, "folder", tmp_path / "out")
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if name != "folder"])
+@pytest.mark.parametrize("name", [name for name in PLAIN if name != "folder"], indirect=True)
 def test_temporary_files_of_a_killed_export_are_removed(store: LanceStore, tmp_path: Path, name: str) -> None:
     leftover = tmp_path / "out/images/.0.png.k3_x91ab.part"
     leftover.parent.mkdir(parents=True)
@@ -123,7 +179,9 @@ def test_temporary_files_of_a_killed_export_are_removed(store: LanceStore, tmp_p
     assert unfinished(tmp_path / "out") == []
 
 
-@pytest.mark.parametrize(("name", "blocked", "exported"), [("clevr", "images/train", 2), ("coco", "images/demo/a", 4)])
+@pytest.mark.parametrize(
+    ("name", "blocked", "exported"), [("clevr", "images/train", 2), ("coco", "images/demo/a", 4)], indirect=["name"]
+)
 def test_a_file_in_the_place_of_an_image_folder_is_named_and_the_others_exported(
     store: LanceStore, tmp_path: Path, name: str, blocked: str, exported: int
 ) -> None:
@@ -136,7 +194,7 @@ def test_a_file_in_the_place_of_an_image_folder_is_named_and_the_others_exported
     assert path.read_text() == "mine"
 
 
-@pytest.mark.parametrize(("name", "lists"), [("clevr", "scenes"), ("coco", "annotations")])
+@pytest.mark.parametrize(("name", "lists"), [("clevr", "scenes"), ("coco", "annotations")], indirect=["name"])
 def test_lists_that_cannot_be_written_are_an_error_of_the_export(
     store: LanceStore, tmp_path: Path, name: str, lists: str
 ) -> None:
@@ -148,7 +206,7 @@ def test_lists_that_cannot_be_written_are_an_error_of_the_export(
     assert unfinished(tmp_path / "out") == []
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@EACH
 def test_an_empty_store(tmp_path: Path, name: str) -> None:
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     assert run(store, name, tmp_path / "out").error() is None
@@ -172,3 +230,31 @@ def test_killed_exports_go_on(tmp_path: Path) -> None:
         assert report.skipped > 0
         assert contents(out) == contents(tmp_path / f"{name}-whole")
         assert unfinished(out) == []
+
+
+CONTRACT: tuple[Callable[[LanceStore, Path, str], None], ...] = (
+    test_twice_gives_the_same_bytes,
+    test_again_writes_nothing,
+    test_another_episode_in_its_place_is_refused_and_replaced_when_asked,
+)
+
+
+def _writes_unfinished(
+    store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]
+) -> ExportReport:
+    """Break what the suite holds formats to: a file under its final name, written over without being asked."""
+    report = ExportReport()
+    out.mkdir(exist_ok=True)
+    for key in chosen_ids(store, options):
+        (out / f"{key.replace('/', '-')}.png").write_bytes(store.get(key).images[0].png + os.urandom(4))
+        report.exported += 1
+        progress(1)
+    return report
+
+
+def test_a_broken_export_is_caught(store: LanceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.render.export.helpers.exporter", lambda name: _writes_unfinished)
+    for number, contract in enumerate(CONTRACT):
+        (tmp_path / str(number)).mkdir()
+        with pytest.raises(AssertionError):
+            contract(store_of(tmp_path / f"{number}.lance", records("folder")), tmp_path / str(number), "folder")
