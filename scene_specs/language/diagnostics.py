@@ -21,6 +21,8 @@ from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZE
 
 # Comparing a word with 100,000 others takes 17 s.
 _MAX_KNOWN = 5000
+# Comparing takes 500 MiB for a word of 30 MB, such as the line of a wrong file.
+_LONGEST_WORD = 1000
 
 
 class PathDiagnostic(NamedTuple):
@@ -67,7 +69,7 @@ def option_problems(error: ValidationError) -> list[str]:
 
 def nearest(word: object, known: Iterable[str]) -> str:
     """Return the known word nearest to `word`, "" if none is near."""
-    if not isinstance(word, str):
+    if not isinstance(word, str) or len(word) > _LONGEST_WORD:
         return ""
     by_lower = {name.lower(): name for name in islice(known, _MAX_KNOWN)}
     near = difflib.get_close_matches(word.lower().strip(), by_lower, n=1, cutoff=0.6)

@@ -78,7 +78,8 @@ def picture(renderer: CyclesRenderer, material: Any, behind: int = 255) -> NDArr
     for axis in (0, 1):
         inside &= np.roll(inside, 1, axis) & np.roll(inside, -1, axis)
     assert inside.sum() > 100
-    return passes.color[inside].astype(np.float64)
+    found: NDArray[np.float64] = passes.color[inside].astype(np.float64)
+    return found
 
 
 def check_transmission(name: str, renderer: CyclesRenderer) -> None:

@@ -62,7 +62,7 @@ def check_values(name: str, renderer: CyclesRenderer) -> None:
     assert chosen.sum() > 100
     first, second = values(real, name, chosen), values(fake, name, chosen)
     assert np.isfinite(first).all() and np.isfinite(second).all()
-    assert np.median(np.abs(first - second)) <= 0.02 * max(np.ptp(first), 1e-3), name
+    assert np.median(np.abs(first - second)) <= 0.02 * max(float(np.ptp(first)), 1e-3), name
 
 
 def values(passes: Passes, name: str, chosen: NDArray[np.bool_]) -> NDArray[np.float32]:

@@ -131,10 +131,10 @@ class _TimeUp(BaseException):
 
 
 def targets() -> list[Target]:
-    """Every path of every command."""
+    """Every path of every command. Not of render-doctor: it starts Ray, which a process may do once."""
     found = []
     for name, command in every_command():
-        for param in command.params:
+        for param in command.params if name != "render-doctor" else ():
             argument = isinstance(param, click.Argument) and param.name not in _WORDS
             if argument or isinstance(param.type, click.Path) or param.metavar in _PATH_METAVARS:
                 found.append(Target(name, param))
@@ -186,7 +186,7 @@ def _time_up(*_: object) -> None:
     raise _TimeUp
 
 
-def _listing(folder: Path) -> dict[str, tuple[Any, ...]]:
+def listing(folder: Path) -> dict[str, tuple[Any, ...]]:
     """Relative path -> type, permissions, size, and time of the last change, of all that can be seen."""
     found: dict[str, tuple[Any, ...]] = {}
     for below, folders, files in os.walk(folder):
@@ -234,10 +234,9 @@ class Place:
 
     def beside(self, before: dict[str, tuple[Any, ...]], target: Target) -> list[str]:
         """What has changed that the command was not asked to write."""
-        after = _listing(self.folder / "call")
+        after = listing(self.folder / "call")
         changed = [name for name in {*before, *after} if before.get(name) != after.get(name)]
-        # Blender, which the doctor asks for devices, makes folders for thumbnails and extensions.
-        asked = ["out/", "cache/", *(["home/"] if target.command == "render-doctor" else [])]
+        asked = ["out/", "cache/"]
         if target.param.name in _OUTPUTS or target.command in _CHANGING:
             asked.append("given/")
         return sorted(name for name in changed if not name.startswith(tuple(asked)))
@@ -261,7 +260,7 @@ def run_pair(target: Target, kind: str, place: Place, seconds: float) -> Outcome
     program, *below = target.command.split()
     words = [*below, *_words(target, str(path), place.good, place.out)]
     main = dict(every_command())[program]
-    before = _listing(place.folder / "call")
+    before = listing(place.folder / "call")
     _forget_peak()
     start, problem, code, stderr = time.perf_counter(), "", -1, ""
     # For what ignores signals: code of libraries.
@@ -270,7 +269,7 @@ def run_pair(target: Target, kind: str, place: Place, seconds: float) -> Outcome
     try:
         result = CliRunner().invoke(main, words, prog_name=program)
         code, stderr = result.exit_code, result.stderr
-        problem = _problem(target, result)
+        problem = problem_of(target, result)
     except _TimeUp as error:
         problem = f"more than {seconds:g} s: {_where(error)}"
     finally:
@@ -292,7 +291,7 @@ def _where(error: BaseException) -> str:
     )
 
 
-def _problem(target: Target, result: Any) -> str:
+def problem_of(target: Target, result: Any) -> str:
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         return _where(result.exception)
     if "Traceback (most recent call last)" in result.output:

@@ -8,6 +8,7 @@ import shutil
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from tests.compatibility.commands import run
 from tests.scene_specs.importing import published
 
 # Benchmark -> options of a small episode; the first of what they write is taken.
-BENCHMARKS = {
+BENCHMARKS: dict[str, dict[str, Any]] = {
     "clevr": {"count": 1, "objects": (3, 3)},
     "icca": {"contexts": 1, "difficulty": "hard", "source": "clevr"},
     "iwisdm": {"benchmark": "low", "count": 1},
@@ -97,7 +98,7 @@ class Good:
         run("render-specs", "icca", "play", self.path("games"), *players, "--out", path)
 
     def _tangrams(self, path: Path) -> None:
-        run("render-specs", "kilogram", "tangrams", "--count", 2, "--out", path)
+        run("render-specs", "kilogram", "tangrams", "--count", "2", "--out", path)
 
     def _annotations(self, path: Path) -> None:
         text = {"whole": {"wholeAnnotation": "bird"}, "part": {str(piece): "wing" for piece in range(1, 8)}}

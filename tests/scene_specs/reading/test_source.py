@@ -186,6 +186,24 @@ def test_a_line_too_long_is_a_fault_and_the_next_is_read(tmp_path: Path, monkeyp
     assert ([diagnostic.line for diagnostic in diagnostics], count) == ([1], 1)
 
 
+def test_a_file_with_errors_in_all_lines_is_not_read_to_its_end(tmp_path: Path) -> None:
+    file = tmp_path / "other.jsonl"
+    file.write_text("{}\n" * 20_000)
+    diagnostics, count = SpecSource([file]).check()
+    assert (count, len(diagnostics) < 10_010) == (0, True)
+    assert diagnostics[-1].line < 10_000 and "was not read" in diagnostics[-1].problem
+    # Fewer are all listed.
+    file.write_text("{}\n" * 1000)
+    assert SpecSource([file]).check()[0][-1].line == 1000
+
+
+def test_a_line_of_zeros_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scene_specs.reading.documents.MAX_EPISODE_BYTES", 100)
+    (tmp_path / "zeros.jsonl").write_bytes(b"\0" * 300 + b"\n{}\n")
+    (diagnostic,) = SpecSource([tmp_path / "zeros.jsonl"]).check()[0]
+    assert "a line of more than" in diagnostic.problem
+
+
 def test_memory_is_flat(tmp_path: Path) -> None:
     """Ten times the episodes, less than the memory of a hundredth of them more."""
 

@@ -50,3 +50,18 @@ def test_a_migration_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytes
             migrate(url)
     assert migrate(url) == 1
     assert LanceStore.open(url).count() == 2
+
+
+def test_what_is_no_store_or_leads_elsewhere_is_not_migrated(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(StoreError, match="is a file, and a store is a folder"):
+        migrate(str(tmp_path / "file"))
+    with pytest.raises(StoreError, match="there is no store"):
+        migrate(str(tmp_path / "nothing"))
+    url = older_store(tmp_path / "old.lance")
+    (tmp_path / "old.lance/data").rename(tmp_path / "elsewhere")
+    (tmp_path / "old.lance/data").symlink_to(tmp_path / "elsewhere")
+    before = sorted((tmp_path / "elsewhere").iterdir())
+    with pytest.raises(StoreError, match="symbolic link"):
+        migrate(url)
+    assert sorted((tmp_path / "elsewhere").iterdir()) == before

@@ -146,6 +146,8 @@ def test_play_score_replay(base: Path, tmp_path: Path) -> None:
     file, folders = tmp_path / "t.jsonl", tmp_path / "played"
     run("play", base / "games", "--speaker", "steady", "--listener", "literal", "--out", file, "--folders", folders)
     text = run("score", file, "--plot", tmp_path / "p.svg").output
+    refused = run("score", file, "--plot", tmp_path)
+    assert (refused.exit_code, f"--plot {tmp_path}: is a folder" in refused.output) == (2, True)
     assert "| steady S1 - literal L3 | accuracy | 7 | 100.0 (100-100) % |" in text
     assert ElementTree.parse(tmp_path / "p.svg").getroot().tag.endswith("svg")
     data = json.loads(run("score", file, "--json", "--computation", "published").output)
