@@ -65,7 +65,8 @@ class SpecSource:
     def check_each(self) -> Iterator[Item | Diagnostic]:
         """Yield every diagnostic of every file and every episode that has none, in their order.
 
-        After 10,000 diagnostics, one more says that the rest was not read. Passes after this one do not check the episodes again.
+        After 10,000 diagnostics, one more says that the rest was not read. Passes after this one do not check the
+        episodes again.
         """
         files, diagnostics = find_files(self._names, self._stdin)
         yield from diagnostics

@@ -72,7 +72,7 @@ def test_what_it_found_once(capsys: pytest.CaptureFixture[str]) -> None:
     ("body", "problem"),
     [
         (lambda: None, ""),
-        (lambda: {}["x"], "KeyError"),
+        (lambda: [][0], "IndexError"),
         (lambda: click.echo("Traceback (most recent call last):"), "traceback"),
         (lambda: sys.exit(1), "does not list"),
         (lambda: sys.exit(2), "without a message"),
