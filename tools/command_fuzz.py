@@ -1,4 +1,4 @@
-"""Run every command with every kind of input in place of each path that it takes.
+"""Run every command with every kind of input for its paths.
 
     python -m tools command-fuzz [COMMAND...] --kind FIFO --every 1
 
