@@ -111,7 +111,7 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
     With --prove, the command also verifies each episode by the rules of its benchmark, for example that exactly one
     answer is right. Episodes that belong to no benchmark are counted as unverified; this is not an error.
 
-    Exit codes: 0: no errors; 2: errors.
+    Exit codes: 0: no errors; 2: errors; 4: STORE can't be read.
 
     Examples:
       render-specs check specs.jsonl
