@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
-# Writes the lock files from pyproject.toml: requirements.lock (what a user runs, stores on S3 included, since clusters
-# write there, and the build backend that installs Diorama itself), requirements-dev.lock (the same and the tools for
-# tests), requirements-cluster.lock (what Ray's launchers also need, for docker/Dockerfile) and requirements-docs.lock
-# (what `make docs` installs into an environment of its own). Run it after every change of the dependencies, and with --upgrade to take newer versions; without, versions that still fit stay.
+# Writes the lock files from pyproject.toml. Run it after every change of the dependencies, and with --upgrade to take
+# newer versions; without, versions that still fit stay.
+#   requirements.lock          what a user runs: stores on S3 included, since clusters write there, and the build backend
+#                              that installs Diorama itself
+#   requirements-dev.lock      the same and the tools of `make test`
+#   requirements-readers.lock  the same and most tools of `make test-all`
+#   requirements-cluster.lock  what Ray's launchers also need, for docker/Dockerfile
+#   requirements-docs.lock     what `make docs` installs into an environment of its own
+#   requirements-moto.lock     a server for stores on S3, which `make test-all` installs into an environment of its own
 # The files hold hashes of every file of a release, for all platforms, and no index's address: they work with any mirror.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -24,16 +29,20 @@ compile() { # compile LOCK [option of uv...]: written beside the old lock's plac
 grep -oE '"hatchling[^"]*"' pyproject.toml | head -n 1 | tr -d '"' >"$work/backend.in"
 compile requirements.lock "$@" --extra s3 pyproject.toml "$work/backend.in"
 compile requirements-dev.lock "$@" --extra s3 --extra dev --constraint "$work/requirements.lock" pyproject.toml "$work/backend.in"
+compile requirements-readers.lock "$@" --extra s3 --extra dev --extra readers --constraint "$work/requirements-dev.lock" \
+  pyproject.toml "$work/backend.in"
 sed -nE 's/^ray(==[^ ]+).*/ray[default]\1/p' "$work/requirements.lock" >"$work/cluster.in"
 compile requirements-cluster.lock "$@" --constraint "$work/requirements.lock" "$work/cluster.in"
-# Without Diorama itself: the site is built from the sources.
-"$work/venv/bin/python" -c '
-import tomllib
+# Without Diorama itself: the site is built from the sources, and moto is a program that tests start.
+for extra in docs moto; do
+  "$work/venv/bin/python" - "$extra" <<'EXTRA' >"$work/$extra.in"
+import sys, tomllib
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]
-print(*project["optional-dependencies"]["docs"], sep="\n")
-' >"$work/docs.in"
-compile requirements-docs.lock "$@" "$work/docs.in"
+print(*project["optional-dependencies"][sys.argv[1]], sep="\n")
+EXTRA
+  compile "requirements-$extra.lock" "$@" "$work/$extra.in"
+done
 # Temporary names would change with every run.
 sed -i.bak "s#$work/##g" "$work"/requirements*.lock
 mv "$work"/requirements*.lock .
-echo "lock: wrote requirements.lock and requirements-{dev,cluster,docs}.lock"
+echo "lock: wrote requirements.lock and requirements-{dev,readers,cluster,docs,moto}.lock"
