@@ -2,17 +2,20 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test docs lint format lock clean distclean
+.PHONY: help env demo test test-all docs lint format lock clean distclean
 
 VENV ?= .venv
 export DIORAMA_VENV := $(VENV)
 PROFILE ?= standard
 BIN := $(VENV)/bin
+READERS := $(CURDIR)/.venv-readers
+# In parallel, except for chosen tests: with few tests the processes would start for longer than they save.
+PARALLEL := $(if $(ARGS),,-n auto --maxprocesses 4 --dist worksteal)
 DEMO := demo
 FIRST := scene_specs/examples/shapes-and-materials.json
 
 help: ## what can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
 
 env: ## the private environment (VENV=.venv), from the locked dependencies
 	@tools/setup.sh
@@ -41,8 +44,16 @@ lint: env ## style and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-test: lint ## style, types and all tests (ARGS="-k name" for some)
-	@$(BIN)/python -m pytest $(ARGS)
+test: lint ## style, types and tests (ARGS="-k name" for some)
+	@$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
+
+# --cov: what to measure is in pyproject.toml.
+test-all: export DIORAMA_AXE := $(READERS)/package/axe.min.js
+test-all: export DIORAMA_MOTO := $(READERS)/moto/bin/python
+test-all: lint ## also slow tests, other people's readers, browsers; coverage (in .venv-readers, 3.3 GB on disk)
+	@tools/setup.sh readers
+	@$(READERS)/bin/python -m pytest --all --cov --cov-report= $(PARALLEL) $(ARGS)
+	@$(READERS)/bin/python -m tools coverage-table
 
 docs: env ## builds the documentation site, build/site/index.html; every warning is an error
 	@tools/docs.sh
@@ -55,9 +66,9 @@ lock: ## new lock files after a change of dependencies (ARGS=--upgrade for newer
 	@tools/lock.sh $(ARGS)
 
 clean: ## removes what was built, not the environment
-	rm -rf $(DEMO) dist build/docs build/site .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
-	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
+	rm -rf $(DEMO) dist build/coverage build/docs build/site .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	find . -path './.venv*' -prune -o -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 distclean: clean ## and the environment, if `make` made it
 	[[ ! -e $(VENV)/diorama-setup ]] || rm -rf $(VENV)
-	rm -rf .venv-docs
+	rm -rf .venv-docs .venv-readers

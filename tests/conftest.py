@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
 from importlib import metadata
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +18,69 @@ from scene_specs.language.registry import plugins
 settings.register_profile("diorama", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile(os.environ.get("DIORAMA_HYPOTHESIS", "diorama"))
+
+# Marker -> what the last line of a run calls the tests that the run leaves out. `make test-all` runs all but the last.
+TIERS = {"slow": "slow", "readers": "with other people's tools", "root": "that only root can run"}
+LEFT_OUT = pytest.StashKey[dict[str, int]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="also run the tests that are marked slow or readers")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[LEFT_OUT] = {}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what this run leaves out, each test for the first of its markers."""
+    here = {"root"} if config.getoption("all") else set(TIERS)
+    if os.getuid() == 0:
+        here.discard("root")
+    reasons = [next((name for name in TIERS if name in here and item.get_closest_marker(name)), "") for item in items]
+    config.stash[LEFT_OUT] = dict(Counter(filter(None, reasons)))
+    config.hook.pytest_deselected(items=[item for item, why in zip(items, reasons, strict=True) if why])
+    items[:] = [item for item, why in zip(items, reasons, strict=True) if not why]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):  # a process of xdist: only these collect tests
+        session.config.workeroutput["left_out"] = session.config.stash[LEFT_OUT]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take from a process of xdist what it left out, which is the same for each. One that crashed reports nothing."""
+    node.config.stash[LEFT_OUT].update(getattr(node, "workeroutput", {}).get("left_out", {}))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Print the last line of a run, which says what was left out."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if (left_out := config.stash[LEFT_OUT]) and terminal is not None:
+        added = [f"{left_out[name]} {words}" for name, words in TIERS.items() if name in left_out]
+        terminal.write_line(f"left out, see `make test-all`: tests {', '.join(added)}")
+
+
+def _forbid_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if report.outcome == "skipped" and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"{reason}. A skip is a failure: a test that can't run everywhere needs a marker"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    _forbid_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    _forbid_skip(report)
+    return report
 
 
 @pytest.fixture(autouse=True)

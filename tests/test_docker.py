@@ -1,4 +1,4 @@
-"""The files in docker/ that others' tools read: right by what those tools say, as far as they are installed here."""
+"""The files in docker/ that others' tools read: right by what those tools say."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import ray
+import yaml
+from ray.autoscaler._private import util
 
 DOCKER = Path(__file__).resolve().parents[1] / "docker"
-yaml = pytest.importorskip("yaml")
 
 
 def _read(name: str) -> Any:
@@ -17,7 +19,6 @@ def _read(name: str) -> Any:
 
 
 def test_rays_launcher_takes_its_file() -> None:
-    util = pytest.importorskip("ray.autoscaler._private.util")
     config = util.prepare_config(_read("ray-cluster.yaml"))
     util.validate_config(config)
     with pytest.raises(Exception, match="not_a_key"):
@@ -26,7 +27,6 @@ def test_rays_launcher_takes_its_file() -> None:
 
 
 def test_the_job_on_kubernetes_is_of_the_ray_that_is_installed() -> None:
-    ray = pytest.importorskip("ray")
     job = _read("kuberay.yaml")
     assert (job["apiVersion"], job["kind"]) == ("ray.io/v1", "RayJob")
     assert job["spec"]["rayClusterSpec"]["rayVersion"].rsplit(".", 1)[0] == ray.__version__.rsplit(".", 1)[0]

@@ -17,9 +17,7 @@ import pytest
 
 from tests.acme import ROOT, blocks, files, write_package
 from tests.distributions import write_distribution
-from tests.test_packaging import IN_CHECKOUT
 
-pytestmark = pytest.mark.skipif(not IN_CHECKOUT, reason="needs the source tree, not an installed package")
 
 
 class Site:

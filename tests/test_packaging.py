@@ -18,8 +18,6 @@ from assets.build import manifest, shapes
 from render import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
-IN_CHECKOUT = (ROOT / "pyproject.toml").is_file()
-pytestmark = pytest.mark.skipif(not IN_CHECKOUT, reason="needs the source tree, not an installed package")
 
 
 @pytest.fixture(scope="module")

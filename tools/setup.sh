@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# Makes the private environment that `make demo` and `make test` run in, or says in one line why it can't.
+# Makes the private environment that `make demo` and `make test` run in, or says in one line why it can't. With the
+# argument `readers`, makes that of `make test-all`: .venv-readers also has other people's readers, PyTorch, axe-core,
+# and a server for stores on S3 (in an environment inside), and Chromium is installed.
 #   DIORAMA_VENV  its folder (.venv)     PYTHON  the Python 3.11 to make it from
 # Where uv is on the PATH, it makes the environment, and fetches Python 3.11 if there is none.
 # Exit codes: 0 ready; 2 something is missing that this script may not install; 1 an installation failed.
@@ -7,8 +9,12 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 cd "$root"
-venv=${DIORAMA_VENV:-.venv}
-lock=requirements-dev.lock
+readers=${1:-}
+case $readers in
+  "") venv=${DIORAMA_VENV:-.venv} lock=requirements-dev.lock sizes="0.6 GB to fetch, 1.8 GB on disk" most=2400 ;;
+  readers) venv=.venv-readers lock=requirements-readers.lock sizes="1.1 GB to fetch, 3.4 GB on disk" most=3200 ;;
+  *) echo "setup: unknown environment '$readers'; there are: readers, and that without a name" >&2; exit 2 ;;
+esac
 mark=$venv/diorama-setup # exists: this folder is ours to remove; holds the wanted stamp: it is whole
 
 say() { printf 'setup: %s\n' "$*" >&2; }
@@ -78,6 +84,10 @@ missing_parts() { # missing_parts PYTHON: library:package or module:package for 
   if [[ -z $uv ]] && ! is_whole && ! "$1" -c 'import ensurepip, venv' 2>/dev/null; then
     echo "ensurepip:python3.11-venv"
   fi
+  if [[ -n $readers ]]; then
+    command -v "${DIORAMA_CHROMIUM:-chromium}" google-chrome >/dev/null || echo "chromium:chromium"
+    is_whole || command -v npm >/dev/null || echo "npm:npm"
+  fi
 }
 
 need_system_packages() { # installs what is missing where that is allowed, else says the command
@@ -120,7 +130,7 @@ pip_with_progress() {
     seconds=$((seconds + 1))
     if [[ $((seconds % 10)) -eq 0 ]]; then
       size=$(du -sm "$venv" 2>/dev/null | cut -f 1) || true # files come and go
-      say "  ${seconds} s: ${size} MB of about 2400 (downloads included)"
+      say "  ${seconds} s: ${size} MB of about $most (downloads included)"
     fi
   done
   wait "$installer" || { installer=""; rm -rf "$venv/tmp"; tail -n 20 "$log" >&2; return 1; }
@@ -147,7 +157,7 @@ make_venv() {
     fail "$venv is there but was not made by this script. Move it away, or name another folder: DIORAMA_VENV=FOLDER"
   fi
   say "making $venv with $python and $(grep -c '^[a-z].*==' "$lock") locked packages" \
-    "(0.6 GB to fetch, 1.8 GB on disk; some minutes)"
+    "($sizes; some minutes)"
   unfinished=1
   remove_venv
   mkdir -p "$venv"
@@ -160,8 +170,30 @@ make_venv() {
   fi
   # Wheels alone: compiling a package half-way through on a machine without a compiler helps nobody.
   install "the locked packages" --only-binary :all: --require-hashes -r "$lock"
+  if [[ -n $readers ]]; then add_readers; fi
   echo "$stamp" >"$mark"
   unfinished=""
+}
+
+# What no lock can name: builds of PyTorch differ from index to index, and axe-core is not a Python package.
+torch=torch==2.13.0
+axe=axe-core@4.14.1
+axe_sha256=e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745
+
+add_readers() {
+  # With pip in any case: uv does not read pip's settings, which say where builds for the CPU are.
+  if "$venv/bin/python" -m pip install --disable-pip-version-check --quiet --dry-run --report - "$torch" 2>/dev/null |
+    grep -q '"name": "nvidia-'; then
+    say "pip finds only PyTorch's build for CUDA (3 GB more); where one for the CPU is: PIP_EXTRA_INDEX_URL=ADDRESS"
+  fi
+  uv="" install "PyTorch" --only-binary :all: "$torch"
+  say "installing a server for stores on S3, and axe-core"
+  "$venv/bin/python" -m venv "$venv/moto"
+  most=150 venv=$venv/moto install "moto" --only-binary :all: --require-hashes -r requirements-moto.lock
+  npm pack --silent --pack-destination "$venv" "$axe" >"$log" 2>&1 &&
+    echo "$axe_sha256  $venv/${axe/@/-}.tgz" | sha256sum --check --status &&
+    tar -xzf "$venv/${axe/@/-}.tgz" -C "$venv" package/axe.min.js ||
+    { tail -n 20 "$log" >&2; say "npm could not fetch $axe (above), or it is not the file with the expected hash"; exit 1; }
 }
 
 clean_up() {
@@ -180,6 +212,7 @@ trap 'exit 143' TERM HUP
 
 # An environment made elsewhere, or from another lock, is not this one.
 stamp="$(cksum <"$lock") $root"
+if [[ -n $readers ]]; then stamp="$stamp $torch $axe $(cksum <requirements-moto.lock)"; fi
 if is_whole; then
   python=$venv/bin/python
 else

@@ -160,7 +160,7 @@ def test_what_it_keeps_open_is_out_of_reach_of_others(run: tuple[int, Path]) -> 
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+@pytest.mark.root
 def test_another_user_reads_and_writes_nothing_of_it(run: tuple[int, Path]) -> None:
     leader, _ = run
     paths = [str(path) for path in open_files(processes_of(leader)) if "ray" in str(path)]

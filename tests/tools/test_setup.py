@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,14 +23,15 @@ def checkout(tmp_path: Path) -> Path:
     """A folder with the script and a lock that nothing could be installed from."""
     (tmp_path / "tools").mkdir()
     shutil.copy(ROOT / "tools/setup.sh", tmp_path / "tools")
-    (tmp_path / "requirements-dev.lock").write_text("nothing==0\n", "utf-8")
+    for name in ("dev", "readers", "moto"):
+        (tmp_path / f"requirements-{name}.lock").write_text("nothing==0\n", "utf-8")
     return tmp_path
 
 
-def run_setup(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    plain = {name: value for name, value in os.environ.items() if name != "DIORAMA_VENV"}
+def run_setup(checkout: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    plain = {name: value for name, value in os.environ.items() if name not in ("DIORAMA_VENV", "DIORAMA_CHROMIUM")}
     return subprocess.run(
-        ["bash", str(checkout / "tools/setup.sh")],
+        ["bash", str(checkout / "tools/setup.sh"), *arguments],
         capture_output=True,
         text=True,
         timeout=60,
@@ -56,7 +58,6 @@ def test_environment_of_somebody_else_is_left_alone(checkout: Path) -> None:
     assert theirs.read_text("utf-8") == "home = /usr/bin\n"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the libraries are those of bpy on Linux")
 def test_missing_library_is_named_where_nothing_can_install_it(checkout: Path) -> None:
     script = checkout / "tools/setup.sh"
     text = script.read_text("utf-8")
@@ -79,7 +80,7 @@ def test_failed_installation_leaves_nothing(checkout: Path) -> None:
     done = run_setup(checkout, PIP_NO_INDEX="1")
     assert done.returncode == 1, done.stderr
     assert "installing the locked packages failed" in done.stderr
-    assert sorted(path.name for path in checkout.iterdir()) == ["requirements-dev.lock", "tools"]
+    assert {path.name for path in checkout.iterdir() if path.suffix != ".lock"} == {"tools"}
 
 
 @pytest.fixture
@@ -169,3 +170,19 @@ def test_the_part_that_makes_environments_is_installed_as_root(checkout: Path, p
         assert done.returncode == 2
         assert f"missing: ensurepip. Run:  sudo apt-get update && sudo {install}" in done.stderr
         assert not (checkout / "calls").exists()
+
+
+def test_readers_need_a_browser_and_npm_that_only_root_may_install(checkout: Path, programs: Path) -> None:
+    _stub(programs, "id", "echo 1000")
+    _stub(programs, "apt-get", "exit 1")
+    done = run_setup(checkout, "readers", PATH=str(programs))
+    assert done.returncode == 2
+    (command,) = re.findall(r"sudo apt-get install .*", done.stderr)
+    assert {"chromium", "npm"} <= {*command.split()}
+    assert not (checkout / ".venv-readers").exists()
+
+
+def test_an_unknown_environment_is_refused(checkout: Path) -> None:
+    done = run_setup(checkout, "reader")
+    assert done.returncode == 2
+    assert "'reader'" in done.stderr and "readers" in done.stderr

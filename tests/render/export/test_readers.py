@@ -126,10 +126,12 @@ def test_tar_shards(store: LanceStore, tmp_path: Path) -> None:
             assert truth["images"][number]["objects"][0]["rle"]["counts"] == image.annotation.objects[0].rle.counts
 
 
+@pytest.mark.readers
 # webdataset leaves its shards to the garbage collector.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_webdataset(store: LanceStore, tmp_path: Path) -> None:
-    webdataset = pytest.importorskip("webdataset", reason="webdataset is not installed")
+    import webdataset
+
     run(store, "webdataset", tmp_path / "out", ExportOptions(shard_size=2))
     shards = sorted(str(path) for path in (tmp_path / "out").glob("train-*.tar"))
     samples = list(webdataset.WebDataset(shards, shardshuffle=False).decode("rgb8"))
@@ -154,10 +156,12 @@ def test_parquet(store: LanceStore, tmp_path: Path) -> None:
     assert "| cube | 10 |" in card
 
 
+@pytest.mark.readers
 def test_datasets(store: LanceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    import datasets
+
     run(store, "huggingface", tmp_path / "out", ExportOptions(shard_size=2))
     loaded = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
     assert {name: len(part) for name, part in loaded.items()} == {"train": 3, "val": 1, "unsplit": 1}

@@ -1,4 +1,4 @@
-"""A browser with the gallery of a store of odd episodes. docs/gallery.md says what these tests need."""
+"""A browser with the gallery of a store of odd episodes."""
 
 from __future__ import annotations
 
@@ -19,16 +19,7 @@ CHROMIUM = os.environ.get("DIORAMA_CHROMIUM") or shutil.which("chromium") or shu
 
 
 @pytest.fixture(scope="package")
-def playwright() -> Any:
-    """Playwright; asked for first, so that nothing is made for tests that are skipped."""
-    found = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install playwright")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium found: apt-get install chromium, or name it in DIORAMA_CHROMIUM")
-    return found
-
-
-@pytest.fixture(scope="package")
-def odd(playwright: Any, tmp_path_factory: pytest.TempPathFactory) -> LanceStore:
+def odd(tmp_path_factory: pytest.TempPathFactory) -> LanceStore:
     return odd_store(tmp_path_factory.mktemp("gallery") / "odd.lance")
 
 
@@ -40,8 +31,10 @@ def page_file(odd: LanceStore) -> Path:
 
 
 @pytest.fixture(scope="module")
-def browser(playwright: Any) -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
         # A container's root has no sandbox; these pages are ours.
         yield started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
 

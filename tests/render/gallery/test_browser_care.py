@@ -15,8 +15,7 @@ from render.gallery.serve import address_of, server_of
 from tests.render.gallery.browsing import Open, until
 from tests.render.gallery.stores import HOSTILE
 
-ROOT = Path(__file__).parents[3]
-AXE = Path(os.environ.get("DIORAMA_AXE") or ROOT / "node_modules/axe-core/axe.min.js")
+pytestmark = pytest.mark.readers
 TEXTS = "[...document.querySelectorAll('#episode *')].flatMap(e => [...e.childNodes]).filter(n => n.nodeType === 3)"
 PLACES = ["", "#?shape=cube&page=2", "#/demo/pointing", "#/hostile/1", "#/demo/damaged", "help"]
 
@@ -94,7 +93,6 @@ def test_it_is_the_same_when_served(open_page: Open, page_file: Path) -> None:
             thread.join()
 
 
-@pytest.mark.skipif(not AXE.is_file(), reason="axe-core not found: npm install axe-core, or DIORAMA_AXE=.../axe.min.js")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("where", PLACES)
 def test_no_serious_fault_of_accessibility(open_page: Open, where: str, dark: bool) -> None:
@@ -107,7 +105,7 @@ def test_no_serious_fault_of_accessibility(open_page: Open, where: str, dark: bo
             page.keyboard.press(key)
         page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
         page.locator("button.object").first.focus()
-    page.evaluate(AXE.read_text("utf-8"))
+    page.evaluate(Path(os.environ["DIORAMA_AXE"]).read_text("utf-8"))
     # Preloading would fetch the style sheet, which the page's policy forbids.
     found = page.evaluate("axe.run({preload: false})")
     bad = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]

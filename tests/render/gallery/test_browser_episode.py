@@ -11,6 +11,7 @@ from render.store.lance.lance_store import LanceStore
 from tests.render.gallery.browsing import Open, pixels, until
 from tests.render.gallery.stores import HIDING, POINTING
 
+pytestmark = pytest.mark.readers
 # Of the groups of lines over a picture, one is left to be seen.
 ONLY = "n => document.querySelectorAll('.lines > g').forEach((g, i) => { g.style.opacity = i === n ? 1 : 0; })"
 

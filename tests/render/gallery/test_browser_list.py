@@ -6,6 +6,8 @@ import pytest
 
 from tests.render.gallery.browsing import Open, choose, names, until
 
+pytestmark = pytest.mark.readers
+
 
 def test_the_list_is_paged_filtered_and_sorted(open_page: Open) -> None:
     page = open_page()

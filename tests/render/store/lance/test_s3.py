@@ -1,7 +1,9 @@
-"""A store on S3, against a server in this process (moto), and against one that ignores conditional PUT."""
+"""A store on S3, against a server (moto), and against one that ignores conditional PUT."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,7 +18,26 @@ from render.store.lance.location import check_conditional_put
 from render.store.lance.verify import verify
 from tests.render.store.rendered import rendered
 
-pytest.importorskip("obstore", reason="obstore is not installed (diorama[s3])")
+# In the environment that has moto; ends with its standard input.
+SERVER = """
+import sys
+import boto3
+from moto.server import ThreadedMotoServer
+
+server = ThreadedMotoServer("127.0.0.1", 0)
+server.start()
+endpoint = "http://%s:%d" % server.get_host_and_port()
+keys = {"aws_access_key_id": "a", "aws_secret_access_key": "b", "region_name": "us-east-1"}
+boto3.client("s3", endpoint_url=endpoint, **keys).create_bucket(Bucket="bucket")
+print(endpoint, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def _forget_servers() -> None:
+    """Each test has a server of its own; what is remembered of the one before is another's."""
+    check_conditional_put.cache_clear()
 
 
 def use(monkeypatch: pytest.MonkeyPatch, endpoint: str) -> None:
@@ -27,16 +48,18 @@ def use(monkeypatch: pytest.MonkeyPatch, endpoint: str) -> None:
 
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    server = pytest.importorskip("moto.server", reason="moto is not installed").ThreadedMotoServer(port=0)
-    boto3 = pytest.importorskip("boto3", reason="boto3 is not installed")
-    server.start()
-    host, port = server.get_host_and_port()
-    use(monkeypatch, f"http://{host}:{port}")
-    boto3.client("s3", endpoint_url=f"http://{host}:{port}").create_bucket(Bucket="bucket")
-    yield "s3://bucket"
-    server.stop()
+    command = [os.environ["DIORAMA_MOTO"], "-c", SERVER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin and server.stdout
+        # Flask writes a banner first.
+        endpoint = next(line.strip() for line in server.stdout if line.startswith("http"))
+        use(monkeypatch, endpoint)
+        yield "s3://bucket"
+        server.stdin.close()
+        server.wait(10)
 
 
+@pytest.mark.readers
 def test_a_store_on_s3(bucket: str, tmp_path: Path) -> None:
     url = f"{bucket}/data.lance"
     assert LanceStore.peek(url) is None
@@ -53,6 +76,7 @@ def test_a_store_on_s3(bucket: str, tmp_path: Path) -> None:
     assert copy(local, LanceStore.open_or_create(f"{bucket}/again.lance")).copied == 3
 
 
+@pytest.mark.readers
 def test_wrong_credentials_and_a_bucket_that_is_not_there(bucket: str) -> None:
     with pytest.raises(StoreError, match="s3://nowhere/x"):
         LanceStore.open_or_create("s3://nowhere/x.lance")

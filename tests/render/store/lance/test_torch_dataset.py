@@ -1,4 +1,4 @@
-"""Reading for training. Without PyTorch only the error and the pickled dataset are tested."""
+"""Reading for training."""
 
 from __future__ import annotations
 
@@ -39,8 +39,10 @@ def same(items: list[str]) -> list[str]:
     return items
 
 
+@pytest.mark.readers
 def test_items(store: LanceStore) -> None:
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    import torch
+
     data = store.torch_dataset(where="episode_id < 'demo/10'")
     assert len(data) == 10
     item, record = data[3], store.get("demo/03")
@@ -58,16 +60,18 @@ def test_items(store: LanceStore) -> None:
         store.torch_dataset(shuffle_seed=1)
 
 
+@pytest.mark.readers
 def test_it_stays_at_its_version(store: LanceStore) -> None:
-    pytest.importorskip("torch", reason="PyTorch is not installed")
     data = store.torch_dataset(transform=id_of)
     store.delete(["demo/00"])
     assert (len(data), data[0]) == (70, "demo/00")
 
 
+@pytest.mark.readers
 @pytest.mark.parametrize("style", ["map", "iterable"])
 def test_spawned_workers_read_each_episode_once(store: LanceStore, style: str) -> None:
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    import torch
+
     data = store.torch_dataset(style=style, transform=id_of)
     loader = torch.utils.data.DataLoader(
         data, batch_size=8, num_workers=2, multiprocessing_context="spawn", collate_fn=same
@@ -78,8 +82,8 @@ def test_spawned_workers_read_each_episode_once(store: LanceStore, style: str) -
         assert found == sorted(found)
 
 
+@pytest.mark.readers
 def test_shuffled_by_seed_and_epoch(store: LanceStore) -> None:
-    pytest.importorskip("torch", reason="PyTorch is not installed")
     data, again = (store.torch_dataset(style="iterable", transform=id_of, shuffle_seed=4) for _ in range(2))
     first = list(data)
     assert first == list(again)
@@ -89,8 +93,10 @@ def test_shuffled_by_seed_and_epoch(store: LanceStore) -> None:
     assert sorted(data) == sorted(first)
 
 
+@pytest.mark.readers
 def test_forked_workers_are_refused_and_do_not_hang(store: LanceStore) -> None:
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    import torch
+
     data = store.torch_dataset(transform=id_of)
     loader = torch.utils.data.DataLoader(data, num_workers=1, multiprocessing_context="fork", collate_fn=same)
     with pytest.raises(StoreError, match="multiprocessing_context='spawn'"), pytest.warns(UserWarning):
