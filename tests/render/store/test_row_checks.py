@@ -84,7 +84,8 @@ def test_what_is_wrong_with_amodal_masks_is_named() -> None:
     record = rendered(frames=1)
     frame = record.scene.frames[0].model_copy(update={"passes": ("depth", "amodal")})
     asked = record.model_copy(update={"scene": record.scene.model_copy(update={"frames": (frame,)})})
-    assert problems_of(row(asked)) == ["image f0: passes requested ['depth', 'amodal'], but amodal masks don't match"]
+    (problem,) = problems_of(row(asked))
+    assert "image f0" in problem and "amodal" in problem
     (image,) = asked.images
     objects = [item.model_copy(update={"amodal_rle": item.rle}) for item in image.annotation.objects]
     whole = with_image(asked, annotation=image.annotation.model_copy(update={"objects": objects}))

@@ -81,19 +81,19 @@ def test_a_name_that_two_packages_provide_names_both(folder: Path) -> None:
     acme(folder, "materials", "silk = acme_lab:silk")
     write_distribution(folder, "other", {"materials": "silk = other:silk"}, {}, "3.2")
     forget()
-    with pytest.raises(PluginError, match=r"material 'silk' is provided by acme-lab 0\.1\.0 and by other 3\.2; uninst"):
+    with pytest.raises(PluginError, match=r"'silk'.* acme-lab 0\.1\.0 .* other 3\.2\b"):
         plugins("materials")
     assert plugins("stages"), "other nouns are not affected"
 
 
 def test_a_name_of_diorama_cannot_be_replaced(folder: Path) -> None:
     acme(folder, "materials", "glass = acme_lab:glass")
-    with pytest.raises(PluginError, match=r"material 'glass' is provided by diorama .* and by acme-lab 0\.1\.0"):
+    with pytest.raises(PluginError, match=r"'glass'.* diorama .* acme-lab 0\.1\.0"):
         plugin("materials", "rubber")
 
 
 def test_an_unknown_name_has_a_hint() -> None:
-    with pytest.raises(PluginError, match=r"unknown material 'glas'; there are: emission, .*; did you mean 'glass'\?"):
+    with pytest.raises(PluginError, match=r"'glas'.* emission, .* 'glass'\?"):
         plugin("materials", "glas")
 
 

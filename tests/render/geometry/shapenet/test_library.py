@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,12 @@ import pytest
 
 from render.geometry.shapenet import Library, library, load_model, loading
 from render.geometry.shapenet.loading import ModelCache
+from render.geometry.shapenet.model import Model
 from render.model.errors import AssetError, DioramaError, UsageError
 from tests.render.geometry.shapenet.trees import CHAIR, Tree, obj, png, textured
 
 IDS = ("0b", "0a", "10", "9")
+NAMES = tuple(f"shapenet:chairs/{identity}" for identity in IDS)
 
 
 @pytest.fixture(autouse=True)
@@ -163,17 +164,19 @@ def test_without_a_cache_models_are_read_all_the_same(tmp_path: Path, monkeypatc
 
 def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, four: Library) -> None:
     monkeypatch.setattr(loading, "_HELD", 2)
-    for identity in IDS:
-        load_model(f"shapenet:chairs/{identity}", four)
-    assert len(loading._held) == 2
+    models = [load_model(name, four) for name in NAMES]
+    assert held_of(models, four) == 2
+
+
+def held_of(models: list[Model], library: Library) -> int:
+    """How many of these models, one per name, are still the ones in memory. Asks for the newest first."""
+    newest_first = reversed([*zip(NAMES, models, strict=True)])
+    return sum(load_model(name, library) is model for name, model in newest_first)
 
 
 def test_large_models_are_held_by_their_bytes(monkeypatch: pytest.MonkeyPatch, four: Library) -> None:
-    monkeypatch.setattr(loading, "_held", OrderedDict())
-    one = loading._bytes(load_model(f"shapenet:chairs/{IDS[0]}", four))
+    one = loading._bytes(load_model(NAMES[0], four))
     for most, held in ((3 * one, 3), (one, 1), (0, 1)):
         monkeypatch.setattr(loading, "_HELD_BYTES", most)
-        for identity in IDS:
-            model = load_model(f"shapenet:chairs/{identity}", four)
-        assert len(loading._held) == held
-        assert model is [*loading._held.values()][-1]
+        models = [load_model(name, four) for name in NAMES]
+        assert held_of(models, four) == held

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,6 @@ from render.model.errors import StoreError
 from render.store import open_or_create, open_store, peek
 from render.store.columns import VERSION_KEY, episode_schema
 from render.store.episode_store import DamagedError
-from render.store.lance import durability
 from render.store.lance.lance_store import LanceStore
 from render.store.rows import table_of
 from tests.factories import make_record
@@ -145,7 +145,7 @@ def test_other_failures_are_not_tried_again(store: LanceStore, monkeypatch: pyte
 
 def test_every_file_of_a_commit_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: set[Path] = set()
-    monkeypatch.setattr(durability, "_sync", synced.add)
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.add(Path(f"/proc/self/fd/{handle}").readlink()))
     root = tmp_path / "s.lance"
 
     def new_files(before: set[Path]) -> set[Path]:

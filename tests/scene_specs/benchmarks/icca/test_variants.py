@@ -202,9 +202,9 @@ def test_a_collage_loses_no_pixel(tmp_path: Path) -> None:
 def test_caps() -> None:
     check_images(listener_variant("L7"), "separate", 20)
     check_images(listener_variant("L1"), "collage", 24)
-    with pytest.raises(SpecError, match="L7: its prompts hold up to 20 images; allowed: 16"):
+    with pytest.raises(SpecError, match=r"L7: .*\b20 images.*\b16\b"):
         check_images(listener_variant("L7"), "separate", 16)
-    with pytest.raises(SpecError, match="L4: its prompts hold up to 96 images; allowed: 20"):
+    with pytest.raises(SpecError, match=r"L4: .*\b96 images.*\b20\b"):
         check_images(listener_variant("L4"), "separate", 20)
 
 
