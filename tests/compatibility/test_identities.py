@@ -15,9 +15,10 @@ import pytest
 
 from scene_specs.language.spec import EpisodeSpec
 from tests.compatibility.identities import COLUMNS, EXAMPLES, GOLDEN, example_entry, generated, golden_line, plan
+from tests.marks import slow
 
 ENTRIES: dict[str, Any] = json.loads((GOLDEN / "examples.json").read_text())
-BENCHMARKS = sorted(plan())
+BENCHMARKS = ["clevr", *slow(*sorted({*plan()} - {"clevr"}))]
 
 
 def first_difference(golden: list[str], made: list[str], names: list[str]) -> str:

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from tests.hostile.traps import run_bounded
+from tests.marks import slow
 
 # Run by Blender's Python in a process of its own: makes a node group whose shader shows an image.
 MAKE = """
@@ -86,7 +87,7 @@ def render(tmp_path: Path, seconds: float = 120, *options: str) -> tuple[int, st
     return done.code, done.err, out
 
 
-@pytest.mark.parametrize("kind", ["file", "sequence", "script", "ies", "nested"])
+@pytest.mark.parametrize("kind", ["file", *slow("sequence", "script", "ies", "nested")])
 def test_a_file_outside_the_asset_root_is_refused(tmp_path: Path, kind: str) -> None:
     secret = tmp_path / "private" / "secret.png"
     write_image(secret)
@@ -98,7 +99,7 @@ def test_a_file_outside_the_asset_root_is_refused(tmp_path: Path, kind: str) -> 
     assert not list(out.glob("*.png"))
 
 
-@pytest.mark.parametrize(("kind", "name"), [("object", "Secret"), ("linked", "other.blend")])
+@pytest.mark.parametrize(("kind", "name"), [("linked", "other.blend"), *slow(("object", "Secret"))])
 def test_data_that_no_material_needs_is_refused(tmp_path: Path, kind: str, name: str) -> None:
     image = tmp_path / "assets" / "ours.png"
     write_image(image)
@@ -108,6 +109,7 @@ def test_data_that_no_material_needs_is_refused(tmp_path: Path, kind: str, name:
     assert name in said
 
 
+@pytest.mark.slow
 def test_a_library_that_is_a_pipe_ends_at_the_time_limit(tmp_path: Path) -> None:
     """Blender opens linked files while it loads, before anything can be checked."""
     make_blend(tmp_path / "assets" / "x.blend", "/secret.png", "linked")
@@ -128,6 +130,7 @@ def test_a_link_out_of_the_asset_root_is_refused(tmp_path: Path) -> None:
     assert render(tmp_path)[0] == 2
 
 
+@pytest.mark.slow
 def test_a_pipe_is_refused_and_does_not_hang(tmp_path: Path) -> None:
     (tmp_path / "assets").mkdir()
     os.mkfifo(tmp_path / "assets" / "pipe.png")
@@ -135,7 +138,7 @@ def test_a_pipe_is_refused_and_does_not_hang(tmp_path: Path) -> None:
     assert render(tmp_path, 60)[0] == 2
 
 
-@pytest.mark.parametrize("kind", ["packed", "file", "plain", "driver", "loop"])
+@pytest.mark.parametrize("kind", ["file", *slow("packed", "plain", "driver", "loop")])
 def test_what_a_blend_may_hold_is_rendered(tmp_path: Path, kind: str) -> None:
     """Packed images, images below the root, and a group without its drivers."""
     image = tmp_path / "assets" / "ours.png"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.hostile.traps import changed, make_store, run_bounded
+from tests.marks import slow
 from tests.render.geometry.shapenet.trees import Tree, obj
 from tests.render.store.rendered import rendered
 
@@ -26,7 +27,7 @@ from tests.render.store.rendered import rendered
         (("render-specs", "iwisdm", "--count", "1", "--config", "FILE"), "c.json"),
     ],
 )
-@pytest.mark.parametrize("kind", ["fifo", "sparse"])
+@pytest.mark.parametrize("kind", ["fifo", *slow("sparse")])
 def test_a_pipe_or_a_huge_file_is_refused_at_once(
     tmp_path: Path, arguments: tuple[str, ...], name: str, kind: str
 ) -> None:

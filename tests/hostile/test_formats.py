@@ -22,6 +22,7 @@ from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.errors import SpecError, spec_error
 from tests.hostile.mangling import Watch
 from tests.hostile.traps import run_bounded
+from tests.marks import slow
 from tests.scene_specs.benchmarks.icca.pieces import game, write
 from tests.scene_specs.benchmarks.kilogram.drawings import seven, svg
 
@@ -111,7 +112,7 @@ def test_a_game_folder_of_many_images_is_described_in_a_line(tmp_path: Path) -> 
     assert len(caught.value.diagnostics[0].problem) < 4000
 
 
-@pytest.mark.parametrize("line", ["{}", "x", '{"icca_transcript": 1}', "[" * 1000])
+@pytest.mark.parametrize("line", ["{}", *slow("x", '{"icca_transcript": 1}', "[" * 1000)])
 def test_a_transcript_of_a_million_lines_is_refused(tmp_path: Path, line: str) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text(f"{line}\n" * (1_000_000 if len(line) < 100 else 50_000))
@@ -132,6 +133,7 @@ def test_a_hint_among_many_names_takes_a_moment() -> None:
         did_you_mean("no-such-file-name.json", (f"some-long-file-name-{k:06d}.json" for k in range(100_000)))
 
 
+@pytest.mark.slow
 def test_a_folder_of_many_files_is_read(tmp_path: Path) -> None:
     for number in range(100_000):
         (tmp_path / f"{number}.svg").touch()

@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from tests.hostile.traps import changed, make_store, run_bounded
+from tests.marks import slow
 from tests.render.geometry.shapenet.trees import MTL, Tree, obj
 from tests.render.store.rendered import rendered
 
@@ -127,11 +128,13 @@ def bombs(tmp_path_factory: pytest.TempPathFactory) -> str:
     ("program", "options"),
     [
         ("render-store verify", ()),
-        ("render-gallery", ("--workers", "1")),
-        ("render-export", ("--format", "folder")),
-        ("render-export", ("--format", "coco")),
-        ("render-episode", ("demo/huge", "--sheet")),
-        ("render-episode", ("demo/mask", "--sheet")),
+        *slow(
+            ("render-gallery", ("--workers", "1")),
+            ("render-export", ("--format", "folder")),
+            ("render-export", ("--format", "coco")),
+            ("render-episode", ("demo/huge", "--sheet")),
+            ("render-episode", ("demo/mask", "--sheet")),
+        ),
     ],
 )
 def test_images_and_masks_that_their_scene_denies_are_not_decoded(

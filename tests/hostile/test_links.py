@@ -17,6 +17,7 @@ from tests.compatibility.commands import run
 from tests.compatibility.contents import ABOUT, export_arguments, unpack
 from tests.compatibility.test_archive import ARCHIVES
 from tests.hostile.traps import Victim, make_store, make_victim, run_bounded
+from tests.marks import slow
 from tests.render.store.rendered import rendered
 
 
@@ -36,7 +37,7 @@ def replace_by_link(path: Path, target: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["episodes", "episodes/PREFIX", "episodes/PREFIX/KEY", "episodes/abc", "data", "static"]
+    "place", ["episodes/PREFIX", *slow("episodes", "episodes/PREFIX/KEY", "episodes/abc", "data", "static")]
 )
 def test_a_gallery_neither_deletes_nor_writes_through_links(tmp_path: Path, victim: Victim, place: str) -> None:
     store, out, before = make_store(tmp_path), tmp_path / "gallery", victim.files()
@@ -141,7 +142,7 @@ def test_the_page_server_stays_inside_its_folder(tmp_path: Path, victim: Victim)
             server.shutdown()
 
 
-@pytest.mark.parametrize("name", ["index.html", "gallery.json", "data/rows.jsonl", "static/main.js"])
+@pytest.mark.parametrize("name", ["index.html", *slow("gallery.json", "data/rows.jsonl", "static/main.js")])
 def test_a_gallery_does_not_write_through_linked_files(tmp_path: Path, victim: Victim, name: str) -> None:
     store, out, before = make_store(tmp_path), tmp_path / "gallery", victim.files()
     assert run_bounded("render-gallery", store, "--out", out).code == 0

@@ -21,6 +21,8 @@ from assets.build.shapenet_mini.model import Material, Model
 from assets.build.shapenet_mini.writer import corner_normals, model_id, mtl_text
 from tests.assets.shapenet_mini.test_forms import open_edges
 
+# These files change only when somebody makes them again.
+pytestmark = pytest.mark.slow
 ROOT = building.LIBRARY
 BUILT = [(category.name, builder.__name__) for category in CATEGORIES for builder in category.builders]
 

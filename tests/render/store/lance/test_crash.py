@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
 
@@ -33,6 +35,7 @@ def check_intact(store: LanceStore, acknowledged: set[str]) -> None:
             assert record == make_record(record.episode_id, seed=number % 5), f"{record.episode_id} is damaged"
 
 
+@pytest.mark.slow
 def test_kill_at_any_moment_loses_nothing_acknowledged(tmp_path: Path) -> None:
     url, random = tmp_path / "s.lance", Random(7)
     acknowledged: set[str] = set()

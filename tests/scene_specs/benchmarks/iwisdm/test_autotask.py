@@ -23,6 +23,7 @@ from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchm
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operator_trees import Structure
 from scene_specs.language.errors import SpecError
+from tests.marks import slow
 
 USES = st.tuples(*(st.integers(0, 3) for _ in range(3))).filter(any)
 LEVELS = ("low", "medium", "high", "single-frame")
@@ -153,7 +154,7 @@ def json_of(tasks: AutoTasks, number: int, unique: str) -> str:
 
 @pytest.mark.parametrize(("level", "choice"), PAIRS)
 @pytest.mark.parametrize("unique", ["structure", "frames"])
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(180)
 def test_asking_for_more_than_there_is_says_how_many_at_once(level: str, choice: str, unique: str) -> None:
     space = TaskSpace(benchmark(level, choice))
     size = space.structures if unique == "structure" else space.tasks
@@ -189,16 +190,19 @@ def test_a_configuration_is_read_and_refused() -> None:
         ({"roots": ("Switch",)}, "roots: found operator 'Switch' (use switch_probability"),
         ({"roots": ("Select",)}, "roots: found operator 'Select'"),
         ({"booleans": ("GetCategory",)}, "booleans: found operator 'GetCategory'"),
-        (
-            {
-                "properties": ("category", "location", "identity", "view_angle"), "frames": (1, 64), "joins": (0, 64),
-                "max_depth": 6, "max_operators": 64, "max_switches": 3, "switch_probability": 0.5, "constant": 0.3,
-            },
-            "more kinds of tasks than can be counted",
+        *slow(
+            (
+                {
+                    "properties": ("category", "location", "identity", "view_angle"), "frames": (1, 64),
+                    "joins": (0, 64), "max_depth": 6, "max_operators": 64, "max_switches": 3,
+                    "switch_probability": 0.5, "constant": 0.3,
+                },
+                "more kinds of tasks than can be counted",
+            ),
         ),
     ],
 )  # fmt: skip
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(180)
 def test_configurations_that_have_no_end_are_refused_soon(fields: dict[str, Any], said: str) -> None:
     usual = {"properties": ("category",), "roots": ("IsSame", "And", "Or"), "frames": (2, 6), "joins": (0, 2)}
     config = AutoTaskConfig.model_validate({**usual, **fields})

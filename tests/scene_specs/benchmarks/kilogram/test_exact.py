@@ -94,6 +94,7 @@ def _area_of_union(tangram: Tangram, cells: int = 90) -> float:
     return 2 * inside * width * height / cells**2
 
 
+@pytest.mark.slow
 def test_a_thousand_random_tangrams_are_valid() -> None:
     for number in range(1000):
         free = number % 2 == 0

@@ -37,7 +37,7 @@ def test_odd_files_are_read_right(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BROKEN)
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(180)
 def test_broken_files_are_named(name: str, tmp_path: Path) -> None:
     data, said = BROKEN[name]
     path = tmp_path / "page1-1.svg"

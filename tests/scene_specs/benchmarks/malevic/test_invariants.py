@@ -64,7 +64,7 @@ def painted(spec: dict[str, Any]) -> list[NDArray[np.bool_]]:
 
 
 def test_areas_are_those_of_the_table_and_of_the_pixels() -> None:
-    for spec in everything()[::29]:
+    for spec in everything()[::87]:
         masks = painted(spec)
         assert sum(mask.astype(int) for mask in masks).max() == 1  # type: ignore[union-attr]
         for thing, mask in zip(spec["task"]["objects"], masks, strict=True):
@@ -97,6 +97,7 @@ def test_objects_are_five_to_nine_and_of_the_shapes_the_set_has() -> None:
     assert min(shapes[shape] for shape in SHAPES) > 0.5 * sum(shapes.values()) / 4
 
 
+@pytest.mark.slow
 def test_k_is_normal_and_one_a_scene() -> None:
     k = [spec["task"]["k"] for name in ("pos", "pos1", "set-pos") for spec in items(name, 200)]
     assert mean(k) == pytest.approx(0.29, abs=0.01)
@@ -251,6 +252,7 @@ def test_a_task_without_objects_is_an_error() -> None:
         verify_spec(spec)
 
 
+@pytest.mark.slow
 def test_the_number_of_objects_is_biased_by_rejection_and_uniform_on_request() -> None:
     published, uniform = (
         statistics(malevic_spec(options, "pos", "train", n) for n in range(250))[0]
