@@ -150,6 +150,15 @@ install() { # install WHAT [argument of pip...]
   exit 1
 }
 
+new_venv() { # new_venv FOLDER PYTHON
+  if [[ -n $uv ]]; then
+    # The mark is in the folder already. With pip, for whoever has no uv on the PATH later.
+    "$uv" venv --quiet --allow-existing --seed --python "$2" "$1"
+  else
+    "$2" -m venv "$1"
+  fi
+}
+
 make_venv() {
   local python=$1
   if [[ -d $venv ]]; then rmdir "$venv" 2>/dev/null || true; fi
@@ -162,12 +171,8 @@ make_venv() {
   remove_venv
   mkdir -p "$venv"
   echo "unfinished" >"$mark"
-  if [[ -n $uv ]]; then
-    # The mark is in the folder already. With pip, for whoever has no uv on the PATH later.
-    "$uv" venv --quiet --allow-existing --seed --python "$python" "$venv"
-  else
-    "$python" -m venv "$venv"
-  fi
+  new_venv "$venv" "$python"
+  if [[ -n $readers ]]; then fetch_axe; fi
   # Wheels alone: compiling a package half-way through on a machine without a compiler helps nobody.
   install "the locked packages" --only-binary :all: --require-hashes -r "$lock"
   if [[ -n $readers ]]; then add_readers; fi
@@ -175,25 +180,29 @@ make_venv() {
   unfinished=""
 }
 
-# What no lock can name: builds of PyTorch differ from index to index, and axe-core is not a Python package.
-torch=torch==2.13.0
+# What no lock can name: axe-core is not a Python package, and builds of PyTorch differ from index to index.
 axe=axe-core@4.14.1
 axe_sha256=e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745
+torch=torch==2.13.0
+
+fetch_axe() {
+  local file=$venv/${axe/@/-}.tgz
+  npm pack --silent --pack-destination "$venv" "$axe" >"$log" 2>&1 && echo "$axe_sha256  $file" >"$file.sha256" &&
+    sha256sum --check --quiet "$file.sha256" >>"$log" 2>&1 && tar -xzf "$file" -C "$venv" package/axe.min.js && return
+  tail -n 20 "$log" >&2
+  say "fetching $axe with npm failed (above)"
+  exit 1
+}
 
 add_readers() {
+  say "installing a server for stores on S3, then PyTorch"
+  new_venv "$venv/moto" "$venv/bin/python"
+  most=150 venv=$venv/moto install "moto" --only-binary :all: --require-hashes -r requirements-moto.lock
   # With pip in any case: uv does not read pip's settings, which say where builds for the CPU are.
-  if "$venv/bin/python" -m pip install --disable-pip-version-check --quiet --dry-run --report - "$torch" 2>/dev/null |
-    grep -q '"name": "nvidia-'; then
+  if [[ $("$venv/bin/python" -m pip install --quiet --dry-run --report - "$torch" | grep -c '"name": "nvidia-') -gt 0 ]]; then
     say "pip finds only PyTorch's build for CUDA (3 GB more); where one for the CPU is: PIP_EXTRA_INDEX_URL=ADDRESS"
   fi
   uv="" install "PyTorch" --only-binary :all: "$torch"
-  say "installing a server for stores on S3, and axe-core"
-  "$venv/bin/python" -m venv "$venv/moto"
-  most=150 venv=$venv/moto install "moto" --only-binary :all: --require-hashes -r requirements-moto.lock
-  npm pack --silent --pack-destination "$venv" "$axe" >"$log" 2>&1 &&
-    echo "$axe_sha256  $venv/${axe/@/-}.tgz" | sha256sum --check --status &&
-    tar -xzf "$venv/${axe/@/-}.tgz" -C "$venv" package/axe.min.js ||
-    { tail -n 20 "$log" >&2; say "npm could not fetch $axe (above), or it is not the file with the expected hash"; exit 1; }
 }
 
 clean_up() {
