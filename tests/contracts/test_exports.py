@@ -212,6 +212,7 @@ def test_an_empty_store(tmp_path: Path, name: str) -> None:
     assert run(store, name, tmp_path / "out").error() is None
 
 
+@pytest.mark.slow
 def test_killed_exports_go_on(tmp_path: Path) -> None:
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     store.put([rendered(f"demo/{number:03d}", seed=number % 8) for number in range(120)])
