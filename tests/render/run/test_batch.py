@@ -26,6 +26,7 @@ from render.store import open_or_create
 from render.store.resume import Decision, Planner
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.documents import Document, SpecFile, documents
+from tests.marks import slow
 
 BATCH = str(Path(sys.executable).with_name("render-batch"))
 ROOT = Path(__file__).resolve().parents[3]
@@ -169,7 +170,7 @@ def test_gpus_that_are_not_there_stop_the_run(tmp_path: Path, write: Callable[..
     assert "--gpus 8" in found["stderr"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGKILL, *slow(signal.SIGINT, signal.SIGTERM)])
 def test_stopped_half_way_and_run_again_gives_each_once(
     tmp_path: Path, write: Callable[..., str], number: signal.Signals
 ) -> None:

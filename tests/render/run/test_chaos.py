@@ -23,6 +23,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chaos, "PAUSE", (0.5, 3.0))
 
 
+@pytest.mark.slow
 def test_killed_runs_resume_to_the_same_store(tmp_path: Path) -> None:
     expected = chaos.undisturbed(tmp_path, real=False)
     outcome = chaos.run_once(2, False, ["worker", "driver"], tmp_path, expected)
@@ -41,6 +42,7 @@ def _what_is_lost_or_wrong_is_noticed(store: Path, expected: dict[str, str]) -> 
         chaos.check(names, store, expected, 0, {**good, "rendered": 23})
 
 
+@pytest.mark.slow
 def test_ctrl_c_twice_ends_at_once_and_leaves_a_whole_store(tmp_path: Path) -> None:
     specs, store = tmp_path / "specs.jsonl", tmp_path / "out.lance"
     chaos.write_specs(specs)
@@ -59,11 +61,13 @@ def test_ctrl_c_twice_ends_at_once_and_leaves_a_whole_store(tmp_path: Path) -> N
     chaos.truths(store)
 
 
+@pytest.mark.slow
 def test_a_lost_nodes_episodes_run_elsewhere(tmp_path: Path) -> None:
     summary = cluster_check.check(2, 30, tmp_path)
     assert summary["rendered"] == 30 and summary["replaced_workers"] >= 1
 
 
+@pytest.mark.slow
 def test_a_run_whose_raylet_dies_starts_ray_again_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chaos, "EPISODES", 80)
     specs, store = tmp_path / "specs.jsonl", tmp_path / "out.lance"

@@ -23,6 +23,7 @@ from render.store import open_or_create, open_store
 from render.store.lance.lance_store import LanceStore
 from render.store.rows import encode
 from tests.factories import make_job, make_record, make_spec
+from tests.marks import slow
 from tests.render.run.conftest import Farm
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -69,6 +70,7 @@ def test_what_another_run_has_made_otherwise_is_a_failure(farm: Farm) -> None:
     assert open_store(farm.store).get("a").scene.settings.profile == "draft"
 
 
+@pytest.mark.slow
 def test_such_a_failure_counts_for_stopping(farm: Farm) -> None:
     late = planned(farm, "a", "b", "c", max_failures=1)
     farm.run(farm.write("a"), *CPU, "--profile", "draft")
@@ -89,6 +91,7 @@ def test_what_another_has_deleted_meanwhile_is_rendered(farm: Farm) -> None:
     assert said(late.render()) == (2, 1, 0, 0)
 
 
+@pytest.mark.slow
 def test_after_a_new_start_of_ray_a_runs_own_episodes_are_not_anothers(farm: Farm) -> None:
     late = planned(farm, "a", "b")
     store = open_or_create(farm.store)
@@ -100,7 +103,7 @@ def test_after_a_new_start_of_ray_a_runs_own_episodes_are_not_anothers(farm: Far
     assert (rest, late.summary.skipped, late.summary.todo) == (["b"], 0, 2)
 
 
-@pytest.mark.parametrize("attempt", [1, 2], ids=["both new", "both replacing"])
+@pytest.mark.parametrize("attempt", [1, *slow(2)], ids=["both new", "both replacing"])
 def test_what_was_rendered_and_not_stored_is_no_success(
     farm: Farm, monkeypatch: pytest.MonkeyPatch, attempt: int
 ) -> None:

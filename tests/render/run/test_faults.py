@@ -64,6 +64,7 @@ def test_a_cpu_that_poses_as_a_gpu_stops_the_run(farm: Farm) -> None:
     farm.run(farm.write("a", "b"), "--device", "cpu", renderer="OnTheCpu")
 
 
+@pytest.mark.slow
 def test_a_dead_or_hanging_renderers_last_words_are_told(farm: Farm) -> None:
     options = ("--device", "cpu", "--workers", "2", "--retries", "0", "--timeout", "2")
     found = farm.run(farm.write("a", "crash", "hang"), *options, renderer="Talks", code=1)
@@ -74,6 +75,7 @@ def test_a_dead_or_hanging_renderers_last_words_are_told(farm: Farm) -> None:
     assert farm.stored() == ["a"]
 
 
+@pytest.mark.slow
 def test_workers_that_never_start_end_the_run(farm: Farm) -> None:
     found = farm.run(farm.write("a"), "--device", "cpu", renderer="NeverStarts", code=1)
     assert "did not start, 3 times in a row" in found["stderr"] and "render-doctor" in found["stderr"]
@@ -93,6 +95,7 @@ def test_a_worker_that_grows_is_replaced_between_episodes(farm: Farm) -> None:
     assert max(found["memory_peaks"]) < 1.5 * 450 * 2**20
 
 
+@pytest.mark.slow
 def test_a_worker_that_grows_within_an_episode_is_ended(farm: Farm) -> None:
     options = ("--device", "cpu", "--workers", "2", "--worker-memory", "400MB", "--retries", "0")
     found = farm.run(farm.write("a", "bloat", "b"), *options, renderer="Bloats", code=1)
@@ -153,6 +156,7 @@ def test_a_store_that_fails_for_a_while_costs_nothing(farm: Farm, monkeypatch: p
     assert "No space left" in found["stderr"]
 
 
+@pytest.mark.slow
 def test_a_store_that_fails_for_good_ends_the_run_and_nothing_is_called_stored(
     farm: Farm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,6 +172,7 @@ def test_a_store_that_fails_for_good_ends_the_run_and_nothing_is_called_stored(
     assert again["rendered"] == 3
 
 
+@pytest.mark.slow
 def test_a_machine_on_which_everything_dies_stops_the_run(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("render.run.pool._LOSSES", 3)
     monkeypatch.setattr("render.run.pool._LOSSES_A_WORKER", 1)
@@ -176,6 +181,7 @@ def test_a_machine_on_which_everything_dies_stops_the_run(farm: Farm, monkeypatc
     assert "one after the other" in found["stderr"]
 
 
+@pytest.mark.slow
 def test_workers_a_card_are_measured(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("render.run.tuner.SECONDS", 1.0)
     monkeypatch.setattr("render.run.tuner.IMAGES", 3)

@@ -23,6 +23,7 @@ from ray._private import worker as ray_worker
 from render.model.errors import DeviceError, RenderError
 from render.model.scratch import SCRATCH
 from render.run.local_ray import local_ray, ray_nodes
+from tests.marks import slow
 from tests.render.run.conftest import Farm
 
 
@@ -90,6 +91,7 @@ def test_an_unreachable_cluster_is_one_line_within_seconds(farm: Farm) -> None:
     assert time.monotonic() - start < 30
 
 
+@pytest.mark.slow
 def test_ray_starts_and_ends_repeatedly_and_leaves_nothing() -> None:
     """Also where the home folder has a token of Ray's, and after errors and Ctrl-C."""
     with tempfile.TemporaryDirectory(prefix="r", dir="/tmp") as folder:
@@ -158,7 +160,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("moment", ["begin", "daemon", "connect", "inside", "late"])
+@pytest.mark.parametrize("moment", ["begin", *slow("daemon", "connect", "inside", "late")])
 def test_sigterm_while_ray_starts_ends_the_run_cleanly(farm: Farm, moment: str) -> None:
     specs = farm.write("a", "b")
     with tempfile.TemporaryDirectory(prefix="r", dir="/tmp") as folder:
