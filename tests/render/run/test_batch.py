@@ -156,7 +156,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path, write: Callable[..., str
 def test_what_kills_every_worker_is_set_aside(tmp_path: Path, write: Callable[..., str]) -> None:
     specs = write(*(episode(name) for name in ("a", "crash", "hang", "raise", "b")))
     found = run(
-        specs, "--workers", "2", "--retries", "1", "--timeout", "3",
+        specs, "--workers", "2", "--retries", "1", "--timeout", "6",
         folder=tmp_path, renderer="tests.render.run.renderers:CrashesAlways", code=1,
     )  # fmt: skip
     assert sorted(failure["episode"] for failure in found["failed"]) == ["crash", "hang", "raise"]

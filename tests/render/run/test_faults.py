@@ -66,7 +66,7 @@ def test_a_cpu_that_poses_as_a_gpu_stops_the_run(farm: Farm) -> None:
 
 @pytest.mark.slow
 def test_a_dead_or_hanging_renderers_last_words_are_told(farm: Farm) -> None:
-    options = ("--device", "cpu", "--workers", "2", "--retries", "0", "--timeout", "2")
+    options = ("--device", "cpu", "--workers", "2", "--retries", "0", "--timeout", "6")
     found = farm.run(farm.write("a", "crash", "hang"), *options, renderer="Talks", code=1)
     messages = {failure["episode"]: failure["message"] for failure in found["failed"]}
     assert "Sample 7/64 of crash" in messages["crash"] and "Sample 7/64 of hang" in messages["hang"]
