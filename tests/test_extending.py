@@ -19,7 +19,6 @@ from tests.acme import ROOT, blocks, files, write_package
 from tests.distributions import write_distribution
 
 
-
 class Site:
     """An environment with Diorama and the package, and a working folder. run: a command in it, with its output."""
 
