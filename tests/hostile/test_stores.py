@@ -16,6 +16,7 @@ from render.store import open_or_create
 from scene_specs.benchmarks.icca.players import factory
 from scene_specs.language.errors import SpecError
 from tests.hostile.traps import changed, make_store, make_victim, run_bounded
+from tests.marks import slow
 from tests.render.store.rendered import rendered
 
 MARKUP = "</script><img src=x onerror=alert(1)>'\"`-->"
@@ -45,7 +46,7 @@ def test_a_version_with_files_in_another_folder_is_refused(tmp_path: Path, newes
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[0])
-@pytest.mark.parametrize("place", ["data", "data/nested", "_versions", "_indices", "_transactions"])
+@pytest.mark.parametrize("place", ["data", *slow("data/nested", "_versions", "_indices", "_transactions")])
 def test_a_store_with_linked_folders_is_refused(tmp_path: Path, arguments: tuple[str, ...], place: str) -> None:
     """`compact` deleted every unknown *.lance file below a linked data folder, and commits wrote there."""
     victim = make_victim(tmp_path / "victim")
@@ -124,7 +125,7 @@ def test_pages_hold_markup_as_data(tmp_path: Path) -> None:
     assert "<" not in script_call("f", MARKUP)
 
 
-@pytest.mark.parametrize("episode", ["../../up", "/abs", "a/../../up", "..", "a\0b", "."])
+@pytest.mark.parametrize("episode", ["../../up", *slow("/abs", "a/../../up", "..", "a\0b", ".")])
 @pytest.mark.parametrize("format_name", ["folder", "coco", "clevr", "webdataset", "huggingface", "gallery"])
 def test_ids_do_not_become_other_paths(tmp_path: Path, episode: str, format_name: str) -> None:
     (tmp_path / "in").mkdir()
