@@ -1,0 +1,159 @@
+/* The simulated machine, its log, and injected faults.
+ *
+ * SIMULATED_GPU_FAIL is a list of rules, separated by commas: FUNCTION=CODE[:AFTER][@CARD][xTIMES]. The function returns
+ * the code from call AFTER + 1 of each process on (default 0), on one card or on all, and in TIMES processes at most.
+ * The function `vanish` counts kernel launches; the card is then gone, in all processes and for good. A rule with
+ * `xTIMES` and `vanish` leave files beside the log, which are how processes know of each other.
+ */
+#define _GNU_SOURCE
+#include "driver.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_RULES 16
+
+struct rule {
+  char function[64];
+  int code, after, card, times; /* card -1: all; times 0: any number of processes */
+  int calls, claimed;           /* so far, in this process; claimed: 1 yes, -1 refused */
+};
+
+static struct machine here;
+static struct rule rules[MOST_RULES];
+static int rule_count;
+static Result sticky[MOST_CARDS];
+static const char *log_file;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const char *setting(const char *name, const char *otherwise) {
+  const char *value = getenv(name);
+  return value && *value ? value : otherwise;
+}
+
+static void read_rules(const char *text) {
+  while (*text && rule_count < MOST_RULES) {
+    struct rule *rule = &rules[rule_count];
+    *rule = (struct rule){.card = -1};
+    int length = 0;
+    if (sscanf(text, "%63[^=]=%d%n", rule->function, &rule->code, &length) < 2) {
+      fprintf(stderr, "simulated GPU: rule is not FUNCTION=CODE[:AFTER][@CARD][xTIMES]: %s\n", text);
+      abort();
+    }
+    text += length;
+    for (; *text && *text != ','; text++) {
+      int *field = *text == ':' ? &rule->after : *text == '@' ? &rule->card : *text == 'x' ? &rule->times : NULL;
+      if (field) *field = atoi(text + 1);
+    }
+    text += *text == ',';
+    rule_count++;
+  }
+}
+
+/* CUDA stops reading CUDA_VISIBLE_DEVICES at the first name that it does not know. */
+static void read_visible(const char *names) {
+  for (int card = 0; !names && card < here.installed; card++)
+    if (!vanished(card)) here.card[here.devices++] = card;
+  while (names && *names && here.devices < MOST_CARDS) {
+    char *end;
+    long card = strtol(names, &end, 10);
+    if (end == names || card < 0 || card >= here.installed || vanished((int)card)) break;
+    here.card[here.devices++] = (int)card;
+    names = *end == ',' ? end + 1 : NULL;
+  }
+}
+
+static void read_machine(void) {
+  log_file = setting("SIMULATED_GPU_LOG", NULL);
+  here.installed = atoi(setting("SIMULATED_GPU_CARDS", "1"));
+  if (here.installed > MOST_CARDS) here.installed = MOST_CARDS;
+  here.name = setting("SIMULATED_GPU_NAME", "Simulated GPU");
+  sscanf(setting("SIMULATED_GPU_ARCH", "9.0"), "%d.%d", &here.major, &here.minor);
+  /* MiB per card; the last number is that of all further cards. */
+  const char *memory = setting("SIMULATED_GPU_MEMORY", "4096");
+  for (int card = 0; card < here.installed; card++) {
+    here.memory[card] = (size_t)atol(memory) * MEBIBYTE;
+    const char *comma = strchr(memory, ',');
+    memory = comma ? comma + 1 : memory;
+  }
+  read_rules(setting("SIMULATED_GPU_FAIL", ""));
+  read_visible(getenv("CUDA_VISIBLE_DEVICES"));
+}
+
+const struct machine *machine(void) {
+  pthread_once(&once, read_machine);
+  return &here;
+}
+
+void report(const char *format, ...) {
+  machine();
+  int file = log_file ? open(log_file, O_WRONLY | O_APPEND | O_CREAT, 0644) : -1;
+  if (file < 0) return;
+  char line[512];
+  int length = snprintf(line, sizeof line, "%d ", (int)getpid());
+  va_list values;
+  va_start(values, format);
+  length += vsnprintf(line + length, sizeof line - (size_t)length - 1, format, values);
+  va_end(values);
+  if (length > (int)sizeof line - 2) length = (int)sizeof line - 2;
+  line[length++] = '\n';
+  /* One call, so that lines of several processes do not mix. */
+  if (write(file, line, (size_t)length) < 0) perror("simulated GPU: log");
+  close(file);
+}
+
+/* Create LOG.KIND-A-B; return whether this process was the first to do so. */
+static int leave_mark(const char *kind, int a, int b) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s.%s-%d-%d", log_file ? log_file : "", kind, a, b);
+  int file = log_file ? open(path, O_CREAT | O_EXCL | O_WRONLY, 0644) : -1;
+  if (file >= 0) close(file);
+  return file >= 0;
+}
+
+int vanished(int card) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s.vanished-%d-0", log_file ? log_file : "", card);
+  return log_file && access(path, F_OK) == 0;
+}
+
+/* Whether this process is among the first `times` to reach the rule. */
+static int claim(struct rule *rule) {
+  for (int k = 0; rule->times && !rule->claimed && k < rule->times; k++)
+    if (leave_mark("fault", (int)(rule - rules), k)) rule->claimed = 1;
+  if (!rule->claimed) rule->claimed = rule->times ? -1 : 1;
+  return rule->claimed > 0;
+}
+
+/* After these errors, a real driver refuses every later call of the process on that card (cuda.h). */
+static int is_sticky(Result code) {
+  return code == 46 || code == 214 || code == 700 || code == 702 || code == 709 || (code >= 714 && code <= 719) ||
+         code == 999;
+}
+
+static Result apply(struct rule *rule, const char *function, int card) {
+  int vanishes = !strcmp(rule->function, "vanish") && !strcmp(function, "cuLaunchKernel");
+  if ((!vanishes && strcmp(rule->function, function)) || (rule->card >= 0 && rule->card != card)) return OK;
+  if (rule->calls++ < rule->after || !claim(rule)) return OK;
+  if (vanishes) leave_mark("vanished", card, 0);
+  report("card %d fault %s=%d", card, rule->function, rule->code);
+  if (card >= 0 && (vanishes || is_sticky(rule->code))) sticky[card] = rule->code;
+  return rule->code;
+}
+
+Result fault(const char *function, int card) {
+  machine();
+  if (!rule_count) return OK;
+  pthread_mutex_lock(&lock);
+  Result found = OK;
+  if (card >= 0 && !sticky[card] && vanished(card)) sticky[card] = 999;
+  if (card >= 0 && sticky[card]) found = sticky[card];
+  for (int k = 0; k < rule_count && !found; k++) found = apply(&rules[k], function, card);
+  pthread_mutex_unlock(&lock);
+  return found;
+}
