@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Writes the lock files from pyproject.toml: requirements.lock (what a user runs, stores on S3 included, since clusters
 # write there, and the build backend that installs Diorama itself), requirements-dev.lock (the same and the tools for
-# tests), requirements-cluster.lock (what Ray's launchers also need, for docker/Dockerfile) and requirements-docs.lock
-# (what `make docs` installs into an environment of its own). Run it after every change of the dependencies, and with --upgrade to take newer versions; without, versions that still fit stay.
+# tests), requirements-cluster.lock (what Ray's launchers also need, for docker/Dockerfile), requirements-docs.lock
+# (what `make docs` installs into an environment of its own) and requirements-{ziglang,opencl}.lock (what simulated GPUs
+# need, tools/simulated_gpu). Run it after every change of the dependencies, and with --upgrade to take newer versions; without, versions that still fit stay.
 # The files hold hashes of every file of a release, for all platforms, and no index's address: they work with any mirror.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -26,14 +27,16 @@ compile requirements.lock "$@" --extra s3 pyproject.toml "$work/backend.in"
 compile requirements-dev.lock "$@" --extra s3 --extra dev --constraint "$work/requirements.lock" pyproject.toml "$work/backend.in"
 sed -nE 's/^ray(==[^ ]+).*/ray[default]\1/p' "$work/requirements.lock" >"$work/cluster.in"
 compile requirements-cluster.lock "$@" --constraint "$work/requirements.lock" "$work/cluster.in"
-# Without Diorama itself: the site is built from the sources.
-"$work/venv/bin/python" -c '
-import tomllib
-project = tomllib.load(open("pyproject.toml", "rb"))["project"]
-print(*project["optional-dependencies"]["docs"], sep="\n")
-' >"$work/docs.in"
-compile requirements-docs.lock "$@" "$work/docs.in"
+# Without Diorama itself: the site is built from the sources, and the others are no part of its environment.
+for name in docs ziglang opencl; do
+  "$work/venv/bin/python" -c '
+import sys, tomllib
+file = tomllib.load(open("pyproject.toml", "rb"))
+print(*{**file["project"]["optional-dependencies"], **file["dependency-groups"]}[sys.argv[1]], sep="\n")
+' "$name" >"$work/$name.in"
+  compile "requirements-$name.lock" "$@" "$work/$name.in"
+done
 # Temporary names would change with every run.
 sed -i.bak "s#$work/##g" "$work"/requirements*.lock
 mv "$work"/requirements*.lock .
-echo "lock: wrote requirements.lock and requirements-{dev,cluster,docs}.lock"
+echo "lock: wrote requirements.lock and requirements-{dev,cluster,docs,ziglang,opencl}.lock"

@@ -3,8 +3,8 @@
     python -m tools simulated-gpu --cards 8 -- render-doctor --device cuda
     python -m tools simulated-gpu --cards 4 --memory 4GB --fail cuLaunchKernel=719:40@3 -- render-batch a.jsonl --gpus 4
 
-Cycles finds the cards through a CUDA driver that this tool compiles. Images are black, because kernels do nothing. See
-tools/simulated_gpu/README.md for what is simulated. Exit code: that of the command.
+Cycles finds the cards through a CUDA driver that this tool compiles. Images are black, because kernels do nothing; with
+--level 2, the CPU runs them. tools/simulated_gpu/README.md says what is simulated. Exit code: that of the command.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from render.model.errors import UsageError
-from tools.simulated_gpu.build import build_driver
+from tools.simulated_gpu.build import build_driver, driver_variables
+from tools.simulated_gpu.packages import cache_folder
 
 NAME = "Simulated GPU"
 MOST_CARDS = 64
@@ -37,10 +38,10 @@ def environment(
 ) -> dict[str, str]:
     """Return the environment variables with which a process finds simulated cards; build the driver if needed.
 
-    memory: of each card, such as 4GB, or one for each such as 4GB,512MB (the last is that of all further cards).
-    fail: rules FUNCTION=CODE[:AFTER][@CARD][xTIMES], separated by commas; see faults.c. log: file to which the driver
-    appends a line for each kernel and fault. arch: compute capability. listed: number of cards that nvidia-smi and Ray
-    find, if it differs from what the driver finds. Raises UsageError.
+    level: 1, black images; 2, kernels run on the CPU. memory: of each card, such as 4GB, or one for each, such as
+    4GB,512MB; the last is that of all further cards. fail: rules FUNCTION=CODE[:AFTER][@CARD][xTIMES], separated by
+    commas; see faults.c. log: file to which the driver appends a line for each kernel and fault. arch: compute
+    capability. listed: number of cards that nvidia-smi and Ray find, if the driver finds another. Raises UsageError.
     """
     if not 0 <= cards <= MOST_CARDS:
         raise UsageError(f"--cards {cards}: choose 0 to {MOST_CARDS}")
@@ -50,8 +51,7 @@ def environment(
             raise UsageError(f"--fail {rule}: write FUNCTION=CODE[:AFTER][@CARD][xTIMES]")
         if log is None and ("x" in rule.split("=")[1] or rule.startswith("vanish=")):
             raise UsageError(f"--fail {rule}: processes share it through files beside the log; add --log FILE")
-    folder = build_driver()
-    variables = {
+    return driver_variables(build_driver(level)) | {
         "SIMULATED_GPU_CARDS": str(cards),
         "SIMULATED_GPU_NAME": name,
         "SIMULATED_GPU_ARCH": arch,
@@ -59,12 +59,9 @@ def environment(
         "SIMULATED_GPU_MEMORY": ",".join(str(_mebibytes(one)) for one in (memory or "4GB").split(",")),
         "SIMULATED_GPU_LISTED": str(cards if listed is None else listed),
         "SIMULATED_GPU_LOG": str(log.absolute()) if log else "",
-        "PATH": f"{folder / 'bin'}:{os.environ.get('PATH', os.defpath)}",
-        "LD_LIBRARY_PATH": ":".join(filter(None, [str(folder / "lib"), os.environ.get("LD_LIBRARY_PATH")])),
+        # Otherwise, the driver would write into the folder of a real one.
+        "CUDA_CACHE_PATH": os.environ.get("CUDA_CACHE_PATH") or f"{log.absolute() if log else cache_folder()}.ptx",
     }
-    if level == 1:
-        return variables
-    raise UsageError(f"--level {level}: choose 1")
 
 
 def _mebibytes(text: str) -> int:
@@ -76,7 +73,7 @@ def _mebibytes(text: str) -> int:
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--cards", type=int, default=1, help="number of cards (1)")
-    parser.add_argument("--level", type=int, choices=[1], default=1, help="1: list cards, render black images")
+    parser.add_argument("--level", type=int, choices=[1, 2], default=1, help="1: black images; 2: kernels run")
     parser.add_argument("--memory", help="of each card (4GB), or one for each: 4GB,512MB")
     parser.add_argument("--fail", default="", metavar="RULES", help="FUNCTION=CODE[:AFTER][@CARD][xTIMES],...")
     parser.add_argument("--log", type=Path, help="file for a line per kernel and fault")

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t used[MOST_CARDS];
@@ -20,16 +21,8 @@ static int card_here(void) { return machine()->card[current]; }
 
 /* ---- Devices */
 
-API Result cuInit(unsigned flags) {
-  (void)flags;
-  RETURN_FAULT("cuInit", -1);
-  return machine()->devices ? OK : NO_DEVICE;
-}
-
-API Result cuDriverGetVersion(int *version) {
-  *version = 12080;
-  return OK;
-}
+API Result cuInit(unsigned flags) { RETURN_FAULT("cuInit", -1); return machine()->devices ? OK : NO_DEVICE; }
+API Result cuDriverGetVersion(int *version) { *version = 12080; return OK; }
 
 API Result cuDeviceGetCount(int *count) {
   RETURN_FAULT("cuDeviceGetCount", -1);
@@ -46,6 +39,7 @@ API Result cuDeviceGet(int *device, int index) {
 
 API Result cuDeviceGetName(char *name, int length, int device) {
   RETURN_FAULT("cuDeviceGetName", machine()->card[device]);
+  report("card %d listed", machine()->card[device]);
   snprintf(name, (size_t)length, "%s", machine()->name);
   return OK;
 }
@@ -80,36 +74,19 @@ API Result cuDeviceGetAttribute(int *value, int attribute, int device) {
   return OK;
 }
 
-API Result cuDeviceCanAccessPeer(int *can, int device, int peer) {
-  (void)device, (void)peer;
-  *can = 0;
-  return OK;
-}
-
-API Result cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer) {
-  (void)attribute, (void)device, (void)peer;
-  *value = 0;
-  return OK;
-}
-
-API Result cuCtxEnablePeerAccess(void *context, unsigned flags) {
-  (void)context, (void)flags;
-  return PEER_ACCESS_UNSUPPORTED;
-}
+API Result cuDeviceCanAccessPeer(int *can, int device, int peer) { *can = 0; return OK; }
+API Result cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer) { *value = 0; return OK; }
+API Result cuCtxEnablePeerAccess(void *context, unsigned flags) { return PEER_ACCESS_UNSUPPORTED; }
 
 /* ---- Contexts: the pointer is the number of the device, plus one */
 
 API Result cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
-  (void)device;
   *flags = 0, *active = 0;
   return OK;
 }
 
 /* Cycles looks up some functions by the names of CUDA 10. */
-API Result cuDevicePrimaryCtxSetFlags(int device, unsigned flags) {
-  (void)device, (void)flags;
-  return OK;
-}
+API Result cuDevicePrimaryCtxSetFlags(int device, unsigned flags) { return OK; }
 
 API Result cuDevicePrimaryCtxRetain(void **context, int device) {
   RETURN_FAULT("cuDevicePrimaryCtxRetain", machine()->card[device]);
@@ -118,10 +95,7 @@ API Result cuDevicePrimaryCtxRetain(void **context, int device) {
   return OK;
 }
 
-API Result cuDevicePrimaryCtxRelease(int device) {
-  (void)device;
-  return OK;
-}
+API Result cuDevicePrimaryCtxRelease(int device) { return OK; }
 
 API Result cuCtxPushCurrent_v2(void *context) {
   if (depth < MOST_CARDS) stack[depth++] = current;
@@ -205,19 +179,14 @@ API Result cuMemFree_v2(Pointer pointer) {
 }
 
 API Result cuMemHostAlloc(void **pointer, size_t size, unsigned flags) {
-  (void)flags;
   RETURN_FAULT("cuMemHostAlloc", card_here());
   *pointer = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
   return *pointer ? OK : OUT_OF_MEMORY;
 }
 
-API Result cuMemFreeHost(void *pointer) {
-  free(pointer);
-  return OK;
-}
+API Result cuMemFreeHost(void *pointer) { free(pointer); return OK; }
 
 API Result cuMemHostGetDevicePointer_v2(Pointer *device, void *host, unsigned flags) {
-  (void)flags;
   *device = (Pointer)host;
   return OK;
 }
@@ -253,17 +222,14 @@ API Result cuMemcpyDtoH_v2(void *target, Pointer source, size_t size) {
 }
 
 API Result cuMemcpyHtoDAsync_v2(Pointer target, const void *source, size_t size, void *stream) {
-  (void)stream;
   return copy("cuMemcpyHtoDAsync", (void *)target, source, size);
 }
 
 API Result cuMemcpyDtoHAsync_v2(void *target, Pointer source, size_t size, void *stream) {
-  (void)stream;
   return copy("cuMemcpyDtoHAsync", target, (const void *)source, size);
 }
 
 API Result cuMemsetD8Async(Pointer target, unsigned char value, size_t size, void *stream) {
-  (void)stream;
   RETURN_FAULT("cuMemsetD8", card_here());
   Result result = finish();
   if (!result) memset((void *)target, value, size);
@@ -277,27 +243,14 @@ API Result cuMemsetD8_v2(Pointer target, unsigned char value, size_t size) {
 /* ---- Streams */
 
 API Result cuStreamCreate(void **stream, unsigned flags) {
-  (void)flags;
   RETURN_FAULT("cuStreamCreate", card_here());
   *stream = malloc(1);
   return OK;
 }
 
-API Result cuStreamDestroy_v2(void *stream) {
-  free(stream);
-  return OK;
-}
-
-API Result cuStreamSynchronize(void *stream) {
-  (void)stream;
-  RETURN_FAULT("cuStreamSynchronize", card_here());
-  return finish();
-}
-
-API Result cuCtxSynchronize(void) {
-  RETURN_FAULT("cuCtxSynchronize", card_here());
-  return finish();
-}
+API Result cuStreamDestroy_v2(void *stream) { free(stream); return OK; }
+API Result cuStreamSynchronize(void *stream) { RETURN_FAULT("cuStreamSynchronize", card_here()); return finish(); }
+API Result cuCtxSynchronize(void) { RETURN_FAULT("cuCtxSynchronize", card_here()); return finish(); }
 
 /* ---- Modules and kernels */
 
@@ -314,6 +267,7 @@ struct kernel {
 static void compile_ptx(void) {
   const char *folder = getenv("CUDA_CACHE_PATH");
   char path[4096];
+  if (folder) mkdir(folder, 0755);
   snprintf(path, sizeof path, "%s/simulated-sm_%d%d", folder ? folder : "", machine()->major, machine()->minor);
   FILE *file = folder ? fopen(path, "rx") : NULL;
   report("card %d %s PTX", card_here(), file ? "loads compiled" : "compiles");
@@ -330,13 +284,9 @@ API Result cuModuleLoadData(void **module, const void *image) {
   return *module ? OK : OUT_OF_MEMORY;
 }
 
-API Result cuModuleUnload(void *module) {
-  free(module);
-  return OK;
-}
+API Result cuModuleUnload(void *module) { free(module); return OK; }
 
 API Result cuModuleGetGlobal_v2(Pointer *pointer, size_t *size, void *module, const char *name) {
-  (void)module, (void)name;
   RETURN_FAULT("cuModuleGetGlobal", card_here());
   *pointer = (Pointer)constants[current].bytes;
   if (size) *size = sizeof constants->bytes;
@@ -356,20 +306,11 @@ API Result cuModuleGetFunction(void **function, struct module *module, const cha
   return OK;
 }
 
-API Result cuFuncSetCacheConfig(void *function, int config) {
-  (void)function, (void)config;
-  return OK;
-}
-
-API Result cuFuncGetAttribute(int *value, int attribute, void *function) {
-  (void)attribute, (void)function;
-  *value = 0;
-  return OK;
-}
+API Result cuFuncSetCacheConfig(void *function, int config) { return OK; }
+API Result cuFuncGetAttribute(int *value, int attribute, void *function) { *value = 0; return OK; }
 
 API Result cuOccupancyMaxPotentialBlockSize(int *grid, int *block, void *function, void *callback, size_t memory,
                                             int limit) {
-  (void)function, (void)callback, (void)memory, (void)limit;
   *grid = 1, *block = 64;
   return OK;
 }
@@ -377,7 +318,6 @@ API Result cuOccupancyMaxPotentialBlockSize(int *grid, int *block, void *functio
 API Result cuLaunchKernel(struct kernel *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                           unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **arguments,
                           void **extra) {
-  (void)grid_y, (void)grid_z, (void)block_y, (void)block_z, (void)shared, (void)stream, (void)extra;
   RETURN_FAULT("cuLaunchKernel", card_here());
   report("card %d runs %s", card_here(), kernel->name);
   if (!runner.launch) return OK;
@@ -389,19 +329,8 @@ API Result cuLaunchKernel(struct kernel *kernel, unsigned grid_x, unsigned grid_
   return result;
 }
 
-/* ---- Not simulated: 3D arrays, windows, and memory of other libraries */
+/* ---- Not simulated: 3D images */
 
-#define UNSUPPORTED(function) \
-  API Result function(void) { return NOT_SUPPORTED; }
-UNSUPPORTED(cuArray3DCreate_v2)
-UNSUPPORTED(cuArrayDestroy)
-UNSUPPORTED(cuMemcpy3D_v2)
-UNSUPPORTED(cuGLGetDevices_v2)
-UNSUPPORTED(cuGraphicsGLRegisterBuffer)
-UNSUPPORTED(cuGraphicsMapResources)
-UNSUPPORTED(cuGraphicsUnmapResources)
-UNSUPPORTED(cuGraphicsUnregisterResource)
-UNSUPPORTED(cuGraphicsResourceGetMappedPointer_v2)
-UNSUPPORTED(cuImportExternalMemory)
-UNSUPPORTED(cuExternalMemoryGetMappedBuffer)
-UNSUPPORTED(cuDestroyExternalMemory)
+API Result cuArray3DCreate_v2(void) { return NOT_SUPPORTED; }
+API Result cuArrayDestroy(void) { return NOT_SUPPORTED; }
+API Result cuMemcpy3D_v2(void) { return NOT_SUPPORTED; }

@@ -47,7 +47,6 @@ API Result cuMemcpy2DUnaligned_v2(const struct copy2d *copy) {
 
 API Result cuTexObjectCreate(Pointer *texture, const struct resource *resource, const struct lookup *lookup,
                              const void *view) {
-  (void)view;
   RETURN_FAULT("cuTexObjectCreate", -1);
   if (resource->type != PITCH2D) return NOT_SUPPORTED;
   struct image *image = malloc(sizeof *image);
