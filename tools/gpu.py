@@ -30,6 +30,7 @@ from render.store import open_store
 from tools.option_types import positive, size
 from tools.programs import ROOT, command, print_figures, run_json
 
+KINDS = ("optix", "cuda", "hip", "oneapi", "metal")
 _FIRST_USE_SECONDS = 1800.0
 _SMI_SECONDS = 20.0
 
@@ -93,13 +94,13 @@ def compare_stores(first: Path | str, second: Path | str) -> Difference:
     return found
 
 
-def card_names() -> str:
-    """Return names and drivers of the GPUs as nvidia-smi prints them, or what was found without it."""
+def driver_report() -> str:
+    """Return name, driver and memory of each NVIDIA GPU, or an empty text."""
     query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
     try:
         lines = subprocess.check_output(query, text=True, timeout=_SMI_SECONDS).splitlines()
     except (OSError, subprocess.SubprocessError):
-        return find_cards().report
+        return ""
     return "; ".join(f"{lines.count(line)} x {line}" for line in dict.fromkeys(lines))
 
 
@@ -119,10 +120,11 @@ def speed(summary: dict[str, Any]) -> str:
 
 def figures(options: Namespace, folder: Path, found: Difference) -> Iterator[tuple[str, str]]:
     """Measure in order; yield what was measured and the figure. found: receives the difference from the CPU."""
-    gpus = options.gpus or find_cards().count
+    cards = find_cards(device=options.device)
+    gpus = options.gpus or cards.count
     if not gpus:
-        raise DeviceError(f"no GPU: {find_cards().report}")
-    yield "GPUs", card_names()
+        raise DeviceError(cards.report)
+    yield "GPUs", driver_report() or cards.report
     probe = run_probe(options.device, _FIRST_USE_SECONDS)
     if "error" in probe:
         raise DeviceError(str(probe["error"]))
@@ -146,7 +148,7 @@ def figures(options: Namespace, folder: Path, found: Difference) -> Iterator[tup
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--gpus", type=positive, help="number of GPUs (all)")
-    parser.add_argument("--device", choices=["cuda", "optix"], default="optix", help="kind of device (optix)")
+    parser.add_argument("--device", choices=KINDS, default="optix", help="kind of device (optix)")
     parser.add_argument("--profile", default="standard", help="quality (standard)")
     parser.add_argument("--size", type=size, default=(320, 240), metavar="WxH", help="of the images (320x240)")
     parser.add_argument("--episodes", type=positive, default=240, help="CLEVR episodes for the speed (240)")

@@ -1,4 +1,4 @@
-/* A CUDA driver without a card: the functions that Cycles calls (bpy 4.5 and 5.2), with host memory as device memory.
+/* A CUDA driver without a card: the functions that Cycles of bpy 4.5 calls, with host memory as device memory.
  *
  * Kernels do nothing, so images are black, unless SIMULATED_GPU_KERNELS names a library that runs them (kernels.cpp).
  * The names and numbers are those of NVIDIA's cuda.h.
@@ -44,18 +44,6 @@ API Result cuDeviceGetName(char *name, int length, int device) {
   return OK;
 }
 
-API Result cuDeviceTotalMem_v2(size_t *bytes, int device) {
-  *bytes = machine()->memory[machine()->card[device]];
-  return OK;
-}
-
-API Result cuDeviceGetUuid(unsigned char *uuid, int device) {
-  memset(uuid, 0, 16);
-  uuid[0] = 0x42;
-  uuid[15] = (unsigned char)machine()->card[device];
-  return OK;
-}
-
 API Result cuDeviceGetAttribute(int *value, int attribute, int device) {
   if (device < 0 || device >= machine()->devices) return INVALID_DEVICE;
   switch (attribute) {
@@ -75,8 +63,6 @@ API Result cuDeviceGetAttribute(int *value, int attribute, int device) {
 }
 
 API Result cuDeviceCanAccessPeer(int *can, int device, int peer) { *can = 0; return OK; }
-API Result cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer) { *value = 0; return OK; }
-API Result cuCtxEnablePeerAccess(void *context, unsigned flags) { return PEER_ACCESS_UNSUPPORTED; }
 
 /* ---- Contexts: the pointer is the number of the device, plus one */
 
@@ -294,7 +280,7 @@ API Result cuModuleGetGlobal_v2(Pointer *pointer, size_t *size, void *module, co
 }
 
 /* Cycles asks for its kernels in the order of DeviceKernel. It leaves out the mega kernel, which comes before
-   queued_paths_array; 5.2 leaves out another one there. */
+   queued_paths_array; Blender 5.2 leaves out another one there. */
 API Result cuModuleGetFunction(void **function, struct module *module, const char *name) {
   RETURN_FAULT("cuModuleGetFunction", card_here());
   if (!strcmp(name, "kernel_gpu_integrator_queued_paths_array")) module->next += module->next >= 17 ? 2 : 1;
@@ -307,7 +293,6 @@ API Result cuModuleGetFunction(void **function, struct module *module, const cha
 }
 
 API Result cuFuncSetCacheConfig(void *function, int config) { return OK; }
-API Result cuFuncGetAttribute(int *value, int attribute, void *function) { *value = 0; return OK; }
 
 API Result cuOccupancyMaxPotentialBlockSize(int *grid, int *block, void *function, void *callback, size_t memory,
                                             int limit) {

@@ -9,8 +9,7 @@
 #define MEBIBYTE ((size_t)1 << 20)
 
 /* CUresult, as far as the driver answers with it by itself. */
-enum { OK = 0, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_DEVICE = 101, PEER_ACCESS_UNSUPPORTED = 217,
-       LAUNCH_FAILED = 719, NOT_SUPPORTED = 801 };
+enum { OK = 0, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_DEVICE = 101, NOT_SUPPORTED = 801 };
 
 typedef int Result;
 typedef unsigned long long Pointer; /* CUdeviceptr: an address in this process */

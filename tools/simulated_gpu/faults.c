@@ -20,7 +20,7 @@
 struct rule {
   char function[64];
   int code, after, card, times; /* card -1: all; times 0: any number of processes */
-  int calls, claimed;           /* so far, in this process; claimed: 1 yes, -1 refused */
+  int calls, claimed;           /* in this process; claimed: 1 it may fail here, -1 it may not */
 };
 
 static struct machine here;
@@ -94,38 +94,30 @@ void report(const char *format, ...) {
   machine();
   int file = log_file ? open(log_file, O_WRONLY | O_APPEND | O_CREAT, 0644) : -1;
   if (file < 0) return;
-  char line[512];
-  int length = snprintf(line, sizeof line, "%d ", (int)getpid());
+  char text[400];
   va_list values;
   va_start(values, format);
-  length += vsnprintf(line + length, sizeof line - (size_t)length - 1, format, values);
+  vsnprintf(text, sizeof text, format, values);
   va_end(values);
-  if (length > (int)sizeof line - 2) length = (int)sizeof line - 2;
-  line[length++] = '\n';
-  /* One call, so that lines of several processes do not mix. */
-  if (write(file, line, (size_t)length) < 0) perror("simulated GPU: log");
+  dprintf(file, "%d %s\n", (int)getpid(), text);
   close(file);
 }
 
-/* Create LOG.KIND-A-B; return whether this process was the first to do so. */
-static int leave_mark(const char *kind, int a, int b) {
+/* Open LOG.KIND-A-B, which is how processes know of each other; return whether that succeeded. */
+static int mark(const char *kind, int a, int b, int flags) {
   char path[4096];
   snprintf(path, sizeof path, "%s.%s-%d-%d", log_file ? log_file : "", kind, a, b);
-  int file = log_file ? open(path, O_CREAT | O_EXCL | O_WRONLY, 0644) : -1;
+  int file = log_file ? open(path, flags, 0644) : -1;
   if (file >= 0) close(file);
   return file >= 0;
 }
 
-int vanished(int card) {
-  char path[4096];
-  snprintf(path, sizeof path, "%s.vanished-%d-0", log_file ? log_file : "", card);
-  return log_file && access(path, F_OK) == 0;
-}
+int vanished(int card) { return mark("vanished", card, 0, O_RDONLY); }
 
 /* Whether this process is among the first `times` to reach the rule. */
 static int claim(struct rule *rule) {
-  for (int k = 0; rule->times && !rule->claimed && k < rule->times; k++)
-    if (leave_mark("fault", (int)(rule - rules), k)) rule->claimed = 1;
+  for (int k = 0; !rule->claimed && k < rule->times; k++)
+    if (mark("fault", (int)(rule - rules), k, O_CREAT | O_EXCL)) rule->claimed = 1;
   if (!rule->claimed) rule->claimed = rule->times ? -1 : 1;
   return rule->claimed > 0;
 }
@@ -140,7 +132,7 @@ static Result apply(struct rule *rule, const char *function, int card) {
   int vanishes = !strcmp(rule->function, "vanish") && !strcmp(function, "cuLaunchKernel");
   if ((!vanishes && strcmp(rule->function, function)) || (rule->card >= 0 && rule->card != card)) return OK;
   if (rule->calls++ < rule->after || !claim(rule)) return OK;
-  if (vanishes) leave_mark("vanished", card, 0);
+  if (vanishes) mark("vanished", card, 0, O_CREAT);
   report("card %d fault %s=%d", card, rule->function, rule->code);
   if (card >= 0 && (vanishes || is_sticky(rule->code))) sticky[card] = rule->code;
   return rule->code;

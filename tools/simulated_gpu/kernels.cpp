@@ -22,31 +22,26 @@ struct Context {
   int max_shaders;
 };
 
-struct Cycles {
-  bool (*enqueue)(Context *, int kernel, size_t global, size_t local, unsigned features, bool raytrace, void **args);
-  size_t (*suggested_size)(int kernel);
-};
-
 struct Device {
   sycl::queue queue;
   char *globals;
 };
 
+using Report = void(const char *message, void *);
+using SetReport = void(Report *, void *);
+using Enqueue = bool(Context *, int kernel, size_t global, size_t local, unsigned features, bool raytrace, void **args);
+using SuggestedSize = size_t(int kernel);
+
 void report(const char *message, void *) { fprintf(stderr, "simulated GPU: %s\n", message); }
 
-const Cycles &cycles() {
-  static const Cycles functions = [] {
-    void *library = dlopen(getenv("SIMULATED_GPU_CYCLES"), RTLD_NOW);
-    if (!library) {
-      report(dlerror(), nullptr);
-      abort();
-    }
-    auto find = [&](const char *name) { return dlsym(library, name); };
-    reinterpret_cast<void (*)(decltype(&report), void *)>(find("oneapi_set_error_cb"))(report, nullptr);
-    return Cycles{reinterpret_cast<decltype(Cycles::enqueue)>(find("oneapi_enqueue_kernel")),
-                  reinterpret_cast<decltype(Cycles::suggested_size)>(find("oneapi_suggested_gpu_kernel_size"))};
-  }();
-  return functions;
+/* A function of the library with Cycles' kernels. */
+template <typename Function>
+Function *find(const char *name) {
+  static void *library = dlopen(getenv("SIMULATED_GPU_CYCLES"), RTLD_NOW);
+  void *found = library ? dlsym(library, name) : nullptr;
+  if (found) return reinterpret_cast<Function *>(found);
+  report(dlerror(), nullptr);
+  abort();
 }
 
 std::map<int, Device> devices;
@@ -55,6 +50,7 @@ std::map<int, Device> devices;
 Device &device(int number) {
   auto found = devices.find(number);
   if (found != devices.end()) return found->second;
+  find<SetReport>("oneapi_set_error_cb")(report, nullptr);
   sycl::queue queue(sycl::device(sycl::default_selector_v), sycl::property::queue::in_order());
   char *globals = static_cast<char *>(sycl::aligned_alloc_host(64, GLOBALS_BYTES, queue));
   memset(globals, 0, GLOBALS_BYTES);
@@ -67,7 +63,7 @@ size_t local_size(int kernel, const std::string &name) {
   if (has("integrator_intersect") || has("integrator_init")) return 128;
   if (has("integrator_shade") || has("shader_eval")) return 256;
   if (has("cryptomatte")) return 512;
-  size_t suggested = cycles().suggested_size(kernel);
+  size_t suggested = find<SuggestedSize>("oneapi_suggested_gpu_kernel_size")(kernel);
   return suggested ? suggested : 1024;
 }
 
@@ -97,8 +93,9 @@ extern "C" int run_kernel(int number, int kernel, const char *name, size_t threa
   memcpy(target.globals + arrays + sizeof state, &constants, sizeof constants);
   size_t local = local_size(kernel, name);
   Context context{&target.queue, target.globals, 0};
-  bool queued = cycles().enqueue(&context, kernel, (threads + local - 1) / local * local, local, ~0u, false, arguments);
-  return queued ? 0 : LAUNCH_FAILED;
+  size_t global = (threads + local - 1) / local * local;
+  auto *enqueue = find<Enqueue>("oneapi_enqueue_kernel");
+  return enqueue(&context, kernel, global, local, ~0u, false, arguments) ? 0 : LAUNCH_FAILED;
 } catch (const sycl::exception &error) {
   report(error.what(), nullptr);
   return LAUNCH_FAILED;

@@ -141,20 +141,6 @@ API int clBuildProgram(void *program, unsigned count, const void *devices, const
   return build(program, count, devices, "-cl-opt-disable", done, data);
 }
 
-API int clCompileProgram(void *program, unsigned count, const void *devices, const char *options, unsigned headers,
-                         const void *header, const char **names, void *done, void *data) {
-  int (*compile)(void *, unsigned, const void *, const char *, unsigned, const void *, const char **, void *, void *) =
-      next("clCompileProgram");
-  return compile(program, count, devices, "-cl-opt-disable", headers, header, names, done, data);
-}
-
-API void *clLinkProgram(void *context, unsigned count, const void *devices, const char *options, unsigned programs,
-                        const void *program, void *done, void *data, int *error) {
-  void *(*link)(void *, unsigned, const void *, const char *, unsigned, const void *, void *, void *, int *) =
-      next("clLinkProgram");
-  return link(context, count, devices, "", programs, program, done, data, error);
-}
-
 /* Ray tracing hardware, called in dead code, which only optimization would remove. */
 #define UNUSED(function) \
   API void function(void) { abort(); }

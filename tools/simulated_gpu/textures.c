@@ -52,6 +52,7 @@ API Result cuTexObjectCreate(Pointer *texture, const struct resource *resource, 
   struct image *image = malloc(sizeof *image);
   if (!image) return OUT_OF_MEMORY;
   image->resource = *resource, image->lookup = *lookup;
+  report("card -1 has a texture of %zu x %zu", resource->width, resource->height);
   *texture = (Pointer)image;
   return OK;
 }

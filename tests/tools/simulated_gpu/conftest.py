@@ -21,6 +21,7 @@ class Machine:
 
     def __init__(self, folder: Path, cards: int, **options: Any) -> None:
         self.folder, self.log = folder, folder / "calls.log"
+        self.limit = 850.0 if options.get("level") == 2 else 280.0
         self.variables = environment(cards, log=self.log, **options)
         # After the driver was built, which other tests share.
         self.variables |= {"DIORAMA_CACHE": str(folder), "PYTHONPATH": str(programs.ROOT)}
@@ -28,7 +29,7 @@ class Machine:
     def run(self, command: list[str], code: int = 0, **variables: str) -> str:
         """Run a command and return what it prints, of both streams if it fails as it should."""
         env = {**os.environ, **self.variables, **variables}
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=280, check=False)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=self.limit, check=False)
         assert done.returncode == code, f"{done.returncode}: {done.stdout}\n{done.stderr}"
         return done.stdout if code == 0 else done.stdout + done.stderr
 

@@ -12,19 +12,13 @@ import pytest
 
 from render.store import open_store
 from tests.tools.simulated_gpu.conftest import Machine
-from tools import programs
+from tools import mesh_files, programs
 from tools.gpu import compare_stores
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 EXAMPLES = programs.ROOT / "scene_specs" / "examples"
 TINY = ("--size", "64x48", "--quiet", "--json")
-
-
-def images(store: Path) -> dict[tuple[str, str], bytes]:
-    """Map (episode, image) to the PNG."""
-    opened = open_store(str(store))
-    return {(name, image.name): image.png for name, _ in opened.ids() for image in opened.get(name).images}
 
 
 def render(machine: Machine, name: str, specs: list[Path], *options: object) -> Path:
@@ -45,14 +39,20 @@ def test_examples_on_any_number_of_cards_are_those_of_the_cpu(tmp_path: Path) ->
     print(table)
     assert table.count("images/s with start") == 3 and "CUDA Simulated GPU" in table
     assert {card for _, card in machine.calls("runs kernel")} == set(range(8))
-    found = {name: images(tmp_path / "stores" / f"{name}.lance") for name in ("cards", "one", "cpu")}
-    assert len(found["cpu"]) > 40 and found["cards"] == found["one"] != found["cpu"]
+    found = compare_stores(tmp_path / "stores" / "cards.lance", tmp_path / "stores" / "one.lance")
+    # Kernels add light in an order that varies, so a pixel may differ by 1 of 255, as in two runs on one card.
+    assert len(found.ids) > 40 and not any(found.ids) and min(found.psnr) > 80, found.text()
 
 
 def test_two_cards_denoise_and_show_textures_as_the_cpu_does(tmp_path: Path) -> None:
     machine = Machine(tmp_path, 2, level=2)
-    specs = [EXAMPLES / "models.json", EXAMPLES / "shapes-and-materials.json"]
-    cards = render(machine, "cards", specs, "--gpus", "2", "--workers-per-gpu", "1", "--profile", "standard")
-    found = compare_stores(cards, render(machine, "cpu", specs, "--device", "cpu", "--profile", "standard"))
+    mesh_files.write_files(tmp_path)
+    objects = [{"shape": {"mesh": name}, "size": 1.0} for name in ("jpeg-inside.glb", "texture-with-backslashes.obj")]
+    mugs = {"version": 1, "id": "mugs", "seed": 3, "frames": [{"objects": objects}]}
+    specs = [programs.write_specs(tmp_path / "mugs.jsonl", [mugs]), EXAMPLES / "shapes-and-materials.json"]
+    options = ("--profile", "standard", "--asset-root", tmp_path)
+    cards = render(machine, "cards", specs, "--gpus", "2", "--workers-per-gpu", "1", *options)
+    found = compare_stores(cards, render(machine, "cpu", specs, "--device", "cpu", *options))
     assert found.acceptable and min(found.psnr) > 45, found.text()
-    assert all(record.scene.settings.denoise for record in open_store(str(cards)).get_many(["examples/models"]))
+    records = {record.episode_id: record for record in open_store(str(cards)).get_many(["mugs"])}
+    assert records["mugs"].scene.settings.denoise and machine.calls("texture")
