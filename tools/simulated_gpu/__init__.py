@@ -22,7 +22,7 @@ from tools.simulated_gpu.packages import cache_folder
 NAME = "Simulated GPU"
 MOST_CARDS = 64
 _MEBIBYTES = {"MB": 1, "GB": 1024}
-_RULE = re.compile(r"\w+=\d+(:\d+)?(@\d+)?(x\d+)?")
+_RULE = re.compile(r"(\w+)=(\d+)(?::(\d+))?(?:@(\d+))?(?:x(\d+))?")
 
 
 def environment(
@@ -40,28 +40,33 @@ def environment(
 
     level: 1, black images; 2, kernels run on the CPU. memory: of each card, such as 4GB, or one for each, such as
     4GB,512MB; the last is that of all further cards. fail: rules FUNCTION=CODE[:AFTER][@CARD][xTIMES], separated by
-    commas; see faults.c. log: file to which the driver appends a line for each kernel and fault. arch: compute
+    commas; see README.md. log: file to which the driver appends a line for each kernel and fault. arch: compute
     capability. listed: number of cards that nvidia-smi and Ray find, if the driver finds another. Raises UsageError.
     """
     if not 0 <= cards <= MOST_CARDS:
         raise UsageError(f"--cards {cards}: choose 0 to {MOST_CARDS}")
-    rules = [rule for rule in fail.split(",") if rule]
-    for rule in rules:
-        if not _RULE.fullmatch(rule):
-            raise UsageError(f"--fail {rule}: write FUNCTION=CODE[:AFTER][@CARD][xTIMES]")
-        if log is None and ("x" in rule.split("=")[1] or rule.startswith("vanish=")):
-            raise UsageError(f"--fail {rule}: processes share it through files beside the log; add --log FILE")
     return driver_variables(build_driver(level)) | {
         "SIMULATED_GPU_CARDS": str(cards),
         "SIMULATED_GPU_NAME": name,
         "SIMULATED_GPU_ARCH": arch,
-        "SIMULATED_GPU_FAIL": ",".join(rules),
+        "SIMULATED_GPU_FAIL": " ".join(_rule(one, log) for one in fail.split(",") if one),
         "SIMULATED_GPU_MEMORY": ",".join(str(_mebibytes(one)) for one in (memory or "4GB").split(",")),
         "SIMULATED_GPU_LISTED": str(cards if listed is None else listed),
         "SIMULATED_GPU_LOG": str(log.absolute()) if log else "",
         # Otherwise, the driver would write into the folder of a real one.
         "CUDA_CACHE_PATH": os.environ.get("CUDA_CACHE_PATH") or f"{log.absolute() if log else cache_folder()}.ptx",
     }
+
+
+def _rule(text: str, log: Path | None) -> str:
+    """Return a rule as the driver reads it; see faults.c."""
+    found = _RULE.fullmatch(text)
+    if not found:
+        raise UsageError(f"--fail {text}: write FUNCTION=CODE[:AFTER][@CARD][xTIMES]")
+    function, code, after, card, times = found.groups()
+    if log is None and (times or function == "vanish"):
+        raise UsageError(f"--fail {text}: processes share it through files beside the log; add --log FILE")
+    return f"{function} {code} {after or 0} {card or -1} {times or 0}"
 
 
 def _mebibytes(text: str) -> int:

@@ -1,9 +1,9 @@
 /* The simulated machine, its log, and injected faults.
  *
- * SIMULATED_GPU_FAIL is a list of rules, separated by commas: FUNCTION=CODE[:AFTER][@CARD][xTIMES]. The function returns
- * the code from call AFTER + 1 of each process on (default 0), on one card or on all, and in TIMES processes at most.
- * The function `vanish` counts kernel launches; the card is then gone, in all processes and for good. A rule with
- * `xTIMES` and `vanish` leave files beside the log, which are how processes know of each other.
+ * SIMULATED_GPU_FAIL is a list of rules: FUNCTION CODE AFTER CARD TIMES, separated by spaces. The function returns the
+ * code from call AFTER + 1 of each process on, on one card (-1: on all), and in TIMES processes at most (0: in all). The
+ * function `vanish` counts kernel launches; the card is then gone, in all processes and for good. Rules of some
+ * processes and `vanish` leave files beside the log, which are how processes know of each other.
  */
 #define _GNU_SOURCE
 #include "driver.h"
@@ -37,20 +37,9 @@ static const char *setting(const char *name, const char *otherwise) {
 }
 
 static void read_rules(const char *text) {
-  while (*text && rule_count < MOST_RULES) {
-    struct rule *rule = &rules[rule_count];
-    *rule = (struct rule){.card = -1};
-    int length = 0;
-    if (sscanf(text, "%63[^=]=%d%n", rule->function, &rule->code, &length) < 2) {
-      fprintf(stderr, "simulated GPU: rule is not FUNCTION=CODE[:AFTER][@CARD][xTIMES]: %s\n", text);
-      abort();
-    }
-    text += length;
-    for (; *text && *text != ','; text++) {
-      int *field = *text == ':' ? &rule->after : *text == '@' ? &rule->card : *text == 'x' ? &rule->times : NULL;
-      if (field) *field = atoi(text + 1);
-    }
-    text += *text == ',';
+  for (int length; rule_count < MOST_RULES; text += length) {
+    struct rule *r = &rules[rule_count];
+    if (sscanf(text, "%63s %d %d %d %d%n", r->function, &r->code, &r->after, &r->card, &r->times, &length) < 5) break;
     rule_count++;
   }
 }

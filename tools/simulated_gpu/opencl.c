@@ -1,8 +1,8 @@
 /* Makes Cycles' oneAPI kernels acceptable to Intel's OpenCL runtime for CPUs. Preloaded, so that these functions come
  * before those of libOpenCL.
  *
- * - The kernels are portable SPIR-V with bindless images, which CPU runtimes lack. A look-up in a 2D image becomes a call
- *   of sample_image or sample_image4 (textures.c); any other look-up is undefined.
+ * - The kernels are portable SPIR-V with bindless images, which CPU runtimes lack. A look-up becomes a call of
+ *   sample_image or sample_image4 (textures.c), which take all images as 2D: the driver accepts no others.
  * - They are compiled without optimization: all kernels in 20 s instead of half an hour.
  */
 #define _GNU_SOURCE
@@ -16,10 +16,10 @@
 /* From the SPIR-V specification and its extension SPV_INTEL_bindless_images. */
 enum {
   OP_UNDEF = 1, OP_EXTENSION = 10, OP_CAPABILITY = 17, OP_FIRST_TYPE = 19, OP_TYPE_INT = 21, OP_TYPE_FLOAT = 22,
-  OP_TYPE_VECTOR = 23, OP_TYPE_IMAGE = 25, OP_TYPE_SAMPLED_IMAGE = 27, OP_TYPE_FUNCTION = 33, OP_FUNCTION = 54,
-  OP_PARAMETER = 55, OP_FUNCTION_END = 56, OP_CALL = 57, OP_DECORATE = 71, OP_EXTRACT = 81, OP_SAMPLE = 87,
-  OP_SAMPLE_LOD = 88, OP_FETCH = 95, OP_CONVERT_FIRST = 6529, OP_CONVERT_SAMPLED = 6531,
-  CAPABILITY_BINDLESS = 6528, DECORATION_LINKAGE = 41, LINKAGE_IMPORT = 1, DIM_2D = 1, HEADER_WORDS = 5,
+  OP_TYPE_VECTOR = 23, OP_TYPE_FUNCTION = 33, OP_FUNCTION = 54, OP_PARAMETER = 55, OP_FUNCTION_END = 56, OP_CALL = 57,
+  OP_DECORATE = 71, OP_EXTRACT = 81, OP_SAMPLE = 87, OP_SAMPLE_LOD = 88, OP_FETCH = 95, OP_CONVERT_FIRST = 6529,
+  OP_CONVERT_SAMPLED = 6531,
+  CAPABILITY_BINDLESS = 6528, DECORATION_LINKAGE = 41, LINKAGE_IMPORT = 1, HEADER_WORDS = 5,
 };
 
 struct module {
@@ -30,7 +30,6 @@ struct module {
   uint32_t next_id;
   uint32_t float_type, float4_type, ulong_type;
   uint32_t function[2]; /* sample_image, sample_image4 */
-  char *is_2d;          /* by id: an image type, or a sampled image */
   uint32_t *handle;     /* by id of a sampled image: its handle, which is the address of a struct image */
   size_t samples;
 };
@@ -51,9 +50,7 @@ static void collect(struct module *m) {
       case OP_TYPE_INT: if (word[2] == 64) m->ulong_type = word[1]; break;
       case OP_TYPE_FLOAT: if (word[2] == 32) m->float_type = word[1]; break;
       case OP_TYPE_VECTOR: if (word[2] == m->float_type && word[3] == 4) m->float4_type = word[1]; break;
-      case OP_TYPE_IMAGE: m->is_2d[word[1]] = word[3] == DIM_2D; break;
-      case OP_TYPE_SAMPLED_IMAGE: m->is_2d[word[1]] = m->is_2d[word[2]]; break;
-      case OP_CONVERT_SAMPLED: m->handle[word[2]] = word[3], m->is_2d[word[2]] = m->is_2d[word[1]]; break;
+      case OP_CONVERT_SAMPLED: m->handle[word[2]] = word[3]; break;
       case OP_SAMPLE_LOD: m->samples++; break;
     }
   }
@@ -101,7 +98,7 @@ static void rewrite(struct module *m) {
                    (op == OP_EXTENSION && !strcmp((const char *)(word + 1), "SPV_INTEL_bindless_images")) ||
                    (op >= OP_CONVERT_FIRST && op <= OP_CONVERT_SAMPLED);
     if (bindless) continue;
-    if (op == OP_SAMPLE_LOD && m->is_2d[word[3]] && (word[1] == m->float_type || word[1] == m->float4_type))
+    if (op == OP_SAMPLE_LOD && (word[1] == m->float_type || word[1] == m->float4_type))
       call_function(m, word);
     else if (op == OP_SAMPLE || op == OP_SAMPLE_LOD || op == OP_FETCH) EMIT(m, OP_UNDEF, word[1], word[2]);
     else emit(m, op, word + 1, length - 1);
@@ -122,7 +119,7 @@ static void *next(const char *name) {
 API void *clCreateProgramWithIL(void *context, const uint32_t *code, size_t size, int *error) {
   uint32_t bound = code[3];
   struct module m = {.in = code, .in_size = size / 4, .next_id = bound + 2, .function = {bound, bound + 1}};
-  m.is_2d = calloc(bound, 1), m.handle = calloc(bound, 4);
+  m.handle = calloc(bound, 4);
   collect(&m);
   m.out = malloc(size + m.samples * 64 + 1024);
   memcpy(m.out, code, HEADER_WORDS * 4);
@@ -131,7 +128,7 @@ API void *clCreateProgramWithIL(void *context, const uint32_t *code, size_t size
   m.out[3] = m.next_id;
   void *(*create)(void *, const void *, size_t, int *) = next("clCreateProgramWithIL");
   void *program = create(context, m.out, m.out_size * 4, error);
-  free(m.out), free(m.is_2d), free(m.handle);
+  free(m.out), free(m.handle);
   return program;
 }
 
