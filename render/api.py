@@ -133,8 +133,8 @@ def render_scene(
 ) -> list[RenderedImage]:
     """Render every image of a Scene, in order, to arrays with their annotations.
 
-    device: auto, gpu, cpu, cuda or optix. threads: CPU threads, 0 for all. renderer: used instead of Cycles and left
-    open, such as FakeRenderer.
+    device: auto, gpu, cpu, cuda, optix, hip, oneapi or metal. threads: CPU threads, 0 for all. renderer: used instead
+    of Cycles and left open, such as FakeRenderer.
 
     Raises RenderError, DeviceError, AssetError.
     """
@@ -158,7 +158,7 @@ def render_to_store(
     size: tuple[int, int] | None = None,
     limit: int | None = None,
     renderer: str = "cycles",
-    device: Literal["auto", "cpu", "cuda", "optix"] = "auto",
+    device: Literal["auto", "cpu", "cuda", "optix", "hip", "oneapi", "metal"] = "auto",
     workers: int | None = None,
     resume: Literal["error", "replace", "keep"] = "error",
     dry_run: bool = False,

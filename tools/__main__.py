@@ -1,9 +1,9 @@
 """Run a tool for developers of Diorama: `python -m tools NAME [options]`; without a name, list the tools.
 
-A tool is a module in this folder with a function `main(options)` that returns an exit code (None counts as 0). Its
-function `add_options(parser)`, if there is one, declares the options; the module's docstring is the help text, and
-`RESUMES = True` means that an interrupted run continues. Exit codes of all tools: 2 for wrong options and unreadable or
-unwritable files, 130 after Ctrl-C; each tool documents the others.
+A tool is a module or package in this folder with a function `main(options)` that returns an exit code (None counts as
+0). Its function `add_options(parser)`, if there is one, declares the options; the module's docstring is the help text,
+and `RESUMES = True` means that an interrupted run continues. Exit codes of all tools: 2 for wrong options and
+unreadable or unwritable files, 130 after Ctrl-C; each tool documents the others.
 """
 
 from __future__ import annotations
@@ -26,8 +26,15 @@ USAGE, INTERRUPTED = 2, 130
 
 def tool_files() -> dict[str, Path]:
     """Map the name of each tool to its file. Nothing is imported: some tools need Blender or Ray."""
-    files = sorted(path for path in FOLDER.rglob("[!_]*.py") if "\ndef main(" in path.read_text("utf-8"))
-    return {"-".join(path.relative_to(FOLDER).with_suffix("").parts).replace("_", "-"): path for path in files}
+    files = sorted(FOLDER.rglob("[!_]*.py")) + sorted(FOLDER.glob("*/__init__.py"))
+    found = {_module(path): path for path in files if "\ndef main(" in path.read_text("utf-8")}
+    return {"-".join(name.split(".")[1:]).replace("_", "-"): path for name, path in sorted(found.items())}
+
+
+def _module(path: Path) -> str:
+    """Return the dotted name of a tool's module or package."""
+    parts = path.relative_to(FOLDER.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def list_tools() -> str:
@@ -41,8 +48,7 @@ def list_tools() -> str:
 
 def load_tool(name: str) -> tuple[ModuleType, ArgumentParser]:
     """Import a tool; return its module and the parser of its options."""
-    path = tool_files()[name].relative_to(FOLDER.parent).with_suffix("")
-    module = importlib.import_module(".".join(path.parts))
+    module = importlib.import_module(_module(tool_files()[name]))
     parser = ArgumentParser(f"python -m tools {name}", description=module.__doc__)
     parser.formatter_class = RawDescriptionHelpFormatter
     if hasattr(module, "add_options"):

@@ -1,6 +1,6 @@
 """Count lines of code without blanks, comments and docstrings.
 
-    python -m tools count-lines               # every Python file except tests and assets/build, by package
+    python -m tools count-lines               # every file in Python, C or C++ except tests and assets/build, by package
     python -m tools count-lines --files       # by file
     python -m tools count-lines --commit REV  # as of another commit
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import subprocess
 import tokenize
 from argparse import ArgumentParser, Namespace
@@ -20,6 +21,7 @@ from collections.abc import Iterator
 from render.model.errors import UsageError
 
 _LEFT_OUT = ("tests/", "assets/build/")
+_CODE = (".py", ".c", ".cpp", ".h")
 _DATA = (".json", ".toml", ".txt", ".js", ".css", ".html", ".csv")
 _DATA_FOLDERS = ("render/", "scene_specs/", "tools/")
 
@@ -36,8 +38,10 @@ def docstring_lines(tree: ast.AST) -> set[int]:
     return lines
 
 
-def code_lines(source: str) -> int:
-    """Lines of one Python source with at least one token of code on them."""
+def code_lines(source: str, python: bool = True) -> int:
+    """Lines of one source in Python, or in C or C++, with at least one token of code on them."""
+    if not python:
+        return sum(bool(line.strip()) for line in re.sub(r"/\*.*?\*/", "", source, flags=re.DOTALL).splitlines())
     covered: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         # Line ends, indents and the end of the file are tokens of blank text.
@@ -54,10 +58,10 @@ def _git(*arguments: str) -> bytes:
 
 
 def sources(commit: str) -> Iterator[tuple[str, str]]:
-    """(path, text) of each counted Python or data file of a commit."""
+    """(path, text) of each counted file of a commit, code or data."""
     for path in _git("ls-tree", "-r", "--name-only", commit).decode().splitlines():
         data = path.endswith(_DATA) and path.startswith(_DATA_FOLDERS)
-        if (path.endswith(".py") or data) and not path.startswith(_LEFT_OUT):
+        if (path.endswith(_CODE) or data) and not path.startswith(_LEFT_OUT):
             yield path, _git("show", f"{commit}:{path}").decode("utf-8", "replace")
 
 
@@ -77,8 +81,8 @@ def main(options: Namespace) -> None:
     code: Counter[str] = Counter()
     data = files = 0
     for path, text in sources(options.commit):
-        if path.endswith(".py"):
-            code[path if options.files else package_of(path)] += code_lines(text)
+        if path.endswith(_CODE):
+            code[path if options.files else package_of(path)] += code_lines(text, path.endswith(".py"))
             files += 1
         else:
             data += len(text.splitlines())

@@ -8,6 +8,7 @@
 #   requirements-cluster.lock  what Ray's launchers also need, for docker/Dockerfile
 #   requirements-docs.lock     what `make docs` installs into an environment of its own
 #   requirements-moto.lock     a server for stores on S3, which `make test-all` installs into an environment of its own
+#   requirements-{ziglang,opencl}.lock  what simulated GPUs need: tools/simulated_gpu
 # The files hold hashes of every file of a release, for all platforms, and no index's address: they work with any mirror.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -33,16 +34,16 @@ compile requirements-readers.lock "$@" --extra s3 --extra dev --extra readers --
   pyproject.toml "$work/backend.in"
 sed -nE 's/^ray(==[^ ]+).*/ray[default]\1/p' "$work/requirements.lock" >"$work/cluster.in"
 compile requirements-cluster.lock "$@" --constraint "$work/requirements.lock" "$work/cluster.in"
-# Without Diorama itself: the site is built from the sources, and moto is a program that tests start.
-for extra in docs moto; do
-  "$work/venv/bin/python" - "$extra" <<'EXTRA' >"$work/$extra.in"
+# Without Diorama itself: the site is built from the sources, and the others are no part of its environment.
+for name in docs moto ziglang opencl; do
+  "$work/venv/bin/python" - "$name" <<'NAME' >"$work/$name.in"
 import sys, tomllib
-project = tomllib.load(open("pyproject.toml", "rb"))["project"]
-print(*project["optional-dependencies"][sys.argv[1]], sep="\n")
-EXTRA
-  compile "requirements-$extra.lock" "$@" "$work/$extra.in"
+file = tomllib.load(open("pyproject.toml", "rb"))
+print(*{**file["project"]["optional-dependencies"], **file["dependency-groups"]}[sys.argv[1]], sep="\n")
+NAME
+  compile "requirements-$name.lock" "$@" "$work/$name.in"
 done
 # Temporary names would change with every run.
 sed -i.bak "s#$work/##g" "$work"/requirements*.lock
 mv "$work"/requirements*.lock .
-echo "lock: wrote requirements.lock and requirements-{dev,readers,cluster,docs,moto}.lock"
+echo "lock: wrote requirements.lock and requirements-{dev,readers,cluster,docs,moto,ziglang,opencl}.lock"

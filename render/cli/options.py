@@ -171,8 +171,8 @@ size = group("Rendering", click.option(
     "spec's stage, such as 320x240 for `clevr`]"
 ))  # fmt: skip
 device = group("Rendering", choice(
-    "--device", ["auto", "cpu", "cuda", "optix"], "Device to render on. auto: GPUs if there are any, "
-    "otherwise the CPU. It is an error if a specified device does not exist."
+    "--device", ["auto", "cpu", "cuda", "optix", "hip", "oneapi", "metal"], "Device to render on. auto: "
+    "NVIDIA GPUs if there are any, otherwise the CPU. It is an error if a specified device does not exist."
 ))  # fmt: skip
 renderer = group("Rendering", click.option(
     "--renderer", default="cycles", metavar="NAME", help="Renderer: cycles, fake (test images without "

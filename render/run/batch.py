@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import islice
 
 from render.compiler import compile_episode
@@ -19,7 +20,7 @@ from render.model.profiles import episode_settings
 from render.run.commit import conflict_failure
 from render.run.estimate import Work, predict, remember
 from render.run.events import EventLog
-from render.run.gpus import find_cards
+from render.run.gpus import OTHER_KINDS, find_cards
 from render.run.interrupt import Interrupts
 from render.run.local_ray import cores_here, ray_nodes
 from render.run.loop import RenderLoop
@@ -86,8 +87,11 @@ class Batch:
         The GPUs of a cluster are known only once Ray is connected to it.
         """
         if self.options.address is None and self.options.logical_gpus is None:
-            cards = find_cards()
-            cards_wanted(self.options, cards.count, cards.report)
+            cards = find_cards(device=self.options.device)
+            wanted = cards_wanted(self.options, cards.count, cards.report)
+            if wanted and self.options.device in OTHER_KINDS:
+                # Ray counts the GPUs of other makers only with their own software.
+                self.options = replace(self.options, logical_gpus=cards.count)
 
     def plan(self) -> None:
         """Check every spec and compare it with the store; nothing is rendered.
@@ -171,7 +175,7 @@ class Batch:
         """Predict what the run that `plan` prepared takes (render.run.estimate); {} if its devices are not here."""
         if self.options.address is not None:
             return {}
-        node = Node("", cores_here(), find_cards().count)
+        node = Node("", cores_here(), find_cards(device=self.options.device).count)
         try:
             plans = plan_workers(self.options, [node], self.summary.todo)
         except DeviceError:

@@ -1,4 +1,4 @@
-"""The NVIDIA GPUs of this machine, found in milliseconds without CUDA, Blender or Ray."""
+"""The GPUs of this machine, found in milliseconds without CUDA, Blender or Ray."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from itertools import takewhile
 from pathlib import Path
 
 _SMI_SECONDS = 20.0
+# Kind of device -> maker of its GPUs, with the id on the PCI bus; Metal has none.
+_VENDORS = {"hip": ("AMD", "0x1002"), "oneapi": ("Intel", "0x8086")}
+OTHER_KINDS = (*_VENDORS, "metal")
 
 
 @dataclass(frozen=True)
@@ -23,11 +27,20 @@ class Cards:
     report: str
 
 
-def find_cards(env: Mapping[str, str] = os.environ, root: Path = Path("/"), smi: str | None = "nvidia-smi") -> Cards:
-    """Find the GPUs of this machine that CUDA_VISIBLE_DEVICES leaves visible.
+def find_cards(
+    env: Mapping[str, str] = os.environ, root: Path = Path("/"), smi: str | None = "nvidia-smi", device: str = "auto"
+) -> Cards:
+    """Find the GPUs of this machine that CUDA_VISIBLE_DEVICES leaves visible, or those of another maker.
 
-    env: environment. root: folder of dev. smi: the nvidia-smi program, None to run none.
+    env: environment. root: folder of dev and sys. smi: the nvidia-smi program, None to run none. device: as --device.
     """
+    if device == "metal":
+        return Cards(int(sys.platform == "darwin"), "Metal needs macOS, where it is one GPU")
+    if device in _VENDORS:
+        maker, number = _VENDORS[device]
+        files = (root / "sys/class/drm").glob("renderD*/device/vendor")
+        found = sum(file.read_text().strip() == number for file in files)
+        return Cards(found, f"{found or 'no'} GPU by {maker} in {root / 'sys/class/drm'}")
     total, report = _installed(root, smi)
     visible = env.get("CUDA_VISIBLE_DEVICES")
     if visible is None or not total:

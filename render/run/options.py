@@ -14,7 +14,7 @@ from render.model.errors import UsageError
 from render.store.resume import Policy
 from scene_specs.language.diagnostics import option_problems
 
-DeviceName = Literal["auto", "cpu", "cuda", "optix"]
+DeviceName = Literal["auto", "cpu", "cuda", "optix", "hip", "oneapi", "metal"]
 _Positive = Annotated[int, Field(ge=1)]
 _Count = Annotated[int, Field(ge=0)]
 

@@ -135,7 +135,7 @@ def check_device(plan: WorkerPlan, device: str) -> None:
     if plan.card is None:
         return
     kind = device.split(" ")[0].upper()
-    if kind in ("", "CPU", "NONE") or (plan.device in ("cuda", "optix") and kind != plan.device.upper()):
+    if kind in ("", "CPU", "NONE") or (plan.device != "gpu" and kind != plan.device.upper()):
         wanted = "a GPU" if plan.device == "gpu" else plan.device.upper()
         raise DeviceError(
             f"requested {wanted}, but the first image of a worker on {socket.gethostname()} "

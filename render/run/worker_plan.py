@@ -98,7 +98,7 @@ def cards_wanted(options: RunOptions, found: int, where: str = "") -> int:
             "what is available."
         )
     if wanted > found:
-        raise DeviceError(f"--device {options.device}: {seen}; check with nvidia-smi, or use --device cpu")
+        raise DeviceError(f"--device {options.device}: {seen}; check with render-doctor, or use --device cpu")
     return wanted
 
 

@@ -67,7 +67,8 @@ def _blender() -> _Blender:
 class CyclesRenderer:
     """Renders views of Scenes; see render.model.passes.Renderer.
 
-    device: auto, gpu, cpu, cuda or optix. threads: CPU threads, 0 for all. asset_roots: folders of .blend materials.
+    device: auto, gpu, or a kind such as cpu or cuda. threads: CPU threads, 0 for all. asset_roots: folders of .blend
+    materials.
     Raises DeviceError for a missing device.
     """
 

@@ -13,13 +13,14 @@ import bpy
 
 from render.model.errors import DeviceError
 
-GPU_KINDS = ("OPTIX", "CUDA")
+GPU_KINDS = ("OPTIX", "CUDA", "HIP", "ONEAPI", "METAL")
+_NVIDIA = GPU_KINDS[:2]
 # Kinds to try, in order.
-_KINDS = {"auto": (*GPU_KINDS, "CPU"), "gpu": GPU_KINDS, "cpu": ("CPU",), "cuda": ("CUDA",), "optix": ("OPTIX",)}
+_KINDS = {"auto": (*_NVIDIA, "CPU"), "gpu": _NVIDIA, **{kind.lower(): (kind,) for kind in ("CPU", *GPU_KINDS)}}
 
 
 class Device(NamedTuple):
-    """kind: CPU, CUDA or OPTIX. name: as reported by Cycles."""
+    """kind: CPU or one of GPU_KINDS. name: as reported by Cycles."""
 
     kind: str
     name: str
@@ -37,7 +38,7 @@ def found(kind: str) -> list[Device]:
 
 
 def use(scene: Any, wanted: str) -> Device:
-    """Enable a device (auto, gpu, cpu, cuda, optix) for a scene and return it.
+    """Enable a device (auto, gpu, or a kind in lower case) for a scene and return it.
 
     auto tries OptiX, CUDA, then the CPU; gpu tries the first two. Raises DeviceError if none is found.
     """
@@ -57,7 +58,7 @@ def use(scene: Any, wanted: str) -> Device:
         return devices[0]
     raise DeviceError(
         f"--device {wanted}: Cycles finds no {wanted.upper()} device on this machine, only the CPU ({cpu_name()}). "
-        "Check the driver with nvidia-smi (in Docker: --gpus all and "
+        "Check the driver, for NVIDIA with nvidia-smi (in Docker: --gpus all and "
         "NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics), "
         "or use --device cpu, or --device auto to use any available device."
     )

@@ -46,3 +46,12 @@ def test_nothing_there_says_what_was_looked_at(tmp_path: Path) -> None:
     cards = find_cards({}, tmp_path, smi(tmp_path, "NVIDIA-SMI has failed: no driver", 9))
     assert cards.count == 0 and "no driver" in cards.report and "/dev/nvidia0" in cards.report
     assert "no nvidia-smi" in find_cards({}, tmp_path, None).report
+
+
+@pytest.mark.parametrize(("device", "count"), [("hip", 2), ("oneapi", 1), ("metal", 0)])
+def test_gpus_of_other_makers_are_counted_by_vendor(tmp_path: Path, device: str, count: int) -> None:
+    for number, vendor in enumerate(("0x1002", "0x8086", "0x1002", "0x10de")):
+        folder = tmp_path / f"sys/class/drm/renderD{128 + number}/device"
+        folder.mkdir(parents=True)
+        (folder / "vendor").write_text(f"{vendor}\n")
+    assert find_cards({}, tmp_path, None, device).count == count

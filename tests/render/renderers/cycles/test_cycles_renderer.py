@@ -163,9 +163,10 @@ def test_another_asset_than_the_scenes_is_refused(renderer: CyclesRenderer, asse
         one(renderer, scene.model_copy(update={"assets": {**scene.assets, asset: "0" * 64}}))
 
 
-def test_a_device_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(DeviceError, match=r"--device optix.*--device cpu"):
-        CyclesRenderer("optix")
+@pytest.mark.parametrize("kind", ["optix", "hip", "oneapi", "metal"])
+def test_a_device_that_is_not_there_is_an_error(kind: str) -> None:
+    with pytest.raises(DeviceError, match=rf"--device {kind}.*--device cpu"):
+        CyclesRenderer(kind)
 
 
 def test_cycles_text_stays_out_of_the_terminal(
