@@ -157,8 +157,9 @@ def main(
     episodes again, or --keep to keep the stored ones.
 
     Exit codes: 0: all episodes are stored; 1: some episodes failed, and the output ends with a list of them (the others
-    are stored); 2: invalid specs or options (nothing was rendered); 3: the requested device is not available; 4: the
-    store can't be read or written; 130: interrupted with Ctrl-C.
+    are stored); 2: invalid specs or options (nothing was rendered); 3: the requested device is not available, or every
+    GPU failed during the run (what was rendered is stored); 4: the store can't be read or written; 130: interrupted
+    with Ctrl-C.
 
     Examples:
       render-batch specs.jsonl --out scenes.lance

@@ -65,13 +65,14 @@ def make_record(
             image, device = _make_image(renderer, scene, frame, view, watch)
             images.append(image)
     info = renderer.info
+    facts = {key: value for key, value in info.items() if key not in ("device", "cpu", "kernels")}
     return EpisodeRecord(
         episode_id=scene.id,
         job=job,
         scene=scene,
         images=images,
         provenance=Provenance(
-            versions={**versions(), **{key: value for key, value in info.items() if key not in ("device", "cpu")}},
+            versions={**versions(), **facts},
             device=device or info.get("device", ""),
             cpu=info.get("cpu", ""),
             created=datetime.now(UTC).isoformat(timespec="seconds"),

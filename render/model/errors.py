@@ -8,7 +8,9 @@
     ├── AssetError            2  an asset is missing, damaged or not the one a Scene was compiled with
     ├── CompileError          1  no layout satisfies a frame's constraints within the bound
     ├── RenderError           1  Cycles failed on an episode
-    │   └── DeviceError       3  the requested device is not available
+    │   ├── DeviceError       3  the requested device is not available, or every GPU of a run failed
+    │   └── GpuError          1  a GPU failed; the process can't render on it any more
+    │       └── GpuMemoryError 1 a GPU ran out of memory
     └── StoreError            4  the dataset store cannot be read or written
 
 The numbers are exit codes. If some episodes failed and the others are done, `render-batch` exits with 1.
@@ -21,8 +23,8 @@ from scene_specs.language.tables import counted
 
 # fmt: off
 __all__ = [
-    "AssetError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError", "RenderError",
-    "SpecError", "StoreError", "UsageError",
+    "AssetError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError", "GpuError",
+    "GpuMemoryError", "RenderError", "SpecError", "StoreError", "UsageError",
 ]
 # fmt: on
 
@@ -66,9 +68,17 @@ class RenderError(DioramaError):
 
 
 class DeviceError(RenderError):
-    """The requested device is not available, or another one rendered."""
+    """The requested device is not available, another one rendered, or every GPU of a run failed."""
 
     exit_code = 3
+
+
+class GpuError(RenderError):
+    """A GPU failed while it rendered. After most such errors the driver refuses all further work of the process."""
+
+
+class GpuMemoryError(GpuError):
+    """A GPU ran out of memory."""
 
 
 class StoreError(DioramaError):

@@ -28,7 +28,7 @@ from render.run.options import RunOptions
 from render.run.pool import RayLostError
 from render.run.status import Progress
 from render.run.summary import Summary
-from render.run.worker import Failure, Task
+from render.run.worker import Card, Failure, Task
 from render.run.worker_plan import Node, WorkerPlan, cards_wanted, plan_workers
 from render.store import open_or_create, peek
 from render.store.episode_store import EpisodeStore
@@ -230,11 +230,13 @@ class Batch:
     ) -> None:
         """Render what is missing; if the Ray of this machine dies on the way, start another."""
         options = self.options
+        lost_cards: set[Card] = set()
         for restart in range(_RAY_RESTARTS + 1):
             try:
                 with ray_nodes(options.address, options.logical_gpus) as nodes:
                     loop = RenderLoop(self._tasks(store), store, options, self.summary, progress, events)
                     plans = plan_workers(options, nodes, self.summary.todo)
+                    plans = [plan for plan in plans if (plan.node, plan.card) not in lost_cards]
                     loop.go(plans, interrupts)
                     if options.address is None:
                         remember(loop.measured, self._kind_of_run(plans))
@@ -243,6 +245,7 @@ class Batch:
                 # Diorama never restarts a cluster it did not start.
                 if options.address is not None or restart == _RAY_RESTARTS:
                     raise
+                lost_cards |= loop.lost_cards
                 log.warning("%s; starting Ray again, %d of %d times", error, restart + 1, _RAY_RESTARTS)
 
     def _tasks(self, store: EpisodeStore) -> Iterator[Task | Failure]:

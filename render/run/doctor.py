@@ -82,12 +82,16 @@ def check_libraries() -> Check:
     return Check("libraries", True, f"all {len(LIBRARIES)} system libraries that Blender loads")
 
 
-def run_probe(device: str, limit: float = _PROBE_SECONDS) -> dict[str, Any]:
-    """Run the Blender probe in its own process; return its facts, or {"error": ...} if it crashed, hung or failed."""
+def run_probe(device: str, limit: float = _PROBE_SECONDS, size: int = 8, card: str = "") -> dict[str, Any]:
+    """Run the Blender probe in its own process; return its facts, or {"error": ...} if it crashed, hung or failed.
+
+    size: of the image in pixels, 0 for none. card: the only NVIDIA GPU that it may use, "" for all.
+    """
     # -P: a module in the working directory, which may hold others' files, must not take the place of a library.
-    command = [sys.executable, "-P", "-m", "render.renderers.cycles.probe", device]
+    command = [sys.executable, "-P", "-m", "render.renderers.cycles.probe", device, str(size)]
+    env = {**os.environ, "CUDA_VISIBLE_DEVICES": card} if card else None
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False, env=env)
     except subprocess.TimeoutExpired:
         return {"error": f"Blender did not answer within {limit:.0f} s"}
     try:
@@ -109,6 +113,7 @@ def check_blender(device: str, limit: float = _PROBE_SECONDS) -> list[Check]:
     return [
         Check("blender", True, f"bpy {answer['bpy']}, imported in {answer['import_s']} s"),
         Check("devices", True, seen or "no GPU, only the CPU"),
+        *([Check("kernels", None, answer["kernels"])] if answer["kernels"] else []),
         Check("render", True, speed),
     ]
 
@@ -201,10 +206,30 @@ def examine(device: str, store: str) -> Iterator[Check]:
 
 
 def warm(device: str) -> list[Check]:
-    """Compile the kernels of a GPU ahead of time, into its cache; a CPU needs none."""
+    """Compile the kernels of each GPU ahead of time, into its cache; a CPU needs none."""
     cache = os.environ.get("CUDA_CACHE_PATH", "~/.nv/ComputeCache")
-    checks = check_blender("gpu" if device == "auto" else device, _WARM_SECONDS)
     if device == "cpu":
-        return [*checks, Check("warm", True, "the CPU has no kernels to compile")]
-    found = f"kernels are cached in {cache} (CUDA_CACHE_PATH)" if checks[0].ok else "not compiled"
-    return [*checks, Check("warm", checks[0].ok, found)]
+        return [*check_blender(device), Check("warm", True, "the CPU has no kernels to compile")]
+    device = "gpu" if device == "auto" else device
+    # The first GPU compiles the kernels for all of its architecture.
+    checks = [_warm_card(device, card) for card in _nvidia_cards(device)] or check_blender(device, _WARM_SECONDS)
+    ready = all(check.ok is not False for check in checks)
+    found = f"kernels are cached in {cache} (CUDA_CACHE_PATH)" if ready else "not compiled for every GPU"
+    return [*checks, Check("warm", ready, found)]
+
+
+def _nvidia_cards(device: str) -> list[str]:
+    """Return the NVIDIA GPUs that Cycles finds, as in CUDA_VISIBLE_DEVICES; none if another kind is requested."""
+    found = run_probe(device, size=0).get("found", {}) if device in ("gpu", "cuda", "optix") else {}
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    names = visible.split(",") if visible else map(str, range(len(found.get("CUDA", ()))))
+    return [name for name, _ in zip(names, found.get("CUDA", ()), strict=False)]
+
+
+def _warm_card(device: str, card: str) -> Check:
+    """Render on one GPU."""
+    answer = run_probe(device, _WARM_SECONDS, card=card)
+    if "error" in answer:
+        return Check(f"GPU {card}", False, str(answer["error"]), "check it with nvidia-smi")
+    speed = f"first image in {answer['first_s']} s, then {answer['second_s']} s"
+    return Check(f"GPU {card}", True, f"{answer['device']}: {speed}")

@@ -15,7 +15,7 @@ class EventLog:
     """Appends events to a file, each line in one write. With None as the path it writes nothing.
 
     Each has `event`, `time` (UTC, ISO 8601) and `elapsed` (seconds since the log was opened). Events: start, worker-up,
-    worker-down, episode-done, episode-failed, commit, store-trouble, workers-per-gpu, end.
+    worker-down, episode-done, episode-failed, commit, store-trouble, workers-per-gpu, gpu-left, end.
     Raises UsageError if the file can't be written.
     """
 

@@ -7,12 +7,12 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import islice
 
 import ray
 from ray.exceptions import RayError
 
-from render.model.errors import DeviceError, DioramaError, StoreError
+from render.model.errors import DeviceError, DioramaError, GpuMemoryError, StoreError
+from render.run.card_faults import LOST_GPU, CardFaults
 from render.run.commit import Committer
 from render.run.estimate import Work
 from render.run.events import EventLog
@@ -23,7 +23,7 @@ from render.run.pool import Pool, Slot, how_lost
 from render.run.status import Progress
 from render.run.summary import Summary
 from render.run.tuner import Tuner, tune, tuner_for
-from render.run.worker import Done, Failure, Task, Worker, pack
+from render.run.worker import Card, Done, Failure, Task, Worker, pack
 from render.run.worker_plan import WorkerPlan
 from render.store.episode_store import EpisodeStore
 from scene_specs.language.tables import counted
@@ -34,7 +34,6 @@ log = logging.getLogger(__name__)
 # wait behind another at the end of the run.
 _SHORT_SECONDS = 0.5
 _TICK_SECONDS = 1.0
-_ANNOUNCE_SECONDS = 10.0
 _STOP_NOW_SECONDS = 5.0
 # For the transfer of a finished answer from its node.
 _FETCH_SECONDS = 60.0
@@ -64,13 +63,14 @@ class RenderLoop:
         self._progress = progress
         self._events = events
         self._pool = Pool(options, self._events, worker)
+        self._cards = CardFaults(self._pool)
+        self.lost_cards: set[Card] = set()
         self._committer = Committer(store, options.commit_every, options.store_wait, self._store_trouble)
         self._depth = 1
         self._tuner: Tuner | None = None
         self._images = 0
         self.measured = Work()
         self._ticked = 0.0
-        self._announced = False
 
     def go(self, plans: list[WorkerPlan], interrupts: Interrupts) -> Summary:
         """Render everything and return the summary. Raises DeviceError, RenderError, StoreError, KeyboardInterrupt."""
@@ -121,28 +121,41 @@ class RenderLoop:
         """Send every worker an episode, then every worker a second one, so that the last episodes spread evenly."""
         if self.summary.stopped or self._committer.full:
             return
+        self._waiting.extend(self._cards.release())
         for depth in range(1, self._depth + 1):
             for slot in self._pool.slots:
                 if slot.open and len(slot.in_flight) < depth:
-                    task = self._next()
-                    if task is None:
-                        return
-                    self._send(slot, task)
+                    task = self._next(slot)
+                    if task is not None:
+                        self._send(slot, task)
 
-    def _next(self) -> Task | None:
-        """Return the next task, None if there is none or the run stops; count failures in between."""
-        while self._more() and not self.summary.stopped:
-            found = self._waiting.popleft()
-            if isinstance(found, Task):
-                return found
-            self._failed(found, 0.0)
+    def _next(self, slot: Slot) -> Task | None:
+        """Return the next task for a worker, None if there is none or the run stops; count failures in between."""
+        if slot.card in self._cards.reserved:
+            return self._cards.take_alone(slot)
+        for choosy in (True, False):
+            passed = 0
+            while not self.summary.stopped and (passed < len(self._waiting) or self._read()):
+                found = self._waiting[passed]
+                if isinstance(found, Task) and not self._cards.may_take(slot, found, choosy):
+                    passed += 1
+                    continue
+                del self._waiting[passed]
+                if isinstance(found, Task):
+                    return found
+                self._failed(found, 0.0)
         return None
+
+    def _read(self) -> bool:
+        """Read one more task; return whether there was one."""
+        task = next(self._tasks, None)
+        if task is not None:
+            self._waiting.append(task)
+        return task is not None
 
     def _more(self) -> bool:
         """Return whether another task waits."""
-        if not self._waiting:
-            self._waiting.extend(islice(self._tasks, 1))
-        return bool(self._waiting)
+        return bool(self._waiting) or any(self._cards.reserved.values()) or self._read()
 
     def _send(self, slot: Slot, task: Task) -> None:
         task.tries += 1
@@ -171,6 +184,9 @@ class RenderLoop:
             except RayError as error:
                 self._lost(slot, *how_lost(error))
                 continue
+            if isinstance(done, Failure) and done.kind in LOST_GPU:
+                self._lost(slot, LOST_GPU[done.kind], done.message.removeprefix(f"episode {done.episode_id}: "))
+                continue
             task = slot.in_flight.popleft()
             now = time.monotonic()
             seconds = now - task.started
@@ -186,6 +202,7 @@ class RenderLoop:
                 raise DeviceError(done.message)
             self._failed(done, task.work.cost)
             return
+        self._cards.succeeded(slot)
         self._committer.add(done)
         self._images += done.images
         self.summary.add_seconds(done.seconds)
@@ -213,7 +230,9 @@ class RenderLoop:
         now = time.monotonic()
         self._pool.check_starts()
         for slot in list(self._pool.slots):
-            if slot.in_flight and now - slot.in_flight[0].started > (limit := self._limit(slot)):
+            if slot.broken:
+                self._remove_card(slot, slot.broken)
+            elif slot.in_flight and now - slot.in_flight[0].started > (limit := self._limit(slot)):
                 self._lost(slot, "hung", f"it took longer than {limit:.0f} s")
 
     def _limit(self, slot: Slot) -> float:
@@ -224,27 +243,66 @@ class RenderLoop:
         return limit + (KERNEL_SECONDS if slot.plan.card is not None and not slot.warm else 0.0)
 
     def _lost(self, slot: Slot, kind: str, reason: str) -> None:
-        """Replace a worker that died or hangs; blame the episode it was rendering, unless its node is lost."""
+        """Replace a worker that died, hangs, or whose GPU failed; blame its episode, unless its node is lost."""
         culprit, *others = slot.in_flight
         slot.in_flight.clear()
-        tail, node_lost = self._pool.lose(slot, kind, reason)
+        for task in others:
+            self._put_back(slot, task)
+        if kind == "gpu_memory" and not culprit.alone:
+            self._try_alone(slot, culprit, reason)
+            return
+        tail, node_lost = "", False
+        failed = self._cards.failed(slot, culprit) if kind != "unreachable" else 0
+        if failed:
+            self._remove_card(slot, f"{failed} episodes in a row failed on it; the last: {reason}")
+        else:
+            tail, node_lost = self._pool.lose(slot, kind, reason)
         # Ray notices only after some seconds that a node is lost; until then its workers are unreachable.
         innocent = node_lost or (kind == "unreachable" and culprit.unreachable_count < _MOST_UNREACHABLE)
         culprit.unreachable_count += innocent
-        for task in [*others, *([culprit] if innocent else [])]:
-            task.tries -= 1
-            self._waiting.append(task)
         if innocent:
             log.warning("episode %s: %s; retrying it on another worker", culprit.episode.id, reason)
+            self._put_back(slot, culprit)
             return
-        name, output = culprit.episode.id, f"; last output: {tail}" if tail else ""
-        if culprit.tries > self._options.retries:
-            message = f"episode {name}: given up after {culprit.tries} tries: {reason}{output}"
-            self._failed(Failure(name, "WorkerLost", message), culprit.work.cost)
+        # Of a failed render, the reason has the output.
+        name, output = culprit.episode.id, f"; last output: {tail}" if tail and kind not in LOST_GPU.values() else ""
+        if kind == "gpu_memory" or culprit.tries > self._options.retries:
+            tries, error = f"given up after {culprit.tries} tries", "WorkerLost"
+            if kind == "gpu_memory":
+                tries, error = "alone on its GPU", GpuMemoryError.__name__
+            self._failed(Failure(name, error, f"episode {name}: {tries}: {reason}{output}"), culprit.work.cost)
             return
         log.warning("episode %s: %s%s; retrying it on another worker", name, reason, output)
         self.summary.retried += 1
-        self._waiting.append(culprit)
+        self._put_back(slot, culprit, tried=True)
+
+    def _put_back(self, slot: Slot, task: Task, tried: bool = False) -> None:
+        """Let an episode that a worker had wait again. tried: whether that counts as one of its tries."""
+        task.tries -= not tried
+        reserved = self._cards.reserved.get(slot.card) if task.alone and slot.card else None
+        (self._waiting if reserved is None else reserved).append(task)
+
+    def _try_alone(self, slot: Slot, task: Task, reason: str) -> None:
+        """Let an episode that ran out of GPU memory wait for its GPU alone, and run fewer workers from now on."""
+        task.tries -= 1
+        limit = self._cards.reserve(slot, task)
+        self._pool.lose(slot, "gpu_memory", reason)
+        if self._tuner is not None:
+            self._tuner.chosen = limit
+        log.warning(
+            "episode %s: %s; retrying it alone on its GPU, and then continuing with %s per GPU",
+            task.episode.id, reason.partition(". ")[0], counted(limit, "worker"),
+        )  # fmt: skip
+        self.summary.retried += 1
+        self.summary.workers_per_gpu, self.summary.gpu_memory_short = limit, True
+
+    def _remove_card(self, slot: Slot, reason: str) -> None:
+        """Continue without a GPU, whose episodes other GPUs render. Raises DeviceError if it was the last."""
+        assert slot.card is not None
+        self.lost_cards.add(slot.card)
+        self.summary.lost_gpus[self._pool.names[slot.card]] = reason
+        for task in self._pool.remove(slot.card, reason):
+            self._put_back(slot, task)
 
     def _committed(self, group: list[Done | Failure]) -> None:
         stored = [done for done in group if isinstance(done, Done)]
@@ -271,7 +329,7 @@ class RenderLoop:
             log.warning("%s not committed: %s", counted(self._committer.unsaved, "episode"), error)
 
     def _tick(self, now: float) -> None:
-        """Once per second: report progress, tune the number of workers, announce kernel compilation."""
+        """Once per second: report progress, tune the number of workers."""
         state = "stopping" if self.summary.stopped else "paused" if self._committer.full else "running"
         begun = [slot.in_flight[0] for slot in self._pool.slots if slot.in_flight]
         in_flight = [(task.work.cost, now - task.started) for task in begun]
@@ -281,13 +339,6 @@ class RenderLoop:
             if chosen is not None:
                 self.summary.workers_per_gpu = chosen
                 self._events.write("workers-per-gpu", chosen=chosen, images_per_second=self._tuner.rates)
-        cold = [slot for slot in self._pool.slots if slot.in_flight and slot.plan.card is not None and not slot.warm]
-        if not self._announced and any(now - slot.in_flight[0].started > _ANNOUNCE_SECONDS for slot in cold):
-            self._announced = True
-            log.warning(
-                "the first image on a GPU takes some minutes, because Cycles compiles its kernels for it; they are "
-                "cached in $CUDA_CACHE_PATH. `render-doctor --warm` compiles them ahead of time"
-            )
 
     def _close_summary(self, seconds: float) -> None:
         """Add this part of the run; a run has several parts if Ray was started again."""

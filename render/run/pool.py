@@ -17,7 +17,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from render.model.errors import AssetError, DeviceError, RenderError, UsageError
 from render.run.events import EventLog
 from render.run.options import RunOptions
-from render.run.worker import Failure, Ready, Task, Worker, start_actor, stderr_tail
+from render.run.worker import Card, Failure, Ready, Task, Worker, start_actor, stderr_tail
 from render.run.worker_plan import WorkerPlan
 from scene_specs.language.registry import PluginError
 from scene_specs.language.tables import counted
@@ -45,7 +45,7 @@ class Slot:
     """One worker and its replacements. in_flight: its episodes, the one it works on first. ready: its start, until up.
 
     since: when the start began. warm: it has rendered. draining: it is replaced once it has nothing to do. leaving: it
-    is removed then.
+    is removed then. broken: why its GPU has to leave the run, because no worker starts on it any longer.
     """
 
     number: int
@@ -59,6 +59,12 @@ class Slot:
     warm: bool = False
     draining: bool = False
     leaving: bool = False
+    broken: str = ""
+
+    @property
+    def card(self) -> Card | None:
+        """Its GPU, None for a CPU."""
+        return None if self.plan.card is None else (self.plan.node, self.plan.card)
 
     @property
     def open(self) -> bool:
@@ -75,6 +81,7 @@ class Pool:
     """The workers by slot. Raises DeviceError, UsageError, RenderError if workers cannot be started.
 
     replaced: number of replaced workers by reason. peaks: bytes by number of the worker. devices: as reported at start.
+    names: of the GPUs on which a worker has been up, for messages.
     """
 
     def __init__(self, options: RunOptions, events: EventLog, worker: type[Worker] = Worker) -> None:
@@ -87,6 +94,8 @@ class Pool:
         self.replaced: Counter[str] = Counter()
         self.peaks: dict[int, int] = {}
         self.devices: list[str] = []
+        self.names: dict[Card, str] = {}
+        self._kernels = ""
 
     def start(self, plans: list[WorkerPlan]) -> None:
         """Start workers; each receives episodes as soon as it is up."""
@@ -118,6 +127,19 @@ class Pool:
         slot.since = time.monotonic()
 
     @property
+    def cards(self) -> list[Card]:
+        """The GPUs that have workers which stay."""
+        return list(dict.fromkeys(slot.card for slot in self.slots if slot.card is not None and not slot.leaving))
+
+    def resize(self, card: Card, workers: int, grow: bool = True) -> None:
+        """Let workers leave a GPU until it has this many; or add them, unless `grow` is false."""
+        here = [slot for slot in self.slots if slot.card == card and not slot.leaving]
+        for _ in range(workers - len(here) if grow else 0):
+            self.add(here[0].plan)
+        for slot in here[workers:]:
+            slot.leaving = True
+
+    @property
     def alive(self) -> int:
         """Number of workers that are up."""
         return sum(slot.info is not None for slot in self.slots)
@@ -135,6 +157,9 @@ class Pool:
         except RayError as error:
             self._start_failed(slot, first_line(error))
             return
+        if isinstance(answer, Failure) and answer.kind == DeviceError.__name__ and slot.card in self.names:
+            self._start_failed(slot, answer.message.partition(". ")[0])
+            return
         slot.ready = None
         if isinstance(answer, Failure):
             raise _ERRORS.get(answer.kind, RenderError)(f"{slot.where} did not start: {answer.message}")
@@ -142,6 +167,12 @@ class Pool:
         self.memory_reported(slot, answer.memory)
         if answer.device not in self.devices:
             self.devices.append(answer.device)
+        if slot.card is not None:
+            host = f" on {answer.host}" if slot.plan.node else ""
+            self.names[slot.card] = f"GPU {answer.visible or slot.plan.card}{host} ({answer.device})"
+        if answer.kernels not in ("", self._kernels):
+            self._kernels = answer.kernels
+            log.warning("%s", answer.kernels)
         log.debug("%s is up: %s, process %d, cores %s", slot.where, answer.device, answer.pid, answer.cores)
         self._events.write(
             "worker-up", worker=slot.number, host=answer.host, pid=answer.pid, device=answer.device, cores=answer.cores
@@ -152,6 +183,8 @@ class Pool:
         self._events.write("worker-down", worker=slot.number, reason=f"did not start: {why}")
         if slot.plan.node and node_lost(slot.plan.node):
             self._drop(slot)
+        elif slot.start_failures >= _START_TRIES and slot.card in self.names:
+            slot.ready, slot.broken = None, f"no worker starts on it any longer: {why}"
         elif slot.start_failures >= _START_TRIES:
             raise RenderError(
                 f"{slot.where} did not start, {slot.start_failures} times in a row: {why}. "
@@ -238,6 +271,22 @@ class Pool:
         else:
             self._launch(slot)
         return tail, False
+
+    def remove(self, card: Card, reason: str) -> list[Task]:
+        """Take a GPU out of the run and return the episodes of its workers. Raises DeviceError if it was the last."""
+        gone = [slot for slot in self.slots if slot.card == card]
+        self.slots = [slot for slot in self.slots if slot.card != card]
+        for slot in gone:
+            ray.kill(slot.actor)
+        name = self.names[card]
+        self._events.write("gpu-left", gpu=name, reason=reason)
+        if not self.slots:
+            raise DeviceError(
+                f"no GPU is left to render on. {name} was the last: {reason}. Committed episodes are safe. Check the "
+                "GPUs with nvidia-smi and `render-doctor`, then run the same command again: it renders what is missing"
+            )
+        log.warning("%s leaves the run: %s; continuing with %s", name, reason, counted(len(self.cards), "GPU"))
+        return [task for slot in gone for task in slot.in_flight]
 
     def _drop(self, slot: Slot) -> None:
         self.slots.remove(slot)

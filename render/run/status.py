@@ -46,9 +46,9 @@ class Status:
 
     left: estimated seconds that are left, None if unknown.
 
-    workers: alive now. state: running, paused (the store accepts nothing), stopping, ended. pid, born: the writing
-    process and its start, which distinguishes it from a later process with the same pid. written, started: Unix
-    seconds.
+    workers: alive now. lost_gpus: number of GPUs that left the run. state: running, paused (the store accepts nothing),
+    stopping, ended. pid, born: the writing process and its start, which distinguishes it from a later process with the
+    same pid. written, started: Unix seconds.
     """
 
     store: str
@@ -59,6 +59,7 @@ class Status:
     rate: _Amount = 0.0
     left: _Amount | None = None
     workers: _Count = 0
+    lost_gpus: _Count = 0
     state: str = "running"
     host: str = ""
     pid: _Count = 0
@@ -86,6 +87,7 @@ class Status:
         left = self.total - self.done - self.failed
         text = f"{self.store}: {self.done} of {counted(self.total, 'episode')} done"
         text += f", {self.failed} failed" if self.failed else ""
+        text += f", {counted(self.lost_gpus, 'GPU')} left the run" if self.lost_gpus else ""
         if not self.alive:
             ago = span(max(0.0, time.time() - self.written))
             how = "ended" if self.state == "ended" else "was killed or died; run the same command again to continue"
@@ -188,6 +190,7 @@ class Progress:
             return
         status, summary = self.status, self._summary
         status.done, status.failed, status.images = summary.rendered, len(summary.failed), summary.images
+        status.lost_gpus = len(summary.lost_gpus)
         elapsed = time.time() - status.started
         status.rate = summary.images / elapsed if elapsed > 0 else 0.0
         self._written = time.monotonic()

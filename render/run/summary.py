@@ -15,6 +15,8 @@ _WHY = {
     "died": "died",
     "hung": "hung",
     "memory": "exceeded the memory limit",
+    "gpu": "failed on the GPU",
+    "gpu_memory": "ran out of GPU memory",
     "node": "lost with the node",
     "unreachable": "could not be reached",
 }
@@ -27,8 +29,9 @@ class Summary:
     skipped: up to date in the store. kept: left because of --keep. failed: with reasons.
     replaced: of `rendered`, those that replaced a stored episode; would_replace: in a dry run.
     left: not done because the run stopped. stopped: the cause, `interrupt` or `failures`.
-    retried: episodes given to another worker. replaced_why: number of replaced workers by died, hung, memory, node,
-        unreachable. memory_peaks: bytes per worker. workers_per_gpu: as measured, None if it was not.
+    retried: episodes given to another worker. replaced_why: number of replaced workers by died, hung, memory, gpu,
+        gpu_memory, node, unreachable. memory_peaks: bytes per worker. workers_per_gpu: as measured, or as limited when
+        GPU memory ran out (gpu_memory_short), else None. lost_gpus: name -> why it left the run.
     seconds: wall clock. steps: step -> seconds added up over workers, and of commits. devices: device -> episodes that
         it rendered. estimate: of a dry run, see render.run.estimate; {} if there is none.
     """
@@ -46,6 +49,8 @@ class Summary:
     retried: int = 0
     stopped: str = ""
     workers_per_gpu: int | None = None
+    gpu_memory_short: bool = False
+    lost_gpus: dict[str, str] = field(default_factory=dict)
     memory_peaks: list[int] = field(default_factory=list)
     seconds: float = 0.0
     steps: dict[str, float] = field(default_factory=dict)
@@ -119,7 +124,9 @@ class Summary:
         lines = []
         if self.workers_per_gpu is not None:
             workers = counted(self.workers_per_gpu, "worker")
-            lines.append(f"{workers} per GPU, as measured (--workers-per-gpu {self.workers_per_gpu})")
+            why = "limited because GPU memory ran out" if self.gpu_memory_short else "as measured"
+            lines.append(f"{workers} per GPU, {why} (--workers-per-gpu {self.workers_per_gpu})")
+        lines += [f"{name} left the run: {reason}" for name, reason in self.lost_gpus.items()]
         if self.replaced_workers:
             why = ", ".join(f"{count} {_WHY[kind]}" for kind, count in self.replaced_why.items())
             tried = f"; retried {counted(self.retried, 'episode')}" if self.retried else ""

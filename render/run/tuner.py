@@ -80,16 +80,12 @@ def tune(pool: Pool, tuner: Tuner, now: float, images: int) -> int | None:
     if tuner.chosen is not None:
         return None
     staying = [slot for slot in pool.slots if not slot.leaving]
-    cards = dict.fromkeys((slot.plan.node, slot.plan.card) for slot in staying)
     before = tuner.level
-    settled = len(staying) == before * len(cards) and all(slot.warm for slot in staying)
+    settled = len(staying) == before * len(pool.cards) and all(slot.warm for slot in staying)
     level = tuner.observe(now, images, settled)
-    for card in cards:
-        here = [slot for slot in staying if (slot.plan.node, slot.plan.card) == card]
-        for _ in range(level - len(here) if level > before else 0):
-            pool.add(here[0].plan)
-        for slot in here[level:]:
-            slot.leaving = True
+    if level != before:
+        for card in pool.cards:
+            pool.resize(card, level)
     if tuner.chosen is not None:
         rates = ", ".join(f"{workers}: {rate:.2f}" for workers, rate in tuner.rates.items())
         log.info("%s per GPU; images/s by workers per GPU: %s", counted(level, "worker"), rates)

@@ -43,6 +43,8 @@ OUTPUT_FILE = "DIORAMA_RENDER_LOG"
 _CUDA_CACHE_BYTES = 4 * 2**30
 _STALE_SECONDS = 86400.0
 _LONGEST_OUTPUT = 1_000_000
+# A GPU: Ray's id of its node ("" for the only one), and its number there.
+Card = tuple[str, int]
 _CRASH = re.compile(r"^.*(?:\*\*\* SIG|Fatal Python error|\*\*\* Aborted).*$", re.MULTILINE)
 
 
@@ -52,6 +54,7 @@ class Task:
 
     unreachable_count: how often its worker was lost with its node, or could not be reached. ref: Ray's, of its answer.
     settings: of a Scene its own. started: when its worker began with it, seconds of the monotonic clock.
+    failed_on: GPUs on which it failed. alone: it ran out of GPU memory, and is tried without other workers on the GPU.
     """
 
     episode: Episode
@@ -62,6 +65,8 @@ class Task:
     unreachable_count: int = 0
     ref: Any = None
     started: float = 0.0
+    failed_on: set[Card] = field(default_factory=set)
+    alone: bool = False
 
     @cached_property
     def samples(self) -> int:
@@ -110,7 +115,10 @@ class Done:
 
 @dataclass(frozen=True)
 class Ready:
-    """A worker's report when it is up. memory, limit: bytes. output_file: on its node, for its renderer's output."""
+    """A worker's report when it is up. memory, limit: bytes. output_file: on its node, for its renderer's output.
+
+    visible: its CUDA_VISIBLE_DEVICES. kernels: what to know about the renderer's kernels before the first image, or "".
+    """
 
     device: str
     host: str
@@ -119,6 +127,8 @@ class Ready:
     memory: int
     limit: int | None
     output_file: str
+    visible: str = ""
+    kernels: str = ""
 
 
 def pack(task: Task) -> bytes:
@@ -181,8 +191,9 @@ class Worker:
         else:
             made = make_renderer(options.renderer, plan.device, plan.threads, options.asset_roots)
         self._renderer = CachingRenderer(made)
-        device = self._renderer.info.get("device", "")
-        return Ready(device, socket.gethostname(), os.getpid(), cores, limits.resident(), self._limit, output_file)
+        info, host = self._renderer.info, socket.gethostname()
+        facts = (host, os.getpid(), cores, limits.resident(), self._limit, output_file, _visible())
+        return Ready(info.get("device", ""), *facts, info.get("kernels", ""))
 
     def render(self, task: bytes) -> tuple[Done | Failure, int]:
         """Render one episode; return the result, and the bytes in memory now. task: see `pack`."""

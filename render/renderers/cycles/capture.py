@@ -1,4 +1,9 @@
-"""Capture the output of Cycles: it prints to file descriptors 1 and 2, and reports some failures only there."""
+"""Capture the output of Cycles: it prints to file descriptors 1 and 2, and reports some failures only there.
+
+Cycles words an error of CUDA as "Illegal address in CUDA queue synchronize (...)", "Launch exceeded timeout in
+cuMemcpyHtoD_v2(...) (intern/cycles/device/cuda/device_impl.cpp:571)" or "Failed to load CUDA kernel ...", and a lack of
+memory as "System is out of GPU memory" or "Out of memory in CUDA queue ..."; likewise for other kinds of GPUs.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +15,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from render.model.errors import GpuError, GpuMemoryError, RenderError
+
 # Messages of Cycles and OpenImageDenoise about failures that raise no exception.
 _FAILURE = re.compile(
     r"^.*(?:\berror\b|out of memory|failed to|illegal address|cuda_error|optix_error|is not available).*$",
     re.IGNORECASE | re.MULTILINE,
 )
+_MEMORY = re.compile(r"out[ _]of[ _](?:\w+[ _])*memory", re.IGNORECASE)
+# Cycles reports an error once for each of its threads, without a space in between.
+_REPEATED = re.compile(r"^(?:Error: )?(.+?)\1*$")
 # Names a file for the output of the current render, which outlives a crash of the process.
 KEPT_IN = "DIORAMA_RENDER_LOG"
 
@@ -49,3 +59,20 @@ def captured() -> Iterator[Captured]:
                 os.close(copy)
             file.seek(0)
             result.text = file.read().decode("utf-8", "replace")
+
+
+def render_error(where: str, kind: str, reports: list[str]) -> RenderError:
+    """Return the error of a failed render. where: start of the message. kind: of the device. reports: by Cycles.
+
+    Every error that names the GPU's driver counts as a GpuError, also one after which CUDA could go on: starting a new
+    process costs seconds, while rendering on after an error that was misjudged costs every later episode.
+    """
+    found = "; ".join(list(dict.fromkeys(_REPEATED.sub(r"\1", line.strip()) for line in reports))[:5])
+    if kind != "CPU" and _MEMORY.search(found):
+        return GpuMemoryError(
+            f"{where}the GPU ran out of memory ({found}). Render smaller images (--size) or fewer objects, or start "
+            "fewer workers per GPU (--workers-per-gpu); nvidia-smi shows what else uses its memory"
+        )
+    if kind != "CPU" and re.search(rf"CUDA|\bcu[A-Z]\w+\(|(?i:{kind})", found):
+        return GpuError(f"{where}the GPU failed: {found}")
+    return RenderError(f"{where}Cycles failed: {found or 'it wrote no image'}")

@@ -29,7 +29,7 @@ from render.renderers.cycles import devices
 from render.renderers.cycles import stage_setup as stages
 from render.renderers.cycles.blend_material import build_blend
 from render.renderers.cycles.blender_meshes import OutlineMeshes, mesh_data
-from render.renderers.cycles.capture import captured
+from render.renderers.cycles.capture import captured, render_error
 from render.renderers.cycles.exr_passes import Exr, object_name
 from render.renderers.cycles.model_objects import ModelStore
 from render.renderers.cycles.node_tree import build_material
@@ -80,6 +80,7 @@ class CyclesRenderer:
         self._models = self._blender.models
         self._wanted = device
         self._device = self._take_over()
+        self._kernels = devices.uncompiled_kernels(self._device.kind)
         self._threads = threads
         self._folder = scratch_folder()
 
@@ -89,12 +90,13 @@ class CyclesRenderer:
 
     @property
     def info(self) -> dict[str, str]:
-        """Name, version, device and instruction set."""
+        """Name, version, device, instruction set, and what to know about the kernels before the first image."""
         return {
             "name": "cycles",
             "bpy": bpy.app.version_string,
             "device": f"{self._device.kind} {self._device.name}",
             "cpu": devices.instruction_set(),
+            "kernels": self._kernels,
         }
 
     def build(self, scene: Scene, frame: SceneFrame, view: SceneView) -> None:
@@ -166,13 +168,15 @@ class CyclesRenderer:
         path = self._folder / "view.exr"
         path.unlink(missing_ok=True)
         self._scene.render.filepath = str(path)
+        reported = []
         with captured() as output:
-            bpy.ops.render.render(write_still=True)
-        if output.failures or not path.is_file():
-            raise RenderError(
-                f"episode {scene.id}: frame {frame.image_name(view)}: Cycles failed: "
-                + ("; ".join(output.failures[:5]) or "it wrote no image")
-            )
+            try:
+                bpy.ops.render.render(write_still=True)
+            except RuntimeError as error:
+                reported = str(error).splitlines()
+        if reported or output.failures or not path.is_file():
+            where = f"episode {scene.id}: frame {frame.image_name(view)}: "
+            raise render_error(where, self._device.kind, reported or output.failures)
         rendered = time.perf_counter()
         exr = Exr(path)
         arrays = {name: row.read(exr, frame) for name, row in rendered_rows(frame).items() if row.read}

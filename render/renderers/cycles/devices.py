@@ -5,7 +5,10 @@ A GPU renders only if the preferences have its type, the device list was refresh
 
 from __future__ import annotations
 
+import ctypes
 import platform
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,6 +65,45 @@ def use(scene: Any, wanted: str) -> Device:
         "NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics), "
         "or use --device cpu, or --device auto to use any available device."
     )
+
+
+def uncompiled_kernels(kind: str) -> str:
+    """Return what to say before the first image on NVIDIA GPUs for which Blender has no kernels; "" if it has them."""
+    # The add-on, which Blender imported at its start.
+    folder = Path(str(sys.modules["cycles"].__file__)).parent / "lib"
+    shipped = {path.name.split(".")[0] for path in folder.glob("kernel_sm_*.cubin*")}
+    found = sorted(set(_capabilities())) if kind in _NVIDIA else []
+    missing = [f"{major}.{minor}" for major, minor in found if f"kernel_sm_{major}{minor}" not in shipped]
+    if not missing:
+        return ""
+    return (
+        f"Blender {bpy.app.version_string} has no kernels for GPUs of compute capability {', '.join(missing)}: the "
+        "driver compiles them before the first image, which takes up to 10 minutes, and keeps them in $CUDA_CACHE_PATH "
+        "(default: ~/.nv/ComputeCache). `render-doctor --warm` compiles them ahead of time"
+    )
+
+
+def _capabilities() -> list[tuple[int, int]]:
+    """Return the compute capability of each visible NVIDIA GPU, as (major, minor); empty without a driver."""
+    for name in ("libcuda.so", "libcuda.so.1"):
+        with suppress(OSError):
+            driver = ctypes.CDLL(name)
+            break
+    else:
+        return []
+    count, device, value = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return []
+    found = []
+    for index in range(count.value):
+        driver.cuDeviceGet(ctypes.byref(device), index)
+        pair = []
+        # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
+        for attribute in (75, 76):
+            driver.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
+            pair.append(value.value)
+        found.append((pair[0], pair[1]))
+    return found
 
 
 def _cpu_field(key: str) -> str:

@@ -15,15 +15,23 @@ from render.model.errors import DioramaError
 
 
 def probe(device: str, size: int = 8) -> dict[str, Any]:
-    """Import Blender, find devices, and render size x size pixels twice.
+    """Import Blender, find devices, and render size x size pixels twice; with size 0, only find devices.
 
-    Keys: bpy, device, found, import_s, first_s, second_s.
+    Keys: bpy, found, import_s, and of renders: device, kernels, first_s, second_s.
     """
     start = time.perf_counter()
+    import bpy
+
     from render.renderers.cycles import devices
     from render.renderers.cycles.cycles_renderer import CyclesRenderer
 
-    imported = time.perf_counter()
+    facts: dict[str, Any] = {
+        "bpy": bpy.app.version_string,
+        "found": {kind: [d.name for d in devices.found(kind)] for kind in devices.GPU_KINDS},
+        "import_s": round(time.perf_counter() - start, 3),
+    }
+    if not size:
+        return facts
     from render.compiler import compile_episode
     from render.model.profiles import settings_for
     from scene_specs.language.registry import plugins
@@ -42,10 +50,9 @@ def probe(device: str, size: int = 8) -> dict[str, Any]:
     info = renderer.info
     renderer.close()
     return {
-        "bpy": info["bpy"],
+        **facts,
         "device": info["device"],
-        "found": {kind: [d.name for d in devices.found(kind)] for kind in devices.GPU_KINDS},
-        "import_s": round(imported - start, 3),
+        "kernels": info["kernels"],
         "first_s": seconds[0],
         "second_s": seconds[1],
     }

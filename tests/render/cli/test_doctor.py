@@ -80,3 +80,18 @@ def test_plug_ins_of_packages_are_listed_and_two_of_a_name_fail(tmp_path: Path) 
     with installed(tmp_path):
         check = doctor.check_plugins()
         assert check.ok is False and "lab 0.1.0 and by other 0.1.0" in check.found
+
+
+def test_each_gpu_is_warmed_and_a_bad_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def probe(device: str, limit: float = 0.0, size: int = 8, card: str = "") -> dict[str, Any]:
+        if not size:
+            return {"found": {"OPTIX": [], "CUDA": ["A", "A"]}}
+        if card == "5":
+            return {"error": "the GPU failed: Launch failed"}
+        return {"device": "CUDA A", "first_s": 300.0, "second_s": 0.1, "kernels": ""}
+
+    monkeypatch.setattr(doctor, "run_probe", probe)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5")
+    checks = {check.name: check for check in doctor.warm("auto")}
+    assert {name: check.ok for name, check in checks.items()} == {"GPU 3": True, "GPU 5": False, "warm": False}
+    assert "300.0 s" in checks["GPU 3"].found and "Launch failed" in checks["GPU 5"].found

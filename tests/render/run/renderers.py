@@ -10,6 +10,7 @@ import signal
 import time
 from pathlib import Path
 
+from render.model.errors import DeviceError, GpuError, GpuMemoryError
 from render.model.passes import Passes
 from render.renderers.cycles.capture import captured
 from render.renderers.fake import FakeRenderer
@@ -123,3 +124,44 @@ class SlowCard(FakeRenderer):
 
     def __init__(self) -> None:
         super().__init__(seconds=0.2, device="GPU slow")
+
+
+class FaultyCards(FakeRenderer):
+    """GPUs that fail at episodes by their names.
+
+    .../launch-once...: once. .../evil...: always. .../big...: unless no other worker is on the GPU. .../huge...: has
+    too little memory always. .../gone...: GPU 1 is then gone for every process. GPU 3 always fails. .../wait... takes
+    until the GPU that fails or is gone has been tried three times.
+    """
+
+    def __init__(self) -> None:
+        self._card = os.environ["CUDA_VISIBLE_DEVICES"]
+        self._folder = Path(os.environ["DIORAMA_TEST_FOLDER"])
+        if (self._folder / f"gone-{self._card}").exists():
+            (self._folder / f"trouble-{os.getpid()}").touch()
+            raise DeviceError("Cycles finds no GPU device on this machine")
+        (self._folder / f"on-{self._card}-{os.getpid()}").touch()
+        super().__init__(device=f"GPU number {self._card}")
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        where = f"episode {scene.id}: frame x: "
+        if "gone" in scene.id and self._card == "1":
+            (self._folder / f"gone-{self._card}").touch()
+        gone = (self._folder / f"gone-{self._card}").exists()
+        if self._card == "3":
+            (self._folder / f"trouble-{os.getpid()}").touch()
+        if ("launch-once" in scene.id and _first_time(scene.id)) or "evil" in scene.id or self._card == "3" or gone:
+            raise GpuError(f"{where}the GPU failed: Launch failed in CUDA queue enqueue")
+        # Time for other workers to start: they share the GPU, and its memory.
+        time.sleep(0.2)
+        end = time.monotonic() + 60
+        while "wait" in scene.id and len(list(self._folder.glob("trouble-*"))) < 3 and time.monotonic() < end:
+            time.sleep(0.1)
+        if "huge" in scene.id or ("big" in scene.id and self._others()):
+            raise GpuMemoryError(f"{where}the GPU ran out of memory (System is out of GPU memory). Use --size")
+        return super().render(scene, frame, view)
+
+    def _others(self) -> bool:
+        """Whether another process of this class is alive on the same GPU."""
+        pids = [path.name.rsplit("-", 1)[1] for path in self._folder.glob(f"on-{self._card}-*")]
+        return any(Path(f"/proc/{pid}").exists() for pid in pids if pid != str(os.getpid()))
