@@ -2,11 +2,13 @@
 
     python -m tools chaos --runs 30                 # 60 fake episodes per run
     python -m tools chaos --runs 5 --real           # Blender, 32 x 24
+    python -m tools chaos --runs 50 --cards 4       # Blender on simulated GPUs, which fail too
 
 Each run starts `render-batch` as a process. At random times a worker, Ray's raylet or the driver is killed (SIGKILL);
 the command is repeated until it ends with 0. Then every id must be in the store exactly once, undamaged by its digests
-and equal to the result of an undisturbed run, and the summary of the last command must be right. Exit code 1 at the
-first failure.
+and equal to the result of an undisturbed run, and the summary of the last command must be right. With --cards, launches
+fail, memory runs out and cards vanish as well, and every record must name a GPU as its device. Exit code 1 at the first
+failure.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from render.store import open_store
-from tools import programs
+from tools import programs, simulated_gpu
 from tools.programs import ROOT, children_of
 
 log = logging.getLogger("chaos")
@@ -38,6 +40,11 @@ KILLS = 4
 PAUSE = (0.5, 9.0)
 COMMAND_SECONDS = 600.0
 TARGETS = {"worker": "ray::", "raylet": "raylet/raylet", "driver": ""}
+# Kind -> rules of the simulated driver, of which each run with cards has one, in one or two processes after some calls.
+FAULTS = {
+    "launch": ("cuLaunchKernel=719", "cuStreamSynchronize=700", "cuMemcpyHtoD=702"),
+    "memory": ("cuMemAlloc=2", "cuLaunchKernel=2"),
+}
 
 
 class ChaosError(Exception):
@@ -46,17 +53,22 @@ class ChaosError(Exception):
 
 @dataclass
 class Outcome:
-    """What happened. killed: kills by target. codes: exit codes of render-batch in order."""
+    """What happened. killed: kills by target, and faults of the cards. codes: exit codes of render-batch in order.
+
+    lost_gpus: number of GPUs that left the run of the last command.
+    """
 
     killed: Counter[str] = field(default_factory=Counter)
+    lost_gpus: int = 0
     codes: list[int] = field(default_factory=list)
     seconds: float = 0.0
 
 
-def write_specs(path: Path) -> list[str]:
-    """Write small episodes of one or two objects; return their ids."""
-    names = [f"chaos/{number:03d}" for number in range(EPISODES)]
-    frames = [{"random_objects": {"count": 1 + number % 2}} for number in range(EPISODES)]
+def write_specs(path: Path, cards: int = 0) -> list[str]:
+    """Write small episodes of one or two objects, fewer if Blender is to render them on cards; return their ids."""
+    count = EPISODES // 3 if cards else EPISODES
+    names = [f"chaos/{number:03d}" for number in range(count)]
+    frames = [{"random_objects": {"count": 1 + number % 2}} for number in range(count)]
     specs = ({"version": 1, "id": name, "seed": 5, "frames": [one]} for name, one in zip(names, frames, strict=True))
     programs.write_specs(path, specs)
     return names
@@ -93,27 +105,50 @@ def kill_one(process: subprocess.Popen[bytes], target: str, rng: random.Random) 
     return True
 
 
-def command(specs: Path, store: Path, real: bool) -> list[str]:
-    """Return the command of a run."""
-    settings = ["--size", "32x24", "--profile", "draft", "--device", "cpu", "--workers", 2, "--retries", 5, "--json"]
-    renderer = [] if real else ["--renderer", "tools.chaos_renderer:Slow"]
+def command(specs: Path, store: Path, real: bool, cards: int = 0, each: int = 1) -> list[str]:
+    """Return the command of a run. each: workers per card."""
+    settings = ["--size", "32x24", "--profile", "draft", "--retries", 5, "--json"]
+    settings += ["--gpus", cards, "--workers-per-gpu", each] if cards else ["--device", "cpu", "--workers", 2]
+    renderer = [] if real or cards else ["--renderer", "tools.chaos_renderer:Slow"]
     return programs.command("render-batch", specs, "--out", store, *settings, *renderer)
 
 
-def disturbed(specs: Path, store: Path, real: bool, rng: random.Random, targets: list[str]) -> tuple[Outcome, Any]:
+def machine(cards: int, log_file: Path | None = None, rng: random.Random | None = None) -> dict[str, str]:
+    """Return the environment of a run: with simulated cards, and with faults of their driver drawn by `rng`."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    if not cards:
+        return environment
+    rules = []
+    if rng:
+        for functions in FAULTS.values():
+            card, processes, after = rng.randrange(cards), rng.randint(1, 2), rng.randint(2, 20)
+            rules.append(f"{rng.choice(functions)}:{after}@{card}x{processes}")
+    return environment | simulated_gpu.environment(cards, fail=",".join(rules), log=log_file)
+
+
+def faults(log_file: Path) -> Counter[str]:
+    """Count the processes in which the simulated driver failed, by kind of fault."""
+    lines = log_file.read_text().splitlines() if log_file.exists() else []
+    found = {(line.split()[0], line.split()[-1]) for line in lines if " fault " in line}
+    return Counter(kind for _, rule in found for kind, rules in FAULTS.items() if rule in rules)
+
+
+def disturbed(
+    specs: Path, store: Path, real: bool, rng: random.Random, targets: list[str], cards: int = 0
+) -> tuple[Outcome, Any]:
     """Run, kill and resume until a command ends with 0; return what happened, and the last command's summary."""
     outcome = Outcome()
     start = time.monotonic()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    driver_log = store.with_suffix(".driver")
+    environment = machine(cards, driver_log, rng)
+    line = command(specs, store, real, cards, rng.randint(1, 2))
     while True:
         if len(outcome.codes) >= 3 * KILLS:
             raise ChaosError(f"no end after {len(outcome.codes)} commands: exit codes {outcome.codes}")
         with tempfile.TemporaryFile() as messages:
-            process = subprocess.Popen(
-                command(specs, store, real), stdout=subprocess.PIPE, stderr=messages, env=environment, cwd=ROOT
-            )
+            process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=messages, env=environment, cwd=ROOT)
             while sum(outcome.killed.values()) < KILLS and process.poll() is None:
-                _disturb(process, outcome, rng, targets)
+                _disturb(process, outcome, rng, targets, driver_log if cards else None)
             try:
                 out, _ = process.communicate(timeout=COMMAND_SECONDS)
             except subprocess.TimeoutExpired as error:
@@ -124,16 +159,41 @@ def disturbed(specs: Path, store: Path, real: bool, rng: random.Random, targets:
         outcome.codes.append(process.returncode)
         if process.returncode == 0:
             outcome.seconds = time.monotonic() - start
-            return outcome, json.loads(out)
+            outcome.killed += faults(driver_log)
+            summary = json.loads(out)
+            outcome.lost_gpus = len(summary["lost_gpus"])
+            return outcome, summary
+        # As if the machine had been restarted.
+        for mark in store.parent.glob(f"{driver_log.name}.vanished-*"):
+            mark.unlink()
         time.sleep(0.5)
 
 
-def _disturb(process: subprocess.Popen[bytes], outcome: Outcome, rng: random.Random, targets: list[str]) -> None:
+def _vanish(driver_log: Path, rng: random.Random) -> bool:
+    """Let a card vanish that is in use; return whether there was one."""
+    lines = driver_log.read_text().splitlines() if driver_log.exists() else []
+    used = sorted({line.split()[2] for line in lines if " runs " in line})
+    marks = [driver_log.with_name(f"{driver_log.name}.vanished-{card}-0") for card in used]
+    present = [mark for mark in marks if not mark.exists()]
+    if present:
+        rng.choice(present).touch()
+    return bool(present)
+
+
+def _disturb(
+    process: subprocess.Popen[bytes],
+    outcome: Outcome,
+    rng: random.Random,
+    targets: list[str],
+    driver_log: Path | None = None,
+) -> None:
     end = time.monotonic() + rng.uniform(*PAUSE)
     target = rng.choice(targets)
     while process.poll() is None:
         # The target may not have started yet: then it is killed as soon as it has.
-        if time.monotonic() > end and kill_one(process, target, rng):
+        if time.monotonic() > end and (
+            _vanish(driver_log, rng) if driver_log and target == "vanish" else kill_one(process, target, rng)
+        ):
             outcome.killed[target] += 1
             log.debug("killed a %s", target)
             return
@@ -166,23 +226,38 @@ def check(names: list[str], store: Path, expected: dict[str, str], before: int, 
         )
 
 
-def run_once(number: int, real: bool, targets: list[str], folder: Path, expected: dict[str, str]) -> Outcome:
+def check_devices(names: list[str], store: Path) -> None:
+    """Raise ChaosError if something was not rendered on a GPU."""
+    records = open_store(str(store)).get_many(names)
+    wrong = {record.provenance.device for record in records} - {f"CUDA {simulated_gpu.NAME}"}
+    if wrong:
+        raise ChaosError(f"rendered on {sorted(wrong)} instead of a GPU")
+
+
+def run_once(
+    number: int, real: bool, targets: list[str], folder: Path, expected: dict[str, str], cards: int = 0
+) -> Outcome:
     """Do one run with kills. Raises ChaosError."""
     rng = random.Random(number)
     specs, store = folder / "specs.jsonl", folder / f"run-{number}.lance"
-    names = write_specs(specs)
-    outcome, summary = disturbed(specs, store, real, rng, targets)
+    names = write_specs(specs, cards)
+    outcome, summary = disturbed(specs, store, real, rng, targets, cards)
     check(names, store, expected, summary["skipped"], summary)
-    again = subprocess.run(command(specs, store, real), capture_output=True, check=True, cwd=ROOT)
+    if cards:
+        check_devices(names, store)
+    again = subprocess.run(
+        command(specs, store, real, cards), capture_output=True, check=True, cwd=ROOT, env=machine(cards)
+    )
     check(names, store, expected, len(names), json.loads(again.stdout))
     return outcome
 
 
-def undisturbed(folder: Path, real: bool) -> dict[str, str]:
+def undisturbed(folder: Path, real: bool, cards: int = 0) -> dict[str, str]:
     """Return the episodes of a run without kills."""
     specs, store = folder / "specs.jsonl", folder / "undisturbed.lance"
-    write_specs(specs)
-    subprocess.run(command(specs, store, real), check=True, capture_output=True, cwd=ROOT)
+    write_specs(specs, cards)
+    line = command(specs, store, real, cards)
+    subprocess.run(line, check=True, capture_output=True, cwd=ROOT, env=machine(cards))
     return truths(store)
 
 
@@ -190,23 +265,28 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--first", type=int, default=0, help="number of the first run: the seed of its kills")
     parser.add_argument("--real", action="store_true", help="Blender instead of the fake renderer")
-    parser.add_argument("--kill", default="worker,worker,raylet,driver", help="targets, drawn uniformly")
+    parser.add_argument("--cards", type=int, default=0, help="simulated GPUs that fail too, with Blender (0: CPU)")
+    parser.add_argument("--kill", help="targets, drawn uniformly (worker,worker,raylet,driver; of cards worker,vanish)")
     parser.add_argument("-v", "--verbose", action="store_true")
 
 
 def main(options: Namespace) -> int:
     """Do all runs; 1 at the first broken promise."""
     log.setLevel(logging.DEBUG if options.verbose else logging.INFO)
+    targets = (options.kill or ("worker,vanish" if options.cards else "worker,worker,raylet,driver")).split(",")
+    total: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="chaos-") as name:
-        expected = undisturbed(Path(name), options.real)
+        expected = undisturbed(Path(name), options.real, options.cards)
         for number in range(options.first, options.first + options.runs):
             try:
-                outcome = run_once(number, options.real, options.kill.split(","), Path(name), expected)
+                outcome = run_once(number, options.real, targets, Path(name), expected, options.cards)
             except ChaosError as error:
                 log.error("run %d: %s", number, error)
                 return 1
+            total += outcome.killed
             log.info(
-                "run %d: %d episodes, none lost, duplicated or damaged; killed %s; %d commands, exit codes %s, %.0f s",
-                number, len(expected), dict(outcome.killed), len(outcome.codes), outcome.codes, outcome.seconds,
+                "run %d: %d episodes, none lost, duplicated or damaged; killed %s; %d GPUs left; exit codes %s, %.0f s",
+                number, len(expected), dict(outcome.killed), outcome.lost_gpus, outcome.codes, outcome.seconds,
             )  # fmt: skip
+    log.info("%d runs of %d episodes: no promise broken; killed %s", options.runs, len(expected), dict(total))
     return 0
