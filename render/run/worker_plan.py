@@ -61,12 +61,13 @@ def plan_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> l
     if not wanted:
         return _cpu_workers(options, nodes, episodes)
     device = "gpu" if options.device == "auto" else options.device
-    share = 1.0 / (options.workers_per_gpu or MOST_PER_GPU)
     plans = []
     for node in nodes:
         cards = min(node.gpus, wanted)
         wanted -= cards
         threads = max(1, node.cores // max(1, cards) // (options.workers_per_gpu or 1))
+        # The tuner gives every worker a core. Counting workers that it can't add would leave each too little memory.
+        share = 1.0 / (options.workers_per_gpu or min(MOST_PER_GPU, threads))
         plans += [WorkerPlan(device, threads, card, cards, node.id, card, share) for card in range(cards)]
     # One on every GPU before a second on any, so that few episodes use all GPUs.
     return (plans * (options.workers_per_gpu or 1))[: max(1, episodes)]

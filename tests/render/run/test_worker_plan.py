@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from render.model.errors import DeviceError, UsageError
 from render.run.options import DeviceName, RunOptions
-from render.run.worker_plan import MOST_PER_GPU, Node, WorkerPlan, cards_wanted, plan_workers
+from render.run.tuner import tuner_for
+from render.run.worker_plan import Node, WorkerPlan, cards_wanted, plan_workers
 
 
 def here(cores: int = 8, gpus: int = 0) -> list[Node]:
@@ -67,7 +68,7 @@ def test_workers_that_share_a_card() -> None:
     )
     measured = plan_workers(RunOptions(gpus=2, workers_per_gpu=None), here(12, 2), 100)
     assert [plan.card for plan in measured] == [0, 1]
-    assert all(plan.gpu_share * MOST_PER_GPU <= 1 for plan in measured)
+    assert {plan.gpu_share for plan in measured} == {1 / 6}, "one worker per core at most"
 
 
 def test_gpus_of_several_nodes() -> None:
@@ -141,3 +142,11 @@ def test_a_number_of_what_does_not_render_is_refused() -> None:
 def test_more_workers_than_cores_take_turns() -> None:
     plan = WorkerPlan("cpu", 2, index=3, count=4)
     assert plan.pinned([10, 11, 12]) == (10, 11)
+
+
+@pytest.mark.parametrize(("cores", "cards", "workers"), [(2, 8, 8), (16, 8, 16), (64, 8, 64), (64, 2, 16)])
+def test_memory_is_shared_by_the_workers_that_the_tuner_can_start(cores: int, cards: int, workers: int) -> None:
+    plans = plan_workers(RunOptions(gpus=cards), [Node("", cores, cards)], episodes=100)
+    assert {plan.workers_on_node for plan in plans} == {workers}
+    tuner = tuner_for(RunOptions(gpus=cards), plans)
+    assert (max(tuner.levels) if tuner else 1) * cards == workers
