@@ -1,0 +1,78 @@
+"""Compare Diorama with the published files of benchmarks.
+
+    python -m tools published CHECKOUT... [--renderer cycles]
+
+CHECKOUT is a clone of a benchmark's repository (sandropezzelle/malevic, lil-lab/kilogram). For each, the tool prints
+its commit, the files that are listed there but absent, and a Markdown table: what was compared, how many values, how
+many differ, and why. Exit code 1 if a difference is not among the known ones.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import subprocess
+import sys
+from argparse import ArgumentParser, Namespace
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from scene_specs.language.errors import UsageError
+from scene_specs.language.tables import markdown_table
+from tools import crosschecks
+from tools.crosschecks import Crosscheck
+
+HEAD = ("compared", "values", "differ", "known", "note")
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("checkouts", nargs="+", type=Path, metavar="CHECKOUT")
+    parser.add_argument("--renderer", default="cycles", help="renderer of the redrawn images (default: cycles)")
+    parser.add_argument("--images", type=int, default=1000, help="most images redrawn per checkout (default: 1000)")
+
+
+def crosscheck_of(checkout: Path) -> tuple[str, Crosscheck]:
+    """Return name and module of the comparison for a checkout. Raises UsageError if there is none."""
+    marks = []
+    for found in pkgutil.iter_modules(crosschecks.__path__):
+        module = cast(Crosscheck, import_module(f"{crosschecks.__name__}.{found.name}"))
+        if (checkout / module.MARK).exists():
+            return found.name, module
+        marks.append(module.MARK)
+    raise UsageError(f"{checkout}: not a known benchmark; expected one of the files {', '.join(marks)}")
+
+
+def state_of(checkout: Path) -> str:
+    """Return the commit of a checkout, and its absent and changed files, as a paragraph."""
+
+    def git(*arguments: str) -> str:
+        line = ["git", "-C", str(checkout), *arguments]
+        return subprocess.run(line, check=True, capture_output=True, text=True, timeout=60).stdout
+
+    try:
+        listed = dict(reversed(line.split("\t")) for line in git("ls-tree", "-r", "HEAD").splitlines())
+        commit = git("rev-parse", "HEAD").strip()
+        absent = [name for name in listed if not (checkout / name).exists()]
+        present = [name for name in listed if name not in absent]
+        hashes = git("hash-object", "--no-filters", *present).split()
+    except subprocess.CalledProcessError as error:
+        raise UsageError(f"{checkout}: not a git checkout: {error.stderr.strip()}") from error
+    changed = [name for name, found in zip(present, hashes, strict=True) if listed[name].split()[2] != found]
+    parts = [f"{len(names)} of {len(listed)} files are {word}: {', '.join(names)}." for word, names in
+             (("absent", absent), ("changed", changed)) if names]  # fmt: skip
+    return " ".join([f"Commit {commit}.", *parts])
+
+
+def main(options: Namespace) -> int:
+    """Print a section per checkout; 1 if something differs that is not known to."""
+    unexpected = 0
+    for checkout in options.checkouts:
+        name, module = crosscheck_of(checkout)
+        sys.stdout.write(f"## {name}\n\n{state_of(checkout)}\n\n")
+        rows = []
+        for row in module.check(checkout, options):
+            rows.append(row)
+            sys.stderr.write(f"{row.what}: {row.compared} compared, {row.differ} differ\n")
+        unexpected += sum(row.differ != row.known for row in rows)
+        sys.stdout.write(markdown_table(HEAD, rows) + "\n")
+    return int(unexpected > 0)
