@@ -48,29 +48,9 @@ class Options(Command):
         "Areas of circles. published: 21.5% smaller than other shapes of the same size class, as in the published "
         "sets. true: equal to other shapes of the same size class.",
     )
-    uniform_count: bool = option(False, "Make all numbers of objects per scene, from 5 to 9, equally frequent.")
-    # At distances below 4.6, objects can merge in an image of 224 x 224 pixels.
-    gap: float = option(
-        5.0,
-        "Minimum distance between two objects of the same color, in units of the 1024 x 1024 canvas. In the published "
-        "sets, the minimum is 0.",
-        ge=0,
-        le=50,
+    kept: Literal["last", "any"] = option(
+        "last",
+        "Which scenes of set-pos-hard are kept. A candidate is an object alone in its color and shape. last: scenes whose "
+        "last candidate has a question, as in the published set. any: scenes in which any candidate has a question.",
     )
-    world: Literal["flat", "3d"] = option("flat", "Flat shapes, or prisms on a table.")
-
-
-class Statistics(Report, run="report:statistics", text="report:table"):
-    """Report the statistics of MALeViC items.
-
-    For each set, the command reports how often each class (shape, color, adjective, truth) and each number of objects
-    occurs. It also reports the distribution of the fraction k, which decides how large a big object must be (see
-    `render-specs malevic --help`), and the ceiling: the accuracy of a solver that assumes k = 0.29 in every scene.
-
-    Examples:
-      render-specs malevic statistics specs.jsonl
-      render-specs malevic statistics specs.jsonl --json --out statistics.json
-    """
-
-
-COMMANDS = (Statistics,)
+    uniform_count: bool = option(False, "Make all numbers of objects per scene, from 5 to 9, equally frequent.")

@@ -64,7 +64,7 @@ def malevic_spec(options: Options, name: str, split: str, number: int) -> dict[s
     another question.
     """
     which = SETS[name]
-    of_image, asked = class_of(which, split, number)
+    of_image, asked = class_of(which, split, number, options.seed)
     image_set = SETS[which.base] if which.base else which
     drawn = draw_scene(options, f"malevic/{image_set.name}/{split}/{number:06d}", image_set, of_image)
     prisms = options.world == "3d"
