@@ -45,21 +45,27 @@ def crosscheck_of(checkout: Path) -> tuple[str, Crosscheck]:
 def state_of(checkout: Path) -> str:
     """Return the commit of a checkout, and its absent and changed files, as a paragraph."""
 
-    def git(*arguments: str) -> str:
+    def git(*arguments: str, text: str = "") -> list[str]:
         line = ["git", "-C", str(checkout), *arguments]
-        return subprocess.run(line, check=True, capture_output=True, text=True, timeout=60).stdout
+        done = subprocess.run(line, check=True, capture_output=True, text=True, input=text, timeout=600)
+        return done.stdout.splitlines()
 
     try:
-        listed = dict(reversed(line.split("\t")) for line in git("ls-tree", "-r", "HEAD").splitlines())
-        commit = git("rev-parse", "HEAD").strip()
-        absent = [name for name in listed if not (checkout / name).exists()]
-        present = [name for name in listed if name not in absent]
-        hashes = git("hash-object", "--no-filters", *present).split()
+        commit = git("rev-parse", "HEAD")[0]
+        rows = [line.split("\t") for line in git("-c", "core.quotePath=false", "ls-tree", "-r", "HEAD")]
+        listed = {name: about.split()[2] for about, name in rows}
+        present = [name for name in listed if (checkout / name).exists()]
+        paths = "\n".join(str((checkout / name).absolute()) for name in present)
+        hashes = git("hash-object", "--no-filters", "--stdin-paths", text=paths)
     except subprocess.CalledProcessError as error:
         raise UsageError(f"{checkout}: not a git checkout: {error.stderr.strip()}") from error
-    changed = [name for name, found in zip(present, hashes, strict=True) if listed[name].split()[2] != found]
-    parts = [f"{len(names)} of {len(listed)} files are {word}: {', '.join(names)}." for word, names in
-             (("absent", absent), ("changed", changed)) if names]  # fmt: skip
+    absent = [name for name in listed if name not in {*present}]
+    changed = [name for name, found in zip(present, hashes, strict=True) if listed[name] != found]
+    parts = [
+        f"{len(names)} of {len(listed)} files are {word}: {', '.join(names)}."
+        for word, names in (("absent", absent), ("changed", changed))
+        if names
+    ]
     return " ".join([f"Commit {commit}.", *parts])
 
 

@@ -175,7 +175,7 @@ def test_a_picture_or_a_scene_that_shows_something_else_is_found() -> None:
     assert verify_record(painted(record, beside)) == "1 pixels of no object are not black"
     task = record.scene.task or {}
     lie = record.scene.model_copy(update={"task": {**task, "answer": {"yes": "no", "no": "yes"}[task["answer"]]}})
-    assert verify_record(record.model_copy(update={"scene": lie})).startswith("the stored answer is")
+    assert verify_record(record.model_copy(update={"scene": lie})).startswith("answer: stored")
     _, *rest = record.images[0].annotation.objects
     masks = {"annotation": record.images[0].annotation.model_copy(update={"objects": (rest[0], *rest)})}
     moved = record.model_copy(update={"images": (record.images[0].model_copy(update=masks),)})
