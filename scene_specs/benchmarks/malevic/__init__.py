@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
-from scene_specs.language.benchmark import Command, First, Report, Seed, option
+from scene_specs.language.benchmark import Command, First, Report, Seed, SpecsCommand, option
 
 
 class Options(Command):
@@ -50,7 +51,51 @@ class Options(Command):
     )
     kept: Literal["last", "any"] = option(
         "last",
-        "Which scenes of set-pos-hard are kept. A candidate is an object alone in its color and shape. last: scenes whose "
-        "last candidate has a question, as in the published set. any: scenes in which any candidate has a question.",
+        "Which scenes of set-pos-hard are kept. A candidate is an object alone in its color and shape. last: scenes "
+        "whose last candidate has a question, as in the published set. any: scenes in which any candidate has one.",
     )
     uniform_count: bool = option(False, "Make all numbers of objects per scene, from 5 to 9, equally frequent.")
+    # At distances below 4.6, objects can merge in an image of 224 x 224 pixels.
+    gap: float = option(
+        5.0,
+        "Minimum distance between two objects of the same color, in units of the 1024 x 1024 canvas. In the published "
+        "sets, the minimum is 0.",
+        ge=0,
+        le=50,
+    )
+    world: Literal["flat", "3d"] = option("flat", "Flat shapes, or prisms on a table.")
+
+
+class Statistics(Report, run="report:statistics", text="report:table"):
+    """Report the statistics of MALeViC items.
+
+    For each set, the command reports how often each class (shape, color, adjective, truth) and each number of objects
+    occurs. It also reports the distribution of the fraction k, which decides how large a big object must be (see
+    `render-specs malevic --help`), and the ceiling: the accuracy of a solver that assumes k = 0.29 in every scene.
+
+    Examples:
+      render-specs malevic statistics specs.jsonl
+      render-specs malevic statistics specs.jsonl --json --out statistics.json
+    """
+
+
+class Accuracy(SpecsCommand, run="accuracy:accuracy"):
+    """Score answers to MALeViC items.
+
+    The command reports the accuracy and the ceiling, which is the accuracy of a solver that assumes k = 0.29 in every
+    scene. It reports them for all items, for each class (shape, color, adjective, truth), and by k and by the distance
+    of the area in question from the threshold, as a fraction of the range of areas.
+
+    Examples:
+      render-specs malevic accuracy specs.jsonl
+      render-specs malevic accuracy specs.jsonl --predictions predictions.json --json
+    """
+
+    predictions: Path | None = option(
+        None,
+        'JSON object {"<episode id>": "yes" or "no"}. Without it, the command reports only the ceiling.',
+        path="file",
+    )
+
+
+COMMANDS = (Statistics, Accuracy)
