@@ -1,6 +1,6 @@
 """Compare Diorama with the published files of benchmarks.
 
-    python -m tools published CHECKOUT... [--renderer cycles]
+    python -m tools published CHECKOUT... [--items 10000]
 
 CHECKOUT is a clone of a benchmark's repository (sandropezzelle/malevic, lil-lab/kilogram). For each, the tool prints
 its commit, the files that are listed there but absent, and a Markdown table: what was compared, how many values, how
@@ -29,6 +29,9 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("checkouts", nargs="+", type=Path, metavar="CHECKOUT")
     parser.add_argument("--renderer", default="cycles", help="renderer of the redrawn images (default: cycles)")
     parser.add_argument("--images", type=int, default=1000, help="most images redrawn per checkout (default: 1000)")
+    parser.add_argument(
+        "--items", type=int, default=0, help="items generated per seed to compare distributions (default: none)"
+    )
 
 
 def crosscheck_of(checkout: Path) -> tuple[str, Crosscheck]:
