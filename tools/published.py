@@ -49,27 +49,21 @@ def state_of(checkout: Path) -> str:
     """Return the commit of a checkout, and its absent and changed files, as a paragraph."""
 
     def git(*arguments: str, text: str = "") -> list[str]:
-        line = ["git", "-C", str(checkout), *arguments]
-        done = subprocess.run(line, check=True, capture_output=True, text=True, input=text, timeout=600)
+        line = ["git", "-C", str(checkout), "-c", "core.quotePath=false", *arguments]
+        try:
+            done = subprocess.run(line, check=True, capture_output=True, text=True, input=text, timeout=600)
+        except subprocess.CalledProcessError as error:
+            raise UsageError(f"{checkout}: not a git checkout: {error.stderr.strip()}") from error
         return done.stdout.splitlines()
 
-    try:
-        commit = git("rev-parse", "HEAD")[0]
-        rows = [line.split("\t") for line in git("-c", "core.quotePath=false", "ls-tree", "-r", "HEAD")]
-        listed = {name: about.split()[2] for about, name in rows}
-        present = [name for name in listed if (checkout / name).exists()]
-        paths = "\n".join(str((checkout / name).absolute()) for name in present)
-        hashes = git("hash-object", "--no-filters", "--stdin-paths", text=paths)
-    except subprocess.CalledProcessError as error:
-        raise UsageError(f"{checkout}: not a git checkout: {error.stderr.strip()}") from error
-    absent = [name for name in listed if name not in {*present}]
+    listed = {name: about.split()[2] for about, name in (line.split("\t") for line in git("ls-tree", "-r", "HEAD"))}
+    present = [name for name in listed if (checkout / name).is_file()]
+    paths = "\n".join(str((checkout / name).absolute()) for name in present)
+    hashes = git("hash-object", "--no-filters", "--stdin-paths", text=paths)
     changed = [name for name, found in zip(present, hashes, strict=True) if listed[name] != found]
-    parts = [
-        f"{len(names)} of {len(listed)} files are {word}: {', '.join(names)}."
-        for word, names in (("absent", absent), ("changed", changed))
-        if names
-    ]
-    return " ".join([f"Commit {commit}.", *parts])
+    states = {"absent": sorted({*listed} - {*present}), "changed": changed}
+    parts = [f"{len(names)} files are {state}: {', '.join(names)}." for state, names in states.items() if names]
+    return " ".join([f"Commit {git('rev-parse', 'HEAD')[0]}.", *parts])
 
 
 def main(options: Namespace) -> int:

@@ -43,10 +43,7 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
     for path in sorted(checkout.glob("data*/*/annotation/*_annotation.json")):
         yield from _annotations(checkout, path)
     for folder in sorted({path.parent for path in checkout.glob("data*/*/dataset*/*_questions.h5")}):
-        yield from _questions(checkout, folder)
-    for path in sorted(checkout.glob("data*/*/dataset/vocab.json")):
-        own = vocabulary(SETS[path.parts[-3]])
-        yield Row(f"{path.relative_to(checkout)}: words", len(own["question_token_to_idx"]), int(own != _json(path)))
+        yield _questions(checkout, folder)
     for folder in sorted({path.parent for path in checkout.glob("examples/**/annotations_*.json")}):
         yield _images(checkout, folder, options)
     hard = checkout / "data-hard/set-pos-hard/annotation/test_annotation.json"
@@ -75,58 +72,45 @@ def _annotations(checkout: Path, path: Path) -> Iterator[Row]:
     tasks = [item.task or {} for item in items]
     known, why = ROUNDED.get(name, ("", ""))
     scenes = {text.partition(":")[0] for text in found}
-    note = "; ".join([f"{len(items)} scenes", *([f"{known}: {why}"] if known else []), *sorted(scenes - {known})])
+    note = "; ".join([f"{len(items)} scenes", *(f"{scene}: {why if scene == known else '?'}" for scene in scenes)])
     yield Row(f"{name}: objects", sum(len(task["objects"]) for task in tasks), len(scenes), len(scenes & {known}), note)
     forms = (item.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for item in items)
     reasons = [reason for form in forms if (reason := verify_spec(form))]
     yield Row(f"{name}: proved from what is shown", len(items), len(reasons), note="; ".join(reasons[:3]))
     entries = _json(path.parents[1] / "dataset" / path.name.replace("_annotation", ""))["questions"]
-    split = path.stem.removesuffix("_annotation")
-    written = [question(task, index, split) for index, task in enumerate(tasks)]
-    other = [one["image_index"] for one, own in zip(entries, written, strict=True) if one != own]
-    answered = len({f"scene {index}" for index in other} & {known})
-    yield Row(f"{name}: questions and answers", len(entries), len(other), answered)
+    written = [question(task, index, path.stem.removesuffix("_annotation")) for index, task in enumerate(tasks)]
+    other = {f"scene {one['image_index']}" for one, own in zip(entries, written, strict=True) if one != own}
+    yield Row(f"{name}: questions written back", len(entries), len(other), len(other & {known}))
 
 
-def _questions(checkout: Path, folder: Path) -> Iterator[Row]:
-    """Yield the comparisons of the question files of a folder: their tensors, classes, and unseen pairs."""
-    which, wrong, counts = SETS[folder.parent.name], Counter[str](), Counter[str]()
-    pairs = {}
-    for path in sorted(folder.glob("*_questions.h5")):
-        file = path.with_name(path.name.replace("_questions.h5", ".json"))
-        if not file.exists():
+def _questions(checkout: Path, folder: Path) -> Row:
+    """Return the comparison of the question files of a folder: words, tensors, classes, unseen pairs."""
+    which, entries, differ, pairs = SETS[folder.parent.name], 0, 0, []
+    vocab = folder / "vocab.json"
+    differ += vocab.exists() and _json(vocab) != vocabulary(which)
+    for path in sorted(folder.glob("*.json")):
+        tensor = path.with_name(f"{path.stem}_questions.h5")
+        if not tensor.exists():
             continue
-        entries = _json(file)["questions"]
-        own = tensors(which, entries)
-        with h5py.File(path) as published:
-            equal = [key in own and np.array_equal(published[key], own[key]) for key in published]
-        counts["tensors"] += len(entries)
-        wrong["tensors"] += len(equal) - sum(equal)
-        asked = Counter(_class_of(entry) for entry in entries)
-        letter = file.stem.removeprefix("train").removeprefix("val")
+        asked = _json(path)["questions"]
+        entries += len(asked)
+        own = tensors(which, asked)
+        with h5py.File(tensor) as published:
+            differ += sum(key not in own or not np.array_equal(published[key], own[key]) for key in published)
+        found = Counter(_class_of(entry) for entry in asked)
+        letter = path.stem.removeprefix("train").removeprefix("val")
         if letter in GENERALIZATION:
-            unseen = _unseen(asked)
-            share = GENERALIZATION[letter][file.stem.startswith("val")]
-            pairs[file.stem] = sum(unseen)
-            wrong["unseen pairs"] += sum(abs(count - share) > 0.5 for count in unseen)
+            cells = Counter({(shape, true): 0 for shape, _, _, true in found})
+            for (shape, _, adjective, true), count in found.items():
+                cells[shape, true] += count * (SEEN[shape] != adjective)
+            share = GENERALIZATION[letter][path.stem.startswith("val")]
+            differ += sum(abs(count - share) > 0.5 for count in cells.values())
+            pairs.append(f"{path.stem} {sum(cells.values())}")
         else:
-            expected = {tuple(one) for one in classes(which, file.stem.replace("_", "-"))}
-            counts["classes"] += len(asked)
-            wrong["classes"] += len({*asked} ^ expected) + len({*asked.values()} - {len(entries) // len(expected)})
-    counts["unseen pairs"] = sum(pairs.values())
-    note = ", ".join(f"{name} {count}" for name, count in pairs.items())
-    for key in (key for key, count in counts.items() if count):
-        yield Row(
-            f"{folder.relative_to(checkout)}: {key}", counts[key], wrong[key], note=note * (key == "unseen pairs")
-        )
-
-
-def _unseen(asked: Counter[tuple[str, str, str, bool]]) -> list[int]:
-    """Return how many questions of each of the eight shapes and answers are about the pair that training lacks."""
-    cells = Counter({(shape, true): 0 for shape, _, _, true in asked})
-    for (shape, _, adjective, true), count in asked.items():
-        cells[shape, true] += count * (SEEN[shape] != adjective)
-    return [*cells.values()]
+            expected = {tuple(one) for one in classes(which, path.stem.replace("_", "-"))}
+            differ += len({*found} ^ expected) + len({*found.values()}) - 1
+    note = f"unseen pairs: {', '.join(pairs)}" if pairs else ""
+    return Row(f"{folder.relative_to(checkout)}: questions, tensors, words, classes", entries, differ, note=note)
 
 
 def _class_of(entry: Mapping[str, Any]) -> tuple[str, str, str, bool]:
