@@ -32,7 +32,7 @@ from tools.crosschecks import Row
 MARK = "code/build_data.py"
 SEEDS = (11, 22, 33)
 # Rounding of k to four decimals turns one label and one answer.
-ROUNDED = {"data-compositional/set-pos-compositional/annotation/val_annotation.json": ("scene 660", "k is rounded")}
+ROUNDED = {"data-compositional/set-pos-compositional/annotation/val_annotation.json": ("660", "k is rounded")}
 # An image differs if more than this share of its pixels does, and a distribution above this total variation.
 MOST_PIXELS, MOST_VARIATION = 0.005, 0.02
 
@@ -56,13 +56,16 @@ def _json(path: Path) -> Any:
 
 
 def _imported(path: Path) -> tuple[list[EpisodeSpec], list[str]]:
-    """Return the items of an annotation file, with the questions of its split if they are there, and disagreements."""
+    """Return the items of an annotation file, with the questions of its split if they are there.
+
+    Also the scene of each disagreement.
+    """
     questions = path.parents[1] / "dataset" / path.name.replace("_annotation", "")
     items: list[EpisodeSpec] = []
     try:
         items.extend(import_published(path, strict=True, questions=questions if questions.exists() else None))
     except SpecError as error:
-        return items, [found.problem for found in error.diagnostics]
+        return items, [found.path for found in error.diagnostics]
     return items, []
 
 
@@ -71,7 +74,7 @@ def _annotations(checkout: Path, path: Path) -> Iterator[Row]:
     items, found = _imported(path)
     tasks = [item.task or {} for item in items]
     known, why = ROUNDED.get(name, ("", ""))
-    scenes = {text.partition(":")[0] for text in found}
+    scenes = {*found}
     note = "; ".join([f"{len(items)} scenes", *(f"{scene}: {why if scene == known else '?'}" for scene in scenes)])
     yield Row(f"{name}: objects", sum(len(task["objects"]) for task in tasks), len(scenes), len(scenes & {known}), note)
     forms = (item.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for item in items)
@@ -79,7 +82,7 @@ def _annotations(checkout: Path, path: Path) -> Iterator[Row]:
     yield Row(f"{name}: proved from what is shown", len(items), len(reasons), note="; ".join(reasons[:3]))
     entries = _json(path.parents[1] / "dataset" / path.name.replace("_annotation", ""))["questions"]
     written = [question(task, index, path.stem.removesuffix("_annotation")) for index, task in enumerate(tasks)]
-    other = {f"scene {one['image_index']}" for one, own in zip(entries, written, strict=True) if one != own}
+    other = {str(one["image_index"]) for one, own in zip(entries, written, strict=True) if one != own}
     yield Row(f"{name}: questions written back", len(entries), len(other), len(other & {known}))
 
 

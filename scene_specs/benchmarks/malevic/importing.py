@@ -25,9 +25,10 @@ from scene_specs.benchmarks.malevic.layout import Canvas
 from scene_specs.benchmarks.malevic.published import annotation
 from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Set
 from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Object, area_of, placed
+from scene_specs.importing.scenes import SourceFile
 from scene_specs.importing.text import parse_json
-from scene_specs.language.diagnostics import form_diagnostics, path_text, preview_json
-from scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from scene_specs.language.diagnostics import form_diagnostics, preview_json
+from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import read_text
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.strict_json import Path as JsonPath
@@ -91,25 +92,19 @@ def import_published(
     triangles point; without it, those beside the file. Folder names tell the set, file names the split.
     Ids: `malevic/published/<set>/<split>/<6 digits>`. Raises SpecError, after the last item, with all diagnostics.
     """
-    reader = _Reader(path, questions, images)
+    reader = _Reader(path, strict, questions, images)
     yield from reader.items()
-    for reason in reader.disagreements if not strict else ():
-        log.warning("%s", reason)
     if reader.open_poses:
         hint = "" if images else "; pass --images FOLDER"
         log.warning("%s: how triangles point is open in %d scenes%s", path, reader.open_poses, hint)
-    found = [Diagnostic.of(reason, file=str(path)) for reason in reader.disagreements if strict]
-    if reader.diagnostics or found:
-        raise SpecError([*reader.diagnostics, *found])
+    reader.source.raise_diagnostics()
 
 
 class _Reader:
     """A file that is being read. open_poses: scenes in which a triangle may point either way."""
 
-    def __init__(self, path: Path, questions: Path | None, images: Path | None) -> None:
-        self.path, self._images = path, images or path.parent
-        self.diagnostics: list[Diagnostic] = []
-        self.disagreements: list[str] = []
+    def __init__(self, path: Path, strict: bool, questions: Path | None, images: Path | None) -> None:
+        self.source, self._images = SourceFile(str(path), strict=strict), images or path.parent
         self.open_poses = 0
         self._which, self._variant = _set_of(path)
         split = _SPLIT.fullmatch(path.stem)
@@ -117,8 +112,9 @@ class _Reader:
         self._entries = _read(path, "{index: [scene, objects, captions ...]}")
         self._questions: list[Any] | None = None
         if questions is not None:
-            data = _read(questions, '{"questions": [...]}')
-            self._questions = data["questions"] if isinstance(data.get("questions"), list) else []
+            self._questions = _read(questions, '{"questions": [...]}').get("questions")
+            if not isinstance(self._questions, list):
+                raise spec_error("no list `questions`; expected a question file of MALeViC", file=str(questions))
             letter = questions.stem.removeprefix(self._split)
             if self._which.compositional and letter in GENERALIZATION:
                 self._which = SETS[f"generalization-{letter}"]
@@ -139,17 +135,14 @@ class _Reader:
             return model.model_validate(data)
         except ValidationError as error:
             for found in form_diagnostics(error, model, data):
-                self._wrong((*at, *found.path), found.problem)
+                self.source.diagnostic((*at, *found.path), found.problem)
             return None
-
-    def _wrong(self, at: JsonPath, problem: str) -> None:
-        self.diagnostics.append(Diagnostic(str(self.path), 0, "", path_text(at), problem, ""))
 
     def _item(self, key: str, question: _Question | None, at: JsonPath) -> Iterator[EpisodeSpec]:
         entry = self._entries.get(key)
         parts = entry if isinstance(entry, list) and all(isinstance(part, dict) for part in entry) else []
         if len(parts) < 2 or not re.fullmatch("[0-9]{1,6}", key):
-            self._wrong(at or (key,), f"no scene {key[:20]}; expected a list of scene, objects and captions")
+            self.source.diagnostic(at or (key,), f"no scene {key[:20]}; expected a list of scene, objects and captions")
             return
         form = self._form(_Entry, {**parts[0], "objects": parts[1].get("objects")}, (key,))
         if form is None:
@@ -158,7 +151,7 @@ class _Reader:
         objects = self._posed(key, [item.found() for item in form.objects])
         query = None if question is None else _query(self._which, objects, k, question.question)
         if question is not None and query is None:
-            self._wrong(at, f"{question.question!r} asks about no single object of scene {key}")
+            self.source.diagnostic(at, f"{question.question!r} asks about no single object of scene {key}")
             return
         given = {"world": "flat", "variant": self._variant, "areas": "published"}
         task = task_of_scene(self._which, objects, k, query, split=self._split, number=form.image_id, **given)
@@ -172,7 +165,10 @@ class _Reader:
         yield EpisodeSpec.model_validate(data)
 
     def _disagree(self, key: str, problem: str) -> None:
-        self.disagreements.append(f"scene {key}: {problem}")
+        if self.source.strict:
+            self.source.diagnostic((key,), problem)
+        else:
+            log.warning("%s: scene %s: %s", self.source.file, key, problem)
 
     def _picture(self, key: str) -> NDArray[np.uint8] | None:
         """Return the image of a scene, (H, W, 3); None if there is none."""

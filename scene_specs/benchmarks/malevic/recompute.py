@@ -14,16 +14,10 @@ from scene_specs.language.diagnostics import preview_json
 
 # Task and hardness of each set.
 RULES: Mapping[str, tuple[str, str]] = {
-    "sup1": ("sup1", ""),
-    "pos1": ("pos1", ""),
-    "pos": ("pos", ""),
-    "set-pos": ("set-pos", ""),
-    "pos1-hard": ("pos1", "hard"),
-    "pos-hard": ("pos", "hard"),
-    "set-pos-hard": ("set-pos", "hard"),
-    "set-pos-very-hard": ("set-pos", "very-hard"),
-    "set-pos-compositional": ("set-pos", ""),
+    **{kind: (kind, "") for kind in ("sup1", "pos1", "pos", "set-pos")},
+    **{f"{kind}-hard": (kind, "hard") for kind in ("pos1", "pos", "set-pos")},
     **{f"generalization-{letter}": ("set-pos", "") for letter in "BCDEFGH"},
+    **{"set-pos-very-hard": ("set-pos", "very-hard"), "set-pos-compositional": ("set-pos", "")},
 }
 _OPPOSITE = {"big": "small", "small": "big", "biggest": "smallest", "smallest": "biggest"}
 _K, _K_SD = 0.29, 0.066
@@ -69,12 +63,8 @@ class Scene(NamedTuple):
             return {"size": "small", **nothing}
         limit = max(areas) - self.k * spread
         big, usual = (item.area > int(value) for value in (limit, max(areas) - _K * spread))
-        return {
-            "size": "big" if big else "small",
-            "threshold": limit,
-            "distance": abs(item.area - limit) / spread,
-            "vagueness": "same" if big == usual else "different",
-        }
+        found = {"size": "big" if big else "small", "vagueness": "same" if big == usual else "different"}
+        return {**found, "threshold": limit, "distance": abs(item.area - limit) / spread}
 
     def may_ask(self, item: Seen) -> bool:
         """Return whether the set can ask about an object."""

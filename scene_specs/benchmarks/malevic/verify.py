@@ -13,13 +13,8 @@ from scene_specs.benchmarks.malevic.recompute import RULES, Seen, contradictions
 from scene_specs.language.errors import spec_error
 from scene_specs.language.rendered import RenderedEpisode, RenderedImage, mask_of
 
-COLORS = {
-    "red": (255, 0, 0),
-    "blue": (0, 0, 255),
-    "yellow": (255, 255, 0),
-    "green": (0, 255, 0),
-    "white": (255, 255, 255),
-}
+_LIT = {"red": (1, 0, 0), "blue": (0, 0, 1), "yellow": (1, 1, 0), "green": (0, 1, 0), "white": (1, 1, 1)}
+COLORS = {name: tuple(255 * part for part in lit) for name, lit in _LIT.items()}
 _SHAPES = ("triangle", "circle", "square", "rectangle")
 CANVAS = 1024
 # Ids of imported items. Outlines of published triangles may overlap others, by a row of pixels.
@@ -184,20 +179,14 @@ def verify_record(episode: RenderedEpisode) -> str:
         raise spec_error(str(error), episode=episode.episode_id, path="task") from error
     prisms = task.get("world") == "3d"
     scene = episode.scene.frames[0]
-    items = [
-        {
-            "shape": {"outline": item.shape} if prisms else item.shape,
-            "size": item.scale,
-            "color": item.color,
-            "location": item.location,
-            "rotation_deg": item.rotation_deg[2],
-        }
-        for item in scene.objects
+    looks: list[dict[str, Any]] = [
+        {"size": item.scale, "color": item.color, "location": item.location} for item in scene.objects
     ]
-    frame = {"utterance": scene.utterance, "objects": items}
-    objects, reason = _checked(
-        {"id": episode.episode_id, "split": episode.scene.split, "task": task, "frames": [frame]}
-    )
+    for look, item in zip(looks, scene.objects, strict=True):
+        look |= {"shape": {"outline": item.shape} if prisms else item.shape, "rotation_deg": item.rotation_deg[2]}
+    frame = {"utterance": scene.utterance, "objects": looks}
+    data = {"id": episode.episode_id, "split": episode.scene.split, "task": task, "frames": [frame]}
+    objects, reason = _checked(data)
     image = episode.images[0]
     hidden = [item.name for item in image.annotation.objects if item.visible_pixels == 0]
     if reason or hidden:
