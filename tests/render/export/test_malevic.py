@@ -187,3 +187,41 @@ def test_a_picture_or_a_scene_that_shows_something_else_is_found() -> None:
 def test_what_was_rendered_is_proved_by_the_command(base: Path) -> None:
     done = CliRunner().invoke(main, ["check", "--prove", "--store", str(base / "s.lance")])
     assert (done.exit_code, done.output) == (0, "12 episodes, no errors\n")
+
+
+def test_words_and_tensors_are_those_of_the_training_scripts(base: Path) -> None:
+    h5py = pytest.importorskip("h5py", reason="h5py is not installed (diorama[h5])")
+    words = {
+        "sup1": "The biggest blue circle green is rectangle red smallest square the triangle white yellow",
+        "pos": "The a big blue circle green is object rectangle red small square triangle white yellow",
+    }
+    for name, text in words.items():
+        folder = base / "out" / f"{name}_vague_dataset"
+        vocabulary = json.loads((folder / "vocab.json").read_text())
+        special = {"<NULL>": 0, "<START>": 1, "<END>": 2, "<UNK>": 3}
+        numbers = special | {word: 4 + k for k, word in enumerate(text.split(" "))}
+        assert vocabulary["question_token_to_idx"] == numbers
+        assert vocabulary["answer_token_to_idx"] == special | {"no": 4, "yes": 5}
+        assert vocabulary["program_token_to_idx"] == special
+        questions = json.loads((folder / "test.json").read_text())["questions"]
+        with h5py.File(folder / "test_questions.h5") as file:
+            assert {key: (file[key].shape, str(file[key].dtype)) for key in file} == {
+                "questions": ((3, 9), "int32"), "answers": ((3,), "int64"), "image_idxs": ((3,), "int64"),
+                "orig_idxs": ((3,), "int64"), "question_families": ((3,), "int64"),
+            }  # fmt: skip
+            assert file["image_idxs"][:].tolist() == file["orig_idxs"][:].tolist() == [0, 1, 2]
+            assert file["answers"][:].tolist() == [4 + (one["answer"] == "yes") for one in questions]
+            assert file["question_families"][:].tolist() == [one["question_family_index"] for one in questions]
+            read = {number: word for word, number in numbers.items()}
+            for row, one in zip(file["questions"][:].tolist(), questions, strict=True):
+                assert " ".join(read[number] for number in row) == f"<START> {one['question']} <END>"
+
+
+def test_an_item_without_a_question_is_not_exported(tmp_path: Path) -> None:
+    spec = malevic_spec(Options(seed=4), "pos", "test", 1)
+    task = {key: value for key, value in spec["task"].items() if key not in ("question", "answer")}
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([rendered("pos", "test", 1, task=task), rendered("pos", "test", 2)])
+    report = run(store, tmp_path / "out")
+    assert report.exported == 1
+    assert ["true or false" in line for line in report.failed] == [True]
