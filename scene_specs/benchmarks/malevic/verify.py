@@ -17,6 +17,8 @@ _LIT = {"red": (1, 0, 0), "blue": (0, 0, 1), "yellow": (1, 1, 0), "green": (0, 1
 COLORS = {name: tuple(255 * part for part in lit) for name, lit in _LIT.items()}
 _SHAPES = ("triangle", "circle", "square", "rectangle")
 CANVAS = 1024
+# Beyond all sizes, in units of the canvas; painting takes memory.
+_LARGEST = 200
 # Ids of imported items. Outlines of published triangles may overlap others, by a row of pixels.
 _PUBLISHED, _SLACK = "malevic/published/", 300
 # In smaller images, in pixels, an object has too few pixels to tell its size class.
@@ -143,6 +145,8 @@ def _shown(items: Sequence[Mapping[str, Any]], prisms: bool, true_areas: bool, s
     found: list[Seen] = []
     for index, item in enumerate(items):
         one = _drawn(item, prisms)
+        if not 0 < one.size < _LARGEST:
+            return found, f"object {index} has the size {one.size:g}, which is that of no size class"
         pixels = _painted(one)
         if min(ends.min(initial=0) for ends in pixels) < 0 or max(ends.max(initial=0) for ends in pixels) >= CANVAS:
             return found, f"object {index} reaches beyond the canvas"
