@@ -15,12 +15,11 @@ import sys
 from argparse import ArgumentParser, Namespace
 from importlib import import_module
 from pathlib import Path
-from typing import cast
+from types import ModuleType
 
 from scene_specs.language.errors import UsageError
 from scene_specs.language.tables import markdown_table
 from tools import crosschecks
-from tools.crosschecks import Crosscheck
 
 HEAD = ("compared", "values", "differ", "known", "note")
 
@@ -28,21 +27,18 @@ HEAD = ("compared", "values", "differ", "known", "note")
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("checkouts", nargs="+", type=Path, metavar="CHECKOUT")
     parser.add_argument("--renderer", default="cycles", help="renderer of the redrawn images (default: cycles)")
-    parser.add_argument("--images", type=int, default=1000, help="most images redrawn per checkout (default: 1000)")
-    parser.add_argument(
-        "--items", type=int, default=0, help="items generated per seed to compare distributions (default: none)"
-    )
+    parser.add_argument("--items", type=int, default=0, help="items per seed to compare distributions (default: none)")
 
 
-def crosscheck_of(checkout: Path) -> tuple[str, Crosscheck]:
+def crosscheck_of(checkout: Path) -> tuple[str, ModuleType]:
     """Return name and module of the comparison for a checkout. Raises UsageError if there is none."""
-    marks = []
-    for found in pkgutil.iter_modules(crosschecks.__path__):
-        module = cast(Crosscheck, import_module(f"{crosschecks.__name__}.{found.name}"))
+    names = [found.name for found in pkgutil.iter_modules(crosschecks.__path__)]
+    modules = {name: import_module(f"{crosschecks.__name__}.{name}") for name in names}
+    for name, module in modules.items():
         if (checkout / module.MARK).exists():
-            return found.name, module
-        marks.append(module.MARK)
-    raise UsageError(f"{checkout}: not a known benchmark; expected one of the files {', '.join(marks)}")
+            return name, module
+    marks = ", ".join(module.MARK for module in modules.values())
+    raise UsageError(f"{checkout}: not a known benchmark; expected one of the files {marks}")
 
 
 def state_of(checkout: Path) -> str:

@@ -6,10 +6,7 @@ a Row as soon as each comparison ends.
 
 from __future__ import annotations
 
-from argparse import Namespace
-from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 
 class Row(NamedTuple):
@@ -20,11 +17,3 @@ class Row(NamedTuple):
     differ: int = 0
     known: int = 0
     note: str = ""
-
-
-class Crosscheck(Protocol):
-    """A module of this package."""
-
-    MARK: str
-
-    def check(self, checkout: Path, options: Namespace) -> Iterator[Row]: ...

@@ -129,7 +129,7 @@ def _images(checkout: Path, folder: Path, options: Namespace) -> Row:
     for path in sorted(folder.glob("annotations_*.json")):
         items, reasons = _imported(path)
         found += reasons
-        for item in items[: max(options.images - len(shares), 0)]:
+        for item in items:
             with Image.open(folder / f"{(item.task or {})['number']}.png") as picture:
                 published = np.asarray(picture.convert("RGB"))
             height, width = published.shape[:2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from scene_specs.benchmarks.malevic import Options
@@ -123,11 +123,10 @@ def _numbers(label: Label) -> dict[str, Any]:
 def captions(which: Set, objects: tuple[Object, ...], k: float) -> list[dict[str, Any]]:
     """Return every query of a scene that the set allows, with its false counterpart; object: index of its object."""
     found = []
-    plain = replace(which, compositional=False)
     for index, item in enumerate(objects):
-        size = label_of(plain, objects, item, k).size
-        if size is None or not askable(plain, objects, item, k):
+        size = label_of(which, objects, item, k).size
+        if size is None or not askable(which, objects, item, k):
             continue
-        texts = [sentence(plain, item.shape, item.color, word) for word in (size, opposite(plain, size))]
+        texts = [sentence(which, item.shape, item.color, word) for word in (size, opposite(which, size))]
         found.append({"object": index, "true": texts[0], "false": texts[1]})
     return found

@@ -64,10 +64,8 @@ class SetReport:
             "ceiling": self.ceiling / n, "scene_wide": self.scene_wide / n, "near_threshold": self.near / n,
             "k_mean": mean, "k_sd": spread,
             "objects": {str(count): self.counts[count] / n for count in range(FEWEST, MOST + 1)},
-            **{
-                key: {str(count): numbers[count] / n for count in sorted(numbers)}
-                for key, numbers in (("set_sizes", self.set_sizes), ("captions", self.captions))
-            },
+            "set_sizes": {str(count): self.set_sizes[count] / n for count in sorted(self.set_sizes)},
+            "captions": {str(count): self.captions[count] / n for count in sorted(self.captions)},
         }  # fmt: skip
 
 

@@ -76,12 +76,15 @@ def _checked(data: Mapping[str, Any]) -> tuple[list[Seen], str]:
 def _about_names(data: Mapping[str, Any], frame: Mapping[str, Any], task: Mapping[str, Any]) -> str:
     """Return how id, split and utterance of a spec contradict its task."""
     own = f"malevic/{task['name']}/{task['split']}/{task['number']:06d}"
-    if not str(data["id"]).startswith(_PUBLISHED) and data["id"] != own:
+    imported = str(data["id"]).startswith(_PUBLISHED)
+    # Only imported scenes may lack a question.
+    question = task.get("question") if imported else task["question"]
+    if not imported and data["id"] != own:
         return f"the id is {data['id']}; set, split and number belong to {own}"
     if data.get("split") != task["split"]:
         return f"the episode is of split {data.get('split')}, its task of {task['split']}"
-    if frame.get("utterance") != task.get("question"):
-        return f"the utterance is {frame.get('utterance')!r}, the question {task.get('question')!r}"
+    if frame.get("utterance") != question:
+        return f"the utterance is {frame.get('utterance')!r}, the question {question!r}"
     return ""
 
 

@@ -184,6 +184,45 @@ def test_a_picture_or_a_scene_that_shows_something_else_is_found() -> None:
         verify_record(record.model_copy(update={"scene": record.scene.model_copy(update={"task": None})}))
 
 
+def test_stored_prisms_are_verified_from_their_scene() -> None:
+    spec = malevic_spec(Options(seed=4, world="3d"), "pos", "test", 3)
+    settings = settings_for("draft", 160, 120)
+    record = make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), factories.make_job(spec), settings)
+    assert verify_record(record) == ""
+    frame = record.scene.frames[0]
+    larger = frame.objects[0].model_copy(update={"scale": frame.objects[0].scale * 1.01})
+    frames = (frame.model_copy(update={"objects": (larger, *frame.objects[1:])}),)
+    changed = record.model_copy(update={"scene": record.scene.model_copy(update={"frames": frames})})
+    assert "no size class" in verify_record(changed)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"turned": None}, "turned: stored null"),
+        ({"radius": 121}, "radius: stored 121"),
+        ({"row": 0.0}, "row: stored 0"),
+        ({"size": "huge"}, "size: stored"),
+    ],
+)
+def test_a_stored_description_that_the_image_contradicts_is_refused(change: dict[str, Any], reason: str) -> None:
+    record = rendered("pos", "test", 3)
+    task = dict(record.scene.task or {})
+    task["objects"] = [{**task["objects"][0], **change}, *task["objects"][1:]]
+    scene = record.scene.model_copy(update={"task": task})
+    assert reason in verify_record(record.model_copy(update={"scene": scene}))
+
+
+def test_an_image_and_masks_of_another_scene_are_refused() -> None:
+    """Image and masks agree with each other, and the scene says otherwise."""
+    one = rendered("pos", "test", 3)
+    for number in range(4, 40):
+        other = rendered("pos", "test", number)
+        if len(other.scene.frames[0].objects) == len(one.scene.frames[0].objects):
+            break
+    assert "object-" in verify_record(one.model_copy(update={"images": other.images}))
+
+
 def test_what_was_rendered_is_proved_by_the_command(base: Path) -> None:
     done = CliRunner().invoke(main, ["check", "--prove", "--store", str(base / "s.lance")])
     assert (done.exit_code, done.output) == (0, "12 episodes, no errors\n")

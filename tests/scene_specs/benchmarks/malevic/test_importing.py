@@ -175,9 +175,10 @@ def test_a_wrong_question_is_named_and_the_others_are_read(tmp_path: Path, chang
     data = json.loads(questions.read_text())
     data["questions"][1] |= change
     questions.write_text(json.dumps(data))
-    found = []
+    found: list[EpisodeSpec] = []
     with pytest.raises(SpecError, match=said):
         found.extend(import_published(file, questions=questions))
+    assert [item.id[-1] for item in found] == ["0", "2"]
 
 
 def test_the_command_reads_them_and_other_benchmarks_have_no_questions(tmp_path: Path) -> None:

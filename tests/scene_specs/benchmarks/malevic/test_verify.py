@@ -139,6 +139,7 @@ TAMPERED: dict[str, tuple[Callable[[Spec], None], str]] = {
     "split of the episode": (lambda spec: spec.update(split="train"), "is of split train"),
     "static with a sampled k": (put(task, "variant", "static"), "k is"),
     "shown size": (put(second, "size", 41.5), "no size class"),
+    "an enormous size": (put(second, "size", 9000.0), "no size class"),
     "shown color": (put(second, "color", "black"), "is 'black'"),
     "shown shape": (put(second, "shape", "hexagon"), "is 'hexagon'"),
     "shown rotation": (put(second, "rotation_deg", 45.0), "turned by 45"),
@@ -190,7 +191,9 @@ def test_intact_items_pass(name: str, given: dict[str, Any]) -> None:
         assert verify_spec(item(name, number, **given)) == ""
 
 
-@pytest.mark.parametrize("lost", ["k", "objects", "captions", "variant", "world", "areas", "number", "name"])
+@pytest.mark.parametrize(
+    "lost", ["question", "answer", "k", "objects", "captions", "variant", "world", "areas", "number", "name"]
+)
 def test_an_item_that_lacks_something_is_an_error(lost: str) -> None:
     spec = item()
     del task(spec)[lost]
