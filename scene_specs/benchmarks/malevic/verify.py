@@ -21,8 +21,8 @@ CANVAS = 1024
 _LARGEST = 200
 # Ids of imported items. Outlines of published triangles may overlap others, by a row of pixels.
 _PUBLISHED, _SLACK = "malevic/published/", 300
-# In smaller images, in pixels, an object has too few pixels to tell its size class.
-LEAST_SIDE = 224
+# An edge this near to the center of a pixel, in pixels, may include it or not. A few pixels may be elsewhere.
+_MARGIN, _STRAY = 0.05, 2
 # Scenes on the table: canvas units per Blender unit, the factor of outlines, and directions of columns and rows.
 _PER_UNIT, _SHRUNK = CANVAS / 6.2, 0.95
 _AWAY = math.hypot(6.036, 5.251)
@@ -56,11 +56,6 @@ def verify_spec(data: Mapping[str, Any]) -> str:
 
     Raises SpecError if the spec is not a complete MALeViC item.
     """
-    return _checked(data)[1]
-
-
-def _checked(data: Mapping[str, Any]) -> tuple[list[Seen], str]:
-    """Return the objects that a spec shows, and the first contradiction. Raises SpecError."""
     try:
         task, (frame,) = data["task"], data["frames"]
         slack = _SLACK if str(data["id"]).startswith(_PUBLISHED) else 0
@@ -70,7 +65,7 @@ def _checked(data: Mapping[str, Any]) -> tuple[list[Seen], str]:
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         problem = f"not a MALeViC item: {type(error).__name__}: {error}"
         raise spec_error(problem, episode=str(data.get("id", "")), path="task") from error
-    return objects, reason
+    return reason
 
 
 def _about_names(data: Mapping[str, Any], frame: Mapping[str, Any], task: Mapping[str, Any]) -> str:
@@ -176,9 +171,8 @@ def _shown(items: Sequence[Mapping[str, Any]], prisms: bool, true_areas: bool, s
 def verify_record(episode: RenderedEpisode) -> str:
     """Return why something that a rendered item claims does not follow from its image, "" if all does.
 
-    The objects of the scene decide every claim. In images without antialiasing, shape, color, size class (in images of
-    `LEAST_SIDE` or larger) and location of each object are read from pixels, and must be the same; all other pixels are
-    black. Raises SpecError.
+    The objects of the scene decide every claim. In flat images without antialiasing, each must have exactly the pixels
+    of its outline, in its color, and all other pixels are black. Raises SpecError.
     """
     try:
         task = task_of(episode)
@@ -193,46 +187,31 @@ def verify_record(episode: RenderedEpisode) -> str:
         look |= {"shape": {"outline": item.shape} if prisms else item.shape, "rotation_deg": item.rotation_deg[2]}
     frame = {"utterance": scene.utterance, "objects": looks}
     data = {"id": episode.episode_id, "split": episode.scene.split, "task": task, "frames": [frame]}
-    objects, reason = _checked(data)
+    reason = verify_spec(data)
     image = episode.images[0]
     hidden = [item.name for item in image.annotation.objects if item.visible_pixels == 0]
     if reason or hidden:
         return reason or f"{', '.join(hidden)} not visible"
-    return _pixel_difference(image, objects, task["areas"] == "true") if scene.pixels == "center" else ""
+    return _pixel_difference(image, looks) if scene.pixels == "center" else ""
 
 
-def _pixel_difference(image: RenderedImage, objects: Sequence[Seen], true_areas: bool) -> str:
+def _pixel_difference(image: RenderedImage, looks: Sequence[Mapping[str, Any]]) -> str:
     """Return how the pixels of a flat image differ from the objects of its scene, "" if they do not."""
     pixels = image.color()
     rest = pixels.any(axis=2)
-    for drawn, item in zip(image.annotation.objects, objects, strict=True):
-        mask = mask_of(drawn)
+    unit = min(rest.shape) / CANVAS
+    top, left = ((side - min(rest.shape)) / 2 for side in rest.shape)
+    for drawn, look in zip(image.annotation.objects, looks, strict=True):
+        mask, one = mask_of(drawn), _drawn(look, prisms=False)
         rest &= ~mask
-        if not (pixels[mask] == COLORS[item.color]).all():
-            return f"{drawn.name}: not all of its pixels are {item.color}"
-        if min(mask.shape) >= LEAST_SIDE and (reason := _other_outline(mask, item, true_areas)):
-            return f"{drawn.name}: {reason}"
+        if not (pixels[mask] == COLORS[look["color"]]).all():
+            return f"{drawn.name}: not all of its pixels are {look['color']}"
+        inner, outer = np.zeros((2, *mask.shape), dtype=bool)
+        for picture, margin in ((inner, -_MARGIN), (outer, _MARGIN)):
+            x, y, size = left + one.x * unit, top + one.y * unit, one.size * unit + margin
+            rows, columns = _painted(_Drawn(one.shape, x, y, size, one.turned))
+            within = (rows >= 0) & (columns >= 0) & (rows < mask.shape[0]) & (columns < mask.shape[1])
+            picture[rows[within], columns[within]] = True
+        if (off := int((inner & ~mask).sum() + (mask & ~outer).sum())) > _STRAY:
+            return f"{drawn.name}: {off} pixels are not those of a {one.shape} of its size at its location"
     return f"{int(rest.sum())} pixels of no object are not black" if rest.any() else ""
-
-
-def _other_outline(mask: NDArray[np.bool_], item: Seen, true_areas: bool) -> str:
-    """Return what an (H, W) mask shows if that is not the object, read from its box and its number of pixels."""
-    unit = min(mask.shape) / CANVAS
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    height, width = int(np.ptp(rows)) + 1, int(np.ptp(columns)) + 1
-    filled = mask.sum() / (width * height)
-    long = max(width, height) > 2 * min(width, height)
-    shape = "triangle" if filled < 0.65 else "rectangle" if long else "square" if filled > 0.9 else "circle"
-    radii = _CIRCLES if shape == "circle" and not true_areas else _OTHERS
-    radius = radii[min(radii, key=lambda area: abs(math.log(mask.sum() / unit**2 / area)))]
-    turned = {"triangle": height > width, "rectangle": width > height}.get(shape, False)
-    if (shape, radius, turned) != (item.shape, item.radius, item.turned):
-        pose = " turned" * turned
-        return f"its pixels are a{pose} {shape} of class {radius}, not a {item.shape} of class {item.radius}"
-    back = item.radius if item.shape == "triangle" else 0
-    center = (item.row - (0 if turned else back), item.column - (back if turned else 0))
-    for at, ends, side in zip(center, (rows, columns), mask.shape, strict=True):
-        seen = (ends[0] + ends[-1] + 1 - (side - min(mask.shape))) / 2 / unit
-        if abs(seen - at) > 1 + 1 / unit:
-            return f"its pixels are elsewhere, {abs(seen - at):.0f} units away"
-    return ""
