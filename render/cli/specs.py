@@ -183,7 +183,11 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
 
 @main.command(name="import")
 @click.option(
-    "--from", "origin", metavar="NAME", required=True, help="Benchmark of the files: clevr, mewl, malevic, or a plugin's."
+    "--from",
+    "origin",
+    metavar="NAME",
+    required=True,
+    help="Benchmark of the files: clevr, mewl, malevic, or a plugin's.",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @opt.choice(
