@@ -7,14 +7,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import h5py
 import pytest
 
 from scene_specs.benchmarks.malevic.published import tensors, vocabulary
 from scene_specs.benchmarks.malevic.sets import SETS
 from tests.scene_specs.benchmarks.malevic.published_files import published
 from tools.__main__ import main
-
-h5py = pytest.importorskip("h5py", reason="h5py is not installed (diorama[h5])")
 
 
 def git(folder: Path, *arguments: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -229,7 +230,6 @@ def test_what_was_rendered_is_proved_by_the_command(base: Path) -> None:
 
 
 def test_words_and_tensors_are_those_of_the_training_scripts(base: Path) -> None:
-    h5py = pytest.importorskip("h5py", reason="h5py is not installed (diorama[h5])")
     words = {
         "sup1": "The biggest blue circle green is rectangle red smallest square the triangle white yellow",
         "pos": "The a big blue circle green is object rectangle red small square triangle white yellow",
