@@ -33,6 +33,7 @@ LAZY_IMPORTS = {
         "scene_specs/language/registry.py",
         "scene_specs.language.diagnostics",
     ): "imports pydantic; the help of commands lists plug-ins without it",
+    ("render/export/formats/malevic.py", "h5py"): "an extra that only the question tensors of MALeViC need",
     ("scene_specs/benchmarks/kilogram/measures.py", "nltk"): "takes 0.2 s, and only measures of naming need it",
 }
 PURE = ("scene_specs/", "render/compiler/", "render/geometry/", "render/annotations/", "render/passes/")

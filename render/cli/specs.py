@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +183,11 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
 
 @main.command(name="import")
 @click.option(
-    "--from", "origin", metavar="NAME", required=True, help="Benchmark of the files: clevr, mewl, or that of a plugin."
+    "--from",
+    "origin",
+    metavar="NAME",
+    required=True,
+    help="Benchmark of the files: clevr, mewl, malevic, or a plugin's.",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @opt.choice(
@@ -190,21 +195,29 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
     ["recover", "nominal"],
     "recover: compute cameras from the pixel coordinates in CLEVR's files. nominal: use the camera of the stage.",
 )
-@click.option("--strict", is_flag=True, help="Report an error, not a warning, if a camera can't be recovered.")
+@click.option("--strict", is_flag=True, help="Report unrecoverable cameras and wrong labels as errors.")
+@click.option("--questions", type=click.Path(exists=True, path_type=Path), help="Question file of a split (malevic).")
+@click.option("--images", type=click.Path(exists=True, path_type=Path), help="Folder of a split's images (malevic).")
 @opt.out
-def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out: Path | None) -> None:
+def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out: Path | None, **others: Any) -> None:
     """Convert published scene files to specs.
 
     The command writes one episode per line. FILES of CLEVR are CLEVR_<split>_scenes.json or files of a single scene.
     FILES of MEWL are folders that contain info.json files (subfolders are searched, too), or files of a single scene.
+    FILES of MALeViC are annotation files; --questions adds what is asked, and --images decides which way triangles
+    point.
 
     Examples:
       render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl
       render-specs import --from mewl MEWL/val --camera nominal --out specs.jsonl
+      render-specs import --from malevic sup1/annotation/val_annotation.json --questions sup1/dataset/val.json
     """
     from scene_specs.language.benchmark import benchmark
 
     reader = benchmark(origin).function("importing:import_published")
-    episodes = read_each(files, lambda file: reader(file, camera, strict))
+    given = {name: value for name, value in others.items() if value is not None}
+    for name in given.keys() - signature(reader).parameters.keys():
+        raise UsageError(f"--{name}: files of {origin} have none")
+    episodes = read_each(files, lambda file: reader(file, camera, strict, **given))
     lines = (one.model_dump_json(exclude_none=True, exclude_defaults=True) for one in episodes)
     write_lines(out, lines, "episodes")

@@ -14,7 +14,7 @@ from render.geometry.camera import Camera
 from render.geometry.orbit import direction, distance
 from render.geometry.rotation import Vec, rounded, rounded3
 from scene_specs.language.diagnostics import form_diagnostics, path_text
-from scene_specs.language.scene import SceneCamera, SceneLight, SceneView
+from scene_specs.language.scene import SceneCamera, SceneFrame, SceneLight, SceneView, Settings
 from scene_specs.language.spec import CameraSpec, FrameSpec, LightSpec
 from scene_specs.language.stage import Stage, StageLight
 
@@ -115,6 +115,28 @@ def first_eye(frame: FrameSpec, stage: Stage, keys: Keys, fail: Fail) -> Camera:
     """The first camera before the objects exist; its orientation is final, its distance is not."""
     _, spec, purpose = _specified(frame)[0]
     return Camera.of(_camera(spec, stage, (), keys, purpose, fail), *stage.size)
+
+
+def fits(size: tuple[int, int], settings: Settings) -> bool:
+    """Whether images have the aspect ratio of `size`, (width, height)."""
+    return size[0] * settings.height == size[1] * settings.width
+
+
+def fit_frame(frame: SceneFrame, size: tuple[int, int], settings: Settings) -> SceneFrame:
+    """A flat frame whose cameras see all that images of `size` (width, height) show, with margins if need be.
+
+    Other frames are unchanged: what their cameras see beside the objects depends on the aspect ratio by design.
+    """
+    if frame.pixels is None or fits(size, settings):
+        return frame
+    image = (settings.width, settings.height)
+    factor = max(image) / max(size) * max(size[0] / image[0], size[1] / image[1])
+    views = []
+    for view in frame.views:
+        scale = view.camera.ortho_scale
+        wider = None if scale is None else rounded(scale * factor)
+        views.append(view.model_copy(update={"camera": view.camera.model_copy(update={"ortho_scale": wider})}))
+    return frame.model_copy(update={"views": tuple(views)})
 
 
 def _light(light: StageLight, change: LightSpec | None, keys: Keys) -> SceneLight:

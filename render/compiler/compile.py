@@ -7,7 +7,7 @@ from pathlib import Path
 
 from render.compiler.assets import scene_assets
 from render.compiler.attributes import Item, draw_items
-from render.compiler.cameras import draw_lights, draw_views, first_eye
+from render.compiler.cameras import draw_lights, draw_views, first_eye, fit_frame
 from render.compiler.constraints import rules_of
 from render.compiler.content import content_seed
 from render.compiler.layout import Layout, lay_out
@@ -72,6 +72,7 @@ def compile_with_report(
     stage = stage_of(spec)
     compiled = (compile_frame(frame, spec.frame_name(k), spec, stage) for k, frame in enumerate(spec.frames))
     frames, layouts = zip(*compiled, strict=True)
+    frames = tuple(fit_frame(frame, stage.size, settings) for frame in frames)
     shapes = {item.shape for frame in frames for item in frame.objects if outline_of(item.shape, item.outline) is None}
     blends = {item.material.blend for frame in frames for item in frame.objects if item.material.blend is not None}
     scene = Scene(
@@ -98,5 +99,7 @@ def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: 
     missing or outside the roots, StageError for an unknown stage.
     """
     if isinstance(spec, Scene):
-        return spec.model_copy(update={"settings": settings})
+        size = (spec.settings.width, spec.settings.height)
+        frames = tuple(fit_frame(frame, size, settings) for frame in spec.frames)
+        return spec.model_copy(update={"settings": settings, "frames": frames})
     return compile_with_report(spec, settings, asset_roots)[0]

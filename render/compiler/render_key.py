@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from render.compiler.assets import scene_assets
+from render.compiler.cameras import fits
 from render.compiler.plugins import plugin_assets
 from render.compiler.pointer import MESHES
 from render.geometry.asset_roots import in_asset_roots
@@ -13,11 +14,13 @@ from render.model.record import RenderKey
 from scene_specs.language.outlines import FLAT_SHAPES
 from scene_specs.language.scene import Scene, Settings
 from scene_specs.language.spec import EpisodeSpec, MaterialSpec, OutlineSpec
-from scene_specs.language.stage import Stage, load_stage
+from scene_specs.language.stage import Stage, stage_of
 
 # Part of every job hash. Raise it only when the same spec gives other images or other annotations: then every stored
 # episode counts as outdated. The package's own version is in the provenance.
 IDENTITY_VERSION = "0.1.0"
+# Added for flat images whose aspect ratio is not that of the canvas: 0.1.0 cropped them.
+_FITTED = "+fitted"
 
 
 @in_asset_roots
@@ -26,20 +29,22 @@ def render_key_of(
 ) -> RenderKey:
     """Return the RenderKey of an episode. renderer: as in RunOptions. Raises AssetError, StageError, UsageError."""
     if isinstance(episode, Scene):
-        assets = episode.assets
+        assets, size = episode.assets, (episode.settings.width, episode.settings.height)
+        flat = any(frame.pixels is not None for frame in episode.frames)
         materials = {item.material.name for frame in episode.frames for item in frame.objects}
     else:
-        stage = load_stage(episode.stage)
+        stage = stage_of(episode)
         made_of = list(_materials_of(episode, stage))
         blends = [material.blend for material in made_of if isinstance(material, MaterialSpec) and material.blend]
         assets = scene_assets(episode.stage, stage, _meshes_of(episode, stage), blends, asset_roots)
         materials = {material if isinstance(material, str) else material.name or "" for material in made_of}
+        size, flat = stage.size, stage.pixels != "filtered"
     passes = [name for frame in episode.frames for name in frame.passes]
     return RenderKey(
         spec=episode.model_dump(mode="json", exclude_none=True),
         settings=settings.model_dump(mode="json"),
         assets={**assets, **plugin_assets(assets, materials, renderer, passes)},
-        version=IDENTITY_VERSION,
+        version=IDENTITY_VERSION + ("" if fits(size, settings) or not flat else _FITTED),
         renderer=renderer,
     )
 

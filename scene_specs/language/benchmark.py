@@ -6,7 +6,7 @@
                    see `Verifier`; in the module itself or in its file `verify`; optional
     import_published(path, camera, strict)
                    yields published episodes as EpisodeSpec for `render-specs import --from NAME`; in the module itself
-                   or in its file `importing`; optional
+                   or in its file `importing`; optional. Parameters `questions` and `images` get these options
 
 A command is a class: its docstring is the help, and examples if it ends with a paragraph `Examples:`; its fields are
 the options; `run` names the function that runs it. Only the class is imported for the help, so a benchmark keeps its

@@ -75,11 +75,13 @@ class RenderedImage(Protocol):
 
 
 class SceneItem(Protocol):
-    """An object of the scene. scale: Blender units."""
+    """An object of the scene. scale, location: Blender units. rotation_deg: Euler XYZ."""
 
     shape: str
     scale: float
     color: str | None
+    location: tuple[float, float, float]
+    rotation_deg: tuple[float, float, float]
 
 
 class RenderedFrame(Protocol):
@@ -99,6 +101,7 @@ class RenderedScene(Protocol):
     """The scene of an episode. stage: its name. task: the truth of the benchmark."""
 
     stage: str
+    split: str | None
     task: dict[str, Any] | None
 
     @property

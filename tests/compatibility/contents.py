@@ -123,6 +123,9 @@ def differing_export(name: str, old: Mapping[str, bytes], new: Mapping[str, byte
     clevr-masks finds each camera by least squares with LAPACK, whose last digits depend on the processor, and writes
     them unrounded. So its numbers may differ by CAMERA_TOLERANCE; everything else must be equal.
     """
+    if name == "malevic":
+        # Files that version 0.1.0 did not write.
+        new = {file: data for file, data in new.items() if not file.endswith(("/vocab.json", "_questions.h5"))}
     if name in ADDED:
         new = {file: re.sub(ADDED[name], b"", data) if file.endswith(".json") else data for file, data in new.items()}
     if name == "clevr-masks":

@@ -3,21 +3,30 @@
     <out>/<set>_<vague or static>_dataset/<split>/<index>.png
                                           <split>.json                {"info": {}, "questions": [...]}
                                           annotations_<split>.json    {"<index>": [scene, objects, captions ...]}
+                                          <split>_questions.h5        the questions as the training scripts read them
+                                          vocab.json                  the numbers of words and answers in these
 
 Splits have the published names: train, val, test, test_seen, test_unseen. Images are numbered from 0 in the order of
 episode ids, which alternates between classes; `image_filename_original` has the item's own number. Areas and locations
 are those of the 1024 x 1024 canvas for every image size. Images are RGB; the published ones are RGBA, all opaque.
+The tensors need h5py (the extra `h5`).
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Any
 
 from render.export._image_files import ImageExport, StreamedJson, split_of
+from render.export.atomic_output import below, compact_json
 from render.model.record import EpisodeRecord
-from scene_specs.benchmarks.malevic.published import annotation, question
+from scene_specs.benchmarks.malevic.published import annotation, question, tensors, vocabulary
+from scene_specs.benchmarks.malevic.sets import SETS
 from scene_specs.benchmarks.malevic.verify import task_of
+from scene_specs.language.atomic import atomic_path, write_atomic
+
+_log = logging.getLogger(__name__)
 
 
 class _Entries(StreamedJson):
@@ -29,7 +38,11 @@ class _Entries(StreamedJson):
 
 
 class _MalevicExport(ImageExport):
-    """Numbers the images of each split from 0."""
+    """Numbers the images of each split from 0. asked: folder and split -> set, entries of the question file."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.asked: dict[tuple[str, str], tuple[str, list[dict[str, Any]]]] = {}
 
     def write(self, record: EpisodeRecord) -> bool:
         task = task_of(record)
@@ -39,13 +52,31 @@ class _MalevicExport(ImageExport):
         index = self.counts[f"{folder}/{split}"]
         # Counted even if the image can't be written: the numbers of later images must not depend on that.
         self.counts[f"{folder}/{split}"] += 1
+        asked = question(task, index, split)
         new = self.put_images([f"{folder}/{split}/{index}.png"], record)
         questions = self.stream(f"{folder}/{split}.json", ["questions"])
         questions.facts["info"] = {}
         entries = self.stream(f"{folder}/annotations_{split}.json", ["entries"], _Entries)
-        questions.add("questions", question(task, index, split))
+        questions.add("questions", asked)
+        self.asked.setdefault((folder, split), (task["name"], []))[1].append(asked)
         entries.add("entries", entry, key=str(index))
         return new
+
+    def finish(self) -> None:
+        """Write vocabularies and, with h5py, tensors. Raises OSError."""
+        for (folder, split), (name, asked) in self.asked.items():
+            write_atomic(below(self.out, f"{folder}/vocab.json"), compact_json(vocabulary(SETS[name])) + "\n")
+            try:
+                import h5py
+            except ImportError:
+                _log.warning("no %s_questions.h5: that needs h5py (pip install 'diorama[h5]')", split)
+                continue
+            with (
+                atomic_path(below(self.out, f"{folder}/{split}_questions.h5")) as temporary,
+                h5py.File(temporary, "w") as file,
+            ):
+                for key, numbers in tensors(SETS[name], asked).items():
+                    file.create_dataset(key, data=numbers)
 
 
 export = _MalevicExport.export

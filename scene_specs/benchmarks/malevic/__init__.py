@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
-from scene_specs.language.benchmark import Command, First, Report, Seed, option
+from scene_specs.language.benchmark import Command, First, Report, Seed, SpecsCommand, option
 
 
 class Options(Command):
@@ -48,6 +49,11 @@ class Options(Command):
         "Areas of circles. published: 21.5% smaller than other shapes of the same size class, as in the published "
         "sets. true: equal to other shapes of the same size class.",
     )
+    kept: Literal["last", "any"] = option(
+        "last",
+        "Which scenes of set-pos-hard are kept. A candidate is an object alone in its color and shape. last: scenes "
+        "whose last candidate has a question, as in the published set. any: scenes in which any candidate has one.",
+    )
     uniform_count: bool = option(False, "Make all numbers of objects per scene, from 5 to 9, equally frequent.")
     # At distances below 4.6, objects can merge in an image of 224 x 224 pixels.
     gap: float = option(
@@ -73,4 +79,23 @@ class Statistics(Report, run="report:statistics", text="report:table"):
     """
 
 
-COMMANDS = (Statistics,)
+class Accuracy(SpecsCommand, run="accuracy:accuracy"):
+    """Score answers to MALeViC items.
+
+    The command reports the accuracy and the ceiling, which is the accuracy of a solver that assumes k = 0.29 in every
+    scene. It reports them for all items, for each class (shape, color, adjective, truth), and by k and by the distance
+    of the area in question from the threshold, as a fraction of the range of areas.
+
+    Examples:
+      render-specs malevic accuracy specs.jsonl
+      render-specs malevic accuracy specs.jsonl --predictions predictions.json --json
+    """
+
+    predictions: Path | None = option(
+        None,
+        'JSON object {"<episode id>": "yes" or "no"}. Without it, the command reports only the ceiling.',
+        path="file",
+    )
+
+
+COMMANDS = (Statistics, Accuracy)

@@ -127,15 +127,30 @@ def _with_k(
     adjective = wanted.adjective if wanted.true else opposite(which, wanted.adjective)
     by_count: dict[int, list[tuple[int, float]]] = {}
     uniform = rng.random(len(targets)).tolist()
+    last_only = which.name == "set-pos-hard" and options.kept == "last"
+    chances = rng.random(len(targets)).tolist() if last_only else []
     for number, u in enumerate(uniform):
         k = K_MEAN if options.variant == "static" else round(NormalDist(K_MEAN, K_SD).inv_cdf(max(u, 1e-300)), 6)
         objects = _unplaced(batch, number, options.areas)
         item = objects[int(targets[number])]
-        if label_of(which, objects, item, k).size == adjective and askable(which, objects, item, k):
-            by_count.setdefault(len(objects), []).append((number, k))
+        if label_of(which, objects, item, k).size != adjective or not askable(which, objects, item, k):
+            continue
+        if last_only and not _last_has_query(which, objects, k, chances[number]):
+            continue
+        by_count.setdefault(len(objects), []).append((number, k))
     for count in sorted(by_count):
         pairs = by_count[count]
         yield np.array([number for number, _ in pairs], dtype=np.intp), np.array([k for _, k in pairs])
+
+
+def _last_has_query(which: Set, objects: list[Object], k: float, chance: float) -> bool:
+    """Return whether the published code keeps a scene: it forgets the queries of all candidates but the last.
+
+    Candidates are the objects alone in their color and shape, in the arbitrary order of a Python set. chance: 0 to 1.
+    """
+    looks = [(item.color, item.shape) for item in objects]
+    alone = [item for item, look in zip(objects, looks, strict=True) if looks.count(look) == 1]
+    return askable(which, objects, alone[int(chance * len(alone))], k)
 
 
 def _unplaced(batch: _Batch, number: int, areas: Areas) -> list[Object]:

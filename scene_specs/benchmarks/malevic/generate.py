@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from scene_specs.benchmarks.malevic import Options
-from scene_specs.benchmarks.malevic.draw import Drawn, draw_scene
+from scene_specs.benchmarks.malevic.draw import draw_scene
 from scene_specs.benchmarks.malevic.labels import Label, askable, label_of
 from scene_specs.benchmarks.malevic.report import SetReport, table
-from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Class, Set, class_of, opposite, sentence
+from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Set, class_of, opposite, sentence
 from scene_specs.benchmarks.malevic.shapes import Object, placed
 from scene_specs.benchmarks.malevic.table import on_table
 from scene_specs.language.benchmark import Series
@@ -64,12 +64,14 @@ def malevic_spec(options: Options, name: str, split: str, number: int) -> dict[s
     another question.
     """
     which = SETS[name]
-    of_image, asked = class_of(which, split, number)
+    of_image, asked = class_of(which, split, number, options.seed)
     image_set = SETS[which.base] if which.base else which
     drawn = draw_scene(options, f"malevic/{image_set.name}/{split}/{number:06d}", image_set, of_image)
     prisms = options.world == "3d"
     shown = [on_table(item) if prisms else placed(item, options.areas) for item in drawn.objects]
-    text = sentence(which, asked.shape, asked.color, asked.adjective)
+    given = {"split": split, "number": number} | options.model_dump(include={"world", "variant", "areas"})
+    query = (drawn.target, asked.adjective, asked.true)
+    task = task_of_scene(which, drawn.objects, drawn.k, query, **given)
     objects = [{"name": f"object-{k}", **item} for k, item in enumerate(shown)]
     return {
         "version": 1,
@@ -77,35 +79,36 @@ def malevic_spec(options: Options, name: str, split: str, number: int) -> dict[s
         "seed": options.seed,
         "stage": "table" if prisms else "flat",
         "split": split,
-        "frames": [{"name": "scene", "utterance": text, "objects": objects}],
-        "task": _task(options, which, split, number, drawn, asked, text),
+        "frames": [{"name": "scene", "utterance": task["question"], "objects": objects}],
+        "task": task,
     }
 
 
-def _task(
-    options: Options, which: Set, split: str, number: int, drawn: Drawn, asked: Class, text: str
+def task_of_scene(
+    which: Set, objects: tuple[Object, ...], k: float, query: tuple[int, str, bool] | None, **given: Any
 ) -> dict[str, Any]:
-    labels = [label_of(which, drawn.objects, item, drawn.k) for item in drawn.objects]
+    """Return the task of an item: `given`, and what follows from its objects and k.
+
+    query: index of the object in question, adjective, and truth of the sentence; None for a scene without a question.
+    """
+    labels = [label_of(which, objects, item, k) for item in objects]
+    asked: dict[str, Any] = {}
+    if query is not None:
+        target, adjective, true = query
+        item = objects[target]
+        question = {"question": sentence(which, item.shape, item.color, adjective), "options": ["yes", "no"]}
+        claim = {"answer": "yes" if true else "no", "asked": target, "adjective": adjective}
+        asked = {**question, **claim, **_numbers(labels[target])}
     return {
         "benchmark": "malevic",
         "name": which.name,
-        "split": split,
-        "number": number,
-        "world": options.world,
-        "variant": options.variant,
-        "areas": options.areas,
-        "question": text,
-        "options": ["yes", "no"],
-        "answer": "yes" if asked.true else "no",
-        "asked": drawn.target,
-        "adjective": asked.adjective,
-        "k": drawn.k,
-        **_numbers(labels[drawn.target]),
+        **given,
+        **asked,
+        "k": k,
         "objects": [
-            {**asdict(item), "size": label.size, **_numbers(label)}
-            for item, label in zip(drawn.objects, labels, strict=True)
+            {**asdict(item), "size": label.size, **_numbers(label)} for item, label in zip(objects, labels, strict=True)
         ],
-        "captions": captions(which, drawn.objects, drawn.k),
+        "captions": captions(which, objects, k),
     }
 
 
@@ -120,11 +123,10 @@ def _numbers(label: Label) -> dict[str, Any]:
 def captions(which: Set, objects: tuple[Object, ...], k: float) -> list[dict[str, Any]]:
     """Return every query of a scene that the set allows, with its false counterpart; object: index of its object."""
     found = []
-    plain = replace(which, compositional=False)
     for index, item in enumerate(objects):
-        size = label_of(plain, objects, item, k).size
-        if size is None or not askable(plain, objects, item, k):
+        size = label_of(which, objects, item, k).size
+        if size is None or not askable(which, objects, item, k):
             continue
-        texts = [sentence(plain, item.shape, item.color, word) for word in (size, opposite(plain, size))]
+        texts = [sentence(which, item.shape, item.color, word) for word in (size, opposite(which, size))]
         found.append({"object": index, "true": texts[0], "false": texts[1]})
     return found

@@ -1,17 +1,23 @@
-"""Entries of MALeViC's published question and annotation files; every value of an annotation is a string."""
+"""MALeViC's published files: entries of questions and annotations, whose values are strings, and question tensors."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from itertools import product
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from scene_specs.benchmarks.malevic.labels import Label, label_of
-from scene_specs.benchmarks.malevic.sets import SETS, Set
-from scene_specs.benchmarks.malevic.shapes import Object
+from scene_specs.benchmarks.malevic.sets import SETS, Set, adjectives, sentence
+from scene_specs.benchmarks.malevic.shapes import COLORS, SHAPES, Object
 
 Strings = dict[str, str]
+# As CLEVR-IEP's preprocessing numbers them.
+_SPECIAL = {"<NULL>": 0, "<START>": 1, "<END>": 2, "<UNK>": 3}
 
 
 def objects_of(task: Mapping[str, Any]) -> list[Object]:
@@ -24,7 +30,9 @@ def objects_of(task: Mapping[str, Any]) -> list[Object]:
 
 
 def question(task: Mapping[str, Any], index: int, split: str) -> dict[str, Any]:
-    """Return the entry of a question file, for image `index` of its split."""
+    """Return the entry of a question file, for image `index` of its split. Raises ValueError for another question."""
+    if len(str(task.get("question")).split(" ")) != 7 or task.get("answer") not in ("yes", "no"):
+        raise ValueError(f"not a sentence of seven words that is true or false: {task.get('question')!r}")
     return {
         "image_index": index,
         "question_index": index,
@@ -32,9 +40,38 @@ def question(task: Mapping[str, Any], index: int, split: str) -> dict[str, Any]:
         "image_filename_original": f"{task['number']}.png",
         "program": [],
         "question_family_index": int(task["adjective"] in ("big", "biggest")),
-        "split": split,
+        # Published files call the splits test_seen and test_unseen "test" here.
+        "split": split.partition("_")[0],
         "answer": task["answer"],
         "question": task["question"],
+    }
+
+
+def vocabulary(which: Set) -> dict[str, dict[str, int]]:
+    """Return the published `vocab.json` of a set: numbers of the words in all its sentences, sorted, and of answers."""
+    texts = (sentence(which, *look) for look in product(SHAPES, COLORS, adjectives(which)))
+    words = {word: 4 + k for k, word in enumerate(sorted({word for text in texts for word in text.split(" ")}))}
+    return {
+        "question_token_to_idx": _SPECIAL | words,
+        "program_token_to_idx": dict(_SPECIAL),
+        "answer_token_to_idx": _SPECIAL | {"no": 4, "yes": 5},
+    }
+
+
+def tensors(which: Set, questions: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[np.int32 | np.int64]]:
+    """Return the datasets of a published `<split>_questions.h5`: questions (N, 9) int32, others (N,) int64.
+
+    questions: entries of the question file.
+    """
+    known = vocabulary(which)
+    words, answers = known["question_token_to_idx"], known["answer_token_to_idx"]
+    rows = [[1, *(words.get(word, _SPECIAL["<UNK>"]) for word in one["question"].split(" ")), 2] for one in questions]
+    return {
+        "questions": np.array(rows, dtype=np.int32),
+        "image_idxs": np.array([one["image_index"] for one in questions], dtype=np.int64),
+        "orig_idxs": np.arange(len(questions), dtype=np.int64),
+        "question_families": np.array([one["question_family_index"] for one in questions], dtype=np.int64),
+        "answers": np.array([answers[one["answer"]] for one in questions], dtype=np.int64),
     }
 
 

@@ -26,6 +26,8 @@ class SetReport:
     near: int = 0
     classes: Counter[tuple[str, ...]] = field(default_factory=Counter)
     counts: Counter[int] = field(default_factory=Counter)
+    set_sizes: Counter[int] = field(default_factory=Counter)
+    captions: Counter[int] = field(default_factory=Counter)
     k_sum: float = 0.0
     k_squares: float = 0.0
 
@@ -35,6 +37,8 @@ class SetReport:
         self.items += 1
         self.classes[(target["shape"], target["color"], task["adjective"], task["answer"])] += 1
         self.counts[len(task["objects"])] += 1
+        self.set_sizes[sum(item["shape"] == target["shape"] for item in task["objects"])] += 1
+        self.captions[len(task["captions"])] += 1
         self.k_sum += k
         self.k_squares += k * k
         self.ceiling += task["vagueness"] == "same"
@@ -48,7 +52,8 @@ class SetReport:
 
     def row(self) -> dict[str, Any]:
         """Return shares from 0 to 1. ceiling: answers that are correct with k = 0.29. scene_wide: the same if all
-        objects of the scene are compared, whatever their shape. objects: number of objects -> share.
+        objects of the scene are compared, whatever their shape. objects, set_sizes, captions: number of objects, of
+        objects with the shape in question, and of queries of the scene -> share.
         """
         n = self.items
         mean = self.k_sum / n
@@ -59,6 +64,8 @@ class SetReport:
             "ceiling": self.ceiling / n, "scene_wide": self.scene_wide / n, "near_threshold": self.near / n,
             "k_mean": mean, "k_sd": spread,
             "objects": {str(count): self.counts[count] / n for count in range(FEWEST, MOST + 1)},
+            "set_sizes": {str(count): self.set_sizes[count] / n for count in sorted(self.set_sizes)},
+            "captions": {str(count): self.captions[count] / n for count in sorted(self.captions)},
         }  # fmt: skip
 
 

@@ -6,20 +6,24 @@ number of classes, so any run of that many items is balanced.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from scene_specs.benchmarks.malevic.shapes import COLORS, SHAPES
+from scene_specs.language.rng import generator
 
 Kind = Literal["sup1", "pos1", "pos", "set-pos"]
 Hardness = Literal["", "hard", "very-hard"]
 
 # Pairs in the training data of the compositional set; test-unseen has the others.
 SEEN: Mapping[str, str] = {"circle": "big", "rectangle": "big", "square": "small", "triangle": "small"}
-# Items with the unseen pair (LANTERN 2019), of 1000 training items and 125 validation items per shape and answer.
-GENERALIZATION: Mapping[str, tuple[int, int]] = dict(
-    zip("BCDEFGH", ((8, 1), (16, 2), (32, 4), (64, 8), (128, 16), (256, 32), (500, 62)), strict=True)
+# Items with the unseen pair (LANTERN 2019), of 1000 training items and 125 validation items per shape and answer. A
+# half is rounded up for triangles and rectangles, and down for the others.
+GENERALIZATION: Mapping[str, tuple[float, float]] = dict(
+    zip("BCDEFGH", ((8, 1), (16, 2), (32, 4), (64, 8), (128, 16), (256, 32), (500, 62.5)), strict=True)
 )
 _MAIN = {"train": 16000, "val": 2000, "test": 2000}
 _COMPOSITIONAL = {"train": 8000, "val": 1000, "test-seen": 1000, "test-unseen": 1000}
@@ -48,7 +52,7 @@ class Set:
     hardness: Hardness = ""
     compositional: bool = False
     base: str = ""
-    swapped: tuple[int, int] = (0, 0)
+    swapped: tuple[float, float] = (0, 0)
 
     @property
     def one_shape(self) -> bool:
@@ -94,15 +98,28 @@ def adjectives(which: Set) -> tuple[str, str]:
     return ("smallest", "biggest") if which.kind == "sup1" else ("small", "big")
 
 
-def class_of(which: Set, split: str, number: int) -> tuple[Class, Class]:
+def class_of(which: Set, split: str, number: int, seed: int = 0) -> tuple[Class, Class]:
     """Return the class of an item's image and that of its question, which differs only in generalization sets."""
     found = classes(which, split)
     made = found[number % len(found)]
     # Rank of the item among those of its shape and answer.
     rank = number // len(found) * len(COLORS) + list(COLORS).index(made.color)
-    if rank >= which.swapped[split != "train"]:
+    rank %= which.splits[split] // 8
+    if not which.base or rank not in _swapped(which.name, split, made.shape, made.true, seed):
         return made, made
     return made, Class(made.shape, made.color, opposite(which, made.adjective), not made.true)
+
+
+@lru_cache(maxsize=256)
+def _swapped(name: str, split: str, shape: str, true: bool, seed: int) -> frozenset[int]:
+    """Return the ranks, among the items of a shape and answer (an eighth of the split), that ask about the unseen pair.
+
+    As published, each set has a sample of its own: sets are not nested.
+    """
+    rng = generator(seed, f"malevic/{name}/{split}/{shape}", f"swapped {true}")
+    count = SETS[name].swapped[split != "train"]
+    rounded = math.ceil(count) if shape in ("triangle", "rectangle") else math.floor(count)
+    return frozenset(rng.permutation(SETS[name].splits[split] // 8)[:rounded].tolist())
 
 
 def sentence(which: Set, shape: str, color: str, adjective: str) -> str:

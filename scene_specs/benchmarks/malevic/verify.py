@@ -1,28 +1,50 @@
-"""Verification of MALeViC items: objects against what is shown, labels and answers recomputed from areas."""
+"""Verification of MALeViC items: everything that they claim, recomputed from what their scenes and images show."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from scene_specs.benchmarks.malevic.labels import K_MEAN, is_big, threshold
-from scene_specs.benchmarks.malevic.sets import SETS, Set
-from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, Areas, area_of, circle_of
-from scene_specs.benchmarks.malevic.table import footprint
+import numpy as np
+from numpy.typing import NDArray
+
+from scene_specs.benchmarks.malevic.recompute import RULES, Seen, contradictions
 from scene_specs.language.errors import spec_error
 from scene_specs.language.rendered import RenderedEpisode, RenderedImage, mask_of
 
-# Tolerance of sizes in a spec; the next size class is at least 16 % larger.
-_NEAR = 1e-3
-# In narrower images, in pixels, an object has too few pixels to tell its size class.
-LEAST_WIDTH = 224
+_LIT = {"red": (1, 0, 0), "blue": (0, 0, 1), "yellow": (1, 1, 0), "green": (0, 1, 0), "white": (1, 1, 1)}
+COLORS = {name: tuple(255 * part for part in lit) for name, lit in _LIT.items()}
+_SHAPES = ("triangle", "circle", "square", "rectangle")
+CANVAS = 1024
+# Beyond all sizes, in units of the canvas; painting takes memory.
+_LARGEST = 200
+# Ids of imported items. Outlines of published triangles may overlap others, by a row of pixels.
+_PUBLISHED, _SLACK = "malevic/published/", 300
+# An edge this near to the center of a pixel, in pixels, may include it or not. A few pixels may be elsewhere.
+_MARGIN, _STRAY = 0.05, 2
+# Scenes on the table: canvas units per Blender unit, the factor of outlines, and directions of columns and rows.
+_PER_UNIT, _SHRUNK = CANVAS / 6.2, 0.95
+_AWAY = math.hypot(6.036, 5.251)
+_COLUMNS, _ROWS = (5.251 / _AWAY, 6.036 / _AWAY), (6.036 / _AWAY, -5.251 / _AWAY)
+_LEVEL = math.degrees(math.atan2(6.036, 5.251))
+
+
+def _circle_pixels(radius: int) -> int:
+    """Return how many pixels have their center nearer than `radius` to the center of a pixel."""
+    row, column = np.mgrid[-radius : radius + 1, -radius : radius + 1]
+    return int((row * row + column * column < radius * radius).sum())
+
+
+# Area -> size class.
+_OTHERS = {4 * radius * radius: radius for radius in range(30, 121, 10)}
+_CIRCLES = {_circle_pixels(radius): radius for radius in range(30, 121, 10)}
 
 
 def task_of(episode: RenderedEpisode) -> Mapping[str, Any]:
     """Return the task of an episode. Raises ValueError if it is not a MALeViC item with exactly one image."""
     task = episode.scene.task or {}
-    if task.get("benchmark") != "malevic" or task.get("name") not in SETS:
+    if task.get("benchmark") != "malevic" or task.get("name") not in RULES:
         raise ValueError("not a MALeViC item: its task does not name a set of that benchmark")
     if len(episode.images) != 1:
         raise ValueError(f"a MALeViC item has one image; found {len(episode.images)}")
@@ -30,106 +52,166 @@ def task_of(episode: RenderedEpisode) -> Mapping[str, Any]:
 
 
 def verify_spec(data: Mapping[str, Any]) -> str:
-    """Return why the answer, labels or areas of a spec, as JSON data, contradict its objects; "" if they do not.
+    """Return why something that a spec, as JSON data, claims does not follow from its objects; "" if all does.
 
     Raises SpecError if the spec is not a complete MALeViC item.
     """
     try:
-        task = data["task"]
-        which, objects = SETS[task["name"]], task["objects"]
-        shown = [(item["shape"], item["size"], item["color"]) for item in data["frames"][0]["objects"]]
-        asked, adjective, k = objects[task["asked"]], task["adjective"], float(task["k"])
-        if len(shown) != len(objects):
-            return f"{len(shown)} objects are shown, {len(objects)} described"
-        for number, (item, seen) in enumerate(zip(objects, shown, strict=True)):
-            if reason := _difference(item, seen, task["areas"], task["world"]):
-                return f"objects[{number}]: {reason}"
-        label, vagueness = _word(which, objects, asked, k)
-        answer = "yes" if label == adjective else "no"
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+        task, (frame,) = data["task"], data["frames"]
+        slack = _SLACK if str(data["id"]).startswith(_PUBLISHED) else 0
+        objects, reason = _shown(frame["objects"], task["world"] == "3d", task["areas"] == "true", slack)
+        if not reason:
+            reason = _about_names(data, frame, task) or next(contradictions(task, objects), "")
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         problem = f"not a MALeViC item: {type(error).__name__}: {error}"
         raise spec_error(problem, episode=str(data.get("id", "")), path="task") from error
-    if answer != task["answer"]:
-        return f"the stored answer is {task['answer']!r}, but the {asked['color']} {asked['shape']} is {label}"
-    if vagueness != task["vagueness"]:
-        return f"vagueness is stored as {task['vagueness']!r}, and found {vagueness!r}"
-    words = task["question"].split(" ")
-    if (words[1], words[2]) != (asked["color"], asked["shape"]) or adjective not in words:
-        return f"the question {task['question']!r} asks about something other than objects[{task['asked']}]"
+    return reason
+
+
+def _about_names(data: Mapping[str, Any], frame: Mapping[str, Any], task: Mapping[str, Any]) -> str:
+    """Return how id, split and utterance of a spec contradict its task."""
+    own = f"malevic/{task['name']}/{task['split']}/{task['number']:06d}"
+    imported = str(data["id"]).startswith(_PUBLISHED)
+    # Only imported scenes may lack a question.
+    question = task.get("question") if imported else task["question"]
+    if not imported and data["id"] != own:
+        return f"the id is {data['id']}; set, split and number belong to {own}"
+    if data.get("split") != task["split"]:
+        return f"the episode is of split {data.get('split')}, its task of {task['split']}"
+    if frame.get("utterance") != question:
+        return f"the utterance is {frame.get('utterance')!r}, the question {question!r}"
     return ""
 
 
-def _difference(item: Mapping[str, Any], seen: tuple[Any, Any, Any], areas: Areas, world: str) -> str:
-    shape, size, color = seen
-    word = shape["outline"] if isinstance(shape, Mapping) else shape
-    area = area_of(item["shape"], item["radius"], areas)
-    if word != item["shape"]:
-        return f"a {word} is shown, a {item['shape']} described"
-    if color != item["color"]:
-        return f"its color is shown as {color}, described as {item['color']}"
-    if area != item["area"]:
-        return f"its area is stored as {item['area']}, its class {item['radius']} has {area}"
-    if world == "3d":
-        size = math.sqrt(size * size * (math.pi if word == "circle" else 4.0) / footprint(1.0))
-        expected = math.sqrt(area)
-    else:
-        expected = circle_of(item["radius"], areas)[2] if word == "circle" else item["radius"]
-    return "" if abs(size - expected) <= _NEAR * expected else f"it is shown at size {size:g}, expected {expected:g}"
+class _Drawn(NamedTuple):
+    """An outline on the canvas. x, y: center of its box. size: of a circle its radius, else half a square's edge."""
+
+    shape: str
+    x: float
+    y: float
+    size: float
+    turned: bool
 
 
-def _word(which: Set, objects: list[Mapping[str, Any]], asked: Mapping[str, Any], k: float) -> tuple[str, str]:
-    """Return the word for the target from areas alone, and its vagueness."""
-    if which.kind == "sup1":
-        sizes = sorted(CLASSES.index(item["radius"]) for item in objects)
-        own = CLASSES.index(asked["radius"])
-        alone = sizes.count(own) == 1
-        return ("biggest" if own == sizes[-1] else "smallest" if own == sizes[0] else "between") * alone, "same"
-    areas = [item["area"] for item in objects if not which.by_set or item["shape"] == asked["shape"]]
-    here, there = (is_big(asked["area"], threshold(areas, value)) for value in (k, K_MEAN))
-    return "big" if here else "small", "same" if here == there else "different"
+def _drawn(item: Mapping[str, Any], prisms: bool) -> _Drawn:
+    """Return the outline of an object of a spec. Raises ValueError for a rotation that no published object has."""
+    x, y = item["location"][:2]
+    shape, size, turn = item["shape"], float(item["size"]), float(item["rotation_deg"])
+    if prisms:
+        shape, size, turn = shape["outline"], size * _PER_UNIT / _SHRUNK, turn - _LEVEL
+        x, y = (CANVAS / 2 + (x * axis[0] + y * axis[1]) * _PER_UNIT for axis in (_COLUMNS, _ROWS))
+    # From the second pose, in degrees; triangles on the table point to the near side in the first.
+    first, second, full = {"triangle": (180.0 if prisms else 0.0, 270.0, 360.0), "rectangle": (90.0, 0.0, 180.0)}.get(
+        shape, (0.0, 0.0, 90.0)
+    )
+    poses = [abs((turn - pose + full / 2) % full - full / 2) < 1e-3 for pose in (first, second)]
+    if shape != "circle" and not any(poses):
+        raise ValueError(f"a {shape} turned by {turn:g} degrees")
+    turned = shape in ("triangle", "rectangle") and poses[1]
+    if prisms and shape == "triangle":
+        # Flat triangles have this offset, so that no diagonal passes through centers of pixels.
+        x, y = (x, y + 0.25) if turned else (x + 0.25, y)
+    return _Drawn(shape, x, y, size, turned)
+
+
+def _painted(one: _Drawn) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return rows and columns of the pixels whose center is inside an outline."""
+    s = one.size
+    across, down = {"rectangle": (s / 2, 2 * s), "triangle": (2 * s, s)}.get(one.shape, (s, s))
+    if one.turned:
+        across, down = down, across
+    spans = [(math.floor(at - reach), math.ceil(at + reach)) for at, reach in ((one.y, down), (one.x, across))]
+    row, column = (np.arange(low, high) + 0.5 for low, high in spans)
+    dy, dx = (row - one.y)[:, None], (column - one.x)[None, :]
+    mask = (abs(dx) < across) & (abs(dy) < down)
+    if one.shape == "circle":
+        mask = dx * dx + dy * dy < s * s
+    elif one.shape == "triangle":
+        mask &= abs(dy if one.turned else dx) < s - (dx if one.turned else dy)
+    rows, columns = np.nonzero(mask)
+    return rows + spans[0][0], columns + spans[1][0]
+
+
+def _shown(items: Sequence[Mapping[str, Any]], prisms: bool, true_areas: bool, slack: int) -> tuple[list[Seen], str]:
+    """Return the objects that a spec shows, and why they can't be a scene of MALeViC, "" if they can.
+
+    slack: number of pixels in which an object may overlap others.
+
+    Areas are counted on the canvas; those of prisms follow from their sizes.
+    """
+    owner = np.full((CANVAS, CANVAS), -1)
+    found: list[Seen] = []
+    for index, item in enumerate(items):
+        one = _drawn(item, prisms)
+        if not 0 < one.size < _LARGEST:
+            return found, f"object {index} has the size {one.size:g}, which is that of no size class"
+        pixels = _painted(one)
+        if min(ends.min(initial=0) for ends in pixels) < 0 or max(ends.max(initial=0) for ends in pixels) >= CANVAS:
+            return found, f"object {index} reaches beyond the canvas"
+        below = owner[pixels]
+        if (below >= 0).sum() > slack:
+            return found, f"objects {below.max()} and {index} overlap"
+        owner[pixels] = index
+        for word, allowed in ((item["color"], COLORS), (one.shape, _SHAPES)):
+            if word not in allowed:
+                return found, f"object {index} is {word!r}; expected {', '.join(allowed)}"
+        radii = _CIRCLES if one.shape == "circle" and not true_areas else _OTHERS
+        exact = one.size**2 * (math.pi if one.shape == "circle" else 4.0)
+        area = min(radii, key=lambda area: abs(area - exact)) if prisms else len(pixels[0])
+        if area not in radii or (prisms and abs(area - exact) > 2e-3 * area):
+            return found, f"object {index}, a {one.shape}, has the area {exact:.0f}, which is that of no size class"
+        to_apex = radii[area] if one.shape == "triangle" else 0
+        # Centers of flat circles are up to half a pixel beyond the published ones, and triangles a quarter.
+        row = round(one.y - 0.25 + (0 if one.turned else to_apex))
+        column = round(one.x - 0.25 + (to_apex if one.turned else 0))
+        found.append(Seen(one.shape, item["color"], radii[area], area, row, column, one.turned))
+    return found, ""
 
 
 def verify_record(episode: RenderedEpisode) -> str:
-    """Return why the answer, labels or objects of a rendered item contradict its image, "" if they do not.
+    """Return why something that a rendered item claims does not follow from its image, "" if all does.
 
-    Checks the Scene, and the pixels of images without antialiasing: each mask has the object's color throughout and the
-    number of pixels of its size class (images of `LEAST_WIDTH` or wider), and all other pixels are black. Raises
-    SpecError.
+    The objects of the scene decide every claim. In flat images without antialiasing, each must have exactly the pixels
+    of its outline, in its color, and all other pixels are black. Raises SpecError.
     """
     try:
         task = task_of(episode)
     except ValueError as error:
         raise spec_error(str(error), episode=episode.episode_id, path="task") from error
     prisms = task.get("world") == "3d"
-    shown = [
-        {"shape": {"outline": item.shape} if prisms else item.shape, "size": item.scale, "color": item.color}
-        for item in episode.scene.frames[0].objects
+    scene = episode.scene.frames[0]
+    looks: list[dict[str, Any]] = [
+        {"size": item.scale, "color": item.color, "location": item.location} for item in scene.objects
     ]
-    if reason := verify_spec({"id": episode.episode_id, "task": task, "frames": [{"objects": shown}]}):
-        return reason
+    for look, item in zip(looks, scene.objects, strict=True):
+        look |= {"shape": {"outline": item.shape} if prisms else item.shape, "rotation_deg": item.rotation_deg[2]}
+    frame = {"utterance": scene.utterance, "objects": looks}
+    data = {"id": episode.episode_id, "split": episode.scene.split, "task": task, "frames": [frame]}
+    reason = verify_spec(data)
     image = episode.images[0]
     hidden = [item.name for item in image.annotation.objects if item.visible_pixels == 0]
-    if hidden:
-        return f"{', '.join(hidden)} not visible"
-    return _pixel_difference(image, task) if episode.scene.frames[0].pixels == "center" else ""
+    if reason or hidden:
+        return reason or f"{', '.join(hidden)} not visible"
+    return _pixel_difference(image, looks) if scene.pixels == "center" else ""
 
 
-def _pixel_difference(image: RenderedImage, task: Mapping[str, Any]) -> str:
-    """Return how the pixels of a flat image differ from the described objects, "" if they do not."""
+def _pixel_difference(image: RenderedImage, looks: Sequence[Mapping[str, Any]]) -> str:
+    """Return how the pixels of a flat image differ from the objects of its scene, "" if they do not."""
     pixels = image.color()
     rest = pixels.any(axis=2)
-    for item, described in zip(image.annotation.objects, task["objects"], strict=True):
-        mask = mask_of(item)
+    unit = min(rest.shape) / CANVAS
+    top, left = ((side - min(rest.shape)) / 2 for side in rest.shape)
+    for drawn, look in zip(image.annotation.objects, looks, strict=True):
+        mask, one = mask_of(drawn), _drawn(look, prisms=False)
         rest &= ~mask
-        if not (pixels[mask] == COLORS[described["color"]]).all():
-            return f"{item.name}: not all of its pixels are {described['color']}"
-        radius = _class_of(int(mask.sum()) * (CANVAS / pixels.shape[1]) ** 2, described["shape"], task["areas"])
-        if pixels.shape[1] >= LEAST_WIDTH and radius != described["radius"]:
-            found = f"its {int(mask.sum())} pixels are those of class {radius}"
-            return f"{item.name}: {found}, described as {described['radius']}"
+        if not (pixels[mask] == COLORS[look["color"]]).all():
+            return f"{drawn.name}: not all of its pixels are {look['color']}"
+        inner, outer = np.zeros((2, *mask.shape), dtype=bool)
+        for picture, margin in ((inner, -_MARGIN), (outer, _MARGIN)):
+            x, y, size = left + one.x * unit, top + one.y * unit, one.size * unit + margin
+            rows, columns = _painted(_Drawn(one.shape, x, y, size, one.turned))
+            within = (rows >= 0) & (columns >= 0) & (rows < mask.shape[0]) & (columns < mask.shape[1])
+            picture[rows[within], columns[within]] = True
+        if (off := int((inner & ~mask).sum() + (mask & ~outer).sum())) > _STRAY:
+            return f"{drawn.name}: {off} pixels are not those of a {one.shape} of its size at its location"
     return f"{int(rest.sum())} pixels of no object are not black" if rest.any() else ""
-
-
-def _class_of(area: float, shape: str, areas: Areas) -> int:
-    """Return the size class whose area is nearest, by ratio."""
-    return min(CLASSES, key=lambda radius: abs(math.log(area / area_of(shape, radius, areas))))

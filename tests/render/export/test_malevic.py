@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -65,7 +66,7 @@ def test_the_files_say_what_published_ones_say(base: Path, name: str, split: str
         task = malevic_spec(Options(seed=4), name, split, number)["task"]
         scene, objects, *captions = notes[str(index)]
         assert Image.open(io.BytesIO((folder / part / entry["image_filename"]).read_bytes())).size == (224, 224)
-        assert (entry["image_index"], entry["question_index"], entry["split"]) == (index, index, part)
+        assert (entry["image_index"], entry["question_index"], entry["split"]) == (index, index, part.partition("_")[0])
         assert (entry["question"], entry["answer"], entry["program"]) == (task["question"], task["answer"], [])
         assert entry["question_family_index"] == ("big" in task["question"])
         side = {"yes": "caption_true", "no": "caption_false"}[task["answer"]]
@@ -175,7 +176,7 @@ def test_a_picture_or_a_scene_that_shows_something_else_is_found() -> None:
     assert verify_record(painted(record, beside)) == "1 pixels of no object are not black"
     task = record.scene.task or {}
     lie = record.scene.model_copy(update={"task": {**task, "answer": {"yes": "no", "no": "yes"}[task["answer"]]}})
-    assert verify_record(record.model_copy(update={"scene": lie})).startswith("the stored answer is")
+    assert verify_record(record.model_copy(update={"scene": lie})).startswith("answer: stored")
     _, *rest = record.images[0].annotation.objects
     masks = {"annotation": record.images[0].annotation.model_copy(update={"objects": (rest[0], *rest)})}
     moved = record.model_copy(update={"images": (record.images[0].model_copy(update=masks),)})
@@ -184,6 +185,82 @@ def test_a_picture_or_a_scene_that_shows_something_else_is_found() -> None:
         verify_record(record.model_copy(update={"scene": record.scene.model_copy(update={"task": None})}))
 
 
+def test_stored_prisms_are_verified_from_their_scene() -> None:
+    spec = malevic_spec(Options(seed=4, world="3d"), "pos", "test", 3)
+    settings = settings_for("draft", 160, 120)
+    record = make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), factories.make_job(spec), settings)
+    assert verify_record(record) == ""
+    frame = record.scene.frames[0]
+    larger = frame.objects[0].model_copy(update={"scale": frame.objects[0].scale * 1.01})
+    frames = (frame.model_copy(update={"objects": (larger, *frame.objects[1:])}),)
+    changed = record.model_copy(update={"scene": record.scene.model_copy(update={"frames": frames})})
+    assert "no size class" in verify_record(changed)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"turned": None}, "turned: stored null"),
+        ({"radius": 121}, "radius: stored 121"),
+        ({"row": 0.0}, "row: stored 0"),
+        ({"size": "huge"}, "size: stored"),
+    ],
+)
+def test_a_stored_description_that_the_image_contradicts_is_refused(change: dict[str, Any], reason: str) -> None:
+    record = rendered("pos", "test", 3)
+    task = dict(record.scene.task or {})
+    task["objects"] = [{**task["objects"][0], **change}, *task["objects"][1:]]
+    scene = record.scene.model_copy(update={"task": task})
+    assert reason in verify_record(record.model_copy(update={"scene": scene}))
+
+
+def test_an_image_and_masks_of_another_scene_are_refused() -> None:
+    """Image and masks agree with each other, and the scene says otherwise."""
+    one = rendered("pos", "test", 3)
+    for number in range(4, 40):
+        other = rendered("pos", "test", number)
+        if len(other.scene.frames[0].objects) == len(one.scene.frames[0].objects):
+            break
+    assert "object-" in verify_record(one.model_copy(update={"images": other.images}))
+
+
 def test_what_was_rendered_is_proved_by_the_command(base: Path) -> None:
     done = CliRunner().invoke(main, ["check", "--prove", "--store", str(base / "s.lance")])
     assert (done.exit_code, done.output) == (0, "12 episodes, no errors\n")
+
+
+def test_words_and_tensors_are_those_of_the_training_scripts(base: Path) -> None:
+    words = {
+        "sup1": "The biggest blue circle green is rectangle red smallest square the triangle white yellow",
+        "pos": "The a big blue circle green is object rectangle red small square triangle white yellow",
+    }
+    for name, text in words.items():
+        folder = base / "out" / f"{name}_vague_dataset"
+        vocabulary = json.loads((folder / "vocab.json").read_text())
+        special = {"<NULL>": 0, "<START>": 1, "<END>": 2, "<UNK>": 3}
+        numbers = special | {word: 4 + k for k, word in enumerate(text.split(" "))}
+        assert vocabulary["question_token_to_idx"] == numbers
+        assert vocabulary["answer_token_to_idx"] == special | {"no": 4, "yes": 5}
+        assert vocabulary["program_token_to_idx"] == special
+        questions = json.loads((folder / "test.json").read_text())["questions"]
+        with h5py.File(folder / "test_questions.h5") as file:
+            assert {key: (file[key].shape, str(file[key].dtype)) for key in file} == {
+                "questions": ((3, 9), "int32"), "answers": ((3,), "int64"), "image_idxs": ((3,), "int64"),
+                "orig_idxs": ((3,), "int64"), "question_families": ((3,), "int64"),
+            }  # fmt: skip
+            assert file["image_idxs"][:].tolist() == file["orig_idxs"][:].tolist() == [0, 1, 2]
+            assert file["answers"][:].tolist() == [4 + (one["answer"] == "yes") for one in questions]
+            assert file["question_families"][:].tolist() == [one["question_family_index"] for one in questions]
+            read = {number: word for word, number in numbers.items()}
+            for row, one in zip(file["questions"][:].tolist(), questions, strict=True):
+                assert " ".join(read[number] for number in row) == f"<START> {one['question']} <END>"
+
+
+def test_an_item_without_a_question_is_not_exported(tmp_path: Path) -> None:
+    spec = malevic_spec(Options(seed=4), "pos", "test", 1)
+    task = {key: value for key, value in spec["task"].items() if key not in ("question", "answer")}
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([rendered("pos", "test", 1, task=task), rendered("pos", "test", 2)])
+    report = run(store, tmp_path / "out")
+    assert report.exported == 1
+    assert ["true or false" in line for line in report.failed] == [True]

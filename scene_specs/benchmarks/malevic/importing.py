@@ -1,0 +1,284 @@
+"""Import MALeViC's published annotations, as items with everything given; labels and answers are recomputed.
+
+An annotation file has no question: the question file of the same split has, and an image only shows which way a
+triangle points.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from pydantic import BaseModel, Field, ValidationError
+
+from scene_specs.benchmarks.malevic.generate import task_of_scene
+from scene_specs.benchmarks.malevic.labels import K_MEAN, label_of
+from scene_specs.benchmarks.malevic.layout import Canvas
+from scene_specs.benchmarks.malevic.published import annotation
+from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Set
+from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Object, area_of, placed
+from scene_specs.importing.scenes import SourceFile
+from scene_specs.importing.text import parse_json
+from scene_specs.language.diagnostics import form_diagnostics, preview_json
+from scene_specs.language.errors import spec_error
+from scene_specs.language.foreign import read_text
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.strict_json import Path as JsonPath
+
+# Folders of the authors' code.
+_LETTERS = {"a": "sup1", "b": "pos1", "c": "pos", "d": "set-pos", "b_hard": "pos1-hard", "c_hard": "pos-hard"}
+_LETTERS |= {"d_hard": "set-pos-hard", "d_very_hard": "set-pos-very-hard"}
+_FOLDER = re.compile(r"(.+?)(?:_(vague|static))?(?:_all_data|_dataset)?")
+_SPLIT = re.compile(r"(?:annotations_)?(train|val|test|test_seen|test_unseen)(?:_annotation)?")
+_COORDINATE = Field(pattern=r"^\d{1,4}(\.\d)?$")
+# k is published with four decimals, and the numbers that follow from it may be off by this much.
+_TOLERANCE = dict.fromkeys(("thresh_dist", "dist_from_thresh", "dist_from_thresh:"), 1.01e-4)
+_TOLERANCE |= dict.fromkeys(("prob", "prob_RH_R_true", "prob_RH_R_false"), 4e-4)
+# How far outlines may overlap, in units: published triangles are up to a pixel narrower than theirs.
+_TOUCHING = (0.0, -1.0, -2.0, -3.0, -4.0)
+# Points inside a triangle that points down and outside of one that points right, in units of its size class.
+_PROBES = ((-1.2, 0.6), (-1.7, 1.2), (-1.5, 0.3))
+
+Form = TypeVar("Form", bound=BaseModel)
+log = logging.getLogger(__name__)
+_canvas = Canvas("published")
+
+
+class _Object(BaseModel):
+    """An object of an annotation, whose values are all strings. k: missing in SUP1."""
+
+    rr: str = _COORDINATE
+    cc: str = _COORDINATE
+    color: Literal["red", "blue", "yellow", "green", "white"]
+    shape: Literal["triangle", "circle", "square", "rectangle"]
+    radius: int = Field(ge=CLASSES[0], le=CLASSES[-1], multiple_of=10)
+    k: float = Field(default=K_MEAN, ge=-1, le=2)
+
+    def found(self) -> Object:
+        """Return the object; a triangle points down. A rectangle's coordinate along its short side has decimals."""
+        turned, area = self.shape == "rectangle" and "." in self.rr, area_of(self.shape, self.radius)
+        return Object(self.shape, self.color, self.radius, area, float(self.rr), float(self.cc), turned)
+
+
+class _Entry(BaseModel):
+    """Scene and objects of an annotation."""
+
+    image_id: int = Field(ge=0)
+    objects: list[_Object] = Field(min_length=1, max_length=9)
+
+
+class _Question(BaseModel):
+    """An entry of a question file."""
+
+    image_index: int = Field(ge=0)
+    question: str
+    answer: Literal["yes", "no"]
+
+
+def import_published(
+    path: Path, camera: str = "", strict: bool = False, questions: Path | None = None, images: Path | None = None
+) -> Iterator[EpisodeSpec]:
+    """Yield the scenes of an annotation file in the order of their numbers, or the questions of a question file.
+
+    strict: a disagreement is a diagnostic instead of a warning. images: folder of `<image number>.png`, which show how
+    triangles point; without it, those beside the file. Folder names tell the set, file names the split.
+    Ids: `malevic/published/<set>/<split>/<6 digits>`. Raises SpecError, after the last item, with all diagnostics.
+    """
+    reader = _Reader(path, strict, questions, images)
+    yield from reader.items()
+    if reader.open_poses:
+        hint = "" if images else "; pass --images FOLDER"
+        log.warning("%s: how triangles point is open in %d scenes%s", path, reader.open_poses, hint)
+    reader.source.raise_diagnostics()
+
+
+class _Reader:
+    """A file that is being read. open_poses: scenes in which a triangle may point either way."""
+
+    def __init__(self, path: Path, strict: bool, questions: Path | None, images: Path | None) -> None:
+        self.source, self._images = SourceFile(str(path), strict=strict), images or path.parent
+        self.open_poses = 0
+        self._which, self._variant = _set_of(path)
+        split = _SPLIT.fullmatch(path.stem)
+        self._split = split[1].replace("_", "-") if split else "raw"
+        self._entries = _read(path, "{index: [scene, objects, captions ...]}")
+        self._questions: list[Any] | None = None
+        if questions is not None:
+            self._questions = _read(questions, '{"questions": [...]}').get("questions")
+            if not isinstance(self._questions, list):
+                raise spec_error("no list `questions`; expected a question file of MALeViC", file=str(questions))
+            letter = questions.stem.removeprefix(self._split)
+            if self._which.compositional and letter in GENERALIZATION:
+                self._which = SETS[f"generalization-{letter}"]
+
+    def items(self) -> Iterator[EpisodeSpec]:
+        """Yield what can be read."""
+        if self._questions is None:
+            for key in sorted(self._entries, key=lambda key: (len(key), key)):
+                yield from self._item(key, None, ())
+            return
+        for index, data in enumerate(self._questions):
+            question = self._form(_Question, data, ("questions", index))
+            if question is not None:
+                yield from self._item(str(question.image_index), question, ("questions", index))
+
+    def _form(self, model: type[Form], data: Any, at: JsonPath) -> Form | None:
+        try:
+            return model.model_validate(data)
+        except ValidationError as error:
+            for found in form_diagnostics(error, model, data):
+                self.source.diagnostic((*at, *found.path), found.problem)
+            return None
+
+    def _item(self, key: str, question: _Question | None, at: JsonPath) -> Iterator[EpisodeSpec]:
+        entry = self._entries.get(key)
+        parts = entry if isinstance(entry, list) and all(isinstance(part, dict) for part in entry) else []
+        if len(parts) < 2 or not re.fullmatch("[0-9]{1,6}", key):
+            self.source.diagnostic(at or (key,), f"no scene {key[:20]}; expected a list of scene, objects and captions")
+            return
+        form = self._form(_Entry, {**parts[0], "objects": parts[1].get("objects")}, (key,))
+        if form is None:
+            return
+        k = form.objects[0].k
+        objects = self._posed(key, [item.found() for item in form.objects])
+        query = None if question is None else _query(self._which, objects, k, question.question)
+        if question is not None and query is None:
+            self.source.diagnostic(at, f"{question.question!r} asks about no single object of scene {key}")
+            return
+        given = {"world": "flat", "variant": self._variant, "areas": "published"}
+        task = task_of_scene(self._which, objects, k, query, split=self._split, number=form.image_id, **given)
+        self._compare(key, parts, task)
+        if question is not None and question.answer != task["answer"]:
+            self._disagree(key, f"answer to {question.question!r}: published {question.answer!r}")
+        name = f"malevic/published/{self._which.name}/{self._split}/{int(key):06d}"
+        shown = [{"name": f"object-{index}", **placed(item)} for index, item in enumerate(objects)]
+        frame = {"name": "scene", "utterance": task.get("question"), "objects": shown}
+        data = {"version": 1, "id": name, "stage": "flat", "split": self._split, "frames": [frame], "task": task}
+        yield EpisodeSpec.model_validate(data)
+
+    def _disagree(self, key: str, problem: str) -> None:
+        if self.source.strict:
+            self.source.diagnostic((key,), problem)
+        else:
+            log.warning("%s: scene %s: %s", self.source.file, key, problem)
+
+    def _picture(self, key: str) -> NDArray[np.uint8] | None:
+        """Return the image of a scene, (H, W, 3); None if there is none."""
+        file = self._images / f"{key}.png"
+        if not file.is_file():
+            return None
+        try:
+            with Image.open(file) as picture:
+                return np.asarray(picture.convert("RGB"))
+        except (OSError, ValueError, Image.DecompressionBombError) as error:
+            raise spec_error(f"not an image: {error}", file=str(file)) from error
+
+    def _posed(self, key: str, objects: list[Object]) -> tuple[Object, ...]:
+        """Return the objects with each triangle as the image shows it, or as it fits among the others."""
+        triangles = [index for index, item in enumerate(objects) if item.shape == "triangle"]
+        poses = np.array([*product((0, 1), repeat=len(triangles))], dtype=np.intp).reshape(2 ** len(triangles), -1)
+        turned = np.tile([int(item.turned) for item in objects], (len(poses), 1))
+        turned[:, triangles] = poses
+        tried = (_fitting(objects, turned, gap) for gap in _TOUCHING)
+        fitting = next((fits for fits in tried if fits.any()), None)
+        if fitting is None:
+            self._disagree(key, "its objects overlap, however triangles point")
+            fitting = np.ones(len(poses), dtype=bool)
+        picture = self._picture(key)
+        seen = np.zeros(len(poses))
+        for index, pose in zip(triangles, poses.T, strict=True):
+            if picture is None:
+                break
+            shares = [_seen(objects[index], picture, way) for way in (False, True)]
+            seen += np.take(shares, pose)
+            if max(shares) < 1:
+                self._disagree(key, f"its image does not show the triangle objects[{index}]")
+        best = fitting & (seen == seen[fitting].max())
+        self.open_poses += int(best.sum() > 1)
+        ways = turned[int(best.argmax())]
+        return tuple(replace(item, turned=bool(way)) for item, way in zip(objects, ways, strict=True))
+
+    def _compare(self, key: str, entry: list[Any], task: Mapping[str, Any]) -> None:
+        """Report each published value that is not found again."""
+        published, ours = _parts(entry), _parts(annotation(task))
+        for part in sorted(published.keys() ^ ours.keys()):
+            self._disagree(
+                key, f"{part}: {'published, does not' if part in published else 'not published, does'} follow"
+            )
+        for part in sorted(published.keys() & ours.keys()):
+            for name, old in published[part].items():
+                new = ours[part].get(name)
+                try:
+                    same = abs(float(old) - float(new or "")) <= _TOLERANCE[name]
+                except (KeyError, TypeError, ValueError):
+                    same = False
+                if not same and old != new:
+                    self._disagree(key, f"{part}: {name}: published {preview_json(old)}, found {preview_json(new)}")
+
+
+def _parts(entry: list[Any]) -> dict[str, dict[str, Any]]:
+    """Return the parts of an annotation by name; the order of sentences is arbitrary."""
+    scene, described, *pairs = entry
+    parts = {"its scene": scene} | {f"object {k}": item for k, item in enumerate(described["objects"])}
+    for pair in pairs:
+        captions = pair.get("captions")
+        for item in captions if isinstance(captions, list) else ():
+            if isinstance(item, dict):
+                true = "caption_true" in item
+                parts[f"{true} sentence {item.get('caption_true' if true else 'caption_false')!r}"] = item
+    return parts
+
+
+def _read(path: Path, form: str) -> dict[str, Any]:
+    data = parse_json(read_text(path), str(path))
+    if not isinstance(data, dict):
+        raise spec_error(f"not a file of MALeViC; expected {form}", file=str(path))
+    return data
+
+
+def _set_of(path: Path) -> tuple[Set, str]:
+    """Return the set that a folder of the path names, and its variant. Raises SpecError."""
+    for found in filter(None, map(_FOLDER.fullmatch, reversed(path.absolute().parts))):
+        if (name := _LETTERS.get(found[1], found[1])) in SETS:
+            return SETS[name], found[2] or "vague"
+    hint = "keep the published folders, such as set-pos-hard/annotation/test_annotation.json"
+    raise spec_error("no folder of this path names a set of MALeViC", hint, file=str(path))
+
+
+def _fitting(objects: list[Object], turned: NDArray[np.intp], gap: float) -> NDArray[np.bool_]:
+    """Return for each row of poses, (S, n), whether all objects are on the canvas, and no two are nearer than `gap`."""
+    looks = np.array([(SHAPES.index(item.shape), CLASSES.index(item.radius)) for item in objects])
+    shape, size = (np.tile(numbers, (len(turned), 1)) for numbers in looks.T)
+    box = _canvas.boxes[shape, size, turned]
+    # The location of a triangle is that of its apex, 2r from both sides of its box.
+    apex = np.array([[2 * item.radius if item.shape == "triangle" else np.nan] for item in objects])
+    corner = [(item.column, item.row) for item in objects] - np.where(np.isnan(apex), box / 2, apex)
+    inside = ((corner >= 0) & (corner + box <= CANVAS)).all(axis=(1, 2))
+    gaps = np.full((*turned.shape, len(objects)), gap)
+    fits: NDArray[np.bool_] = inside & _canvas.clear(shape, size, turned, corner[..., 0], corner[..., 1], gaps)
+    return fits
+
+
+def _seen(item: Object, picture: NDArray[np.uint8], turned: bool) -> float:
+    """Return the share of probes inside a triangle in one pose, outside in the other, that have its color."""
+    points = np.array(_PROBES)[:, ::-1] if turned else np.array(_PROBES)
+    place = ((item.row, item.column) + points * item.radius) / CANVAS * picture.shape[:2]
+    rows, columns = np.clip(place.astype(np.intp), 0, np.array(picture.shape[:2]) - 1).T
+    return float((picture[rows, columns] == COLORS[item.color]).all(axis=1).mean())
+
+
+def _query(which: Set, objects: tuple[Object, ...], k: float, sentence: str) -> tuple[int, str, bool] | None:
+    """Return index of the object in question, adjective, and recomputed truth; None if that is no single object."""
+    words = sentence.split(" ")
+    named = [index for index, item in enumerate(objects) if words[1:3] == [item.color, item.shape]]
+    if len(named) != 1 or len(words) != 7:
+        return None
+    return named[0], words[5], label_of(which, objects, objects[named[0]], k).size == words[5]

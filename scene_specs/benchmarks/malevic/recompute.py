@@ -1,0 +1,149 @@
+"""What follows from the shapes, colors and areas of a MALeViC scene: labels, thresholds, sentences, the answer.
+
+A second implementation of the published rules. It imports nothing of the generator, so the two share no mistake.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from scene_specs.language.diagnostics import preview_json
+
+# Task and hardness of each set.
+RULES: Mapping[str, tuple[str, str]] = {
+    **{kind: (kind, "") for kind in ("sup1", "pos1", "pos", "set-pos")},
+    **{f"{kind}-hard": (kind, "hard") for kind in ("pos1", "pos", "set-pos")},
+    **{f"generalization-{letter}": ("set-pos", "") for letter in "BCDEFGH"},
+    **{"set-pos-very-hard": ("set-pos", "very-hard"), "set-pos-compositional": ("set-pos", "")},
+}
+_OPPOSITE = {"big": "small", "small": "big", "biggest": "smallest", "smallest": "biggest"}
+_K, _K_SD = 0.29, 0.066
+# Farther from the mean, in standard deviations, no generator of numbers with 53 bits draws k.
+_FARTHEST = 8.5
+# Stored numbers have four decimals.
+_NEAR = 6e-5
+
+
+class Seen(NamedTuple):
+    """An object of a scene. radius: size class. row, column: as published, the center, of a triangle the apex."""
+
+    shape: str
+    color: str
+    radius: int
+    area: int
+    row: int
+    column: int
+    turned: bool
+
+
+class Scene(NamedTuple):
+    """The objects of an item, and what decides their labels."""
+
+    kind: str
+    hardness: str
+    objects: Sequence[Seen]
+    k: float
+
+    def rivals(self, item: Seen) -> list[int]:
+        """Return the areas that an object is compared with."""
+        return [one.area for one in self.objects if self.kind != "set-pos" or one.shape == item.shape]
+
+    def label(self, item: Seen) -> dict[str, Any]:
+        """Return size, threshold, distance and vagueness of an object, as an item stores them."""
+        nothing = {"threshold": None, "distance": None, "vagueness": "same"}
+        if self.kind == "sup1":
+            radii = [one.radius for one in self.objects]
+            return {"size": {max(radii): "biggest", min(radii): "smallest"}.get(item.radius), **nothing}
+        areas = self.rivals(item)
+        spread = max(areas) - min(areas)
+        if not spread:
+            return {"size": "small", **nothing}
+        limit = max(areas) - self.k * spread
+        big, usual = (item.area > int(value) for value in (limit, max(areas) - _K * spread))
+        found = {"size": "big" if big else "small", "vagueness": "same" if big == usual else "different"}
+        return {**found, "threshold": limit, "distance": abs(item.area - limit) / spread}
+
+    def may_ask(self, item: Seen) -> bool:
+        """Return whether the set can ask about an object."""
+        looks = [(one.shape, one.color) for one in self.objects]
+        if looks.count((item.shape, item.color)) > 1 or item.radius in (30, 120):
+            return False
+        rivals, everything = self.rivals(item), [one.area for one in self.objects]
+        if self.kind == "sup1":
+            radii = [one.radius for one in self.objects]
+            return item.radius in (max(radii), min(radii)) and radii.count(max(radii)) == radii.count(min(radii)) == 1
+        if max(rivals) == min(rivals) or (self.kind == "set-pos" and len(rivals) < 3):
+            return False
+        ends = rivals if self.hardness else everything if self.kind == "set-pos" else []
+        if ends and item.area in (max(ends), min(ends)):
+            return False
+        big_in_scene = item.area > int(max(everything) - self.k * (max(everything) - min(everything)))
+        return self.hardness != "very-hard" or big_in_scene == (self.label(item)["size"] == "small")
+
+    def sentence(self, item: Seen, word: str) -> str:
+        """Return the sentence that calls an object `word`."""
+        noun = "object" if self.kind == "pos" else item.shape
+        return f"The {item.color} {item.shape} is {'the' if self.kind == 'sup1' else 'a'} {word} {noun}"
+
+    def captions(self) -> list[dict[str, Any]]:
+        """Return the sentences that can be asked, as an item stores them."""
+        found = []
+        for index, item in enumerate(self.objects):
+            size = self.label(item)["size"]
+            if self.may_ask(item):
+                true, false = (self.sentence(item, word) for word in (size, _OPPOSITE[size]))
+                found.append({"object": index, "true": true, "false": false})
+        return found
+
+
+def contradictions(task: Mapping[str, Any], objects: Sequence[Seen]) -> Iterator[str]:
+    """Yield each claim of an item that does not follow from its objects. Raises KeyError or TypeError if one lacks.
+
+    objects: as shown, in the item's order.
+    """
+    kind, hardness = RULES[task["name"]]
+    scene = Scene(kind, hardness, objects, float(task["k"]))
+    off = abs(scene.k - _K) / _K_SD
+    if not off <= _FARTHEST or (task["variant"] == "static" and off):
+        yield f"k is {scene.k:g}; expected a number near {_K}, or {_K} itself if the variant is static"
+    if not 5 <= len(objects) <= 9 or len({item.shape for item in objects}) > (1 if kind in ("sup1", "pos1") else 4):
+        yield f"the scene has {len(objects)} objects of {len({item.shape for item in objects})} shapes"
+    if len(task["objects"]) != len(objects):
+        yield f"{len(objects)} objects are shown, {len(task['objects'])} described"
+        return
+    for index, (item, claimed) in enumerate(zip(objects, task["objects"], strict=True)):
+        yield from _differences(f"objects[{index}].", claimed, {**item._asdict(), **scene.label(item)})
+    captions = scene.captions()
+    for index, (stored, found) in enumerate(zip_longest(task["captions"], captions)):
+        if stored != found:
+            yield f"captions[{index}]: stored {preview_json(stored)}, found {preview_json(found)}"
+    if "question" in task:
+        yield from _about_question(task, scene, captions)
+
+
+def _about_question(task: Mapping[str, Any], scene: Scene, captions: list[dict[str, Any]]) -> Iterator[str]:
+    asked = [pair for pair in captions if task["question"] in (pair["true"], pair["false"])]
+    if not asked:
+        yield f"question: {task['question']!r} is not among the sentences about this scene"
+        return
+    item = scene.objects[asked[0]["object"]]
+    label = scene.label(item)
+    word = label.pop("size")
+    true = task["question"] == asked[0]["true"]
+    claims = {"answer": "yes" if true else "no", "adjective": word if true else _OPPOSITE[word], **label}
+    yield from _differences("", task, {"asked": asked[0]["object"], "options": ["yes", "no"], **claims})
+    if task["name"] == "set-pos-compositional":
+        usual = (item.shape in ("circle", "rectangle")) == (claims["adjective"] == "big")
+        if usual == (task["split"] == "test-unseen"):
+            yield f"question: {task['question']!r} has a pair of the other splits, not of {task['split']}"
+
+
+def _differences(at: str, claimed: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in found.items():
+        stored = claimed[key]
+        numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (stored, value))
+        if not (math.isclose(stored, value, rel_tol=0.0, abs_tol=_NEAR) if numbers else stored == value):
+            yield f"{at}{key}: stored {preview_json(stored)}, found {preview_json(value)}"

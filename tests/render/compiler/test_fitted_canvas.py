@@ -1,0 +1,61 @@
+"""Flat images of another aspect ratio show the whole canvas; nothing else changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from render.compiler import compile_episode
+from render.compiler.render_key import IDENTITY_VERSION, render_key_of
+from render.geometry.camera import Camera
+from render.model.profiles import settings_for
+from scene_specs.language.scene import Scene
+from scene_specs.language.spec import EpisodeSpec
+
+
+def spec(**changes: Any) -> EpisodeSpec:
+    square = {"shape": "square", "size": 10, "location": [10, 54], "rotation_deg": 0, "color": "red"}
+    frame = {"objects": [square]}
+    data = {"version": 1, "id": "test/fit", "stage": "flat", "canvas": [96, 64], "frames": [frame]}
+    return EpisodeSpec.model_validate({**data, **changes})
+
+
+def corners(scene: Scene) -> list[list[float]]:
+    """The pixels of the canvas's corners."""
+    camera = Camera.of(scene.frames[0].views[0].camera, scene.settings.width, scene.settings.height)
+    points = camera.project(np.array([[0.0, 0.0, 0.0], [96.0, 64.0, 0.0]]))
+    return [[round(value, 6) for value in row[:2]] for row in points.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ((96, 64), [[0, 0], [96, 64]]),
+        ((192, 128), [[0, 0], [192, 128]]),
+        ((192, 64), [[48, 0], [144, 64]]),
+        ((96, 96), [[0, 16], [96, 80]]),
+        ((64, 96), [[0, 26.666667], [64, 69.333333]]),
+    ],
+)
+def test_the_whole_canvas_is_in_the_image(size: tuple[int, int], expected: list[list[float]]) -> None:
+    made = compile_episode(spec(), settings_for("draft", *size))
+    assert corners(made) == [pytest.approx(row, abs=1e-4) for row in expected]
+    # The same from a compiled Scene of the canvas's own size.
+    own = compile_episode(spec(), settings_for("draft", 96, 64))
+    assert corners(compile_episode(own, made.settings)) == [pytest.approx(row, abs=1e-4) for row in expected]
+    assert made.frames[0].objects == own.frames[0].objects
+
+
+def test_only_fitted_images_have_another_identity() -> None:
+    def version(episode: EpisodeSpec | Scene, size: tuple[int, int]) -> str:
+        return render_key_of(episode, settings_for("draft", *size), "fake").version
+
+    assert version(spec(), (48, 32)) == IDENTITY_VERSION
+    assert version(spec(), (48, 48)) != IDENTITY_VERSION
+    clevr = spec(stage="clevr", canvas=None, frames=[{}])
+    assert version(clevr, (64, 64)) == version(clevr, (64, 48)) == IDENTITY_VERSION
+    scene = compile_episode(spec(), settings_for("draft", 48, 48))
+    assert version(scene, (48, 48)) == IDENTITY_VERSION
+    assert version(scene, (48, 32)) != IDENTITY_VERSION

@@ -1,0 +1,196 @@
+"""Published annotations become items that show the same, and every disagreement is reported."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from render.cli.specs import main
+from scene_specs.benchmarks.malevic import Options
+from scene_specs.benchmarks.malevic.generate import malevic_spec
+from scene_specs.benchmarks.malevic.importing import import_published
+from scene_specs.benchmarks.malevic.verify import verify_spec
+from scene_specs.language.errors import SpecError
+from scene_specs.language.spec import EpisodeSpec
+from tests.scene_specs.benchmarks.malevic.published_files import OBJECTS, SCENE, published
+
+Entry = list[Any]
+
+
+def data_of(item: EpisodeSpec) -> dict[str, Any]:
+    return item.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+
+
+def one_scene(folder: Path, objects: list[dict[str, str]], captions: list[Any]) -> Path:
+    file = folder / "pos" / "annotations_0.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"7": [SCENE, {"objects": objects}, *captions]}))
+    return file
+
+
+def caption(color: str, shape: str, words: tuple[str, str], away: str, prob: tuple[str, str]) -> dict[str, Any]:
+    """A pair of sentences; the true one's key for the distance ends in a colon."""
+    rest = {"k": "0.2864", "vagueness": "same"}
+    texts = [f"The {color} {shape} is a {word} object" for word in words]
+    true = {"prob_RH_R_true": prob[0], "dist_from_thresh:": away, "caption_true": texts[0], **rest}
+    return {
+        "captions": [true, {"caption_false": texts[1], "prob_RH_R_false": prob[1], "dist_from_thresh": away, **rest}]
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "split"), [("sup1", "val"), ("pos", "test"), ("set-pos-hard", "test"), ("pos1", "train")]
+)
+def test_items_come_back_from_the_published_form(tmp_path: Path, name: str, split: str) -> None:
+    file, questions = published(tmp_path, name, split, range(3, 15))
+    images = tmp_path / name / "images"
+    items = [data_of(item) for item in import_published(file, strict=True, questions=questions, images=images)]
+    assert [item["id"] for item in items] == [f"malevic/published/{name}/{split}/{n:06d}" for n in range(12)]
+    for number, item in enumerate(items, 3):
+        assert verify_spec(item) == ""
+        own = malevic_spec(Options(seed=5), name, split, number)
+        assert item["frames"][0] == own["frames"][0]
+        for key in ("question", "answer", "asked", "adjective", "number", "captions", "vagueness"):
+            assert item["task"][key] == own["task"][key]
+
+
+def test_triangles_without_images_fit_among_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file, questions = published(tmp_path, "set-pos-hard", "test", range(12), images=False)
+    items = [data_of(item) for item in import_published(file, strict=True, questions=questions)]
+    assert [verify_spec(item) for item in items] == [""] * 12
+    assert "how triangles point is open in" in caplog.text
+
+
+def test_a_scene_without_a_question_is_verified_too(tmp_path: Path) -> None:
+    file, _ = published(tmp_path, "pos", "test", range(3), images=False)
+    for item in map(data_of, import_published(file, strict=True)):
+        assert "question" not in item["task"]
+        assert verify_spec(item) == ""
+        item["task"]["captions"].pop()
+        assert "captions" in verify_spec(item)
+
+
+def test_questions_of_a_generalization_set_name_it(tmp_path: Path) -> None:
+    file, questions = published(tmp_path, "set-pos-compositional", "val", range(3))
+    questions = questions.rename(questions.with_name("valF.json"))
+    items = list(import_published(file, strict=True, questions=questions, images=tmp_path))
+    assert {item.id.split("/")[2] for item in items} == {"generalization-F"}
+
+
+def flip(objects: Entry, captions: Entry) -> None:
+    objects[1]["size"] = "big"
+
+
+def another_k(objects: Entry, captions: Entry) -> None:
+    for item in objects:
+        item["k"] = "0.31"
+
+
+def another(index: int, key: str, value: str) -> Callable[[Entry, Entry], None]:
+    return lambda objects, captions: objects[index].update({key: value})
+
+
+def no_captions(objects: Entry, captions: Entry) -> None:
+    captions.clear()
+
+
+CAPTIONS = [
+    caption("red", "square", ("big", "small"), "0.2864", ("0.9814", "0.0186")),
+    caption("blue", "rectangle", ("small", "big"), "0.274", ("0.9773", "0.0227")),
+    caption("red", "circle", ("small", "big"), "0.5975", ("1.0", "0.0")),
+    caption("green", "triangle", ("small", "big"), "0.5378", ("1.0", "0.0")),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (flip, 'object 1: size: published "big", found "small"'),
+        (another_k, "object 0: thresh_dist: published"),
+        (another(2, "area", "7826"), 'object 2: area: published "7826", found "7825"'),
+        (another(2, "vagueness", "different"), "object 2: vagueness"),
+        (another(2, "thresh_dist", "0.5986"), "object 2: thresh_dist"),
+        (another(2, "prob", "0.9"), "object 2: prob"),
+        (another(2, "object_id", "3"), "object 2: object_id"),
+        (no_captions, "True sentence 'The red square is a big object': not published, does follow"),
+        (another(4, "cc", "700"), "overlap"),
+    ],
+)
+def test_every_disagreement_is_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, change: Callable[[Entry, Entry], None], said: str
+) -> None:
+    objects, captions = json.loads(json.dumps([OBJECTS, CAPTIONS]))
+    (right,) = import_published(one_scene(tmp_path / "right", objects, captions), strict=True)
+    change(objects, captions)
+    file = one_scene(tmp_path / "wrong", objects, captions)
+    with pytest.raises(SpecError) as error:
+        list(import_published(file, strict=True))
+    assert said in str(error.value)
+    with caplog.at_level(logging.WARNING):
+        (item,) = import_published(file)
+    assert said in caplog.text
+    assert right.task is not None
+    assert item.task is not None
+    assert len(item.task["captions"]) == len(right.task["captions"])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[]", "not a file of MALeViC"),
+        ("{", "pos/annotations_0.json"),
+        ('{"0": 3}', "no scene 0"),
+        ('{"0": [{"image_id": "0"}, {"objects": []}]}', "0.objects"),
+        ('{"x": [{"image_id": "0"}, {"objects": []}]}', "no scene x"),
+        (json.dumps({"0": [SCENE, {"objects": [{**OBJECTS[0], "color": "pink"}]}]}), "color"),
+        (json.dumps({"0": [SCENE, {"objects": [{**OBJECTS[0], "rr": "nan"}]}]}), "rr"),
+        (json.dumps({"0": [SCENE, {"objects": [{**OBJECTS[0], "radius": "35"}]}]}), "radius"),
+    ],
+)
+def test_what_is_no_annotation_is_named(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "pos" / "annotations_0.json"
+    file.parent.mkdir()
+    file.write_text(text)
+    with pytest.raises(SpecError, match=said.replace("[", r"\[")):
+        list(import_published(file))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"question": "The red hexagon is a big object"}, "asks about no single object"),
+        ({"image_index": 99}, "no scene 99"),
+        ({"image_index": "x"}, "image_index"),
+        ({"answer": "maybe"}, "answer"),
+    ],
+)
+def test_a_wrong_question_is_named_and_the_others_are_read(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    file, questions = published(tmp_path, "pos", "test", range(3))
+    data = json.loads(questions.read_text())
+    data["questions"][1] |= change
+    questions.write_text(json.dumps(data))
+    found: list[EpisodeSpec] = []
+    with pytest.raises(SpecError, match=said):
+        found.extend(import_published(file, questions=questions))
+    assert [item.id[-1] for item in found] == ["0", "2"]
+
+
+def test_the_command_reads_them_and_other_benchmarks_have_no_questions(tmp_path: Path) -> None:
+    file, questions = published(tmp_path, "pos1", "test", range(3))
+    out = tmp_path / "specs.jsonl"
+    more = ["--questions", str(questions), "--images", str(tmp_path / "pos1" / "images"), "--out", str(out)]
+    done = CliRunner().invoke(main, ["import", "--from", "malevic", str(file), *more])
+    assert (done.exit_code, len(out.read_text().splitlines())) == (0, 3)
+    assert CliRunner().invoke(main, ["check", "--prove", str(out)]).exit_code == 0
+    refused = CliRunner().invoke(main, ["import", "--from", "clevr", str(file), "--questions", str(questions)])
+    assert refused.exit_code == 2
+    assert "--questions" in refused.stderr
+    other = tmp_path / "annotations_0.json"
+    other.write_text("{}")
+    assert "names a set" in CliRunner().invoke(main, ["import", "--from", "malevic", str(other)]).stderr

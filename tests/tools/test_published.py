@@ -1,0 +1,71 @@
+"""`python -m tools published` on a small checkout in the form of MALeViC's."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import h5py
+import pytest
+
+from scene_specs.benchmarks.malevic.published import tensors, vocabulary
+from scene_specs.benchmarks.malevic.sets import SETS
+from tests.scene_specs.benchmarks.malevic.published_files import published
+from tools.__main__ import main
+
+
+def git(folder: Path, *arguments: str) -> None:
+    line = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+    subprocess.run(line, check=True, capture_output=True, timeout=60)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    folder = tmp_path / "malevic"
+    file, questions = published(folder / "data-hard", "set-pos-hard", "test", range(80))
+    asked = json.loads(questions.read_text())["questions"]
+    with h5py.File(questions.with_name("test_questions.h5"), "w") as out:
+        for key, numbers in tensors(SETS["set-pos-hard"], asked).items():
+            out[key] = numbers
+    questions.with_name("vocab.json").write_text(json.dumps(vocabulary(SETS["set-pos-hard"])))
+    raw = folder / "examples" / "set-pos-hard"
+    raw.mkdir(parents=True)
+    entries = json.loads(file.read_text())
+    for index in range(2):
+        entries[str(index)][0] |= {"image_id": str(index), "image_url": f"{index}.png"}
+        shutil.move(folder / "data-hard" / "set-pos-hard" / "images" / f"{index}.png", raw)
+    (raw / "annotations_0.json").write_text(json.dumps({key: entries[key] for key in ("0", "1")}))
+    (folder / "code").mkdir()
+    (folder / "code" / "build_data.py").touch()
+    git(folder, "init", "-q")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "published")
+    return folder
+
+
+def test_equal_files_and_images_pass_and_a_changed_label_does_not(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (checkout / "data-hard" / "set-pos-hard" / "images" / "7.png").unlink()
+    arguments = ["published", str(checkout), "--renderer", "fake"]
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "files are absent: data-hard/set-pos-hard/images/7.png." in out
+    assert "changed" not in out
+    assert "| examples/set-pos-hard: images redrawn | 2 | 0 | 0 |" in out
+    assert "questions, tensors, words, classes | 80 | 0 | 0 |" in out
+    assert "proved from what is shown | 80 | 0 | 0 |" in out
+    file = checkout / "data-hard" / "set-pos-hard" / "annotation" / "test_annotation.json"
+    text = file.read_text()
+    file.write_text(text.replace('"size": "big"', '"size": "small"', 1))
+    assert main(arguments) == 1
+    out = capsys.readouterr().out
+    assert "1 files are changed: data-hard/set-pos-hard/annotation/test_annotation.json." in out
+    assert "| 1 | 0 | 80 scenes; 0: ? |" in out
+
+
+def test_another_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["published", str(tmp_path)]) == 2
+    assert "not a known benchmark" in capsys.readouterr().err

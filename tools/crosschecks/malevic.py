@@ -1,0 +1,160 @@
+"""MALeViC (sandropezzelle/malevic): annotations, questions, tensors, vocabularies, images and distributions."""
+
+from __future__ import annotations
+
+import json
+import logging
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import h5py
+import numpy as np
+from PIL import Image
+
+from render.compiler import compile_episode
+from render.model.profiles import settings_for
+from render.renderers import make_renderer
+from scene_specs.benchmarks.malevic import Options
+from scene_specs.benchmarks.malevic.generate import malevic_spec
+from scene_specs.benchmarks.malevic.importing import import_published
+from scene_specs.benchmarks.malevic.published import question, tensors, vocabulary
+from scene_specs.benchmarks.malevic.report import statistics
+from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SEEN, SETS, classes
+from scene_specs.benchmarks.malevic.verify import verify_spec
+from scene_specs.language.errors import SpecError
+from scene_specs.language.spec import EpisodeSpec
+from tools.crosschecks import Row
+
+MARK = "code/build_data.py"
+SEEDS = (11, 22, 33)
+# Rounding of k to four decimals turns one label and one answer.
+ROUNDED = {"data-compositional/set-pos-compositional/annotation/val_annotation.json": ("660", "k is rounded")}
+# An image differs if more than this share of its pixels does, and a distribution above this total variation.
+MOST_PIXELS, MOST_VARIATION = 0.005, 0.02
+
+
+def check(checkout: Path, options: Namespace) -> Iterator[Row]:
+    """Yield the comparisons of every file that is there."""
+    logging.getLogger(import_published.__module__).setLevel(logging.ERROR)
+    for path in sorted(checkout.glob("data*/*/annotation/*_annotation.json")):
+        yield from _annotations(checkout, path)
+    for folder in sorted({path.parent for path in checkout.glob("data*/*/dataset*/*_questions.h5")}):
+        yield _questions(checkout, folder)
+    for folder in sorted({path.parent for path in checkout.glob("examples/**/annotations_*.json")}):
+        yield _images(checkout, folder, options)
+    hard = checkout / "data-hard/set-pos-hard/annotation/test_annotation.json"
+    if options.items and hard.exists():
+        yield from _distributions(_imported(hard)[0], options.items)
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def _imported(path: Path) -> tuple[list[EpisodeSpec], list[str]]:
+    """Return the items of an annotation file, with the questions of its split if they are there.
+
+    Also the scene of each disagreement.
+    """
+    questions = path.parents[1] / "dataset" / path.name.replace("_annotation", "")
+    items: list[EpisodeSpec] = []
+    try:
+        items.extend(import_published(path, strict=True, questions=questions if questions.exists() else None))
+    except SpecError as error:
+        return items, [found.path for found in error.diagnostics]
+    return items, []
+
+
+def _annotations(checkout: Path, path: Path) -> Iterator[Row]:
+    name = str(path.relative_to(checkout))
+    items, found = _imported(path)
+    tasks = [item.task or {} for item in items]
+    known, why = ROUNDED.get(name, ("", ""))
+    scenes = {*found}
+    note = "; ".join([f"{len(items)} scenes", *(f"{scene}: {why if scene == known else '?'}" for scene in scenes)])
+    yield Row(f"{name}: objects", sum(len(task["objects"]) for task in tasks), len(scenes), len(scenes & {known}), note)
+    forms = (item.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for item in items)
+    reasons = [reason for form in forms if (reason := verify_spec(form))]
+    yield Row(f"{name}: proved from what is shown", len(items), len(reasons), note="; ".join(reasons[:3]))
+    entries = _json(path.parents[1] / "dataset" / path.name.replace("_annotation", ""))["questions"]
+    written = [question(task, index, path.stem.removesuffix("_annotation")) for index, task in enumerate(tasks)]
+    other = {str(one["image_index"]) for one, own in zip(entries, written, strict=True) if one != own}
+    yield Row(f"{name}: questions written back", len(entries), len(other), len(other & {known}))
+
+
+def _questions(checkout: Path, folder: Path) -> Row:
+    """Return the comparison of the question files of a folder: words, tensors, classes, unseen pairs."""
+    which, entries, differ, pairs = SETS[folder.parent.name], 0, 0, []
+    vocab = folder / "vocab.json"
+    differ += vocab.exists() and _json(vocab) != vocabulary(which)
+    for path in sorted(folder.glob("*.json")):
+        tensor = path.with_name(f"{path.stem}_questions.h5")
+        if not tensor.exists():
+            continue
+        asked = _json(path)["questions"]
+        entries += len(asked)
+        own = tensors(which, asked)
+        with h5py.File(tensor) as published:
+            differ += sum(key not in own or not np.array_equal(published[key], own[key]) for key in published)
+        found = Counter(_class_of(entry) for entry in asked)
+        letter = path.stem.removeprefix("train").removeprefix("val")
+        if letter in GENERALIZATION:
+            cells = Counter({(shape, true): 0 for shape, _, _, true in found})
+            for (shape, _, adjective, true), count in found.items():
+                cells[shape, true] += count * (SEEN[shape] != adjective)
+            share = GENERALIZATION[letter][path.stem.startswith("val")]
+            differ += sum(abs(count - share) > 0.5 for count in cells.values())
+            pairs.append(f"{path.stem} {sum(cells.values())}")
+        else:
+            expected = {tuple(one) for one in classes(which, path.stem.replace("_", "-"))}
+            differ += len({*found} ^ expected) + len({*found.values()}) - 1
+    note = f"unseen pairs: {', '.join(pairs)}" if pairs else ""
+    return Row(f"{folder.relative_to(checkout)}: questions, tensors, words, classes", entries, differ, note=note)
+
+
+def _class_of(entry: Mapping[str, Any]) -> tuple[str, str, str, bool]:
+    words = entry["question"].split(" ")
+    return words[2], words[1], words[5], entry["answer"] == "yes"
+
+
+def _images(checkout: Path, folder: Path, options: Namespace) -> Row:
+    """Return the comparison of the images of a folder, redrawn at their size."""
+    renderer = make_renderer(options.renderer, "cpu", 2)
+    shares: list[float] = []
+    found: list[str] = []
+    for path in sorted(folder.glob("annotations_*.json")):
+        items, reasons = _imported(path)
+        found += reasons
+        for item in items:
+            with Image.open(folder / f"{(item.task or {})['number']}.png") as picture:
+                published = np.asarray(picture.convert("RGB"))
+            height, width = published.shape[:2]
+            scene = compile_episode(item, settings_for("draft", width, height))
+            drawn = renderer.render(scene, scene.frames[0], scene.frames[0].views[0]).color
+            shares.append(float((drawn != published).any(axis=2).mean()))
+    renderer.close()
+    name = folder.relative_to(checkout)
+    note = f"median {median(shares):.2%}, worst {max(shares):.2%} of pixels; {len(found)} disagreements"
+    return Row(f"{name}: images redrawn", len(shares), sum(s > MOST_PIXELS for s in shares) + len(found), note=note)
+
+
+def _distributions(published: list[EpisodeSpec], items: int) -> Iterator[Row]:
+    """Yield total variations between published items of SET+POS-hard and generated ones, as shares."""
+
+    def row(tasks: Iterator[Mapping[str, Any] | None]) -> dict[str, Any]:
+        return statistics({"task": task} for task in tasks)[0]
+
+    target = row(item.task for item in published)
+    for seed in SEEDS:
+        options = Options(seed=seed)
+        own = row(malevic_spec(options, "set-pos-hard", "test", number)["task"] for number in range(items))
+        for key in ("set_sizes", "captions"):
+            pairs = [(own[key].get(count, 0), target[key].get(count, 0)) for count in {*own[key], *target[key]}]
+            off = sum(abs(a - b) for a, b in pairs) / 2
+            shares = ", ".join(f"{count}: {share:.1%}" for count, share in own[key].items())
+            what = f"SET+POS-hard, seed {seed}: {key.replace('_', ' ')}"
+            yield Row(what, items, int(off > MOST_VARIATION), note=f"total variation {off:.4f} ({shares})")

@@ -1,0 +1,77 @@
+"""Compare Diorama with the published files of benchmarks.
+
+    python -m tools published CHECKOUT... [--items 10000]
+
+CHECKOUT is a clone of a benchmark's repository (sandropezzelle/malevic, lil-lab/kilogram). For each, the tool prints
+its commit, the files that are listed there but absent, and a Markdown table: what was compared, how many values, how
+many differ, and why. Exit code 1 if a difference is not among the known ones.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import subprocess
+import sys
+from argparse import ArgumentParser, Namespace
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from scene_specs.language.errors import UsageError
+from scene_specs.language.tables import markdown_table
+from tools import crosschecks
+
+HEAD = ("compared", "values", "differ", "known", "note")
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("checkouts", nargs="+", type=Path, metavar="CHECKOUT")
+    parser.add_argument("--renderer", default="cycles", help="renderer of the redrawn images (default: cycles)")
+    parser.add_argument("--items", type=int, default=0, help="items per seed to compare distributions (default: none)")
+
+
+def crosscheck_of(checkout: Path) -> tuple[str, ModuleType]:
+    """Return name and module of the comparison for a checkout. Raises UsageError if there is none."""
+    names = [found.name for found in pkgutil.iter_modules(crosschecks.__path__)]
+    modules = {name: import_module(f"{crosschecks.__name__}.{name}") for name in names}
+    for name, module in modules.items():
+        if (checkout / module.MARK).exists():
+            return name, module
+    marks = ", ".join(module.MARK for module in modules.values())
+    raise UsageError(f"{checkout}: not a known benchmark; expected one of the files {marks}")
+
+
+def state_of(checkout: Path) -> str:
+    """Return the commit of a checkout, and its absent and changed files, as a paragraph."""
+
+    def git(*arguments: str, text: str = "") -> list[str]:
+        line = ["git", "-C", str(checkout), "-c", "core.quotePath=false", *arguments]
+        try:
+            done = subprocess.run(line, check=True, capture_output=True, text=True, input=text, timeout=600)
+        except subprocess.CalledProcessError as error:
+            raise UsageError(f"{checkout}: not a git checkout: {error.stderr.strip()}") from error
+        return done.stdout.splitlines()
+
+    listed = {name: about.split()[2] for about, name in (line.split("\t") for line in git("ls-tree", "-r", "HEAD"))}
+    present = [name for name in listed if (checkout / name).is_file()]
+    paths = "\n".join(str((checkout / name).absolute()) for name in present)
+    hashes = git("hash-object", "--no-filters", "--stdin-paths", text=paths)
+    changed = [name for name, found in zip(present, hashes, strict=True) if listed[name] != found]
+    states = {"absent": sorted({*listed} - {*present}), "changed": changed}
+    parts = [f"{len(names)} files are {state}: {', '.join(names)}." for state, names in states.items() if names]
+    return " ".join([f"Commit {git('rev-parse', 'HEAD')[0]}.", *parts])
+
+
+def main(options: Namespace) -> int:
+    """Print a section per checkout; 1 if something differs that is not known to."""
+    unexpected = 0
+    for checkout in options.checkouts:
+        name, module = crosscheck_of(checkout)
+        sys.stdout.write(f"## {name}\n\n{state_of(checkout)}\n\n")
+        rows = []
+        for row in module.check(checkout, options):
+            rows.append(row)
+            sys.stderr.write(f"{row.what}: {row.compared} compared, {row.differ} differ\n")
+        unexpected += sum(row.differ != row.known for row in rows)
+        sys.stdout.write(markdown_table(HEAD, rows) + "\n")
+    return int(unexpected > 0)
