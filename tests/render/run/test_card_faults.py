@@ -1,4 +1,4 @@
-"""GPUs that fail: what is tried again and where, and which GPU leaves the run. tests/.../test_gpu_faults.py has bpy."""
+"""GPUs that fail: what is tried again and where, and which GPU leaves the run. test_gpu_faults.py has bpy."""
 
 from __future__ import annotations
 
@@ -164,6 +164,7 @@ def test_a_gpu_error_costs_a_worker_and_a_broken_card_leaves(farm: Farm) -> None
     assert status is not None and "1 GPU left the run" in status.line()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gpus")
 def test_a_card_that_is_gone_leaves_and_the_last_one_ends_the_run(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [*(f"e{k}" for k in range(4)), "gone-0", "gone-1", "wait-0", "wait-1"]
@@ -192,6 +193,7 @@ def test_out_of_memory_is_tried_again_alone(farm: Farm) -> None:
     assert found["workers_per_gpu"] in (1, 2) and found["gpu_memory_short"] and found["lost_gpus"] == {}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gpus")
 def test_a_card_too_small_for_everything_fails_few_episodes(farm: Farm) -> None:
     log = farm.folder / "log.jsonl"

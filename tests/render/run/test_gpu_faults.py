@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from tools.programs import write_specs
 from tools.simulated_gpu import environment
 
 ROOT = Path(__file__).resolve().parents[3]
-CACHE = os.environ.get("DIORAMA_CACHE", str(Path.home() / ".cache" / "diorama"))
 
 
 @pytest.fixture
