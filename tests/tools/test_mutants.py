@@ -51,7 +51,6 @@ def project(folder: Path, tests: str = TESTS) -> Path:
     files = {
         "render/compiler/rule.py": RULE,
         "tests/render/compiler/test_rule.py": tests,
-        "tools/record_tests.py": (ROOT / "tools/record_tests.py").read_text("utf-8"),
         "pyproject.toml": '[tool.pytest.ini_options]\naddopts = ["--import-mode=importlib"]\npythonpath = ["."]\n',
     }
     for name, text in files.items():
@@ -129,7 +128,7 @@ def test_a_run_tells_the_outcomes_apart_and_resumes(
 def test_endless_tests_are_stopped(tmp_path: Path) -> None:
     root = project(tmp_path)
     (root / "test_endless.py").write_text("def test_endless():\n    while True:\n        pass\n", "utf-8")
-    assert mutants.run_pytest(root, 3, [], "test_endless.py") is None
+    assert mutants.run_pytest(root, 3, "test_endless.py") is None
 
 
 def test_a_checkout_without_passing_tests_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
