@@ -142,3 +142,22 @@ def test_the_stated_minimum_replaces_the_stage_s() -> None:
 def test_what_cannot_be_meant_is_named(frame: dict[str, Any], message: str) -> None:
     with pytest.raises(CompileError, match=message):
         compiled(**frame)
+
+
+def test_objects_may_leave_the_image_if_the_frame_says_so() -> None:
+    aside = {"x": [-3.0, -2.0], "y": [-8.0, -7.0]}
+    unseen = {"objects": [{"name": "a"}], "area": aside}
+    with pytest.raises(CompileError):
+        compiled(**unseen, constraints=[{"min_visible_pixels": 0}])
+    (item,) = compiled(**unseen, constraints=[{"min_visible_pixels": 0}, {"in_frame": False}]).objects
+    assert -3 <= item.location[0] <= -2 and -8 <= item.location[1] <= -7
+
+
+def test_relations_that_contradict_each_other_are_named_and_no_others() -> None:
+    objects = [{"name": name} for name in "abc"]
+    relations = [("left", "a", "b"), ("left", "b", "a"), ("left", "c", "a"), ("behind", "a", "b")]
+    constraints = [{"relation": relation, "subject": a, "of": b, "margin": 0.5} for relation, a, b in relations]
+    with pytest.raises(CompileError) as caught:
+        compiled(objects=objects, constraints=constraints)
+    assert "a left of b by 0.5; b left of a by 0.5" in caught.value.problem
+    assert "c left" not in caught.value.problem and "behind" not in caught.value.problem
