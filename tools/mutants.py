@@ -57,13 +57,8 @@ AREAS = {
 }
 TESTS = ["tests/render", "tests/scene_specs", "tests/hostile", "tests/compatibility"]
 # These start Ray or Blender, which takes too long for every mutant.
-SLOW_TESTS = [
-    "render/run",
-    "render/renderers",
-    "render/test_api*",
-    "hostile/test_blend*",
-    "compatibility/test_archive*",
-]
+SLOW = ["render/run", "render/renderers", "render/test_api*", "hostile/test_blend*", "compatibility/test_archive*"]
+COVERAGE = ["--cov=render", "--cov=scene_specs", "--cov-context=test", "--cov-report=", "-W", "ignore"]
 PROCESSES, FIRST_TESTS, LEAST_NOTICED = 2, 40, 0.85
 SLOWEST_TEST_S, TESTS_S = 20, 40
 # Computing time, which a loaded machine does not stretch, counts, except for tests that wait forever.
@@ -171,19 +166,13 @@ class Checker:
         self.clones.get()
         self.data, recorded = CoverageData(str(work / f"coverage-{commit}")), work / f"tests-{commit}.jsonl"
         if not recorded.exists():
-            coverage = ["--cov=render", "--cov=scene_specs", "--cov-context=test", "--cov-report=", "-W", "ignore"]
-            options = [
-                *coverage,
-                f"--timeout={SLOWEST_TEST_S}",
-                *(f"--ignore-glob=tests/{name}" for name in SLOW_TESTS),
-            ]
             os.environ["COVERAGE_FILE"] = self.data.data_filename()
-            run_pytest(self.original, RECORDING_S, *options, *TESTS)
+            ignored = [f"--ignore-glob=tests/{name}" for name in SLOW]
+            run_pytest(self.original, RECORDING_S, *COVERAGE, f"--timeout={SLOWEST_TEST_S}", *ignored, *TESTS)
             shutil.move(self.original / "report.jsonl", recorded)
         self.data.read()
-        self.times, failed = read_report(recorded)
-        for name in failed:
-            del self.times[name]
+        seconds, failed = read_report(recorded)
+        self.times = {name: seconds[name] for name in seconds if name not in failed}
         if not self.times:
             raise UsageError(f"{recorded}: no test passes; for the reasons see {self.original / 'pytest.log'}")
 
@@ -199,7 +188,8 @@ class Checker:
 
     def check(self, mutant: Mutant) -> dict[str, str]:
         """Return the outcome for one mutant and, if a test failed, its name."""
-        tests, outcome, by = self.tests_of(mutant), "no test covers it", [""]
+        tests, outcome = self.tests_of(mutant), "no test covers it"
+        by: list[str] = []
         clone = self.clones.get()
         file = clone / mutant.path
         file.write_text(mutant.source(), "utf-8")
@@ -212,7 +202,7 @@ class Checker:
                 break
         shutil.copy2(self.original / mutant.path, file)
         self.clones.put(clone)
-        return {"key": mutant.key, "outcome": outcome, "by": "".join(by)}
+        return {"key": mutant.key, "outcome": outcome, "by": "".join(by[-1:])}
 
     def run(self, clone: Path, tests: list[str], *options: str) -> tuple[str, list[str]]:
         """Run tests; return the outcome and the tests that failed: none if the module can't even be imported."""
@@ -246,13 +236,11 @@ def run_pytest(clone: Path, cpu_s: float, *arguments: str) -> int | None:
 def read_report(path: Path) -> tuple[dict[str, float], list[str]]:
     """Return the seconds of each test of a report, and the tests that failed or were skipped."""
     seconds: Counter[str] = Counter()
-    failed: dict[str, None] = {}
-    for report in map(json.loads, path.read_text("utf-8").splitlines()):
-        if report["$report_type"] == "TestReport":
-            seconds[report["nodeid"]] += report["duration"]
-            if report["outcome"] != "passed":
-                failed[report["nodeid"]] = None
-    return dict(seconds), list(failed)
+    lines = map(json.loads, path.read_text("utf-8").splitlines())
+    reports = [report for report in lines if report["$report_type"] == "TestReport"]
+    for report in reports:
+        seconds[report["nodeid"]] += report["duration"]
+    return dict(seconds), [report["nodeid"] for report in reports if report["outcome"] != "passed"]
 
 
 def table(mutants: list[Mutant], outcomes: list[str]) -> tuple[str, float]:

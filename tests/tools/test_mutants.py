@@ -10,7 +10,8 @@ import pytest
 
 from render.model.errors import UsageError
 from tools import mutants
-from tools.mutants import AREAS, ROOT, Mutant, draw
+from tools.mutants import AREAS, Mutant, draw
+from tools.programs import ROOT
 
 # One function that a test checks, one that a test runs without a check, and one that no test runs.
 RULE = '''"""Rules."""

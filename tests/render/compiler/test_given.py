@@ -161,3 +161,13 @@ def test_relations_that_contradict_each_other_are_named_and_no_others() -> None:
         compiled(objects=objects, constraints=constraints)
     assert "a left of b by 0.5; b left of a by 0.5" in caught.value.problem
     assert "c left" not in caught.value.problem and "behind" not in caught.value.problem
+
+
+def test_what_the_ground_hides_is_not_visible() -> None:
+    constraint = {"min_visible_pixels": 100, "objects": ["a"]}
+    sunk = [{"name": "a", "shape": "cube", "size": "large", "location": [0, 0, -0.6]}]
+    (item,) = compiled(objects=sunk, constraints=[constraint]).objects
+    assert item.location[2] == -0.6
+    sunk[0]["location"] = [0, 0, -1.5]
+    with pytest.raises(CompileError, match="min_visible_pixels 100 of a: 0 visible"):
+        compiled(objects=sunk, constraints=[constraint])
