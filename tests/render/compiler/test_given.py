@@ -171,3 +171,10 @@ def test_what_the_ground_hides_is_not_visible() -> None:
     sunk[0]["location"] = [0, 0, -1.5]
     with pytest.raises(CompileError, match="min_visible_pixels 100 of a: 0 visible"):
         compiled(objects=sunk, constraints=[constraint])
+
+
+def test_a_camera_around_an_empty_frame_shows_a_sphere_of_radius_1() -> None:
+    around = {"yaw_deg": 20, "look_at": [0, 0, 0], "framing": 0.5}
+    ball = {"shape": "sphere", "size": 1, "location": [0, 0, 0]}
+    empty, full = (compiled(camera=around, objects=objects).views[0].camera for objects in ([], [ball]))
+    assert empty.location == pytest.approx(full.location, rel=1e-3)
