@@ -257,3 +257,16 @@ def test_a_flat_stage_has_an_orthographic_camera() -> None:
     scene = compile_episode(spec, settings_for("draft", 32, 32))
     rendered = FakeRenderer().render(scene, scene.frames[0], scene.frames[0].views[0])
     assert annotate(scene, scene.frames[0], scene.frames[0].views[0], rendered).camera.projection == "orthographic"
+
+
+def test_what_the_ground_hides_is_no_part_of_an_object() -> None:
+    places = [[0, 0, 0.7], [0, 0, 0.0], [0, 0, -1.5]]
+    pixels = []
+    for place in places:
+        frame = {"objects": [{"shape": "cube", "size": "large", "location": place}], "camera": {"jitter": 0}}
+        spec = EpisodeSpec.model_validate({"version": 1, "id": "sunk", "frames": [frame]})
+        scene = compile_episode(spec, settings_for("draft", 96, 72))
+        rendered = FakeRenderer().render(scene, scene.frames[0], scene.frames[0].views[0])
+        pixels.append(annotate(scene, scene.frames[0], scene.frames[0].views[0], rendered).objects[0].alone_pixels)
+    above, half, below = pixels
+    assert 0 == below < half < 0.8 * above
