@@ -155,3 +155,14 @@ def test_a_verdict_depends_on_no_order(
         )
     shuffled = {**view, "images": images, "options": [view["options"][k] for k in options]}
     assert (verify_view(shuffled, answer) == "") == (verify_view(view, answer) == "") == good
+
+
+@pytest.mark.parametrize("task", ["number", "pragmatic", "shape", "composite"])
+def test_an_option_of_too_many_words_is_never_true(task: str) -> None:
+    spec = episode(task, 3)
+    answer, options = spec["task"]["answer"], spec["task"]["options"]
+    wrong = next(k for k, option in enumerate(options) if option != answer)
+    options[wrong] = f"{answer} {answer}"
+    assert proved(spec) == ""
+    spec["task"]["answer"] = options[wrong]
+    assert proved(spec).startswith(f"the stored answer is '{options[wrong]}', but '{answer}' is true")
