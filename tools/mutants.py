@@ -172,7 +172,8 @@ class Checker:
             shutil.move(self.original / "report.jsonl", recorded)
         self.data.read()
         seconds, failed = read_report(recorded)
-        self.times = {name: seconds[name] for name in seconds if name not in failed}
+        # Folders and files take no time.
+        self.times = {name: s for name, s in seconds.items() if s and name not in failed}
         if not self.times:
             raise UsageError(f"{recorded}: no test passes; for the reasons see {self.original / 'pytest.log'}")
 
@@ -205,11 +206,13 @@ class Checker:
         return {"key": mutant.key, "outcome": outcome, "by": "".join(by[-1:])}
 
     def run(self, clone: Path, tests: list[str], *options: str) -> tuple[str, list[str]]:
-        """Run tests; return the outcome and the tests that failed: none if the module can't even be imported."""
+        """Run tests; return the outcome and the tests that failed, or the file whose import did."""
         (clone / "chosen_tests").write_text("\n".join(tests), "utf-8")
-        code = run_pytest(clone, GRACE_S + 5 * sum(self.times[n] for n in tests), *options, "@chosen_tests")
+        (clone / "report.jsonl").unlink(missing_ok=True)
+        code = run_pytest(clone, GRACE_S + 5 * sum(self.times.get(n, 0) for n in tests), *options, "@chosen_tests")
         if not code:
             return "timed out" if code is None else "survived", []
+        # Without a report, pytest did not even start, which says nothing about the mutant: OSError ends this tool.
         return "killed", read_report(clone / "report.jsonl")[1]
 
 
@@ -234,12 +237,11 @@ def run_pytest(clone: Path, cpu_s: float, *arguments: str) -> int | None:
 
 
 def read_report(path: Path) -> tuple[dict[str, float], list[str]]:
-    """Return the seconds of each test of a report, and the tests that failed or were skipped."""
+    """Return the seconds of each test, and the tests that failed or were skipped and the files whose import failed."""
     seconds: Counter[str] = Counter()
-    lines = map(json.loads, path.read_text("utf-8").splitlines())
-    reports = [report for report in lines if report["$report_type"] == "TestReport"]
+    reports = [report for report in map(json.loads, path.read_text("utf-8").splitlines()) if report.get("nodeid")]
     for report in reports:
-        seconds[report["nodeid"]] += report["duration"]
+        seconds[report["nodeid"]] += report.get("duration", 0.0)
     return dict(seconds), [report["nodeid"] for report in reports if report["outcome"] != "passed"]
 
 
@@ -276,7 +278,7 @@ def main(options: Namespace) -> int:
             kept.write(json.dumps(result) + "\n")
     results = [found[mutant.key] for mutant in mutants]
     # Tests that fail on the unchanged code, too, when they run in another order than recorded, notice nothing.
-    unsound = checker.run(checker.original, sorted({r["by"] for r in results} & checker.times.keys()))[1]
+    unsound = checker.run(checker.original, sorted({r["by"] for r in results} - {""}))[1]
     outcomes = ["survived" if r["by"] in unsound else r["outcome"] for r in results]
     text, share = table(mutants, outcomes)
     print(text)
