@@ -177,20 +177,19 @@ class Checker:
         if not self.times:
             raise UsageError(f"{recorded}: no test passes; for the reasons see {self.original / 'pytest.log'}")
 
-    def tests_of(self, mutant: Mutant) -> list[str]:
-        """Return the tests for a mutant; none if neither a test nor an import ran its line."""
+    def tests_of(self, mutant: Mutant) -> tuple[list[str], bool]:
+        """Return the tests for a mutant, and whether any test or import in their process ran its line."""
         contexts = self.data.contexts_by_lineno(str(self.original / mutant.path))
         direct = {context.rpartition("|")[0] for line in mutant.lines for context in contexts.get(line, ())}
-        near = {context.rpartition("|")[0] for found in contexts.values() for context in found} if direct else set()
+        near = {context.rpartition("|")[0] for found in contexts.values() for context in found}
         home = f"tests/{Path(mutant.path).parent}/"
         ranked = sorted((n not in direct, not n.startswith(home), s, n) for n, s in self.times.items() if n in near)
         totals = accumulate(seconds for _, _, seconds, _ in ranked)
-        return [name for (*_, name), total in zip(ranked, totals, strict=True) if total <= TESTS_S]
+        return [name for (*_, name), total in zip(ranked, totals, strict=True) if total <= TESTS_S], bool(direct)
 
     def check(self, mutant: Mutant) -> dict[str, str]:
         """Return the outcome for one mutant and, if a test failed, its name."""
-        tests, outcome = self.tests_of(mutant), "no test covers it"
-        by: list[str] = []
+        (tests, covered), outcome, by = self.tests_of(mutant), "survived", [""]
         clone = self.clones.get()
         file = clone / mutant.path
         file.write_text(mutant.source(), "utf-8")
@@ -203,6 +202,8 @@ class Checker:
                 break
         shutil.copy2(self.original / mutant.path, file)
         self.clones.put(clone)
+        if outcome == "survived" and not covered:
+            outcome = "no test covers it"
         return {"key": mutant.key, "outcome": outcome, "by": "".join(by[-1:])}
 
     def run(self, clone: Path, tests: list[str], *options: str) -> tuple[str, list[str]]:

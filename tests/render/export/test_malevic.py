@@ -184,6 +184,14 @@ def test_a_picture_or_a_scene_that_shows_something_else_is_found() -> None:
         verify_record(record.model_copy(update={"scene": record.scene.model_copy(update={"task": None})}))
 
 
+def test_pixels_of_an_antialiased_picture_are_mixed_and_not_compared() -> None:
+    record = rendered("pos", "test", 3)
+    frame = record.scene.frames[0].model_copy(update={"pixels": "mean"})
+    smooth = record.model_copy(update={"scene": record.scene.model_copy(update={"frames": (frame,)})})
+    assert verify_record(painted(smooth, lambda pixels: pixels.fill(77))) == ""
+    assert verify_record(painted(record, lambda pixels: pixels.fill(77))) != ""
+
+
 def test_what_was_rendered_is_proved_by_the_command(base: Path) -> None:
     done = CliRunner().invoke(main, ["check", "--prove", "--store", str(base / "s.lance")])
     assert (done.exit_code, done.output) == (0, "12 episodes, no errors\n")
