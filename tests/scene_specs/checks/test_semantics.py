@@ -173,3 +173,10 @@ def test_a_blend_file_of_a_scene_is_checked_at_its_place() -> None:
     with pytest.raises(SpecError) as caught:
         parse_episode(json.dumps(data))
     assert {issue.path for issue in caught.value.diagnostics} == {"frames[0].objects[0].material.blend"}
+
+
+def test_an_unknown_place_and_two_places_of_a_camera_are_told() -> None:
+    (found,) = spec_diagnostics(spec_of(objects=[{"place": "atlantis"}]))
+    assert 'found "atlantis"' in found.problem and "none, stage clevr has no places" in found.problem
+    (found,) = spec_diagnostics(spec_of(camera={"location": [1, 2, 3], "yaw_deg": 4}))
+    assert found.path[-1] == "yaw_deg" and "location, or yaw_deg" in found.problem and found.hint == ""

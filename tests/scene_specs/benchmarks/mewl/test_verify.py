@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from scene_specs.benchmarks.mewl.objects import OBJECTS, TYPES
-from scene_specs.benchmarks.mewl.verify import verify_view
+from scene_specs.benchmarks.mewl.verify import verify_spec, verify_view
 from scene_specs.benchmarks.mewl.view import learner_view
 from scene_specs.language.errors import SpecError
 from scene_specs.language.spec import EpisodeSpec
@@ -192,3 +192,14 @@ def test_the_first_context_that_contradicts_is_named(wrong: int, said: str) -> N
     frame["utterance"] = frame["utterance"].rpartition(" and ")[0]
     found = proved(spec)
     assert found.startswith(f"no lexicon fits the contexts: context {wrong} says") and found.endswith(f"({said})")
+
+
+@pytest.mark.parametrize("key", ["words", "lexicon"])
+def test_the_stored_words_of_a_spec_are_compared(key: str) -> None:
+    spec = episode("number", 3)
+    words = spec["task"].pop("words")
+    assert verify_spec(spec) == ""
+    spec["task"][key] = words
+    assert verify_spec(spec) == ""
+    spec["task"][key] = dict(zip(words, [*list(words.values())[1:], next(iter(words.values()))], strict=True))
+    assert verify_spec(spec).startswith("the stored words do not fit the contexts")
