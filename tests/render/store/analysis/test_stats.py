@@ -224,3 +224,11 @@ def test_a_distribution_of_nothing_has_no_values(kind: Any) -> None:
     assert empty.keys() == []
     empty.counts["group"] = Counter({3: 2, 6: 1})
     assert empty.keys() == {"words": [3, 6], "numbers": [3, 4, 5, 6], "bins": list(range(BINS))}[kind]
+
+
+def test_every_distribution_of_a_store_lists_its_values(store: LanceStore) -> None:
+    for found in gather(store).distributions.values():
+        counted = {key for group in found.counts.values() for key in group}
+        values = found.keys()
+        assert counted <= set(values) and all(found.label(key) for key in values)
+        assert found.kind != "words" or counted == set(values)

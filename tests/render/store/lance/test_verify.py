@@ -225,3 +225,13 @@ def test_rows_before_an_unreadable_one_are_checked_once(store: LanceStore, monke
     (damage,) = verify(made, workers=1).damaged
     assert seen == [0, 1, 3, 4, 5]
     assert damage.episode_id == "demo/2" and "can't be read" in str(damage)
+
+
+def test_the_later_attempt_of_a_duplicate_stays_wherever_it_is(store: LanceStore) -> None:
+    record = rendered("demo/1", seed=1)
+    third = record.model_copy(update={"provenance": record.provenance.model_copy(update={"attempt": 3})})
+    store.put([third])
+    lance.write_dataset(table_of([rendered("demo/1", seed=9)]), store.url, mode="append")
+    opened = fresh(store)
+    assert delete_damaged(opened, verify(opened)) == 1
+    assert fresh(store).get("demo/1") == third
