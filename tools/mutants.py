@@ -55,7 +55,7 @@ AREAS = {
     # Without torch_dataset.py, whose tests need PyTorch, in an environment of its own.
     "store": ["render/store/*.py", "render/store/analysis/*.py", "render/store/lance/[!t]*.py"],
 }
-TESTS = ["tests/render", "tests/scene_specs", "tests/hostile", "tests/compatibility"]
+TESTS = ["render", "scene_specs", "contracts/test_stores.py", "hostile", "compatibility"]
 # These start Ray or Blender, which takes too long for every mutant.
 SLOW = ["render/run", "render/renderers", "render/test_api*", "hostile/test_blend*", "compatibility/test_archive*"]
 COVERAGE = ["--cov=render", "--cov=scene_specs", "--cov-context=test", "--cov-report=", "-W", "ignore"]
@@ -168,7 +168,8 @@ class Checker:
         if not recorded.exists():
             os.environ["COVERAGE_FILE"] = self.data.data_filename()
             ignored = [f"--ignore-glob=tests/{name}" for name in SLOW]
-            run_pytest(self.original, RECORDING_S, *COVERAGE, f"--timeout={SLOWEST_TEST_S}", *ignored, *TESTS)
+            options = [*COVERAGE, f"--timeout={SLOWEST_TEST_S}", *ignored]
+            run_pytest(self.original, RECORDING_S, *options, *(f"tests/{name}" for name in TESTS))
             shutil.move(self.original / "report.jsonl", recorded)
         self.data.read()
         seconds, failed = read_report(recorded)

@@ -111,7 +111,7 @@ def test_a_run_tells_the_outcomes_apart_and_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(mutants, "ROOT", project(tmp_path / "checkout"))
-    monkeypatch.setattr(mutants, "TESTS", ["tests"])
+    monkeypatch.setattr(mutants, "TESTS", ["render"])
     parser = ArgumentParser()
     mutants.add_options(parser)
     options = parser.parse_args([str(tmp_path / "work"), "--count", "400"])
@@ -134,6 +134,6 @@ def test_endless_tests_are_stopped(tmp_path: Path) -> None:
 
 def test_a_checkout_without_passing_tests_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutants, "ROOT", project(tmp_path / "checkout", "def test_false():\n    assert False\n"))
-    monkeypatch.setattr(mutants, "TESTS", ["tests"])
+    monkeypatch.setattr(mutants, "TESTS", ["render"])
     with pytest.raises(UsageError, match="no test passes"):
         mutants.Checker(tmp_path / "work")
