@@ -186,3 +186,87 @@ def test_the_same_passes_give_the_same_truth() -> None:
     again = annotate(scene, scene.frames[0], scene.frames[0].views[0], passes)
     assert again.model_dump_json() == truth.model_dump_json()
     assert FrameAnnotation.model_validate_json(truth.model_dump_json()) == truth
+
+
+def digits(value: float) -> int:
+    """How many decimals a number needs."""
+    return len(f"{value:.12f}".rstrip("0").partition(".")[2])
+
+
+def test_numbers_are_rounded_to_six_decimals_and_matrices_to_nine() -> None:
+    scene, passes, _ = made(5)
+    frame, view = scene.frames[0], scene.frames[0].views[0]
+    coverage = np.random.default_rng(1).uniform(0, 0.1, (5, 120, 160)).astype(np.float32)
+    truth = annotate(scene, frame, view, dataclasses.replace(passes, coverage=coverage))
+    for number, item in enumerate(truth.objects):
+        assert item.coverage_pixels is not None
+        assert item.coverage_pixels == pytest.approx(coverage[number].sum(dtype=np.float64), abs=5e-7)
+    rounded = {
+        "coverage": [item.coverage_pixels or 0.0 for item in truth.objects],
+        "rotation": [value for item in truth.objects for value in (*item.rotation, *item.camera_rotation)],
+        "place": [value for item in truth.objects for value in (*item.camera_location, *item.pixel_center)],
+        "camera": [*truth.camera.location, *truth.camera.rotation],
+        "direction": [value for direction in truth.directions.values() for value in direction],
+    }
+    found = {name: max(map(digits, values)) for name, values in rounded.items()}
+    assert found == {"coverage": 6, "rotation": 6, "place": 6, "camera": 6, "direction": 6}
+    lens = view.model_copy(update={"camera": view.camera.model_copy(update={"lens": 33.333333})})
+    camera = annotate(scene, frame, lens, made(5, 97, 131)[1]).camera
+    inner, outer = camera.intrinsics, camera.extrinsics
+    assert [max(map(digits, row)) for row in inner[:2]] == [9, 9]
+    assert max(digits(value) for row in outer for value in row) == 9
+
+
+@pytest.mark.parametrize("passes", [[], ["amodal"]])
+def test_the_whole_mask_of_an_object_is_there_if_requested(passes: list[str]) -> None:
+    frame = {"objects": [{"location": [0, 0]}, {"location": [-1.5, 0.9], "size": "large"}], "passes": passes}
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "whole", "frames": [frame]})
+    scene = compile_episode(spec, settings_for("draft", 96, 72))
+    rendered = FakeRenderer().render(scene, scene.frames[0], scene.frames[0].views[0])
+    for item in annotate(scene, scene.frames[0], scene.frames[0].views[0], rendered).objects:
+        assert (item.amodal_rle is not None) == bool(passes)
+        if item.amodal_rle is not None:
+            whole, seen = (coco.decode(rle.model_dump()).astype(bool) for rle in (item.amodal_rle, item.rle))
+            assert whole.shape == (72, 96) and whole.sum() == item.alone_pixels and not (seen & ~whole).any()
+
+
+def test_words_of_an_object_are_those_of_the_scene() -> None:
+    scene, _, truth = made(11)
+    for item, told in zip(scene.frames[0].objects, truth.objects, strict=True):
+        assert (told.name, told.shape, told.color, told.size) == (item.name, item.shape, item.color, item.size)
+        assert (told.material, told.scale, told.location) == (item.material.name, item.scale, item.location)
+        assert (told.color_linear, told.rotation_deg) == (item.color_linear, item.rotation_deg)
+
+
+def test_a_pointer_is_described_and_stands_in_no_relation() -> None:
+    frame = {"objects": [{"name": "a", "shape": "cube"}, {"name": "b"}], "pointer": {"target": "a"}}
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "points", "stage": "clevr", "frames": [frame]})
+    scene = compile_episode(spec, settings_for("draft", 96, 72))
+    rendered = FakeRenderer().render(scene, scene.frames[0], scene.frames[0].views[0])
+    truth = annotate(scene, scene.frames[0], scene.frames[0].views[0], rendered)
+    assert truth.pointer is not None and (truth.pointer.name, truth.pointer.target) == ("pointer", "a")
+    tip = np.array(truth.camera.extrinsics) @ [*truth.pointer.fingertip, 1]
+    pixel = np.array(truth.camera.intrinsics) @ tip[:3]
+    assert np.allclose(truth.pointer.fingertip_pixel, [*(pixel[:2] / pixel[2]), pixel[2]], atol=1e-2)
+    assert [list(table) for table in truth.relations.values()] == [["a", "b"]] * 4
+    assert truth.camera.projection == "perspective"
+
+
+def test_a_flat_stage_has_an_orthographic_camera() -> None:
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "flat", "stage": "tangram", "frames": [{}]})
+    scene = compile_episode(spec, settings_for("draft", 32, 32))
+    rendered = FakeRenderer().render(scene, scene.frames[0], scene.frames[0].views[0])
+    assert annotate(scene, scene.frames[0], scene.frames[0].views[0], rendered).camera.projection == "orthographic"
+
+
+def test_what_the_ground_hides_is_no_part_of_an_object() -> None:
+    places = [[0, 0, 0.7], [0, 0, 0.0], [0, 0, -1.5]]
+    pixels = []
+    for place in places:
+        frame = {"objects": [{"shape": "cube", "size": "large", "location": place}], "camera": {"jitter": 0}}
+        spec = EpisodeSpec.model_validate({"version": 1, "id": "sunk", "frames": [frame]})
+        scene = compile_episode(spec, settings_for("draft", 96, 72))
+        rendered = FakeRenderer().render(scene, scene.frames[0], scene.frames[0].views[0])
+        pixels.append(annotate(scene, scene.frames[0], scene.frames[0].views[0], rendered).objects[0].alone_pixels)
+    above, half, below = pixels
+    assert 0 == below < half < 0.8 * above

@@ -116,3 +116,15 @@ def test_nothing_asked_is_nothing() -> None:
 def test_a_pass_that_was_not_rendered_is_an_error() -> None:
     with pytest.raises(RenderError, match="coverage"):
         encode_extra(passes_of(1, coverage=False), ["coverage"])
+
+
+def test_passes_stand_in_their_stored_order_at_the_fastest_level() -> None:
+    passes = passes_of(2, 64, 48)
+    data = encode_extra(passes, ["normal", "coverage", "depth"])
+    assert data is not None
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.namelist() == ["depth.npy", "normal.npy", "coverage.npy"]
+        for info in archive.infolist():
+            packer = zlib.compressobj(1, zlib.DEFLATED, -15)
+            assert info.compress_size == len(packer.compress(archive.read(info)) + packer.flush())
+            assert info.create_system == 3

@@ -142,3 +142,39 @@ def test_the_stated_minimum_replaces_the_stage_s() -> None:
 def test_what_cannot_be_meant_is_named(frame: dict[str, Any], message: str) -> None:
     with pytest.raises(CompileError, match=message):
         compiled(**frame)
+
+
+def test_objects_may_leave_the_image_if_the_frame_says_so() -> None:
+    aside = {"x": [-3.0, -2.0], "y": [-8.0, -7.0]}
+    unseen = {"objects": [{"name": "a"}], "area": aside}
+    with pytest.raises(CompileError):
+        compiled(**unseen, constraints=[{"min_visible_pixels": 0}])
+    (item,) = compiled(**unseen, constraints=[{"min_visible_pixels": 0}, {"in_frame": False}]).objects
+    assert -3 <= item.location[0] <= -2 and -8 <= item.location[1] <= -7
+
+
+def test_relations_that_contradict_each_other_are_named_and_no_others() -> None:
+    objects = [{"name": name} for name in "abc"]
+    relations = [("left", "a", "b"), ("left", "b", "a"), ("left", "c", "a"), ("behind", "a", "b")]
+    constraints = [{"relation": relation, "subject": a, "of": b, "margin": 0.5} for relation, a, b in relations]
+    with pytest.raises(CompileError) as caught:
+        compiled(objects=objects, constraints=constraints)
+    assert "a left of b by 0.5; b left of a by 0.5" in caught.value.problem
+    assert "c left" not in caught.value.problem and "behind" not in caught.value.problem
+
+
+def test_what_the_ground_hides_is_not_visible() -> None:
+    constraint = {"min_visible_pixels": 100, "objects": ["a"]}
+    sunk = [{"name": "a", "shape": "cube", "size": "large", "location": [0, 0, -0.6]}]
+    (item,) = compiled(objects=sunk, constraints=[constraint]).objects
+    assert item.location[2] == -0.6
+    sunk[0]["location"] = [0, 0, -1.5]
+    with pytest.raises(CompileError, match="min_visible_pixels 100 of a: 0 visible"):
+        compiled(objects=sunk, constraints=[constraint])
+
+
+def test_a_camera_around_an_empty_frame_shows_a_sphere_of_radius_1() -> None:
+    around = {"yaw_deg": 20, "look_at": [0, 0, 0], "framing": 0.5}
+    ball = {"shape": "sphere", "size": 1, "location": [0, 0, 0]}
+    empty, full = (compiled(camera=around, objects=objects).views[0].camera for objects in ([], [ball]))
+    assert empty.location == pytest.approx(full.location, rel=1e-3)

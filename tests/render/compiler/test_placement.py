@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from render.compiler import compile_episode, layout
 from render.compiler.constraints import Demand, Rules
-from render.compiler.placement import free_strips, placing_order
+from render.compiler.placement import Tally, free_strips, placing_order
 from render.model.profiles import settings_for
 from scene_specs.language.scene import SceneFrame
 from scene_specs.language.spec import EpisodeSpec
@@ -103,3 +103,11 @@ def test_a_chain_is_placed_from_its_middle() -> None:
     assert order[0] == 3
     assert set(order[1:3]) == {1, 5}
     assert sorted(order) == list(range(count))
+
+
+def test_rejections_of_a_constraint_add_up_by_layout() -> None:
+    tally = Tally(4, np.array([0, 2, 3]))
+    tally.add("a", np.array([True, False, True]), np.array([5, 7]))
+    tally.add("a", np.array([False, True, True]), 2)
+    tally.add("b", np.array([True, False, False]), 1)
+    assert {label: counts.tolist() for label, counts in tally.refused.items()} == {"a": [5, 0, 2, 9], "b": [1, 0, 0, 0]}

@@ -224,6 +224,14 @@ def test_an_image_and_masks_of_another_scene_are_refused() -> None:
     assert "object-" in verify_record(one.model_copy(update={"images": other.images}))
 
 
+def test_pixels_of_an_antialiased_picture_are_mixed_and_not_compared() -> None:
+    record = rendered("pos", "test", 3)
+    frame = record.scene.frames[0].model_copy(update={"pixels": "mean"})
+    smooth = record.model_copy(update={"scene": record.scene.model_copy(update={"frames": (frame,)})})
+    assert verify_record(painted(smooth, lambda pixels: pixels.fill(77))) == ""
+    assert verify_record(painted(record, lambda pixels: pixels.fill(77))) != ""
+
+
 def test_what_was_rendered_is_proved_by_the_command(base: Path) -> None:
     done = CliRunner().invoke(main, ["check", "--prove", "--store", str(base / "s.lance")])
     assert (done.exit_code, done.output) == (0, "12 episodes, no errors\n")

@@ -54,3 +54,12 @@ def test_damaged_episodes_stay_behind(store: LanceStore, tmp_path: Path) -> None
     done = copy(store, LanceStore.create(str(tmp_path / "t.lance"), fsync=False))
     assert done.copied == 1
     assert len(done.damaged) == 1
+
+
+def test_progress_counts_every_episode(store: LanceStore, tmp_path: Path) -> None:
+    store.put([make_record(f"demo/{number}") for number in range(3)])
+    target = LanceStore.create(str(tmp_path / "t.lance"), fsync=False)
+    target.put([make_record("demo/0")])
+    done: list[int] = []
+    copy(store, target, progress=done.append)
+    assert done == [1, 2]

@@ -126,3 +126,18 @@ _jobs = st.builds(lambda spec: make_job(spec), st.dictionaries(st.sampled_from([
 @given(_jobs, _jobs)
 def test_there_is_a_difference_exactly_when_the_hashes_differ(old: RenderKey, new: RenderKey) -> None:
     assert (difference(old, new) == []) == (old.hash() == new.hash())
+
+
+def test_the_profile_comes_before_the_settings_that_it_explains() -> None:
+    old = make_job(settings={**SETTINGS_DATA, "profile": "draft", "height": 5, "samples": 64})
+    lines = difference(old, make_job(settings={**SETTINGS_DATA, "profile": "standard"}))
+    assert [line.split(":")[0] for line in lines] == ["settings profile", "settings height", "settings samples"]
+
+
+def test_a_conflict_has_a_line_per_episode_and_difference() -> None:
+    plan = planner({"demo/0001": make_job()})
+    decision = plan.decide(episode(), make_job(make_spec(color="blue"), version="9"), SETTINGS)
+    first, *differences, last = str(Planner.conflict([decision])).splitlines()
+    assert first == "episode demo/0001 is stored already, but was made from something else:"
+    assert [line.split()[0] for line in differences][-2:] == ["spec", "version:"]
+    assert all(line.startswith("  ") for line in differences) and last.startswith("pass --replace")

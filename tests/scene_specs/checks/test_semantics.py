@@ -153,3 +153,30 @@ def test_a_mesh_has_the_materials_of_models(material: str) -> None:
     item = {"shape": {"mesh": "mug.glb"}, "material": material, "normalize": False, **color}
     assert not paths(objects=[item])
     assert paths(objects=[{**item, "shape": "cube"}])
+
+
+def test_a_name_in_a_frame_without_objects_is_told_so() -> None:
+    constraint = {"relation": "left", "subject": "a", "of": "b"}
+    found = [str(issue.problem) for issue in spec_diagnostics(spec_of(constraints=[constraint]))]
+    assert len(found) == 2 and all("this frame names no object" in problem for problem in found)
+    found = [
+        str(issue.problem) for issue in spec_diagnostics(spec_of(objects=[{"name": "c"}], constraints=[constraint]))
+    ]
+    assert len(found) == 2 and all("the name of an object of this frame: c" in problem for problem in found)
+
+
+def test_a_blend_file_of_a_scene_is_checked_at_its_place() -> None:
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "blend", "frames": [{"objects": [{"name": "a"}]}]})
+    scene = compile_episode(spec, settings_for("draft", 32, 24))
+    data = json.loads(scene.to_json())
+    data["frames"][0]["objects"][0]["material"] = {"name": "blend", "blend": "../b.txt"}
+    with pytest.raises(SpecError) as caught:
+        parse_episode(json.dumps(data))
+    assert {issue.path for issue in caught.value.diagnostics} == {"frames[0].objects[0].material.blend"}
+
+
+def test_an_unknown_place_and_two_places_of_a_camera_are_told() -> None:
+    (found,) = spec_diagnostics(spec_of(objects=[{"place": "atlantis"}]))
+    assert 'found "atlantis"' in found.problem and "none, stage clevr has no places" in found.problem
+    (found,) = spec_diagnostics(spec_of(camera={"location": [1, 2, 3], "yaw_deg": 4}))
+    assert found.path[-1] == "yaw_deg" and "location, or yaw_deg" in found.problem and found.hint == ""

@@ -211,3 +211,24 @@ def test_tally(tmp_path: Path) -> None:
     facts = tally(store)
     assert (facts["episodes"], facts["images"], facts["split"]) == (2, 5, {"train": 2})
     assert facts["size"] == {"32x24": 2}
+
+
+@pytest.mark.parametrize("scale", ["objects", "images"])
+def test_counts_of_an_episode_have_no_place(store: LanceStore, scale: str) -> None:
+    assert {one.where for one in extremes(store, scale)} == {""}
+
+
+@pytest.mark.parametrize("kind", ["words", "numbers", "bins"])
+def test_a_distribution_of_nothing_has_no_values(kind: Any) -> None:
+    empty = Distribution("name", "what", kind)
+    assert empty.keys() == []
+    empty.counts["group"] = Counter({3: 2, 6: 1})
+    assert empty.keys() == {"words": [3, 6], "numbers": [3, 4, 5, 6], "bins": list(range(BINS))}[kind]
+
+
+def test_every_distribution_of_a_store_lists_its_values(store: LanceStore) -> None:
+    for found in gather(store).distributions.values():
+        counted = {key for group in found.counts.values() for key in group}
+        values = found.keys()
+        assert counted <= set(values) and all(found.label(key) for key in values)
+        assert found.kind != "words" or counted == set(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 from collections.abc import Callable
@@ -241,3 +242,36 @@ class TestWrongPlaces:
     def test_create_over_a_store(self, store: LanceStore) -> None:
         with pytest.raises(StoreError, match="there is a store already"):
             LanceStore.create(store.url)
+
+
+def test_fsync_is_done_if_and_only_if_requested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    LanceStore.create(str(tmp_path / "fast.lance"), fsync=False).put([make_record("demo/0")])
+    assert synced == []
+    LanceStore.create(str(tmp_path / "safe.lance")).put([make_record("demo/0")])
+    assert synced
+
+
+def test_the_size_on_disk_is_that_of_all_files(store: LanceStore) -> None:
+    store.put([make_record("demo/0")])
+    root = Path(store.url)
+    assert store.bytes_on_disk() == sum(file.stat().st_size for file in root.rglob("*") if file.is_file()) > 1000
+    root.rename(root.with_name("elsewhere"))
+    assert store.bytes_on_disk() is None
+
+
+def test_row_numbers_come_with_the_requested_columns_alone(store: LanceStore) -> None:
+    store.put([make_record("demo/0"), make_record("demo/1")])
+    (batch,) = store.row_numbers(["episode_id", "attempt"], 10)
+    assert batch.schema.names == ["episode_id", "attempt", "_rowid"]
+    assert len(set(batch.column("_rowid").to_pylist())) == 2
+
+
+def test_the_schema_describes_its_columns_to_datasets() -> None:
+    features = json.loads(episode_schema().metadata[b"huggingface"])["info"]["features"]
+    assert list(features) == episode_schema().names
+    assert features["episode_id"] == {"dtype": "string", "_type": "Value"}
+    assert features["image_names"] == {"feature": {"dtype": "string", "_type": "Value"}, "_type": "List"}
+    assert features["images"] == {"feature": {"_type": "Image"}, "_type": "List"}
+    assert features["objects"]["feature"]["visible_fraction"] == {"dtype": "float64", "_type": "Value"}

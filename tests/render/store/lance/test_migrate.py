@@ -65,3 +65,10 @@ def test_what_is_no_store_or_leads_elsewhere_is_not_migrated(tmp_path: Path) -> 
     with pytest.raises(StoreError, match="symbolic link"):
         migrate(url)
     assert sorted((tmp_path / "elsewhere").iterdir()) == before
+
+
+def test_a_store_of_a_newer_version_is_named(tmp_path: Path) -> None:
+    url = older_store(tmp_path / "new.lance")
+    lance.dataset(url).update_schema_metadata({VERSION_KEY.decode(): "99"})
+    with pytest.raises(StoreError, match=rf"^{url}: has schema version 99, this Diorama reads version"):
+        migrate(url)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import lance
 import pytest
@@ -189,3 +190,48 @@ def test_episodes_rendered_from_a_scene_can_be_rendered_again(store: LanceStore,
     ((file, _),) = write_specs([damage], tmp_path / "again.jsonl").items()
     (item,) = SpecSource([str(file)])
     assert item.episode == record.scene
+
+
+def test_only_the_older_row_of_a_duplicate_is_one(store: LanceStore, tmp_path: Path) -> None:
+    lance.write_dataset(table_of([rendered("demo/1", seed=9)]), store.url, mode="append")
+    (damage,) = verify(fresh(store)).damaged
+    assert damage.duplicate is True
+    assert write_specs([damage], tmp_path / "again.jsonl") == {}
+
+
+def test_a_duplicate_stays_if_others_wrote_since(store: LanceStore) -> None:
+    """Its row number may belong to another row by now, and deleting by id would take both rows."""
+    lance.write_dataset(table_of([rendered("demo/1", seed=9)]), store.url, mode="append")
+    verdict = verify(fresh(store))
+    fresh(store).put([rendered("demo/9", seed=9)])
+    assert delete_damaged(fresh(store), verdict) == 0
+    assert fresh(store).count() == 8
+
+
+def test_rows_before_an_unreadable_one_are_checked_once(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, seen = looking._rows, list[int]()
+
+    def breaks_at_the_third(store: LanceStore, fragment: Any, columns: list[str], offset: int, count: int) -> Any:
+        for number, row in enumerate(real(store, fragment, columns, offset, count), offset):
+            if number == 2 and (count > 1 or len(columns) > 1):
+                raise StoreError("a broken page")
+            if len(columns) > 1:
+                seen.append(number)
+            yield row
+
+    monkeypatch.setattr(looking, "_rows", breaks_at_the_third)
+    made = LanceStore.create(f"{store.url}.other", fsync=False)
+    made.put([rendered(name, seed=index) for index, name in enumerate(NAMES)])
+    (damage,) = verify(made, workers=1).damaged
+    assert seen == [0, 1, 3, 4, 5]
+    assert damage.episode_id == "demo/2" and "can't be read" in str(damage)
+
+
+def test_the_later_attempt_of_a_duplicate_stays_wherever_it_is(store: LanceStore) -> None:
+    record = rendered("demo/1", seed=1)
+    third = record.model_copy(update={"provenance": record.provenance.model_copy(update={"attempt": 3})})
+    store.put([third])
+    lance.write_dataset(table_of([rendered("demo/1", seed=9)]), store.url, mode="append")
+    opened = fresh(store)
+    assert delete_damaged(opened, verify(opened)) == 1
+    assert fresh(store).get("demo/1") == third

@@ -8,14 +8,21 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 
+from render.annotations.encode import encode_png
+from render.episode.make_record import make_record
+from render.model.profiles import settings_for
+from render.renderers.fake import FakeRenderer
 from scene_specs.benchmarks.kilogram import Options
 from scene_specs.benchmarks.kilogram.dataset import own_dataset
 from scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
 from scene_specs.benchmarks.kilogram.examples import CONDITIONS
 from scene_specs.benchmarks.kilogram.games import games
-from scene_specs.benchmarks.kilogram.verify import find_contradiction, frames_of
+from scene_specs.benchmarks.kilogram.verify import find_contradiction, frames_of, verify_record
+from scene_specs.language.spec import EpisodeSpec
+from tests import factories
 
 DATA = own_dataset(0)
 Spec = dict[str, Any]
@@ -105,3 +112,23 @@ def test_a_whole_twice_is_found() -> None:
     spec = json.loads(text("whole+black"))
     _same_whole(spec)
     assert "have the whole" in judged(spec)
+
+
+@pytest.mark.parametrize("world", ["2d", "3d"])
+def test_a_rendered_game_is_judged_by_what_is_visible(world: str) -> None:
+    spec = json.loads(text("part+color", world))
+    episode = EpisodeSpec.model_validate(spec)
+    record = make_record(FakeRenderer(), episode, factories.make_job(spec), settings_for("draft", 96, 96))
+    assert verify_record(record) == ""
+    hidden = record.model_copy(deep=True)
+    hidden.images[0].annotation.objects[2].__dict__["visible_pixels"] = 0
+    assert "not visible" in verify_record(hidden)
+    other = record.model_copy(deep=True)
+    if world == "2d":
+        # A yellow image: no piece has its color.
+        yellow = np.full_like(record.images[0].color(), (9, 8, 7))
+        other.images[0].__dict__["png"] = encode_png(yellow)
+        assert "(9, 8, 7)" in verify_record(other)
+    else:
+        other.images[0].annotation.objects[0].__dict__["color_linear"] = (0.5, 0.25, 0.125)
+        assert "(0.5, 0.25, 0.125)" in verify_record(other)

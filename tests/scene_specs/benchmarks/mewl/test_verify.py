@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from scene_specs.benchmarks.mewl.objects import OBJECTS, TYPES
-from scene_specs.benchmarks.mewl.verify import verify_view
+from scene_specs.benchmarks.mewl.verify import verify_spec, verify_view
 from scene_specs.benchmarks.mewl.view import learner_view
 from scene_specs.language.errors import SpecError
 from scene_specs.language.spec import EpisodeSpec
@@ -155,3 +155,51 @@ def test_a_verdict_depends_on_no_order(
         )
     shuffled = {**view, "images": images, "options": [view["options"][k] for k in options]}
     assert (verify_view(shuffled, answer) == "") == (verify_view(view, answer) == "") == good
+
+
+@pytest.mark.parametrize("task", ["number", "pragmatic", "shape", "composite"])
+def test_an_option_of_too_many_words_is_never_true(task: str) -> None:
+    spec = episode(task, 3)
+    answer, options = spec["task"]["answer"], spec["task"]["options"]
+    wrong = next(k for k, option in enumerate(options) if option != answer)
+    options[wrong] = f"{answer} {answer}"
+    assert proved(spec) == ""
+    spec["task"]["answer"] = options[wrong]
+    assert proved(spec).startswith(f"the stored answer is '{options[wrong]}', but '{answer}' is true")
+
+
+def test_a_new_word_of_an_option_may_mean_an_object_that_no_context_showed() -> None:
+    spec = episode("object", 3)
+    heard = {tuple(meaning): word for word, meaning in spec["task"]["words"].items()}
+    query = spec["frames"][6]["objects"]
+    names = [heard[tuple(item[kind] for kind in TYPES)] for item in query]
+    new = next(thing for thing in OBJECTS if thing not in heard)
+    query[0].update(zip(TYPES, new, strict=True))
+    wrong = [option for option in spec["task"]["options"] if option != spec["task"]["answer"]]
+    spec["task"]["answer"] = " and ".join(["zublo", *names[1:]])
+    spec["task"]["options"] = [spec["task"]["answer"], *wrong]
+    # Either the new word means the new object, or something else.
+    found = proved(spec)
+    assert found.startswith("two lexicons fit the contexts and disagree: if zublo is")
+    assert " ".join((new[3], new[1], new[2], new[0])) in found and "something else" in found
+
+
+@pytest.mark.parametrize(("wrong", "said"), [(0, "not even alone"), (3, "contexts 0-2 leave room for it")])
+def test_the_first_context_that_contradicts_is_named(wrong: int, said: str) -> None:
+    spec = episode("object", 3)
+    frame = spec["frames"][wrong]
+    # A word less than there are objects.
+    frame["utterance"] = frame["utterance"].rpartition(" and ")[0]
+    found = proved(spec)
+    assert found.startswith(f"no lexicon fits the contexts: context {wrong} says") and found.endswith(f"({said})")
+
+
+@pytest.mark.parametrize("key", ["words", "lexicon"])
+def test_the_stored_words_of_a_spec_are_compared(key: str) -> None:
+    spec = episode("number", 3)
+    words = spec["task"].pop("words")
+    assert verify_spec(spec) == ""
+    spec["task"][key] = words
+    assert verify_spec(spec) == ""
+    spec["task"][key] = dict(zip(words, [*list(words.values())[1:], next(iter(words.values()))], strict=True))
+    assert verify_spec(spec).startswith("the stored words do not fit the contexts")
