@@ -195,7 +195,12 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
     ["recover", "nominal"],
     "recover: compute cameras from the pixel coordinates in CLEVR's files. nominal: use the camera of the stage.",
 )
-@click.option("--strict", is_flag=True, help="Report unrecoverable cameras and wrong labels as errors.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Treat as errors, not as warnings: cameras that can't be computed (clevr, mewl), and published values, such "
+    "as labels and answers, that differ from the recomputed values (malevic).",
+)
 @click.option("--questions", type=click.Path(exists=True, path_type=Path), help="Question file of a split (malevic).")
 @click.option("--images", type=click.Path(exists=True, path_type=Path), help="Folder of a split's images (malevic).")
 @opt.out
@@ -204,8 +209,8 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
 
     The command writes one episode per line. FILES of CLEVR are CLEVR_<split>_scenes.json or files of a single scene.
     FILES of MEWL are folders that contain info.json files (subfolders are searched, too), or files of a single scene.
-    FILES of MALeViC are annotation files; --questions adds what is asked, and --images decides which way triangles
-    point.
+    FILES of MALeViC are annotation files, which contain neither questions nor the orientation of triangles. With
+    --questions, the command adds the questions. With --images, it reads the orientation of triangles from the images.
 
     Examples:
       render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl

@@ -78,7 +78,8 @@ def ls(
 
     The measures visible_fraction, visible_pixels and box (shorter side of the bounding box, in pixels) have a value for
     each object. An episode is sorted by the smallest value of its objects, or with --reverse by the largest value.
-    objects and images are numbers per episode. seconds is the time that it took to render the episode.
+    The measures objects and images are the numbers of objects and images in an episode. The measure seconds is the time
+    that it took to render the episode.
 
     Examples:
       render-store ls scenes.lance --where "split = 'train'"

@@ -127,8 +127,8 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
 def copy(source: str, target: str, at: str | None, differing: Any, **filters: Any) -> None:
     """Copy episodes from SOURCE to TARGET.
 
-    The command creates TARGET if needed, and copies the episodes that match all filters. If you repeat a filter, an
-    episode must match only one of its values. Episodes that TARGET already has are skipped, so you can repeat an
+    The command creates TARGET if needed, and copies the episodes that match all filters. If you repeat --split or
+    --id, an episode needs to have one of the values. Episodes that TARGET already has are skipped, so you can repeat an
     interrupted copy.
 
     --differing decides what happens if TARGET has a different episode with the same id. error: copy no episode at all.

@@ -192,9 +192,9 @@ class Variants(Command, run="game:list_variants", writes=("json",)):
 class Score(Command, run="play_files:score_played", writes=("json", "out")):
     """Score played games per repetition.
 
-    PLAYED are transcripts of `icca play`, or folders of games that people or players have played: the table of trials
-    of such a game, trials_for_*.csv, has the messages. A message is a speaker's description of an image. In a game,
-    each of the four images is described six times, once per repetition.
+    PLAYED are transcripts of `icca play`, or folders of games that people or programs have played. In such a folder,
+    the table of trials, trials_for_*.csv, must contain the messages. A message is a speaker's description of an image.
+    In a game, each of the four images is described six times, once per repetition.
 
     The command reports accuracy, words per message, word novelty distance (WND) and word novelty rate (WNR), each with
     a 95% confidence interval from resampling the games. WND is the number of words that were added or replaced since

@@ -16,8 +16,8 @@ _Task = Literal[
 ]
 # fmt: on
 _FOILS_HELP = (
-    "A foil is a pair of objects that differ in identity but have the same category. This is the fraction of foils "
-    "among the pairs that must differ in identity.  [default: left to chance]"
+    "Some questions compare the identities of two objects. If the intended answer requires different identities, the "
+    "two objects have the same category with this probability. Such a pair is a foil.  [default: left to chance]"
 )
 
 
@@ -29,8 +29,9 @@ class Options(Command):
     frames that a question refers to; trials of the same task show different objects.
 
     Pass exactly one of --benchmark, --task and --config. Trials are numbered from 0, and `--first 42 --count 1` writes
-    the same trial 42 as `--count 100`. With --balanced, or unless --unique is none, trial 42 depends on earlier trials;
-    the command then computes the earlier trials without writing them.
+    the same trial 42 as `--count 100`. A trial can depend on earlier trials: --unique compares its task with earlier
+    tasks, trials of one task differ, and --balanced counts earlier answers. The command computes what it needs of
+    earlier trials without writing them.
 
     Examples:
       render-specs iwisdm --benchmark low --count 100 --out specs.jsonl
@@ -62,8 +63,8 @@ class Options(Command):
     trials_per_task: int = option(1, "Number of trials of each task.", ge=1)
     unique: Literal["structure", "frames", "none"] = option(
         "frames",
-        "Which tasks of --benchmark and --config must differ. structure: no two tasks have the same operators. frames: "
-        "no two tasks have the same operators and frames. none: tasks may repeat.",
+        "In what any two tasks of --benchmark or --config must differ. structure: in their operators. frames: in their "
+        "operators, or in the frames that the operators refer to. none: tasks may repeat.",
     )
     balanced: bool = option(
         False, "Make all correct answers equally frequent. The trials that --first skips are counted, too."

@@ -49,8 +49,9 @@ class Options(Command):
     )
     distinct: Literal["raw", "normalized"] = option(
         "raw",
-        "How the names of the ten whole tangrams in a game must differ. raw: as written. normalized: in more than "
-        "case, articles, punctuation, and one typo in a word of five letters or more.",
+        "How the names of the ten whole tangrams in a game must differ. raw: no two names are written alike. "
+        "normalized: no two names are alike even if you ignore case, articles and punctuation, and one typo in each "
+        "word of five letters or more.",
     )
     svg: Path | None = option(
         None,
@@ -62,7 +63,7 @@ class Options(Command):
     splits: Path | None = option(
         None, "JSON file {split: [tangram, ...]}.  [default: split at random with --seed]", path="file"
     )
-    strict: bool = option(False, "Treat every problem in the files of these options as an error.")
+    strict: bool = option(False, "Treat every problem in the files of --svg, --annotations and --splits as an error.")
     world: Literal["2d", "3d"] = option("2d", "Flat pieces, or wooden pieces on the stage `clevr`.", group="Images")
     size: int = option(224, "Width and height of images in pixels (2d only).", ge=16, le=4096, metavar="PIXELS")
     border: float = option(

@@ -51,8 +51,9 @@ class Options(Command):
     )
     kept: Literal["last", "any"] = option(
         "last",
-        "Which scenes of set-pos-hard are kept. A candidate is an object alone in its color and shape. last: scenes "
-        "whose last candidate has a question, as in the published set. any: scenes in which any candidate has one.",
+        "Which scenes of set-pos-hard to keep. A candidate is an object that no other object matches in both color and "
+        "shape; candidates are in random order. last: keep a scene only if the set allows a question about the last "
+        "candidate, as in the published set. any: keep a scene if the set allows a question about any candidate.",
     )
     uniform_count: bool = option(False, "Make all numbers of objects per scene, from 5 to 9, equally frequent.")
     # At distances below 4.6, objects can merge in an image of 224 x 224 pixels.
@@ -83,8 +84,9 @@ class Accuracy(SpecsCommand, run="accuracy:accuracy"):
     """Score answers to MALeViC items.
 
     The command reports the accuracy and the ceiling, which is the accuracy of a solver that assumes k = 0.29 in every
-    scene. It reports them for all items, for each class (shape, color, adjective, truth), and by k and by the distance
-    of the area in question from the threshold, as a fraction of the range of areas.
+    scene. It reports both for all items, for each class (shape, color, adjective, truth), for ranges of k, and for
+    ranges of distance. The distance is the difference between the area of the object that the sentence names and the
+    threshold Max - k (Max - Min), divided by Max - Min. `render-specs malevic --help` explains k, Max and Min.
 
     Examples:
       render-specs malevic accuracy specs.jsonl
