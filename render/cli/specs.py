@@ -201,8 +201,16 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
     help="Treat as errors, not as warnings: cameras that can't be computed (clevr, mewl), and published values, such "
     "as labels and answers, that differ from the recomputed values (malevic).",
 )
-@click.option("--questions", type=click.Path(exists=True, path_type=Path), help="Question file of a split (malevic).")
-@click.option("--images", type=click.Path(exists=True, path_type=Path), help="Folder of a split's images (malevic).")
+@click.option(
+    "--questions",
+    type=click.Path(exists=True, path_type=Path),
+    help="Question file of a split (malevic).  [default: import scenes without questions]",
+)
+@click.option(
+    "--images",
+    type=click.Path(exists=True, path_type=Path),
+    help="Folder of a split's images (malevic).  [default: folder of the annotation file]",
+)
 @opt.out
 def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out: Path | None, **others: Any) -> None:
     """Convert published scene files to specs.
@@ -210,12 +218,11 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     The command writes one episode per line. FILES of CLEVR are CLEVR_<split>_scenes.json or files of a single scene.
     FILES of MEWL are folders that contain info.json files (subfolders are searched, too), or files of a single scene.
     FILES of MALeViC are annotation files, which contain neither questions nor the orientation of triangles. With
-    --questions, the command adds the questions. With --images, it reads the orientation of triangles from the images.
+    --questions, the command adds the questions. It reads the orientation of triangles from the images (--images).
 
     Examples:
       render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl
       render-specs import --from mewl MEWL/val --camera nominal --out specs.jsonl
-      render-specs import --from malevic sup1/annotation/val_annotation.json --questions sup1/dataset/val.json
     """
     from scene_specs.language.benchmark import benchmark
 

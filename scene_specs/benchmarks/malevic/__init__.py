@@ -90,12 +90,12 @@ class Accuracy(SpecsCommand, run="accuracy:accuracy"):
 
     Examples:
       render-specs malevic accuracy specs.jsonl
-      render-specs malevic accuracy specs.jsonl --predictions predictions.json --json
+      render-specs malevic accuracy specs.jsonl --predictions answers.json --json
     """
 
     predictions: Path | None = option(
         None,
-        'JSON object {"<episode id>": "yes" or "no"}. Without it, the command reports only the ceiling.',
+        'JSON object {"<episode id>": "yes" or "no"}.  [default: report only the ceiling]',
         path="file",
     )
 
