@@ -1,4 +1,4 @@
-"""Change the code in small ways, and count the changes that no test notices.
+"""Count small changes of the code that no test notices.
 
     python -m tools mutants WORK                        # 300 mutants of seed 1; resumes
     python -m tools mutants WORK --count 60 --seed 2

@@ -50,6 +50,9 @@ def test_that_fails_anyway():
 def project(folder: Path, tests: str = TESTS) -> Path:
     """A checkout with one module in `render/compiler` and its tests."""
     files = {
+        # Packages: Diorama, if it is installed, would hide folders without.
+        "render/__init__.py": "",
+        "render/compiler/__init__.py": "",
         "render/compiler/rule.py": RULE,
         "tests/render/compiler/test_rule.py": tests,
         "pyproject.toml": '[tool.pytest.ini_options]\naddopts = ["--import-mode=importlib"]\npythonpath = ["."]\n',
