@@ -43,7 +43,8 @@ def build_driver(level: int) -> Path:
 
     Level 2 also has lib/kernels.so, and compiled kernels in `kernels`. Raises UsageError if a compiler is missing.
     """
-    parts = [path.read_bytes() for path in sorted(SOURCES.iterdir()) if path.suffix in (".c", ".h", ".cpp", "")]
+    sources = [path for path in sorted(SOURCES.iterdir()) if path.suffix in (".c", ".h", ".cpp", "") and path.is_file()]
+    parts = [path.read_bytes() for path in sources]
     parts += [str(bpy_folder()).encode(), str(level).encode()]
     target = cache_folder() / f"level{level}-{hashlib.sha256(b''.join(parts)).hexdigest()[:16]}"
     if not target.is_dir():

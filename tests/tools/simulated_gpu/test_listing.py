@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.tools.simulated_gpu.conftest import Machine
 from tools import programs
+from tools.simulated_gpu import build
 
 # Starts all workers of a run and waits for them; in a run, a fast worker may leave nothing to the others.
 START = """
@@ -47,6 +49,14 @@ def test_warming_compiles_the_kernels_of_each_card_once(tmp_path: Path) -> None:
     machine.run(PROBE)
     assert {card for _, card in machine.calls("loads compiled PTX")} == {0, 1, 2}
     assert not machine.calls("compiles PTX")
+
+
+def test_what_python_leaves_beside_the_sources_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = build.build_driver(1)
+    shutil.copytree(build.SOURCES, tmp_path / "sources")
+    (tmp_path / "sources" / "__pycache__").mkdir(exist_ok=True)
+    monkeypatch.setattr(build, "SOURCES", tmp_path / "sources")
+    assert build.build_driver(1) == built
 
 
 def test_a_card_with_shipped_kernels_compiles_none(tmp_path: Path) -> None:
