@@ -193,16 +193,18 @@ class Checker:
         (tests, covered), outcome, by = self.tests_of(mutant), "survived", [""]
         clone = self.clones.get()
         file = clone / mutant.path
-        file.write_text(mutant.source(), "utf-8")
-        # Python compares times in seconds and sizes, which two mutants may share.
-        Path(cache_from_source(file)).unlink(missing_ok=True)
-        # To collect many tests takes longer than to run those that most likely notice.
-        for part in filter(None, (tests[:FIRST_TESTS], tests[FIRST_TESTS:])):
-            outcome, by = self.run(clone, part, "-x")
-            if outcome != "survived":
-                break
-        shutil.copy2(self.original / mutant.path, file)
-        self.clones.put(clone)
+        try:
+            file.write_text(mutant.source(), "utf-8")
+            # Python compares times in seconds and sizes, which two mutants may share.
+            Path(cache_from_source(file)).unlink(missing_ok=True)
+            # To collect many tests takes longer than to run those that most likely notice.
+            for part in filter(None, (tests[:FIRST_TESTS], tests[FIRST_TESTS:])):
+                outcome, by = self.run(clone, part, "-x")
+                if outcome != "survived":
+                    break
+        finally:
+            shutil.copy2(self.original / mutant.path, file)
+            self.clones.put(clone)
         if outcome == "survived" and not covered:
             outcome = "no test covers it"
         return {"key": mutant.key, "outcome": outcome, "by": "".join(by[-1:])}
@@ -274,10 +276,14 @@ def main(options: Namespace) -> int:
     found = {r["key"]: r for r in map(json.loads, checker.results.read_text("utf-8").splitlines())}
     with ThreadPoolExecutor(PROCESSES) as pool, checker.results.open("a", encoding="utf-8", buffering=1) as kept:
         todo = [pool.submit(checker.check, mutant) for mutant in mutants if mutant.key not in found]
-        for future in tqdm(as_completed(todo), total=len(todo)):
-            result = future.result()
-            found[result["key"]] = result
-            kept.write(json.dumps(result) + "\n")
+        try:
+            for future in tqdm(as_completed(todo), total=len(todo)):
+                result = future.result()
+                found[result["key"]] = result
+                kept.write(json.dumps(result) + "\n")
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
     results = [found[mutant.key] for mutant in mutants]
     # Tests that fail on the unchanged code, too, when they run in another order than recorded, notice nothing.
     unsound = checker.run(checker.original, sorted({r["by"] for r in results} - {""}))[1]

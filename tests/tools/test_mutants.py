@@ -140,3 +140,17 @@ def test_a_checkout_without_passing_tests_is_an_error(tmp_path: Path, monkeypatc
     monkeypatch.setattr(mutants, "TESTS", ["render"])
     with pytest.raises(UsageError, match="no test passes"):
         mutants.Checker(tmp_path / "work")
+
+
+def test_an_error_ends_the_tool_and_leaves_the_clone_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("no report")
+
+    monkeypatch.setattr(mutants, "ROOT", project(tmp_path / "checkout"))
+    monkeypatch.setattr(mutants, "TESTS", ["render"])
+    monkeypatch.setattr(mutants.Checker, "run", fail)
+    parser = ArgumentParser()
+    mutants.add_options(parser)
+    with pytest.raises(OSError, match="no report"):
+        mutants.main(parser.parse_args([str(tmp_path / "work"), "--count", "400"]))
+    assert (tmp_path / "work/clone-0/render/compiler/rule.py").read_text("utf-8") == RULE
