@@ -27,7 +27,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from render.store import open_store
+from render.model.errors import DeviceError
+from render.store import open_store, peek
 from tools import programs, simulated_gpu
 from tools.programs import ROOT, children_of
 
@@ -55,11 +56,12 @@ class ChaosError(Exception):
 class Outcome:
     """What happened. killed: kills by target, and faults of the cards. codes: exit codes of render-batch in order.
 
-    lost_gpus: number of GPUs that left the run of the last command.
+    lost_gpus: number of GPUs that left the run of the last command. before: episodes stored when that began.
     """
 
     killed: Counter[str] = field(default_factory=Counter)
     lost_gpus: int = 0
+    before: int = 0
     codes: list[int] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -145,18 +147,24 @@ def disturbed(
     while True:
         if len(outcome.codes) >= 3 * KILLS:
             raise ChaosError(f"no end after {len(outcome.codes)} commands: exit codes {outcome.codes}")
+        stored = peek(str(store))
+        outcome.before = 0 if stored is None else stored.count()
+        deadline = time.monotonic() + COMMAND_SECONDS
         with tempfile.TemporaryFile() as messages:
             process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=messages, env=environment, cwd=ROOT)
-            while sum(outcome.killed.values()) < KILLS and process.poll() is None:
-                _disturb(process, outcome, rng, targets, driver_log if cards else None)
+            while sum(outcome.killed.values()) < KILLS and process.poll() is None and time.monotonic() < deadline:
+                _disturb(process, deadline, outcome, rng, targets, driver_log if cards else None)
             try:
-                out, _ = process.communicate(timeout=COMMAND_SECONDS)
+                out, _ = process.communicate(timeout=max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired as error:
                 process.kill()
+                process.wait()
                 raise ChaosError(f"a command hung; killed so far: {dict(outcome.killed)}") from error
             messages.seek(0)
             log.debug("%s", messages.read().decode(errors="replace"))
         outcome.codes.append(process.returncode)
+        if cards and not allowed(process.returncode, out, outcome.killed["driver"] > 0):
+            raise ChaosError(f"a command on cards ended with exit code {process.returncode}; all: {outcome.codes}")
         if process.returncode == 0:
             outcome.seconds = time.monotonic() - start
             outcome.killed += faults(driver_log)
@@ -167,6 +175,13 @@ def disturbed(
         for mark in store.parent.glob(f"{driver_log.name}.vanished-*"):
             mark.unlink()
         time.sleep(0.5)
+
+
+def allowed(code: int, out: bytes, killed: bool) -> bool:
+    """Return whether a command on failing cards may end so. out: its --json. killed: whether its driver was."""
+    if code == 1:
+        return out.startswith(b"{") and bool(json.loads(out)["failed"])
+    return code in (0, DeviceError.exit_code) or (killed and code == -signal.SIGKILL)
 
 
 def _vanish(driver_log: Path, rng: random.Random) -> bool:
@@ -182,6 +197,7 @@ def _vanish(driver_log: Path, rng: random.Random) -> bool:
 
 def _disturb(
     process: subprocess.Popen[bytes],
+    deadline: float,
     outcome: Outcome,
     rng: random.Random,
     targets: list[str],
@@ -189,7 +205,7 @@ def _disturb(
 ) -> None:
     end = time.monotonic() + rng.uniform(*PAUSE)
     target = rng.choice(targets)
-    while process.poll() is None:
+    while process.poll() is None and time.monotonic() < deadline:
         # The target may not have started yet: then it is killed as soon as it has.
         if time.monotonic() > end and (
             _vanish(driver_log, rng) if driver_log and target == "vanish" else kill_one(process, target, rng)
@@ -242,22 +258,23 @@ def run_once(
     specs, store = folder / "specs.jsonl", folder / f"run-{number}.lance"
     names = write_specs(specs, cards)
     outcome, summary = disturbed(specs, store, real, rng, targets, cards)
-    check(names, store, expected, summary["skipped"], summary)
+    check(names, store, expected, outcome.before, summary)
     if cards:
         check_devices(names, store)
-    again = subprocess.run(
-        command(specs, store, real, cards), capture_output=True, check=True, cwd=ROOT, env=machine(cards)
-    )
+    again = _run(command(specs, store, real, cards), cards)
     check(names, store, expected, len(names), json.loads(again.stdout))
     return outcome
+
+
+def _run(line: list[str], cards: int) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(line, capture_output=True, check=True, cwd=ROOT, env=machine(cards), timeout=COMMAND_SECONDS)
 
 
 def undisturbed(folder: Path, real: bool, cards: int = 0) -> dict[str, str]:
     """Return the episodes of a run without kills."""
     specs, store = folder / "specs.jsonl", folder / "undisturbed.lance"
     write_specs(specs, cards)
-    line = command(specs, store, real, cards)
-    subprocess.run(line, check=True, capture_output=True, cwd=ROOT, env=machine(cards))
+    _run(command(specs, store, real, cards), cards)
     return truths(store)
 
 

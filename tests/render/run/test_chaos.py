@@ -44,6 +44,23 @@ def _what_is_lost_or_wrong_is_noticed(store: Path, expected: dict[str, str]) -> 
         chaos.check(names, store, expected, 0, {**good, "rendered": 23})
 
 
+@pytest.mark.parametrize(
+    ("code", "out", "killed", "right"),
+    [
+        (0, b"{}", False, True),
+        (3, b"", False, True),
+        (1, b'{"failed": [{"episode": "a"}]}', False, True),
+        (1, b'{"failed": []}', False, False),
+        (1, b"", False, False),
+        (2, b"", False, False),
+        (-signal.SIGKILL, b"", True, True),
+        (-signal.SIGKILL, b"", False, False),
+    ],
+)
+def test_only_some_ends_of_a_command_on_cards_are_right(code: int, out: bytes, killed: bool, right: bool) -> None:
+    assert chaos.allowed(code, out, killed) == right
+
+
 @pytest.mark.slow
 def test_ctrl_c_twice_ends_at_once_and_leaves_a_whole_store(tmp_path: Path) -> None:
     specs, store = tmp_path / "specs.jsonl", tmp_path / "out.lance"
