@@ -23,6 +23,13 @@ _FAILURE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _MEMORY = re.compile(r"out[ _]of[ _](?:\w+[ _])*memory", re.IGNORECASE)
+_HOST_MEMORY = re.compile(r"(?<!shared )\bhost memory", re.IGNORECASE)
+# How the drivers of GPUs, and Cycles for them, name themselves and their functions; the names are also words.
+_DRIVER = re.compile(
+    r"\b(?:CUDA|OPTIX|OptiX|HIP)(?:\b|_)|\b(?:oneAPI|SYCL|Metal)\b|\b(?:cu|hip|optix)[A-Z]\w* ?\(|\bMTL[A-Z]"
+)
+# A file may be called anything.
+_FILE = re.compile(r"[^\s()'\"]*(?:[/\\]|\.[A-Za-z])[^\s()'\"]*")
 # Cycles reports an error once for each of its threads, without a space in between.
 _REPEATED = re.compile(r"^(?:Error: )?(.+?)\1*$")
 # Names a file for the output of the current render, which outlives a crash of the process.
@@ -68,11 +75,11 @@ def render_error(where: str, kind: str, reports: list[str]) -> RenderError:
     process costs seconds, while rendering on after an error that was misjudged costs every later episode.
     """
     found = "; ".join(list(dict.fromkeys(_REPEATED.sub(r"\1", line.strip()) for line in reports))[:5])
-    if kind != "CPU" and _MEMORY.search(found):
+    if kind != "CPU" and any(_MEMORY.search(line) and not _HOST_MEMORY.search(line) for line in reports):
         return GpuMemoryError(
             f"{where}the GPU ran out of memory ({found}). Render smaller images (--size) or fewer objects, or start "
             "fewer workers per GPU (--workers-per-gpu); nvidia-smi shows what else uses its memory"
         )
-    if kind != "CPU" and re.search(rf"CUDA|\bcu[A-Z]\w+\(|(?i:{kind})", found):
+    if kind != "CPU" and _DRIVER.search(_FILE.sub("", found)):
         return GpuError(f"{where}the GPU failed: {found}")
     return RenderError(f"{where}Cycles failed: {found or 'it wrote no image'}")

@@ -18,6 +18,11 @@ FATAL = [
     "Failed to retain CUDA context (Unknown CUDA error value)",
     "Failed to get CUDA device handle from ordinal (Unknown error)",
 ]
+OTHERS = [
+    ("OPTIX", "OPTIX_ERROR_LAUNCH_FAILURE in optixLaunch(pipeline)"),
+    ("HIP", "Illegal address in HIP queue"),
+    ("ONEAPI", 'oneAPI kernel "x" execution error'),
+]
 MEMORY = [
     "System is out of GPU memory",
     "System is out of GPU and shared host memory",
@@ -31,6 +36,11 @@ def test_an_error_of_the_driver_is_the_gpus(text: str) -> None:
     assert type(render_error("episode a: ", "OPTIX", [text])) is GpuError
 
 
+@pytest.mark.parametrize(("kind", "text"), OTHERS)
+def test_the_drivers_of_other_kinds_are_known(kind: str, text: str) -> None:
+    assert type(render_error("episode a: ", kind, [text])) is GpuError
+
+
 @pytest.mark.parametrize("text", MEMORY)
 def test_a_lack_of_memory_says_what_to_do(text: str) -> None:
     error = render_error("episode a: frame f: ", "CUDA", [f"Error: {text}{text}", f"Error: {text}{text}"])
@@ -39,7 +49,19 @@ def test_a_lack_of_memory_says_what_to_do(text: str) -> None:
     assert all(option in str(error) for option in ("--size", "--workers-per-gpu", "objects"))
 
 
-@pytest.mark.parametrize(("kind", "text"), [("CUDA", "Error: failed to open image"), ("CPU", "out of memory")])
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("CUDA", "Error: failed to open image"),
+        ("CPU", "out of memory"),
+        ("HIP", "Error: Failed to open /data/shipments/wood.blend"),
+        ("HIP", "Error: Failed to open ships/HIP/wood.blend"),
+        ("METAL", "Error: could not load material metal.blend: file is not available"),
+        ("CUDA", "Error: failed to load '/data/CUDA/tex.png'"),
+        ("CUDA", "Error: failed to load /data/my CUDA/tex.png"),
+        ("CUDA", "out of memory: cannot allocate 3 GB of host memory while loading model"),
+    ],
+)
 def test_other_errors_are_not(kind: str, text: str) -> None:
     assert type(render_error("episode a: ", kind, [text])) is RenderError
     assert "no image" in str(render_error("episode a: ", kind, []))
