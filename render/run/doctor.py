@@ -93,7 +93,7 @@ def run_probe(device: str, limit: float = _PROBE_SECONDS, size: int = 8, card: s
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False, env=env)
     except subprocess.TimeoutExpired:
-        return {"error": f"Blender did not answer within {limit:.0f} s"}
+        return {"error": f"Blender did not answer within {limit:.0f} s", "slow": True}
     try:
         answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     except (ValueError, IndexError):
@@ -105,6 +105,10 @@ def run_probe(device: str, limit: float = _PROBE_SECONDS, size: int = 8, card: s
 def check_blender(device: str, limit: float = _PROBE_SECONDS) -> list[Check]:
     """Check that Blender imports, finds devices, and renders on the requested one."""
     answer = run_probe(device, limit)
+    # A GPU for which Blender has no kernels is not ill: its driver may only have begun to compile them.
+    missing = run_probe(device, size=0).get("kernels") if "slow" in answer else ""
+    if missing:
+        return [Check("kernels", False, f"no image within {limit:.0f} s: {missing}", "run render-doctor --warm first")]
     if "error" in answer:
         todo = "check the line of the libraries, or choose another --device"
         return [Check("blender", False, str(answer["error"]), todo)]

@@ -78,7 +78,7 @@ def uncompiled_kernels(kind: str) -> str:
         return ""
     return (
         f"Blender {bpy.app.version_string} has no kernels for GPUs of compute capability {', '.join(missing)}: the "
-        "driver compiles them before the first image, which takes up to 10 minutes, and keeps them in $CUDA_CACHE_PATH "
+        "driver compiles them the first time, which takes up to 10 minutes, and keeps them in $CUDA_CACHE_PATH "
         "(default: ~/.nv/ComputeCache). `render-doctor --warm` compiles them ahead of time"
     )
 

@@ -17,7 +17,7 @@ from render.model.errors import DioramaError
 def probe(device: str, size: int = 8) -> dict[str, Any]:
     """Import Blender, find devices, and render size x size pixels twice; with size 0, only find devices.
 
-    Keys: bpy, found, import_s, and of renders: device, kernels, first_s, second_s.
+    Keys: bpy, found, kernels, import_s, and of renders: device, first_s, second_s.
     """
     start = time.perf_counter()
     import bpy
@@ -28,6 +28,7 @@ def probe(device: str, size: int = 8) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "bpy": bpy.app.version_string,
         "found": {kind: [d.name for d in devices.found(kind)] for kind in devices.GPU_KINDS},
+        "kernels": devices.uncompiled_kernels(devices.use(bpy.context.scene, device).kind),
         "import_s": round(time.perf_counter() - start, 3),
     }
     if not size:
@@ -52,7 +53,6 @@ def probe(device: str, size: int = 8) -> dict[str, Any]:
     return {
         **facts,
         "device": info["device"],
-        "kernels": info["kernels"],
         "first_s": seconds[0],
         "second_s": seconds[1],
     }

@@ -82,6 +82,16 @@ def test_plug_ins_of_packages_are_listed_and_two_of_a_name_fail(tmp_path: Path) 
         assert check.ok is False and "lab 0.1.0 and by other 0.1.0" in check.found
 
 
+@pytest.mark.parametrize(("kernels", "name"), [("no kernels for GPUs of 9.0", "kernels"), ("", "blender")])
+def test_a_gpu_that_still_compiles_gets_the_remedy(kernels: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def probe(device: str, limit: float = 0.0, size: int = 8) -> dict[str, Any]:
+        return {"error": "Blender did not answer", "slow": True} if size else {"found": {}, "kernels": kernels}
+
+    monkeypatch.setattr(doctor, "run_probe", probe)
+    (check,) = doctor.check_blender("cuda")
+    assert (check.name, check.ok, "--warm" in check.todo) == (name, False, bool(kernels))
+
+
 def test_each_gpu_is_warmed_and_a_bad_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def probe(device: str, limit: float = 0.0, size: int = 8, card: str = "") -> dict[str, Any]:
         if not size:
