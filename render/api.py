@@ -22,6 +22,7 @@ from render.export.protocol import ExportOptions, ExportReport
 from render.export.run_export import run_export
 from render.geometry.asset_roots import searching
 from render.geometry.shapenet import library_setting
+from render.model.device_names import DeviceName
 from render.model.errors import UsageError
 from render.model.passes import Passes, Renderer
 from render.model.profiles import episode_settings
@@ -158,7 +159,7 @@ def render_to_store(
     size: tuple[int, int] | None = None,
     limit: int | None = None,
     renderer: str = "cycles",
-    device: Literal["auto", "cpu", "cuda", "optix", "hip", "oneapi", "metal"] = "auto",
+    device: DeviceName = "auto",
     workers: int | None = None,
     resume: Literal["error", "replace", "keep"] = "error",
     dry_run: bool = False,

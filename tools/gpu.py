@@ -22,6 +22,7 @@ import numpy as np
 
 from render.annotations.compare import compare_images
 from render.gallery.overlay import decode_mask
+from render.model.device_names import GPU_NAMES
 from render.model.errors import DeviceError, UsageError
 from render.model.record import ImageRecord
 from render.run.doctor import run_probe
@@ -30,7 +31,6 @@ from render.store import open_store
 from tools.option_types import positive, size
 from tools.programs import ROOT, command, print_figures, run_json
 
-KINDS = ("optix", "cuda", "hip", "oneapi", "metal")
 _FIRST_USE_SECONDS = 1800.0
 _SMI_SECONDS = 20.0
 
@@ -148,7 +148,7 @@ def figures(options: Namespace, folder: Path, found: Difference) -> Iterator[tup
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--gpus", type=positive, help="number of GPUs (all)")
-    parser.add_argument("--device", choices=KINDS, default="optix", help="kind of device (optix)")
+    parser.add_argument("--device", choices=GPU_NAMES, default="optix", help="kind of device (optix)")
     parser.add_argument("--profile", default="standard", help="quality (standard)")
     parser.add_argument("--size", type=size, default=(320, 240), metavar="WxH", help="of the images (320x240)")
     parser.add_argument("--episodes", type=positive, default=240, help="CLEVR episodes for the speed (240)")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from render.model.device_names import DEVICE_NAMES
+
 if TYPE_CHECKING:
     from render.store.lance.reader import LanceReader
 
@@ -171,7 +173,7 @@ size = group("Rendering", click.option(
     "spec's stage, such as 320x240 for `clevr`]"
 ))  # fmt: skip
 device = group("Rendering", choice(
-    "--device", ["auto", "cpu", "cuda", "optix", "hip", "oneapi", "metal"], "Device to render on. auto: "
+    "--device", DEVICE_NAMES, "Device to render on. auto: "
     "NVIDIA GPUs if there are any, otherwise the CPU. It is an error if a specified device does not exist."
 ))  # fmt: skip
 renderer = group("Rendering", click.option(

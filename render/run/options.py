@@ -6,15 +6,15 @@ import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
+from render.model.device_names import DeviceName
 from render.model.errors import UsageError
 from render.store.resume import Policy
 from scene_specs.language.diagnostics import option_problems
 
-DeviceName = Literal["auto", "cpu", "cuda", "optix", "hip", "oneapi", "metal"]
 _Positive = Annotated[int, Field(ge=1)]
 _Count = Annotated[int, Field(ge=0)]
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from render.model.device_names import DeviceName
 from render.model.errors import DeviceError, UsageError
-from render.run.options import DeviceName, RunOptions
+from render.run.options import RunOptions
 from render.run.tuner import tuner_for
 from render.run.worker_plan import Node, WorkerPlan, cards_wanted, plan_workers
 
