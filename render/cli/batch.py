@@ -11,7 +11,7 @@ import click
 from render.cli import options as opt
 from render.cli.command import DioramaCommand
 from render.cli.output import print_json
-from render.model.errors import UsageError
+from render.model.errors import DeviceError, UsageError
 from scene_specs.language.foreign import printable
 from scene_specs.language.tables import counted
 
@@ -179,7 +179,14 @@ def main(
         library=library_setting(),
         **options,
     )
-    summary = Batch(specs, store or opt.default_store(), run_options).run(dry_run)
+    batch, error = Batch(specs, store or opt.default_store(), run_options), None
+    try:
+        batch.run(dry_run)
+    except DeviceError as caught:
+        if batch.summary.stopped != "device":
+            raise
+        error = caught
+    summary = batch.summary
     if as_json:
         print_json({**summary.as_dict(), "dry_run": dry_run})
     else:
@@ -191,4 +198,6 @@ def main(
         if not dry_run:
             click.echo(f"store: {summary.store}")
             click.echo(f"next: render-gallery {shlex.quote(summary.store)} --out gallery")
+    if error is not None:
+        raise error
     raise SystemExit(summary.exit_code)

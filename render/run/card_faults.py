@@ -12,18 +12,24 @@ from render.run.worker import Card, Task
 # A GPU leaves the run if this many different episodes failed on it and none succeeded in between. The last GPU leaves
 # later if it has rendered before: a few episodes in a row may be at fault themselves, and nothing would render them.
 STRIKES, LAST_STRIKES = 3, 10
+# So does a GPU that never rendered, once this many episodes ran out of its memory even alone: it is too small for all.
+TOO_LARGE = 10
 # Class of a failed render -> why its worker is replaced (see Summary.replaced_why).
 LOST_GPU = {GpuError.__name__: "gpu", GpuMemoryError.__name__: "gpu_memory"}
 
 
 class CardFaults:
-    """The GPUs of a run. reserved: those kept for episodes that ran out of their memory -> the episodes that wait."""
+    """The GPUs of a run. rendered: those that have rendered an episode.
+
+    reserved: those kept for episodes that ran out of their memory -> the episodes that wait.
+    """
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._failed: defaultdict[Card, set[str]] = defaultdict(set)
         self._failed_at: dict[Card, float] = {}
-        self._succeeded: set[Card] = set()
+        self._too_large: defaultdict[Card, set[str]] = defaultdict(set)
+        self.rendered: set[Card] = set()
         self.reserved: dict[Card, deque[Task]] = {}
         # Per GPU, since memory ran out; 0 if it never did.
         self._workers = 0
@@ -32,21 +38,26 @@ class CardFaults:
         """Note that a worker rendered an episode: what failed on its GPU before was not the GPU's fault."""
         if slot.card is not None:
             self._failed.pop(slot.card, None)
-            self._succeeded.add(slot.card)
+            self.rendered.add(slot.card)
 
-    def failed(self, slot: Slot, task: Task) -> int:
+    def failed(self, slot: Slot, task: Task, too_large: bool = False) -> int:
         """Note that an episode failed on a worker's GPU; return how many did in a row if the GPU is to leave, else 0.
 
-        Workers that were up when it last failed may have failed of the same cause, and count with it as one.
+        Workers that were up when it last failed may have failed of the same cause, and count with it as one. An episode
+        for which the GPU is too small is at fault itself, as long as the GPU renders any.
         """
         if slot.card is None:
             return 0
         task.failed_on.add(slot.card)
+        if too_large:
+            self._too_large[slot.card].add(task.episode.id)
+            failed = len(self._too_large[slot.card])
+            return failed if failed >= TOO_LARGE and slot.card not in self.rendered else 0
         if slot.since > self._failed_at.get(slot.card, 0.0):
             self._failed_at[slot.card] = time.monotonic()
             self._failed[slot.card].add(task.episode.id)
         failed, last = len(self._failed[slot.card]), len(self._pool.cards) == 1
-        return failed if failed >= (LAST_STRIKES if last and slot.card in self._succeeded else STRIKES) else 0
+        return failed if failed >= (LAST_STRIKES if last and slot.card in self.rendered else STRIKES) else 0
 
     def may_take(self, slot: Slot, task: Task, choosy: bool) -> bool:
         """Return whether a worker may render an episode: if it failed on this GPU, only if no GPU is left to try.

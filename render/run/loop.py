@@ -84,7 +84,9 @@ class RenderLoop:
             self._committed(self._committer.finish())
         except StoreError:
             raise
-        except (KeyboardInterrupt, DioramaError, RayError):
+        except (KeyboardInterrupt, DioramaError, RayError) as error:
+            if isinstance(error, DeviceError) and self._pool.devices:
+                self.summary.stopped = "device"
             self._commit_rendered()
             raise
         finally:
@@ -176,6 +178,9 @@ class RenderLoop:
         ready, _ = ray.wait(list(waiting), num_returns=len(waiting), timeout=0, fetch_local=False)
         for ref in ready:
             slot = waiting[ref]
+            if slot not in self._pool.slots:
+                # Its GPU left because of an answer before this one, and its episodes wait for another.
+                continue
             if ref == slot.ready:
                 self._pool.start_ended(slot)
                 continue
@@ -230,6 +235,8 @@ class RenderLoop:
         now = time.monotonic()
         self._pool.check_starts()
         for slot in list(self._pool.slots):
+            if slot not in self._pool.slots:
+                continue
             if slot.broken:
                 self._remove_card(slot, slot.broken)
             elif slot.in_flight and now - slot.in_flight[0].started > (limit := self._limit(slot)):
@@ -240,10 +247,12 @@ class RenderLoop:
         task = slot.in_flight[0]
         settings = task.settings
         limit = timeout_of(self._options.timeout, task.samples, settings.width, settings.height, task.work.images)
-        return limit + (KERNEL_SECONDS if slot.plan.card is not None and not slot.warm else 0.0)
+        return limit + (0.0 if slot.card is None or slot.card in self._cards.rendered else KERNEL_SECONDS)
 
     def _lost(self, slot: Slot, kind: str, reason: str) -> None:
         """Replace a worker that died, hangs, or whose GPU failed; blame its episode, unless its node is lost."""
+        if slot.card is None and kind == "gpu_memory":
+            kind = "gpu"  # Of a renderer that uses a GPU on its own: none can be kept for an episode.
         culprit, *others = slot.in_flight
         slot.in_flight.clear()
         for task in others:
@@ -252,7 +261,7 @@ class RenderLoop:
             self._try_alone(slot, culprit, reason)
             return
         tail, node_lost = "", False
-        failed = self._cards.failed(slot, culprit) if kind != "unreachable" else 0
+        failed = self._cards.failed(slot, culprit, kind == "gpu_memory") if kind != "unreachable" else 0
         if failed:
             self._remove_card(slot, f"{failed} episodes in a row failed on it; the last: {reason}")
         else:

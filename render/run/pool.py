@@ -157,7 +157,7 @@ class Pool:
         except RayError as error:
             self._start_failed(slot, first_line(error))
             return
-        if isinstance(answer, Failure) and answer.kind == DeviceError.__name__ and slot.card in self.names:
+        if isinstance(answer, Failure) and slot.card in self.names:
             self._start_failed(slot, answer.message.partition(". ")[0])
             return
         slot.ready = None
@@ -184,7 +184,12 @@ class Pool:
         if slot.plan.node and node_lost(slot.plan.node):
             self._drop(slot)
         elif slot.start_failures >= _START_TRIES and slot.card in self.names:
-            slot.ready, slot.broken = None, f"no worker starts on it any longer: {why}"
+            if slot.leaving or any(other.open for other in self.slots if other.card == slot.card):
+                log.warning("%s did not start: %s; its GPU continues with its other workers", slot.where, why)
+                ray.kill(slot.actor)
+                self.slots.remove(slot)
+            else:
+                slot.ready, slot.broken = None, f"no worker starts on it any longer: {why}"
         elif slot.start_failures >= _START_TRIES:
             raise RenderError(
                 f"{slot.where} did not start, {slot.start_failures} times in a row: {why}. "
@@ -254,7 +259,8 @@ class Pool:
         tail = self._stderr_tail(slot)
         ray.kill(slot.actor)
         self._events.write("worker-down", worker=slot.number, reason=reason, last_words=tail)
-        self._losses += 1
+        # What is too large for a GPU says nothing about the others, and each episode has only two such losses.
+        self._losses += kind != "gpu_memory"
         bound = max(_LOSSES, _LOSSES_A_WORKER * len(self.slots))
         if self._losses > bound:
             raise RenderError(
@@ -276,17 +282,26 @@ class Pool:
         """Take a GPU out of the run and return the episodes of its workers. Raises DeviceError if it was the last."""
         gone = [slot for slot in self.slots if slot.card == card]
         self.slots = [slot for slot in self.slots if slot.card != card]
+        tasks = [task for slot in gone for task in slot.in_flight]
         for slot in gone:
             ray.kill(slot.actor)
+            slot.in_flight.clear()
+            slot.ready = None
         name = self.names[card]
         self._events.write("gpu-left", gpu=name, reason=reason)
         if not self.slots:
+            # Fewer episodes than GPUs leave some of them without a worker.
+            idle = gone[0].plan.count - sum(node == card[0] for node, _ in self.names)
+            others = (
+                f" ({counted(idle, 'other GPU')} had no episode to render; CUDA_VISIBLE_DEVICES selects which to use)"
+            )
             raise DeviceError(
                 f"no GPU is left to render on. {name} was the last: {reason}. Committed episodes are safe. Check the "
-                "GPUs with nvidia-smi and `render-doctor`, then run the same command again: it renders what is missing"
+                f"GPUs with nvidia-smi and `render-doctor`{others if idle > 0 else ''}, then run the same command "
+                "again: it renders what is missing"
             )
         log.warning("%s leaves the run: %s; continuing with %s", name, reason, counted(len(self.cards), "GPU"))
-        return [task for slot in gone for task in slot.in_flight]
+        return tasks
 
     def _drop(self, slot: Slot) -> None:
         self.slots.remove(slot)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from render.model.errors import DeviceError
 from render.run.worker import Failure
 from scene_specs.language.tables import counted
 
@@ -28,7 +29,7 @@ class Summary:
 
     skipped: up to date in the store. kept: left because of --keep. failed: with reasons.
     replaced: of `rendered`, those that replaced a stored episode; would_replace: in a dry run.
-    left: not done because the run stopped. stopped: the cause, `interrupt` or `failures`.
+    left: not done because the run stopped. stopped: the cause, `interrupt`, `failures` or `device`: no GPU was left.
     retried: episodes given to another worker. replaced_why: number of replaced workers by died, hung, memory, gpu,
         gpu_memory, node, unreachable. memory_peaks: bytes per worker. workers_per_gpu: as measured, or as limited when
         GPU memory ran out (gpu_memory_short), else None. lost_gpus: name -> why it left the run.
@@ -60,7 +61,9 @@ class Summary:
 
     @property
     def exit_code(self) -> int:
-        """0 if all are done, 1 if some failed or are left, 130 if Ctrl-C stopped the run before its end."""
+        """0 if all are done, 1 if some failed or are left, 3 if no GPU was left, 130 if Ctrl-C stopped the run."""
+        if self.stopped == "device":
+            return DeviceError.exit_code
         if self.left and self.stopped == "interrupt":
             return 130
         return 1 if self.failed or self.left else 0

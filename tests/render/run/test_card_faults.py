@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import MagicMock, Mock
 
 import pytest
 
-from render.run.card_faults import LAST_STRIKES, STRIKES, CardFaults
+from render.model.errors import DeviceError
+from render.run import card_faults, pool
+from render.run.card_faults import LAST_STRIKES, STRIKES, TOO_LARGE, CardFaults
 from render.run.events import EventLog
+from render.run.limits import KERNEL_SECONDS
 from render.run.local_ray import local_ray
+from render.run.loop import RenderLoop
 from render.run.options import RunOptions
 from render.run.pool import Pool, Slot
 from render.run.status import read_status
-from render.run.worker import Task
-from render.run.worker_plan import Node, plan_workers
+from render.run.summary import Summary
+from render.run.worker import Done, Failure, Task
+from render.run.worker_plan import Node, WorkerPlan, plan_workers
 from render.store import open_store
 from tests.render.run.conftest import Farm
 
@@ -122,6 +128,130 @@ def test_episodes_of_a_card_that_is_gone_go_elsewhere() -> None:
     assert cards.release() == [big] and not big.alone
 
 
+class Answers:
+    """A render loop on idle workers which are up. answers: what Ray returns for an episode or a start, all at once."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, cards: int, each: int) -> None:
+        self.answers: dict[Any, Any] = {}
+        self.ray = Mock(get=lambda ref, **_: self.answers[ref], wait=lambda refs, **_: (list(refs), []))
+        monkeypatch.setattr("render.run.loop.ray", self.ray)
+        monkeypatch.setattr("render.run.pool.ray", self.ray)
+        monkeypatch.setattr("render.run.loop.Committer", Mock())
+        self.loop = RenderLoop([], Mock(), RunOptions(), Summary(), MagicMock(), EventLog(None))
+        self.pool = self.loop._pool = idle(cards, each)
+        self.loop._cards = CardFaults(self.pool)
+        for slot in self.pool.slots:
+            self.up(slot)
+            self.pool.names["", slot.plan.card or 0] = f"GPU {slot.plan.card}"
+
+    def up(self, slot: Slot) -> None:
+        """Let a worker be up."""
+        slot.info, slot.actor = Mock(limit=None, output_file="/none", host=socket.gethostname()), Mock()
+
+    def send(self, slot: Slot, name: str, kind: str) -> Task:
+        """Give a worker an episode, which ends in an error of this kind; "" for none."""
+        sent = task(name)
+        sent.tries, sent.ref = 1, f"ref-{name}"
+        sent.__dict__["work"] = Mock(cost=1.0)
+        slot.in_flight.append(sent)
+        done = Failure(name, kind, f"episode {name}: boom") if kind else Done(name, b"", 1)
+        self.answers[sent.ref] = (done, 0)
+        return sent
+
+    @property
+    def waiting(self) -> list[str]:
+        """Ids of the episodes that wait."""
+        return sorted(one.episode.id for one in self.loop._waiting if isinstance(one, Task))
+
+
+@pytest.mark.parametrize("second", ["", "GpuError"])
+def test_an_answer_that_comes_with_the_last_strike_counts_once(second: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 2, 2)
+    run.loop._cards._failed["", 0] = {f"before-{k}" for k in range(STRIKES - 1)}
+    for slot, kind in zip(on(run.pool, 0), ["GpuError", second], strict=True):
+        run.send(slot, f"e{slot.number}", kind)
+    run.loop._collect()
+    assert len(run.waiting) == 2 and len(set(run.waiting)) == 2, "each is rendered once, elsewhere"
+    run.loop._committer.add.assert_not_called()  # type: ignore[attr-defined]
+    assert run.pool.cards == [("", 1)]
+
+
+def test_workers_that_hang_together_are_taken_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 2, 2)
+    run.loop._cards._failed["", 0] = {f"before-{k}" for k in range(STRIKES - 1)}
+    for slot in on(run.pool, 0):
+        run.send(slot, f"e{slot.number}", "").started = -1e9
+    monkeypatch.setattr(run.loop, "_limit", lambda _: 1.0)
+    run.loop._replace_hung()
+    assert len(run.waiting) == 2 and len(set(run.waiting)) == 2 and run.pool.cards == [("", 1)]
+
+
+def too_large(run: Answers, count: int) -> None:
+    """Let episodes run out of memory although they are alone on the GPU."""
+    (slot,) = run.pool.slots
+    for _ in range(count):
+        run.up(slot)
+        run.send(slot, f"huge-{len(run.loop.summary.failed)}", "").alone = True
+        run.loop._lost(slot, "gpu_memory", "the GPU ran out of memory")
+
+
+def test_episodes_too_large_for_a_card_cost_only_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 1, 1)
+    too_large(run, TOO_LARGE - 1)
+    run.loop._cards.succeeded(run.pool.slots[0])
+    too_large(run, 4 * TOO_LARGE)
+    assert len(run.loop.summary.failed) == 5 * TOO_LARGE - 1 and run.loop.summary.lost_gpus == {}
+
+
+def test_a_card_too_small_for_everything_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 1, 1)
+    too_large(run, TOO_LARGE - 1)
+    with pytest.raises(DeviceError, match="no GPU is left"):
+        too_large(run, 1)
+    assert len(run.loop.summary.failed) == TOO_LARGE - 1
+
+
+def test_a_cpu_renderer_that_lacks_gpu_memory_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 1, 1)
+    slot = run.pool.slots[0] = Slot(0, WorkerPlan("cpu", 1, 0, 1))
+    run.up(slot)
+    run.send(slot, "a", "GpuMemoryError")
+    run.loop._collect()
+    assert run.waiting == ["a"] and run.pool.replaced == {"gpu": 1}
+
+
+def test_only_the_first_image_of_a_card_may_wait_for_its_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 2, 2)
+    for slot in run.pool.slots:
+        first = run.send(slot, f"e{slot.number}", "")
+        first.settings = Mock(width=32, height=24)
+        first.__dict__.update(samples=1, work=Mock(images=1.0))
+    run.loop._cards.succeeded(run.pool.slots[0])
+    limits = {(slot.plan.card, run.loop._limit(slot) > KERNEL_SECONDS) for slot in run.pool.slots}
+    assert limits == {(0, False), (1, True)}
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_worker_that_does_not_start_again_costs_the_card_only_if_it_was_alone(
+    others: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Answers(monkeypatch, 2, 1 + others)
+    slot, before = run.pool.slots[0], len(run.pool.slots)
+    for _ in range(pool._START_TRIES):
+        slot.ready, slot.info = "start", None
+        run.answers["start"] = Failure("", "OSError", "no file handle is left. Close some")
+        run.pool.start_ended(slot)
+    assert bool(slot.broken) == (not others)
+    assert len(run.pool.slots) == before - others and len(run.pool.cards) == 2
+
+
+def test_the_message_counts_gpus_that_were_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 8, 1)
+    run.pool.slots, run.pool.names = run.pool.slots[:1], {("", 0): "GPU 0"}
+    with pytest.raises(DeviceError, match=r"7 other GPUs.*CUDA_VISIBLE_DEVICES"):
+        run.pool.remove(("", 0), "it broke")
+
+
 @pytest.fixture(scope="module")
 def gpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """One Ray that believes in four GPUs; the folder in which renderers remember."""
@@ -177,6 +307,8 @@ def test_a_card_that_is_gone_leaves_and_the_last_one_ends_the_run(farm: Farm, mo
     monkeypatch.setattr("render.run.card_faults.LAST_STRIKES", 3)
     options = ("--gpus", "1", "--workers-per-gpu", "1", "--json-log", str(log))
     last = run(farm, [*names, "new-1", *evil], *options, code=3)
+    found = {name: last[name] for name in ("rendered", "left", "stopped", "exit_code")}
+    assert found == {"rendered": 1, "left": len(evil), "stopped": "device", "exit_code": 3} and last["lost_gpus"]
     assert "no GPU is left" in last["stderr"] and "GPU 0" in last["stderr"] and "same command" in last["stderr"]
     assert farm.stored() == sorted([*names, "new-1"]), "what was rendered is stored"
     end = json.loads(log.read_text().splitlines()[-1])
@@ -195,10 +327,12 @@ def test_out_of_memory_is_tried_again_alone(farm: Farm) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("gpus")
-def test_a_card_too_small_for_everything_fails_few_episodes(farm: Farm) -> None:
-    log = farm.folder / "log.jsonl"
-    names = [f"huge-{k:02d}" for k in range(20)]
-    found = run(farm, names, "--gpus", "1", "--workers-per-gpu", "1", "--json-log", str(log), code=3)
+def test_a_card_too_small_for_everything_fails_few_episodes(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(card_faults, "TOO_LARGE", 4)
+    options, names = ("--gpus", "1", "--workers-per-gpu", "1"), [f"huge-{k:02d}" for k in range(9)]
+    found = run(farm, names, *options, code=3)
     assert "out of memory" in found["stderr"] and "--size" in found["stderr"]
-    end = json.loads(log.read_text().splitlines()[-1])
-    assert len(end["failed"]) < STRIKES and end["left"] > 0 and end["lost_gpus"]
+    assert (len(found["failed"]), found["left"]) == (3, 6) and found["lost_gpus"]
+    found = run(farm, [*names[:3], "small"], *options, code=1)
+    assert (found["rendered"], len(found["failed"])) == (1, 3) and not found["lost_gpus"], "the others are rendered"
+    assert run(farm, names, *options, "--max-failures", "2", code=1)["left"] == 7
