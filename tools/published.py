@@ -2,9 +2,9 @@
 
     python -m tools published CHECKOUT... [--items 10000]
 
-CHECKOUT is a clone of a benchmark's repository (sandropezzelle/malevic, lil-lab/kilogram). For each, the tool prints
-its commit, the files that are listed there but absent, and a Markdown table: what was compared, how many values, how
-many differ, and why. Exit code 1 if a difference is not among the known ones.
+CHECKOUT is a clone of a benchmark's repository (sandropezzelle/malevic). For each, the tool prints its commit, the
+files that are listed there but absent, and a Markdown table, a row as soon as each comparison ends: what was compared,
+how many values, how many differ, and why. Exit code 1 if a difference is not among the known ones.
 """
 
 from __future__ import annotations
@@ -63,15 +63,20 @@ def state_of(checkout: Path) -> str:
 
 
 def main(options: Namespace) -> int:
-    """Print a section per checkout; 1 if something differs that is not known to."""
+    """Print a section per checkout; 1 if something differs that is not known to. Raises UsageError."""
     unexpected = 0
     for checkout in options.checkouts:
         name, module = crosscheck_of(checkout)
         sys.stdout.write(f"## {name}\n\n{state_of(checkout)}\n\n")
-        rows = []
+        sys.stdout.write(markdown_table(HEAD, []))
+        compared = 0
         for row in module.check(checkout, options):
-            rows.append(row)
-            sys.stderr.write(f"{row.what}: {row.compared} compared, {row.differ} differ\n")
-        unexpected += sum(row.differ != row.known for row in rows)
-        sys.stdout.write(markdown_table(HEAD, rows) + "\n")
+            # At once: a comparison takes minutes, and a later one may fail.
+            sys.stdout.write(f"| {' | '.join(map(str, row))} |\n")
+            sys.stdout.flush()
+            compared += 1
+            unexpected += row.differ != row.known
+        if not compared:
+            raise UsageError(f"{checkout}: has none of the files to compare; check out all of them")
+        sys.stdout.write("\n")
     return int(unexpected > 0)

@@ -121,28 +121,30 @@ remove_venv() {
 # pip prints hundreds of lines and then installs for a minute without one; the growth of the folder says more. Here in
 # the folder, so that downloads count. In the background, so that this script can report and can end it.
 pip_with_progress() {
-  local temporary seconds=0 size
-  mkdir -p "$venv/tmp"
-  temporary=$(cd "$venv/tmp" && pwd -P)
-  TMPDIR=$temporary "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "$@" >"$log" 2>&1 &
+  local temporary seconds=0 size folder=${into:-$venv}
+  mkdir -p "$folder/tmp"
+  temporary=$(cd "$folder/tmp" && pwd -P)
+  TMPDIR=$temporary "$folder/bin/python" -m pip install --disable-pip-version-check --no-input "$@" >"$log" 2>&1 &
   installer=$!
   while sleep 1; kill -0 "$installer" 2>/dev/null; do
     seconds=$((seconds + 1))
     if [[ $((seconds % 10)) -eq 0 ]]; then
-      size=$(du -sm "$venv" 2>/dev/null | cut -f 1) || true # files come and go
+      size=$(du -sm "$folder" 2>/dev/null | cut -f 1) || true # files come and go
       say "  ${seconds} s: ${size} MB of about $most (downloads included)"
     fi
   done
-  wait "$installer" || { installer=""; rm -rf "$venv/tmp"; tail -n 20 "$log" >&2; return 1; }
+  wait "$installer" || { installer=""; rm -rf "$folder/tmp"; tail -n 20 "$log" >&2; return 1; }
   installer=""
-  rm -rf "$venv/tmp"
+  rm -rf "$folder/tmp"
 }
 
+# `into` names another environment than $venv, which clean_up removes when it fails: an assignment in front of a function
+# holds in the trap, too.
 install() { # install WHAT [argument of pip...]
   local what=$1
   shift
   if [[ -n $uv ]]; then # shows its own progress
-    "$uv" pip install --python "$venv/bin/python" "$@" && return
+    "$uv" pip install --python "${into:-$venv}/bin/python" "$@" && return
   else
     pip_with_progress "$@" && return
   fi
@@ -160,10 +162,11 @@ new_venv() { # new_venv FOLDER PYTHON
 }
 
 make_venv() {
-  local python=$1
+  local python=$1 other=""
+  if [[ -z $readers ]]; then other=", or name another folder: DIORAMA_VENV=FOLDER"; fi
   if [[ -d $venv ]]; then rmdir "$venv" 2>/dev/null || true; fi
   if [[ -e $venv && ! -e $mark ]]; then
-    fail "$venv is there but was not made by this script. Move it away, or name another folder: DIORAMA_VENV=FOLDER"
+    fail "$venv is there but was not made by this script. Move it away$other"
   fi
   say "making $venv with $python and $(grep -c '^[a-z].*==' "$lock") locked packages" \
     "($sizes; some minutes)"
@@ -197,9 +200,9 @@ fetch_axe() {
 add_readers() {
   say "installing a server for stores on S3, then PyTorch"
   new_venv "$venv/moto" "$venv/bin/python"
-  most=150 venv=$venv/moto install "moto" --only-binary :all: --require-hashes -r requirements-moto.lock
+  most=150 into=$venv/moto install "moto" --only-binary :all: --require-hashes -r requirements-moto.lock
   # With pip in any case: uv does not read pip's settings, which say where builds for the CPU are.
-  if [[ $("$venv/bin/python" -m pip install --quiet --dry-run --report - "$torch" | grep -c '"name": "nvidia-') -gt 0 ]]; then
+  if [[ $(timeout 300 "$venv/bin/python" -m pip install --quiet --dry-run --report - "$torch" | grep -c '"name": "nvidia-') -gt 0 ]]; then
     say "pip finds only PyTorch's build for CUDA (3 GB more); where one for the CPU is: PIP_EXTRA_INDEX_URL=ADDRESS"
   fi
   uv="" install "PyTorch" --only-binary :all: "$torch"

@@ -5,6 +5,7 @@ Imports nothing heavy: `--help` of every command loads this module.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sys
@@ -117,6 +118,14 @@ _COMMON_OPTIONS: dict[str, Callable[[click.Command], Any]] = {
 }
 
 
+def _is_about_path(error: OSError) -> bool:
+    """Return whether a path of the user is what failed, not a device or this program."""
+    kinds = (PermissionError, FileNotFoundError, NotADirectoryError, IsADirectoryError)
+    wrong = isinstance(error, kinds) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
+    # The name can also be the number of an open file.
+    return wrong and isinstance(error.filename, str | bytes | os.PathLike)
+
+
 class DioramaCommand(click.Command):
     """A command with the common options that turns a DioramaError into its message and exit code.
 
@@ -153,7 +162,7 @@ class DioramaCommand(click.Command):
             if error.errno in NO_SPACE:
                 report(unwritable(error.filename or "output", error))
                 _discard_output()
-            elif error.filename is not None:
+            elif _is_about_path(error):
                 # Of a file that nothing else expected to be so, such as a folder that this user may not list.
                 report(UsageError(f"{os.fsdecode(error.filename)}: {error.strerror or error}"))
             else:

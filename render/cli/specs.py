@@ -203,12 +203,12 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
 )
 @click.option(
     "--questions",
-    type=click.Path(exists=True, path_type=Path),
+    type=opt.FILE,
     help="Question file of a split (malevic).  [default: import scenes without questions]",
 )
 @click.option(
     "--images",
-    type=click.Path(exists=True, path_type=Path),
+    type=opt.FOLDER,
     help="Folder of a split's images (malevic).  [default: folder of the annotation file]",
 )
 @opt.out
@@ -230,6 +230,8 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     given = {name: value for name, value in others.items() if value is not None}
     for name in given.keys() - signature(reader).parameters.keys():
         raise UsageError(f"--{name}: files of {origin} have none")
+    if "questions" in given and len(files) > 1:
+        raise UsageError(f"--questions has those of one file; found {len(files)} FILES")
     episodes = read_each(files, lambda file: reader(file, camera, strict, **given))
     lines = (one.model_dump_json(exclude_none=True, exclude_defaults=True) for one in episodes)
     write_lines(out, lines, "episodes")

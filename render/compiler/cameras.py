@@ -122,19 +122,39 @@ def fits(size: tuple[int, int], settings: Settings) -> bool:
     return size[0] * settings.height == size[1] * settings.width
 
 
-def fit_frame(frame: SceneFrame, size: tuple[int, int], settings: Settings) -> SceneFrame:
+def _margins(size: tuple[int, int], settings: Settings) -> float:
+    """How much more an orthographic camera must see in images of these settings to see all that `size` shows."""
+    image = (settings.width, settings.height)
+    return max(image) / max(size) * max(size[0] / image[0], size[1] / image[1])
+
+
+def _shows(camera: SceneCamera, settings: Settings) -> tuple[float, tuple[int, int]]:
+    """Scale and size (width, height), without margins, of what a camera shows in images of these settings.
+
+    A camera of a flat stage is at the middle of its canvas. Of another one, nobody knows where margins begin.
+    """
+    canvas = (round(2 * camera.look_at[0]), round(2 * camera.look_at[1]))
+    if min(canvas) > 0 and camera.ortho_scale == rounded(max(canvas) * _margins(canvas, settings)):
+        return float(max(canvas)), canvas
+    return camera.ortho_scale or 0.0, (settings.width, settings.height)
+
+
+def fit_frame(
+    frame: SceneFrame, size: tuple[int, int], settings: Settings, before: Settings | None = None
+) -> SceneFrame:
     """A flat frame whose cameras see all that images of `size` (width, height) show, with margins if need be.
 
-    Other frames are unchanged: what their cameras see beside the objects depends on the aspect ratio by design.
+    before: settings for which the frame was fitted; its margins of that time go. Other frames are unchanged: what their cameras see
+    beside the objects depends on the aspect ratio by design.
     """
     if frame.pixels is None or fits(size, settings):
         return frame
-    image = (settings.width, settings.height)
-    factor = max(image) / max(size) * max(size[0] / image[0], size[1] / image[1])
     views = []
     for view in frame.views:
-        scale = view.camera.ortho_scale
-        wider = None if scale is None else rounded(scale * factor)
+        scale, shown = view.camera.ortho_scale, size
+        if scale is not None and before is not None:
+            scale, shown = _shows(view.camera, before)
+        wider = None if scale is None else rounded(scale * _margins(shown, settings))
         views.append(view.model_copy(update={"camera": view.camera.model_copy(update={"ortho_scale": wider})}))
     return frame.model_copy(update={"views": tuple(views)})
 

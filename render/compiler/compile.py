@@ -100,6 +100,6 @@ def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: 
     """
     if isinstance(spec, Scene):
         size = (spec.settings.width, spec.settings.height)
-        frames = tuple(fit_frame(frame, size, settings) for frame in spec.frames)
+        frames = tuple(fit_frame(frame, size, settings, spec.settings) for frame in spec.frames)
         return spec.model_copy(update={"settings": settings, "frames": frames})
     return compile_with_report(spec, settings, asset_roots)[0]

@@ -21,11 +21,15 @@ class FileConflictError(Exception):
 
 
 def below(out: Path, name: str | Path) -> Path:
-    """The path of a file or folder to write or delete below `out`. Raises UsageError if a symbolic link is on the way.
+    """The path of a file or folder to write or delete below `out`.
+
+    Raises UsageError if the name leads elsewhere, or if a symbolic link is on the way.
 
     Call it right before each use: a store, an export or a gallery may come from somebody else, with links in it.
     """
     path = out / name
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise UsageError(f"--out {out}: the name {str(name)!r} leads out of this folder; nothing is written there")
     try:
         refuse_links(out, path)
     except OSError as error:

@@ -85,11 +85,12 @@ class SceneItem(Protocol):
 
 
 class RenderedFrame(Protocol):
-    """A frame of the scene. pixels: "center" if edges are not antialiased."""
+    """A frame of the scene. pixels: "center" if edges are not antialiased. background: sRGB, None for the ground."""
 
     name: str
     utterance: str | None
     truth: dict[str, Any] | None
+    background: tuple[int, int, int] | None
 
     @property
     def pixels(self) -> str | None: ...

@@ -10,7 +10,7 @@ from pathlib import Path
 import h5py
 import pytest
 
-from scene_specs.benchmarks.malevic.published import tensors, vocabulary
+from scene_specs.benchmarks.malevic.published import encoded, tensors, vocabulary
 from scene_specs.benchmarks.malevic.sets import SETS
 from tests.scene_specs.benchmarks.malevic.published_files import published
 from tools.__main__ import main
@@ -25,9 +25,10 @@ def git(folder: Path, *arguments: str) -> None:
 def checkout(tmp_path: Path) -> Path:
     folder = tmp_path / "malevic"
     file, questions = published(folder / "data-hard", "set-pos-hard", "test", range(80))
-    asked = json.loads(questions.read_text())["questions"]
+    known = vocabulary(SETS["set-pos-hard"])
+    rows = [encoded(known, one) for one in json.loads(questions.read_text())["questions"]]
     with h5py.File(questions.with_name("test_questions.h5"), "w") as out:
-        for key, numbers in tensors(SETS["set-pos-hard"], asked).items():
+        for key, numbers in tensors([number for row in rows for number in row]).items():
             out[key] = numbers
     questions.with_name("vocab.json").write_text(json.dumps(vocabulary(SETS["set-pos-hard"])))
     raw = folder / "examples" / "set-pos-hard"
@@ -64,6 +65,41 @@ def test_equal_files_and_images_pass_and_a_changed_label_does_not(
     out = capsys.readouterr().out
     assert "1 files are changed: data-hard/set-pos-hard/annotation/test_annotation.json." in out
     assert "| 1 | 0 | 80 scenes; 0: ? |" in out
+
+
+def test_what_is_absent_is_a_row_and_the_others_are_compared(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (checkout / "data-hard" / "set-pos-hard" / "dataset" / "test.json").unlink()
+    (checkout / "examples" / "set-pos-hard" / "1.png").unlink()
+    assert main(["published", str(checkout), "--renderer", "fake"]) == 0
+    out = capsys.readouterr().out
+    assert "questions written back | 0 | 0 | 0 | data-hard/set-pos-hard/dataset/test.json is absent |" in out
+    assert "proved from what is shown | 80 | 0 | 0 |" in out
+    assert "| examples/set-pos-hard: images redrawn | 1 | 0 | 0 |" in out
+    assert "absent: 1.png" in out
+    (checkout / "examples" / "set-pos-hard" / "0.png").unlink()
+    assert main(["published", str(checkout), "--renderer", "fake"]) == 0
+    assert "images redrawn | 0 | 0 | 0 | 0 disagreements; absent: 0.png, 1.png |" in capsys.readouterr().out
+
+
+def test_rows_are_printed_as_soon_as_each_comparison_ends(
+    checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("later")
+
+    monkeypatch.setattr("tools.crosschecks.malevic._images", broken)
+    with pytest.raises(RuntimeError, match="later"):
+        main(["published", str(checkout), "--renderer", "fake"])
+    assert "proved from what is shown | 80 | 0 | 0 |" in capsys.readouterr().out
+
+
+def test_a_checkout_without_files_is_an_error(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree(checkout / "data-hard")
+    shutil.rmtree(checkout / "examples")
+    assert main(["published", str(checkout), "--renderer", "fake"]) == 2
+    assert "none of the files" in capsys.readouterr().err
 
 
 def test_another_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

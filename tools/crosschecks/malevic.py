@@ -7,6 +7,7 @@ import logging
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,7 +22,7 @@ from render.renderers import make_renderer
 from scene_specs.benchmarks.malevic import Options
 from scene_specs.benchmarks.malevic.generate import malevic_spec
 from scene_specs.benchmarks.malevic.importing import import_published
-from scene_specs.benchmarks.malevic.published import question, tensors, vocabulary
+from scene_specs.benchmarks.malevic.published import encoded, question, tensors, vocabulary
 from scene_specs.benchmarks.malevic.report import statistics
 from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SEEN, SETS, classes
 from scene_specs.benchmarks.malevic.verify import verify_spec
@@ -55,12 +56,17 @@ def _json(path: Path) -> Any:
     return json.loads(path.read_text())
 
 
+def _questions_of(path: Path) -> Path:
+    """Return where the questions of an annotation file are, if they are there."""
+    return path.parents[1] / "dataset" / path.name.replace("_annotation", "")
+
+
 def _imported(path: Path) -> tuple[list[EpisodeSpec], list[str]]:
     """Return the items of an annotation file, with the questions of its split if they are there.
 
     Also the scene of each disagreement.
     """
-    questions = path.parents[1] / "dataset" / path.name.replace("_annotation", "")
+    questions = _questions_of(path)
     items: list[EpisodeSpec] = []
     try:
         items.extend(import_published(path, strict=True, questions=questions if questions.exists() else None))
@@ -80,9 +86,14 @@ def _annotations(checkout: Path, path: Path) -> Iterator[Row]:
     forms = (item.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for item in items)
     reasons = [reason for form in forms if (reason := verify_spec(form))]
     yield Row(f"{name}: proved from what is shown", len(items), len(reasons), note="; ".join(reasons[:3]))
-    entries = _json(path.parents[1] / "dataset" / path.name.replace("_annotation", ""))["questions"]
-    written = [question(task, index, path.stem.removesuffix("_annotation")) for index, task in enumerate(tasks)]
-    other = {str(one["image_index"]) for one, own in zip(entries, written, strict=True) if one != own}
+    if not (asked := _questions_of(path)).exists():
+        yield Row(f"{name}: questions written back", 0, note=f"{asked.relative_to(checkout)} is absent")
+        return
+    entries = _json(asked)["questions"]
+    split = path.stem.removesuffix("_annotation")
+    written = [question(task, index, split) for index, task in enumerate(tasks) if "question" in task]
+    pairs = zip_longest(entries, written)
+    other = {str((one or own or {}).get("image_index")) for one, own in pairs if one != own}
     yield Row(f"{name}: questions written back", len(entries), len(other), len(other & {known}))
 
 
@@ -97,7 +108,8 @@ def _questions(checkout: Path, folder: Path) -> Row:
             continue
         asked = _json(path)["questions"]
         entries += len(asked)
-        own = tensors(which, asked)
+        known = vocabulary(which)
+        own = tensors([number for one in asked for number in encoded(known, one)])
         with h5py.File(tensor) as published:
             differ += sum(key not in own or not np.array_equal(published[key], own[key]) for key in published)
         found = Counter(_class_of(entry) for entry in asked)
@@ -126,11 +138,16 @@ def _images(checkout: Path, folder: Path, options: Namespace) -> Row:
     renderer = make_renderer(options.renderer, "cpu", 2)
     shares: list[float] = []
     found: list[str] = []
+    absent: list[str] = []
     for path in sorted(folder.glob("annotations_*.json")):
         items, reasons = _imported(path)
         found += reasons
         for item in items:
-            with Image.open(folder / f"{(item.task or {})['number']}.png") as picture:
+            file = folder / f"{(item.task or {})['number']}.png"
+            if not file.exists():
+                absent.append(file.name)
+                continue
+            with Image.open(file) as picture:
                 published = np.asarray(picture.convert("RGB"))
             height, width = published.shape[:2]
             scene = compile_episode(item, settings_for("draft", width, height))
@@ -138,7 +155,8 @@ def _images(checkout: Path, folder: Path, options: Namespace) -> Row:
             shares.append(float((drawn != published).any(axis=2).mean()))
     renderer.close()
     name = folder.relative_to(checkout)
-    note = f"median {median(shares):.2%}, worst {max(shares):.2%} of pixels; {len(found)} disagreements"
+    note = f"median {median(shares):.2%}, worst {max(shares):.2%} of pixels; " if shares else ""
+    note += f"{len(found)} disagreements" + (f"; absent: {', '.join(absent)}" if absent else "")
     return Row(f"{name}: images redrawn", len(shares), sum(s > MOST_PIXELS for s in shares) + len(found), note=note)
 
 

@@ -15,13 +15,14 @@ The tensors need h5py (the extra `h5`).
 from __future__ import annotations
 
 import logging
+from array import array
 from collections.abc import Iterator
 from typing import IO, Any
 
 from render.export._image_files import ImageExport, StreamedJson, split_of
 from render.export.atomic_output import below, compact_json
 from render.model.record import EpisodeRecord
-from scene_specs.benchmarks.malevic.published import annotation, question, tensors, vocabulary
+from scene_specs.benchmarks.malevic.published import annotation, encoded, question, tensors, vocabulary
 from scene_specs.benchmarks.malevic.sets import SETS
 from scene_specs.benchmarks.malevic.verify import task_of
 from scene_specs.language.atomic import atomic_path, write_atomic
@@ -38,45 +39,50 @@ class _Entries(StreamedJson):
 
 
 class _MalevicExport(ImageExport):
-    """Numbers the images of each split from 0. asked: folder and split -> set, entries of the question file."""
+    """Numbers the images of each split from 0. asked: folder and split -> set, numbers of its encoded questions."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.asked: dict[tuple[str, str], tuple[str, list[dict[str, Any]]]] = {}
+        self.asked: dict[tuple[str, str], tuple[str, array[int]]] = {}
+        self.vocabularies = {name: vocabulary(which) for name, which in SETS.items()}
 
     def write(self, record: EpisodeRecord) -> bool:
         task = task_of(record)
         split = split_of(record.scene.split).replace("-", "_")
         folder = f"{task['name']}_{task['variant']}_dataset"
-        entry = annotation(task)
-        index = self.counts[f"{folder}/{split}"]
-        # Counted even if the image can't be written: the numbers of later images must not depend on that.
-        self.counts[f"{folder}/{split}"] += 1
-        asked = question(task, index, split)
+        try:
+            entry = annotation(task)
+            index = self.counts[f"{folder}/{split}"]
+            # Counted even if the image can't be written: the numbers of later images must not depend on that.
+            self.counts[f"{folder}/{split}"] += 1
+            asked = question(task, index, split)
+        except (IndexError, KeyError, TypeError) as error:
+            raise ValueError(f"task: {type(error).__name__}: {error}") from error
         new = self.put_images([f"{folder}/{split}/{index}.png"], record)
         questions = self.stream(f"{folder}/{split}.json", ["questions"])
         questions.facts["info"] = {}
         entries = self.stream(f"{folder}/annotations_{split}.json", ["entries"], _Entries)
         questions.add("questions", asked)
-        self.asked.setdefault((folder, split), (task["name"], []))[1].append(asked)
+        _, numbers = self.asked.setdefault((folder, split), (task["name"], array("q")))
+        numbers.extend(encoded(self.vocabularies[task["name"]], asked))
         entries.add("entries", entry, key=str(index))
         return new
 
     def finish(self) -> None:
         """Write vocabularies and, with h5py, tensors. Raises OSError."""
-        for (folder, split), (name, asked) in self.asked.items():
-            write_atomic(below(self.out, f"{folder}/vocab.json"), compact_json(vocabulary(SETS[name])) + "\n")
+        for (folder, split), (name, rows) in self.asked.items():
+            write_atomic(below(self.out, f"{folder}/vocab.json"), compact_json(self.vocabularies[name]) + "\n")
+            file = f"{folder}/{split}_questions.h5"
             try:
                 import h5py
             except ImportError:
+                # Of an earlier export, which may have had other questions.
+                below(self.out, file).unlink(missing_ok=True)
                 _log.warning("no %s_questions.h5: that needs h5py (pip install 'diorama[h5]')", split)
                 continue
-            with (
-                atomic_path(below(self.out, f"{folder}/{split}_questions.h5")) as temporary,
-                h5py.File(temporary, "w") as file,
-            ):
-                for key, numbers in tensors(SETS[name], asked).items():
-                    file.create_dataset(key, data=numbers)
+            with atomic_path(below(self.out, file)) as temporary, h5py.File(temporary, "w") as out:
+                for key, numbers in tensors(rows).items():
+                    out.create_dataset(key, data=numbers)
 
 
 export = _MalevicExport.export

@@ -6,8 +6,10 @@ triangle points.
 
 from __future__ import annotations
 
+import io
 import logging
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
@@ -23,13 +25,13 @@ from scene_specs.benchmarks.malevic.generate import task_of_scene
 from scene_specs.benchmarks.malevic.labels import K_MEAN, label_of
 from scene_specs.benchmarks.malevic.layout import Canvas
 from scene_specs.benchmarks.malevic.published import annotation
-from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Set
+from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Set, adjectives
 from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Object, area_of, placed
 from scene_specs.importing.scenes import SourceFile
 from scene_specs.importing.text import parse_json
 from scene_specs.language.diagnostics import form_diagnostics, preview_json
 from scene_specs.language.errors import spec_error
-from scene_specs.language.foreign import read_text
+from scene_specs.language.foreign import read_foreign, read_text
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.strict_json import Path as JsonPath
 
@@ -49,6 +51,9 @@ _PROBES = ((-1.2, 0.6), (-1.7, 1.2), (-1.5, 0.3))
 
 Form = TypeVar("Form", bound=BaseModel)
 log = logging.getLogger(__name__)
+# Longest side of images, four times the published one, and their largest files. A small file may be an image that fills
+# the memory.
+_LONGEST, _MOST_BYTES = 4096, 64 << 20
 _canvas = Canvas("published")
 
 
@@ -94,6 +99,8 @@ def import_published(
     """
     reader = _Reader(path, strict, questions, images)
     yield from reader.items()
+    if images is not None and not reader.pictures:
+        reader.source.diagnostic((), f"--images {images}: has <image number>.png of no scene; expected unpacked images")
     if reader.open_poses:
         hint = "" if images else "; pass --images FOLDER"
         log.warning("%s: how triangles point is open in %d scenes%s", path, reader.open_poses, hint)
@@ -101,11 +108,11 @@ def import_published(
 
 
 class _Reader:
-    """A file that is being read. open_poses: scenes in which a triangle may point either way."""
+    """A file that is being read. open_poses: scenes in which a triangle may point either way. pictures: images read."""
 
     def __init__(self, path: Path, strict: bool, questions: Path | None, images: Path | None) -> None:
         self.source, self._images = SourceFile(str(path), strict=strict), images or path.parent
-        self.open_poses = 0
+        self.open_poses = self.pictures = 0
         self._which, self._variant = _set_of(path)
         split = _SPLIT.fullmatch(path.stem)
         self._split = split[1].replace("_", "-") if split else "raw"
@@ -151,11 +158,14 @@ class _Reader:
         objects = self._posed(key, [item.found() for item in form.objects])
         query = None if question is None else _query(self._which, objects, k, question.question)
         if question is not None and query is None:
-            self.source.diagnostic(at, f"{question.question!r} asks about no single object of scene {key}")
+            words = " or ".join(adjectives(self._which))
+            self.source.diagnostic(at, f"{question.question!r} asks about no single object of scene {key} as {words}")
             return
         given = {"world": "flat", "variant": self._variant, "areas": "published"}
         task = task_of_scene(self._which, objects, k, query, split=self._split, number=form.image_id, **given)
         self._compare(key, parts, task)
+        if question is not None and question.question != task["question"]:
+            self._disagree(key, f"question: published {question.question!r}, found {task['question']!r}")
         if question is not None and question.answer != task["answer"]:
             self._disagree(key, f"answer to {question.question!r}: published {question.answer!r}")
         name = f"malevic/published/{self._which.name}/{self._split}/{int(key):06d}"
@@ -175,10 +185,17 @@ class _Reader:
         file = self._images / f"{key}.png"
         if not file.is_file():
             return None
+        self.pictures += 1
         try:
-            with Image.open(file) as picture:
-                return np.asarray(picture.convert("RGB"))
-        except (OSError, ValueError, Image.DecompressionBombError) as error:
+            with warnings.catch_warnings():
+                # Of an image that is refused below.
+                warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+                with Image.open(io.BytesIO(read_foreign(file, _MOST_BYTES)), formats=["PNG"]) as picture:
+                    if max(picture.size) > _LONGEST:
+                        raise ValueError(f"{picture.width} x {picture.height} pixels; at most {_LONGEST} on a side")
+                    return np.asarray(picture.convert("RGB"))
+        # Pillow raises SyntaxError for a damaged PNG.
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             raise spec_error(f"not an image: {error}", file=str(file)) from error
 
     def _posed(self, key: str, objects: list[Object]) -> tuple[Object, ...]:
@@ -218,7 +235,7 @@ class _Reader:
                 new = ours[part].get(name)
                 try:
                     same = abs(float(old) - float(new or "")) <= _TOLERANCE[name]
-                except (KeyError, TypeError, ValueError):
+                except (KeyError, OverflowError, TypeError, ValueError):
                     same = False
                 if not same and old != new:
                     self._disagree(key, f"{part}: {name}: published {preview_json(old)}, found {preview_json(new)}")
@@ -276,9 +293,12 @@ def _seen(item: Object, picture: NDArray[np.uint8], turned: bool) -> float:
 
 
 def _query(which: Set, objects: tuple[Object, ...], k: float, sentence: str) -> tuple[int, str, bool] | None:
-    """Return index of the object in question, adjective, and recomputed truth; None if that is no single object."""
+    """Return index of the object in question, adjective, and recomputed truth.
+
+    None if that is no single object, or if the set has no such adjective.
+    """
     words = sentence.split(" ")
     named = [index for index, item in enumerate(objects) if words[1:3] == [item.color, item.shape]]
-    if len(named) != 1 or len(words) != 7:
+    if len(named) != 1 or len(words) != 7 or words[5] not in adjectives(which):
         return None
     return named[0], words[5], label_of(which, objects, objects[named[0]], k).size == words[5]

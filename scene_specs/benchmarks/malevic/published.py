@@ -58,20 +58,29 @@ def vocabulary(which: Set) -> dict[str, dict[str, int]]:
     }
 
 
-def tensors(which: Set, questions: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[np.int32 | np.int64]]:
+def encoded(known: Mapping[str, Mapping[str, int]], asked: Mapping[str, Any]) -> list[int]:
+    """Return twelve numbers for an entry of a question file: nine of its sentence, its image, family and answer.
+
+    known: vocabulary of its set.
+    """
+    words = known["question_token_to_idx"]
+    sentence_numbers = [words.get(word, _SPECIAL["<UNK>"]) for word in asked["question"].split(" ")]
+    rest = [asked["image_index"], asked["question_family_index"], known["answer_token_to_idx"][asked["answer"]]]
+    return [_SPECIAL["<START>"], *sentence_numbers, _SPECIAL["<END>"], *rest]
+
+
+def tensors(numbers: Sequence[int]) -> dict[str, NDArray[np.int32 | np.int64]]:
     """Return the datasets of a published `<split>_questions.h5`: questions (N, 9) int32, others (N,) int64.
 
-    questions: entries of the question file.
+    numbers: of all entries in order, see `encoded`.
     """
-    known = vocabulary(which)
-    words, answers = known["question_token_to_idx"], known["answer_token_to_idx"]
-    rows = [[1, *(words.get(word, _SPECIAL["<UNK>"]) for word in one["question"].split(" ")), 2] for one in questions]
+    rows = np.array(numbers, dtype=np.int64).reshape(-1, 12)
     return {
-        "questions": np.array(rows, dtype=np.int32),
-        "image_idxs": np.array([one["image_index"] for one in questions], dtype=np.int64),
-        "orig_idxs": np.arange(len(questions), dtype=np.int64),
-        "question_families": np.array([one["question_family_index"] for one in questions], dtype=np.int64),
-        "answers": np.array([answers[one["answer"]] for one in questions], dtype=np.int64),
+        "questions": rows[:, :9].astype(np.int32),
+        "image_idxs": rows[:, 9],
+        "orig_idxs": np.arange(len(rows), dtype=np.int64),
+        "question_families": rows[:, 10],
+        "answers": rows[:, 11],
     }
 
 

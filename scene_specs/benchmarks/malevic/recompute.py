@@ -12,13 +12,21 @@ from typing import Any, NamedTuple
 
 from scene_specs.language.diagnostics import preview_json
 
-# Task and hardness of each set.
-RULES: Mapping[str, tuple[str, str]] = {
-    **{kind: (kind, "") for kind in ("sup1", "pos1", "pos", "set-pos")},
-    **{f"{kind}-hard": (kind, "hard") for kind in ("pos1", "pos", "set-pos")},
-    **{f"generalization-{letter}": ("set-pos", "") for letter in "BCDEFGH"},
-    **{"set-pos-very-hard": ("set-pos", "very-hard"), "set-pos-compositional": ("set-pos", "")},
+_TEST, _TRAINING, _COMPOSITIONAL = ("test",), ("train", "val"), ("train", "val", "test-seen", "test-unseen")
+# Task, hardness and splits of each set.
+RULES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    **{kind: (kind, "", _TRAINING + _TEST) for kind in ("sup1", "pos1", "pos", "set-pos")},
+    **{f"{kind}-hard": (kind, "hard", _TEST) for kind in ("pos1", "pos", "set-pos")},
+    **{f"generalization-{letter}": ("set-pos", "", _TRAINING) for letter in "BCDEFGH"},
+    "set-pos-very-hard": ("set-pos", "very-hard", _TEST),
+    "set-pos-compositional": ("set-pos", "", _COMPOSITIONAL),
 }
+# What items may say of themselves.
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "world": ("flat", "3d"), "variant": ("vague", "static"), "areas": ("published", "true"),
+}  # fmt: skip
+# Claims about a question.
+_CLAIMS = ("answer", "asked", "adjective", "options", "threshold", "distance", "vagueness")
 _OPPOSITE = {"big": "small", "small": "big", "biggest": "smallest", "smallest": "biggest"}
 _K, _K_SD = 0.29, 0.066
 # Farther from the mean, in standard deviations, no generator of numbers with 53 bits draws k.
@@ -104,8 +112,8 @@ def contradictions(task: Mapping[str, Any], objects: Sequence[Seen]) -> Iterator
 
     objects: as shown, in the item's order.
     """
-    kind, hardness = RULES[task["name"]]
-    scene = Scene(kind, hardness, objects, float(task["k"]))
+    kind, hardness, _ = RULES[task["name"]]
+    scene = Scene(kind, hardness, objects, number_of(task["k"]))
     off = abs(scene.k - _K) / _K_SD
     if not off <= _FARTHEST or (task["variant"] == "static" and off):
         yield f"k is {scene.k:g}; expected a number near {_K}, or {_K} itself if the variant is static"
@@ -122,6 +130,15 @@ def contradictions(task: Mapping[str, Any], objects: Sequence[Seen]) -> Iterator
             yield f"captions[{index}]: stored {preview_json(stored)}, found {preview_json(found)}"
     if "question" in task:
         yield from _about_question(task, scene, captions)
+    elif claims := [key for key in _CLAIMS if key in task]:
+        yield f"{', '.join(claims)}: stored, but there is no question"
+
+
+def number_of(value: Any) -> float:
+    """Return a stored number. Raises TypeError for a text or a truth value."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"found {preview_json(value)}; expected a number")
+    return float(value)
 
 
 def _about_question(task: Mapping[str, Any], scene: Scene, captions: list[dict[str, Any]]) -> Iterator[str]:

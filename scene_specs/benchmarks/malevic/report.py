@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from scene_specs.benchmarks.malevic.draw import FEWEST, MOST
 from scene_specs.benchmarks.malevic.labels import K_MEAN, is_big, threshold
 from scene_specs.benchmarks.malevic.sets import SETS
+from scene_specs.language.errors import spec_error
 from scene_specs.language.tables import markdown_table
+
+
+@contextmanager
+def asked_task(item: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Give the task of an item, as JSON data, to code that reads its question. Raises SpecError if something lacks."""
+    task, name = item["task"], str(item.get("id", ""))
+    if "question" not in task:
+        hint = "import it with --questions" if name.startswith("malevic/published/") else "generate it again"
+        raise spec_error("it has no question", hint, episode=name, path="task")
+    try:
+        yield task
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        problem = f"not a complete MALeViC item: {type(error).__name__}: {error}"
+        raise spec_error(problem, episode=name, path="task") from error
 
 
 @dataclass
@@ -85,9 +101,13 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def statistics(items: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row per split of items, as JSON data, in the order of their first items; see SetReport.row."""
+    """Return a row per split of items, as JSON data, in the order of their first items; see SetReport.row.
+
+    Raises SpecError.
+    """
     splits: dict[tuple[str, str], SetReport] = {}
     for item in items:
-        key = (item["task"]["name"], item["task"]["split"])
-        splits.setdefault(key, SetReport(*key)).add(item["task"])
+        with asked_task(item) as task:
+            key = (task["name"], task["split"])
+            splits.setdefault(key, SetReport(*key)).add(task)
     return [split.row() for split in splits.values()]

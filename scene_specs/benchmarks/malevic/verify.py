@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scene_specs.benchmarks.malevic.recompute import RULES, Seen, contradictions
+from scene_specs.benchmarks.malevic.recompute import CHOICES, RULES, Seen, contradictions, number_of
+from scene_specs.language.diagnostics import preview_json
 from scene_specs.language.errors import spec_error
 from scene_specs.language.rendered import RenderedEpisode, RenderedImage, mask_of
 
@@ -21,6 +23,8 @@ CANVAS = 1024
 _LARGEST = 200
 # Ids of imported items. Outlines of published triangles may overlap others, by a row of pixels.
 _PUBLISHED, _SLACK = "malevic/published/", 300
+# Split of scenes that the authors' code made and that belong to no split.
+_RAW = "raw"
 # An edge this near to the center of a pixel, in pixels, may include it or not. A few pixels may be elsewhere.
 _MARGIN, _STRAY = 0.05, 2
 # Scenes on the table: canvas units per Blender unit, the factor of outlines, and directions of columns and rows.
@@ -44,8 +48,11 @@ _CIRCLES = {_circle_pixels(radius): radius for radius in range(30, 121, 10)}
 def task_of(episode: RenderedEpisode) -> Mapping[str, Any]:
     """Return the task of an episode. Raises ValueError if it is not a MALeViC item with exactly one image."""
     task = episode.scene.task or {}
-    if task.get("benchmark") != "malevic" or task.get("name") not in RULES:
+    if task.get("benchmark") != "malevic" or str(task.get("name")) not in RULES:
         raise ValueError("not a MALeViC item: its task does not name a set of that benchmark")
+    # It becomes part of a folder's name.
+    if task.get("variant") not in CHOICES["variant"]:
+        raise ValueError(f"not a MALeViC item: variant: found {preview_json(task.get('variant'))}")
     if len(episode.images) != 1:
         raise ValueError(f"a MALeViC item has one image; found {len(episode.images)}")
     return task
@@ -58,6 +65,8 @@ def verify_spec(data: Mapping[str, Any]) -> str:
     """
     try:
         task, (frame,) = data["task"], data["frames"]
+        if reason := _about_choices(task) or _about_canvas(data, frame, task):
+            return reason
         slack = _SLACK if str(data["id"]).startswith(_PUBLISHED) else 0
         objects, reason = _shown(frame["objects"], task["world"] == "3d", task["areas"] == "true", slack)
         if not reason:
@@ -68,16 +77,46 @@ def verify_spec(data: Mapping[str, Any]) -> str:
     return reason
 
 
+def _about_choices(task: Mapping[str, Any]) -> str:
+    """Return which choice of a task does not exist. Raises KeyError if one lacks."""
+    for key, allowed in CHOICES.items():
+        if task[key] not in allowed:
+            return f"{key}: stored {preview_json(task[key])}; expected {' or '.join(allowed)}"
+    return ""
+
+
+def _about_canvas(data: Mapping[str, Any], frame: Mapping[str, Any], task: Mapping[str, Any]) -> str:
+    """Return how stage, canvas and background of a spec are not those of its world."""
+    flat = task["world"] == "flat"
+    stage, canvas, background = data.get("stage"), data.get("canvas"), frame.get("background")
+    if stage != ("flat" if flat else "table"):
+        return f"the stage is {stage}, the world {task['world']}"
+    if canvas is not None and list(canvas) != [CANVAS, CANVAS]:
+        return f"the canvas is {list(canvas)}; expected {[CANVAS, CANVAS]}"
+    if background is not None and not (flat and list(background) == [0, 0, 0]):
+        return f"the background is {list(background)}; expected that of the stage"
+    return ""
+
+
 def _about_names(data: Mapping[str, Any], frame: Mapping[str, Any], task: Mapping[str, Any]) -> str:
     """Return how id, split and utterance of a spec contradict its task."""
-    own = f"malevic/{task['name']}/{task['split']}/{task['number']:06d}"
+    name, split, number = task["name"], task["split"], task["number"]
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        return f"number: stored {preview_json(number)}; expected an integer from 0"
+    own = f"malevic/{name}/{split}/{number:06d}"
     imported = str(data["id"]).startswith(_PUBLISHED)
     # Only imported scenes may lack a question.
     question = task.get("question") if imported else task["question"]
     if not imported and data["id"] != own:
         return f"the id is {data['id']}; set, split and number belong to {own}"
-    if data.get("split") != task["split"]:
-        return f"the episode is of split {data.get('split')}, its task of {task['split']}"
+    # The number in the id of an imported item is that of its image, which is named anew in the published data sets.
+    if imported and not re.fullmatch(re.escape(f"{_PUBLISHED}{name}/{split}/") + "[0-9]{6}", data["id"]):
+        return f"the id is {data['id']}; set and split belong to {_PUBLISHED}{name}/{split}/"
+    splits = (*RULES[name][2], *([_RAW] if imported else []))
+    if split not in splits:
+        return f"the split is {preview_json(split)}; set {name} has {', '.join(splits)}"
+    if data.get("split") != split:
+        return f"the episode is of split {data.get('split')}, its task of {split}"
     if frame.get("utterance") != question:
         return f"the utterance is {frame.get('utterance')!r}, the question {question!r}"
     return ""
@@ -96,7 +135,7 @@ class _Drawn(NamedTuple):
 def _drawn(item: Mapping[str, Any], prisms: bool) -> _Drawn:
     """Return the outline of an object of a spec. Raises ValueError for a rotation that no published object has."""
     x, y = item["location"][:2]
-    shape, size, turn = item["shape"], float(item["size"]), float(item["rotation_deg"])
+    shape, size, turn = item["shape"], number_of(item["size"]), number_of(item["rotation_deg"])
     if prisms:
         shape, size, turn = shape["outline"], size * _PER_UNIT / _SHRUNK, turn - _LEVEL
         x, y = (CANVAS / 2 + (x * axis[0] + y * axis[1]) * _PER_UNIT for axis in (_COLUMNS, _ROWS))
@@ -185,8 +224,9 @@ def verify_record(episode: RenderedEpisode) -> str:
     ]
     for look, item in zip(looks, scene.objects, strict=True):
         look |= {"shape": {"outline": item.shape} if prisms else item.shape, "rotation_deg": item.rotation_deg[2]}
-    frame = {"utterance": scene.utterance, "objects": looks}
-    data = {"id": episode.episode_id, "split": episode.scene.split, "task": task, "frames": [frame]}
+    frame = {"utterance": scene.utterance, "background": scene.background, "objects": looks}
+    about = {"id": episode.episode_id, "stage": episode.scene.stage, "split": episode.scene.split}
+    data = {**about, "task": task, "frames": [frame]}
     reason = verify_spec(data)
     image = episode.images[0]
     hidden = [item.name for item in image.annotation.objects if item.visible_pixels == 0]

@@ -46,6 +46,22 @@ def test_the_whole_canvas_is_in_the_image(size: tuple[int, int], expected: list[
     own = compile_episode(spec(), settings_for("draft", 96, 64))
     assert corners(compile_episode(own, made.settings)) == [pytest.approx(row, abs=1e-4) for row in expected]
     assert made.frames[0].objects == own.frames[0].objects
+    # And from one that has margins already.
+    for first in ((96, 96), (64, 96), (192, 64)):
+        fitted = compile_episode(spec(), settings_for("draft", *first))
+        assert corners(compile_episode(fitted, made.settings)) == [pytest.approx(row, abs=1e-4) for row in expected]
+
+
+def test_of_a_camera_elsewhere_nothing_is_cut_off() -> None:
+    closer = {**spec().frames[0].model_dump(exclude_none=True), "camera": {"location": [48, 32, -2000]}}
+    scene = compile_episode(spec(frames=[closer]), settings_for("draft", 96, 64))
+    view = scene.frames[0].views[0]
+    camera = view.camera.model_copy(update={"ortho_scale": 40.0})
+    frame = scene.frames[0].model_copy(update={"views": (view.model_copy(update={"camera": camera}),)})
+    again = compile_episode(scene.model_copy(update={"frames": (frame,)}), settings_for("draft", 96, 96))
+    assert again.frames[0].views[0].camera.ortho_scale == 40.0
+    tall = compile_episode(scene.model_copy(update={"frames": (frame,)}), settings_for("draft", 64, 96))
+    assert tall.frames[0].views[0].camera.ortho_scale == 60.0
 
 
 def test_only_fitted_images_have_another_identity() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,12 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from render.cli.specs import main
+from render.compiler import compile_episode
 from render.episode.make_record import make_record
+from render.export.atomic_output import put_file
 from render.export.formats.malevic import export
 from render.export.protocol import ExportOptions, ExportReport
+from render.model.errors import UsageError
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
@@ -272,3 +276,61 @@ def test_an_item_without_a_question_is_not_exported(tmp_path: Path) -> None:
     report = run(store, tmp_path / "out")
     assert report.exported == 1
     assert ["true or false" in line for line in report.failed] == [True]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"variant": "/../../../evil/x"},
+        {"variant": None},
+        {"name": ["pos"]},
+        {"captions": [{}]},
+        {"number": None, "adjective": 3},
+        {"k": None},
+    ],
+)
+def test_a_stored_task_of_somebody_else_writes_nothing_elsewhere(tmp_path: Path, change: dict[str, Any]) -> None:
+    record = rendered("pos", "test", 1)
+    task = {**(record.scene.task or {}), **change}
+    if change.get("number", 1) is None:
+        del task["adjective"]
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([record.model_copy(update={"scene": record.scene.model_copy(update={"task": task})})])
+    report = run(store, tmp_path / "a" / "b" / "c" / "d")
+    assert (report.exported, len(report.failed)) == (0, 1)
+    assert not (tmp_path / "a" / "evil").exists()
+    assert contents(tmp_path / "a") == {}
+
+
+@pytest.mark.parametrize("name", ["../x", "a/../../x", "/x"])
+def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="leads out of this folder"):
+        put_file(tmp_path / "out", name, b"", overwrite=False)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_tensors_of_an_earlier_export_go_when_there_can_be_no_new_ones(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(base / "out", tmp_path / "out")
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    assert [*(tmp_path / "out").glob("*/*_questions.h5")] != []
+    assert run(LanceStore.open(str(base / "s.lance")), tmp_path / "out").failed == []
+    assert [*(tmp_path / "out").glob("*/*_questions.h5")] == []
+
+
+@pytest.mark.parametrize("sizes", [((320, 240), (224, 224)), ((240, 320), (160, 120)), ((224, 224), (320, 240))])
+def test_a_scene_at_another_aspect_ratio_is_still_proved(sizes: tuple[tuple[int, int], ...]) -> None:
+    spec = malevic_spec(Options(seed=4), "pos", "test", 3)
+    scene = compile_episode(EpisodeSpec.model_validate(spec), settings_for("draft", *sizes[0]))
+    settings = settings_for("draft", *sizes[1])
+    record = make_record(FakeRenderer(), scene, factories.make_job(spec), settings)
+    assert verify_record(record) == ""
+
+
+def test_a_rendered_background_or_stage_of_another_item_is_refused() -> None:
+    record = rendered("pos", "test", 3)
+    frame = record.scene.frames[0].model_copy(update={"background": (255, 0, 0)})
+    for change, said in (({"frames": (frame,)}, "the background is"), ({"stage": "clevr"}, "the stage is clevr")):
+        changed = record.model_copy(update={"scene": record.scene.model_copy(update=change)})
+        assert said in verify_record(changed)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from click.testing import CliRunner, Result
@@ -12,6 +13,7 @@ from click.testing import CliRunner, Result
 from render.cli.specs import main
 from scene_specs.benchmarks.malevic import Options
 from scene_specs.benchmarks.malevic.sets import SETS
+from tests.scene_specs.benchmarks.malevic.published_files import published
 
 
 def run(*arguments: str) -> Result:
@@ -126,3 +128,46 @@ def test_set_pos_hard_keeps_more_scenes_with_several_queries_as_published(tmp_pa
         assert sum(row["set_sizes"].values()) == pytest.approx(1)
     # 1.41 and 1.27 of 10,000 items, with a standard error of 0.04 here.
     assert means["last"] > means["any"]
+
+
+@pytest.mark.parametrize("command", ["statistics", "accuracy"])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda task: task.pop("question"), "generate it again"),
+        (lambda task: task.pop("asked"), "KeyError"),
+        (lambda task: task.update(asked=99), "IndexError"),
+        (lambda task: task.update(objects=[]), "IndexError"),
+        (lambda task: task.update(distance="near"), "TypeError"),
+    ],
+)
+def test_reports_refuse_items_that_lack_something(
+    tmp_path: Path, command: str, change: Callable[[dict[str, Any]], None], said: str
+) -> None:
+    file = tmp_path / "specs.jsonl"
+    assert run("malevic", "--set", "pos", "--split", "test", "--count", "1", "--out", str(file)).exit_code == 0
+    item = json.loads(file.read_text())
+    change(item["task"])
+    file.write_text(json.dumps(item))
+    refused = run("malevic", command, str(file))
+    assert refused.exit_code == 2
+    assert said in refused.stderr
+    assert "malevic/pos/test/000000" in refused.stderr
+
+
+@pytest.mark.parametrize("command", ["statistics", "accuracy"])
+def test_reports_on_imported_scenes_say_what_lacks(tmp_path: Path, command: str) -> None:
+    scenes, specs = tmp_path / "scenes.jsonl", published(tmp_path, "pos", "test", range(1), images=False)[0]
+    assert run("import", "--from", "malevic", str(specs), "--out", str(scenes)).exit_code == 0
+    refused = run("malevic", command, str(scenes))
+    assert refused.exit_code == 2
+    assert "import it with --questions" in refused.stderr
+
+
+def test_predictions_of_no_item_are_reported(tmp_path: Path) -> None:
+    specs, answers = tmp_path / "specs.jsonl", tmp_path / "answers.json"
+    assert run("malevic", "--set", "pos", "--split", "test", "--count", "1", "--out", str(specs)).exit_code == 0
+    answers.write_text('{"malevic/pos/test/000000": "yes", "malevic/pos/tset/000001": "no"}')
+    done = run("malevic", "accuracy", str(specs), "--predictions", str(answers))
+    assert done.exit_code == 0
+    assert "malevic/pos/tset/000001" in done.stderr

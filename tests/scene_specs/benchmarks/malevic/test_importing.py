@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from PIL import Image
 
 from render.cli.specs import main
 from scene_specs.benchmarks.malevic import Options
@@ -79,7 +82,7 @@ def test_a_scene_without_a_question_is_verified_too(tmp_path: Path) -> None:
 def test_questions_of_a_generalization_set_name_it(tmp_path: Path) -> None:
     file, questions = published(tmp_path, "set-pos-compositional", "val", range(3))
     questions = questions.rename(questions.with_name("valF.json"))
-    items = list(import_published(file, strict=True, questions=questions, images=tmp_path))
+    items = list(import_published(file, strict=True, questions=questions))
     assert {item.id.split("/")[2] for item in items} == {"generalization-F"}
 
 
@@ -165,6 +168,8 @@ def test_what_is_no_annotation_is_named(tmp_path: Path, text: str, said: str) ->
     ("change", "said"),
     [
         ({"question": "The red hexagon is a big object"}, "asks about no single object"),
+        ({"question": "The {color} {shape} is a huge object"}, "asks about no single object"),
+        ({"question": "The {color} {shape} is a biggest object"}, "asks about no single object"),
         ({"image_index": 99}, "no scene 99"),
         ({"image_index": "x"}, "image_index"),
         ({"answer": "maybe"}, "answer"),
@@ -173,7 +178,9 @@ def test_what_is_no_annotation_is_named(tmp_path: Path, text: str, said: str) ->
 def test_a_wrong_question_is_named_and_the_others_are_read(tmp_path: Path, change: dict[str, Any], said: str) -> None:
     file, questions = published(tmp_path, "pos", "test", range(3))
     data = json.loads(questions.read_text())
-    data["questions"][1] |= change
+    looks = dict(zip(("color", "shape"), data["questions"][1]["question"].split(" ")[1:3], strict=True))
+    new = {key: value.format(**looks) if isinstance(value, str) else value for key, value in change.items()}
+    data["questions"][1] |= new
     questions.write_text(json.dumps(data))
     found: list[EpisodeSpec] = []
     with pytest.raises(SpecError, match=said):
@@ -194,3 +201,77 @@ def test_the_command_reads_them_and_other_benchmarks_have_no_questions(tmp_path:
     other = tmp_path / "annotations_0.json"
     other.write_text("{}")
     assert "names a set" in CliRunner().invoke(main, ["import", "--from", "malevic", str(other)]).stderr
+
+
+@pytest.mark.parametrize(("old", "new"), [(" is a ", " is the "), (" object", " thing"), ("The ", "A ")])
+def test_a_sentence_in_other_words_is_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, old: str, new: str
+) -> None:
+    file, questions = published(tmp_path, "pos", "test", range(2), images=False)
+    questions.write_text(questions.read_text().replace(old, new, 1))
+    with pytest.raises(SpecError, match=f"question: published .*{new.strip()}"):
+        list(import_published(file, strict=True, questions=questions))
+    assert len(list(import_published(file, questions=questions))) == 2
+    assert "question: published" in caplog.text
+
+
+def flat_image(side: int) -> bytes:
+    """A PNG of few bytes and many pixels."""
+    stream = io.BytesIO()
+    Image.new("P", (side, side)).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def damaged_image() -> bytes:
+    """A PNG whose second chunk has a broken checksum."""
+    content = bytearray(flat_image(64))
+    content[content.index(b"PLTE") + 5] ^= 0xFF
+    return bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (lambda: flat_image(4097), "4097 x 4097 pixels"),
+        (lambda: flat_image(9500), "9500 x 9500 pixels"),
+        (damaged_image, "not an image"),
+        (lambda: b"GIF89a", "not an image"),
+    ],
+)
+def test_an_image_that_can_not_be_is_refused_before_it_is_decoded(
+    tmp_path: Path, content: Callable[[], bytes], said: str
+) -> None:
+    file, _ = published(tmp_path, "pos", "test", range(1), images=False)
+    (tmp_path / "pos" / "images" / "0.png").write_bytes(content())
+    tracemalloc.start()
+    try:
+        with pytest.raises(SpecError, match=said):
+            list(import_published(file, images=tmp_path / "pos" / "images"))
+        assert tracemalloc.get_traced_memory()[1] < 128 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("value", [10**400, "1e999", None, [1]])
+def test_numbers_of_any_size_are_disagreements(tmp_path: Path, value: Any) -> None:
+    file, _ = published(tmp_path, "pos", "test", range(1), images=False)
+    data = json.loads(file.read_text())
+    data["0"][0]["n_objects"] = value
+    file.write_text(json.dumps(data))
+    with pytest.raises(SpecError, match="n_objects: published"):
+        list(import_published(file, strict=True))
+
+
+def test_options_that_would_change_nothing_are_refused(tmp_path: Path) -> None:
+    file, questions = published(tmp_path, "pos", "test", range(2), images=False)
+    packed = tmp_path / "images.tar.gz"
+    packed.write_bytes(b"x")
+    (tmp_path / "empty").mkdir()
+    for given, said in (
+        ([str(file), "--images", str(packed)], "--images"),
+        ([str(file), "--images", str(tmp_path / "empty")], "of no scene"),
+        ([str(file), "--questions", str(tmp_path)], "--questions"),
+        ([str(file), str(file), "--questions", str(questions)], "found 2 FILES"),
+    ):
+        refused = CliRunner().invoke(main, ["import", "--from", "malevic", *given])
+        assert (refused.exit_code, said in refused.stderr) == (2, True)

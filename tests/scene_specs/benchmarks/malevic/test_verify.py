@@ -14,9 +14,11 @@ import pytest
 import scene_specs.benchmarks.malevic.verify as verification
 from scene_specs.benchmarks.malevic import Options, recompute
 from scene_specs.benchmarks.malevic.generate import malevic_spec
+from scene_specs.benchmarks.malevic.importing import import_published
 from scene_specs.benchmarks.malevic.sets import SETS
 from scene_specs.benchmarks.malevic.verify import verify_spec
 from scene_specs.language.errors import SpecError
+from tests.scene_specs.benchmarks.malevic.published_files import published
 
 Spec = dict[str, Any]
 
@@ -100,6 +102,17 @@ def other_pair(spec: Spec) -> None:
     pair["true"], pair["false"] = pair["false"], pair["true"]
 
 
+def renamed(**given: Any) -> Callable[[Spec], None]:
+    """Id, split and task agree."""
+
+    def change(spec: Spec) -> None:
+        task(spec).update(given)
+        spec["split"] = task(spec)["split"]
+        spec["id"] = "malevic/{name}/{split}/{number:06d}".format(**task(spec))
+
+    return change
+
+
 def second(spec: Spec) -> Spec:
     return shown(spec)[1]
 
@@ -136,6 +149,17 @@ TAMPERED: dict[str, tuple[Callable[[Spec], None], str]] = {
     "another set": (put(task, "name", "pos-hard"), "the id is"),
     "another split": (put(task, "split", "val"), "the id is"),
     "another number": (put(task, "number", 2), "the id is"),
+    "a number that none is": (renamed(number=-1), "number: stored -1"),
+    "a number as a text": (put(task, "number", "4"), 'number: stored "4"'),
+    "another variant": (put(task, "variant", "/../../evil"), "variant: stored"),
+    "other areas": (put(task, "areas", "bogus"), "areas: stored"),
+    "another world": (put(task, "world", "bogus"), "world: stored"),
+    "another stage": (lambda spec: spec.update(stage="clevr"), "the stage is clevr"),
+    "another canvas": (lambda spec: spec.update(canvas=[1024, 512]), "the canvas is"),
+    "a red background": (lambda spec: spec["frames"][0].update(background=[255, 0, 0]), "the background is"),
+    "k as a text": (lambda spec: task(spec).update(k=str(task(spec)["k"])), "expected a number"),
+    "a shown size as a text": (lambda spec: second(spec).update(size=str(second(spec)["size"])), "expected a number"),
+    "a split of another set": (renamed(split="test-unseen"), "set pos has train, val, test"),
     "split of the episode": (lambda spec: spec.update(split="train"), "is of split train"),
     "static with a sampled k": (put(task, "variant", "static"), "k is"),
     "shown size": (put(second, "size", 41.5), "no size class"),
@@ -207,3 +231,34 @@ def test_the_verification_shares_nothing_with_the_generator() -> None:
         imported = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
         own = {name for name in imported if name and name.startswith("scene_specs.benchmarks")}
         assert own <= {recompute.__name__}
+
+
+def imported(tmp_path: Path, name: str = "set-pos-compositional", letter: str = "B") -> Spec:
+    file, questions = published(tmp_path, name, "val", range(1), images=False)
+    questions = questions.rename(questions.with_name(f"val{letter}.json"))
+    (found,) = import_published(file, questions=questions)
+    return found.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (put(task, "name", "generalization-H"), "the id is malevic/published/generalization-B/val/000000"),
+        (lambda spec: spec.update(id="malevic/published/x"), "the id is malevic/published/x"),
+        (lambda spec: (task(spec).update(split="train"), spec.update(split="train")), "the id is"),
+        (lambda spec: (task(spec).pop("question"), spec["frames"][0].pop("utterance")), "there is no question"),
+    ],
+)
+def test_tampering_with_imported_items_is_refused(
+    tmp_path: Path, change: Callable[[Spec], object], reason: str
+) -> None:
+    spec = imported(tmp_path)
+    assert verify_spec(spec) == ""
+    change(spec)
+    assert reason in verify_spec(spec)
+
+
+def test_the_splits_are_those_of_the_generator() -> None:
+    assert {name: rule[2] for name, rule in recompute.RULES.items()} == {
+        name: tuple(which.splits) for name, which in SETS.items()
+    }
