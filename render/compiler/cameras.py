@@ -144,8 +144,8 @@ def fit_frame(
 ) -> SceneFrame:
     """A flat frame whose cameras see all that images of `size` (width, height) show, with margins if need be.
 
-    before: settings for which the frame was fitted; its margins of that time go. Other frames are unchanged: what their cameras see
-    beside the objects depends on the aspect ratio by design.
+    before: settings for which the frame was fitted; its margins of that time go. Other frames are unchanged: what their
+    cameras see beside the objects depends on the aspect ratio by design.
     """
     if frame.pixels is None or fits(size, settings):
         return frame

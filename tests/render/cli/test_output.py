@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import subprocess
@@ -197,3 +198,26 @@ def test_in_a_container_a_refused_folder_names_the_option(monkeypatch: pytest.Mo
     assert "--user" not in CliRunner().invoke(main, []).output
     monkeypatch.setenv("DIORAMA_CONTAINER", "1")
     assert "--user $(id -u):$(id -g)" in CliRunner().invoke(main, []).output
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (PermissionError(errno.EACCES, "refused", "folder"), 2),
+        (FileNotFoundError(errno.ENOENT, "absent", b"folder"), 2),
+        (OSError(errno.ENAMETOOLONG, "too long", "folder"), 2),
+        (OSError(errno.ELOOP, "a circle", Path("folder")), 2),
+        (OSError(errno.EIO, "the disk is broken", "folder"), 1),
+        (PermissionError(errno.EACCES, "refused", 7), 1),
+        (FileNotFoundError(errno.ENOENT, "absent"), 1),
+    ],
+)
+def test_only_what_is_wrong_with_a_path_is_called_the_users_fault(error: OSError, code: int) -> None:
+    @click.command(cls=DioramaCommand)
+    def main() -> None:
+        raise error
+
+    done = CliRunner().invoke(main, [])
+    assert done.exit_code == code
+    assert ("folder: " in done.output) == (code == 2)
+    assert (done.exception is error) == (code == 1)
