@@ -202,7 +202,7 @@ add_readers() {
   new_venv "$venv/moto" "$venv/bin/python"
   most=150 into=$venv/moto install "moto" --only-binary :all: --require-hashes -r requirements-moto.lock
   # With pip in any case: uv does not read pip's settings, which say where builds for the CPU are.
-  if [[ $(timeout 300 "$venv/bin/python" -m pip install --quiet --dry-run --report - "$torch" | grep -c '"name": "nvidia-') -gt 0 ]]; then
+  if timeout 300 "$venv/bin/python" -m pip install --quiet --dry-run --report - "$torch" | grep '"name": "nvidia-' >"$log"; then
     say "pip finds only PyTorch's build for CUDA (3 GB more); where one for the CPU is: PIP_EXTRA_INDEX_URL=ADDRESS"
   fi
   uv="" install "PyTorch" --only-binary :all: "$torch"
@@ -217,6 +217,7 @@ clean_up() {
 log=$(mktemp)
 unfinished=""
 installer=""
+into=""
 uv=$(command -v uv || true)
 trap clean_up EXIT
 trap 'exit 130' INT

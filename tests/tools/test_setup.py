@@ -186,3 +186,35 @@ def test_an_unknown_environment_is_refused(checkout: Path) -> None:
     done = run_setup(checkout, "reader")
     assert done.returncode == 2
     assert "'reader'" in done.stderr and "readers" in done.stderr
+
+
+@pytest.fixture
+def readers(checkout: Path) -> dict[str, str]:
+    """A search path with programs that `setup.sh readers` needs, and a uv that can't install the server for S3."""
+    script = checkout / "tools/setup.sh"
+    fetching = "if [[ -n $readers ]]; then fetch_axe; fi"
+    assert fetching in script.read_text("utf-8")
+    script.write_text(script.read_text("utf-8").replace(fetching, ""), "utf-8")
+    tools = checkout / "bin"
+    tools.mkdir()
+    venv = f'venv) mkdir -p "${{@: -1}}/bin"; ln -s {sys.executable} "${{@: -1}}/bin/python" ;;'
+    uv = f"case $1 in {venv} pip) [[ $* != *requirements-moto* ]] ;; esac"
+    for name, text in {"uv": uv, "npm": "", "chromium": ""}.items():
+        (tools / name).write_text(f"#!/usr/bin/env bash\n{text}\n", "utf-8")
+        (tools / name).chmod(0o755)
+    return {"PATH": f"{tools}:{os.environ['PATH']}"}
+
+
+def test_a_server_that_can_not_be_installed_leaves_nothing(checkout: Path, readers: dict[str, str]) -> None:
+    done = run_setup(checkout, "readers", into="elsewhere", **readers)
+    assert "installing moto failed" in done.stderr
+    assert done.returncode == 1
+    assert not (checkout / ".venv-readers").exists()
+
+
+def test_no_variable_is_named_that_readers_ignore(checkout: Path, readers: dict[str, str]) -> None:
+    (checkout / ".venv-readers").mkdir()
+    (checkout / ".venv-readers" / "theirs").touch()
+    done = run_setup(checkout, "readers", **readers)
+    assert (done.returncode, "Move it away" in done.stderr, "DIORAMA_VENV" in done.stderr) == (2, True, False)
+    assert (checkout / ".venv-readers" / "theirs").exists()
