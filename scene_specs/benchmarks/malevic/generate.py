@@ -69,7 +69,7 @@ def malevic_spec(options: Options, name: str, split: str, number: int) -> dict[s
     drawn = draw_scene(options, f"malevic/{image_set.name}/{split}/{number:06d}", image_set, of_image)
     prisms = options.world == "3d"
     shown = [on_table(item) if prisms else placed(item, options.areas) for item in drawn.objects]
-    given = {"split": split, "number": number} | options.model_dump(include={"world", "variant", "areas"})
+    given = {"split": split, "number": number, **{key: getattr(options, key) for key in ("world", "variant", "areas")}}
     query = (drawn.target, asked.adjective, asked.true)
     task = task_of_scene(which, drawn.objects, drawn.k, query, **given)
     objects = [{"name": f"object-{k}", **item} for k, item in enumerate(shown)]
@@ -90,6 +90,7 @@ def task_of_scene(
     """Return the task of an item: `given`, and what follows from its objects and k.
 
     query: index of the object in question, adjective, and truth of the sentence; None for a scene without a question.
+    The order of the keys is that of version 0.1.0: a Scene's hash depends on it.
     """
     labels = [label_of(which, objects, item, k) for item in objects]
     asked: dict[str, Any] = {}
@@ -98,13 +99,12 @@ def task_of_scene(
         item = objects[target]
         question = {"question": sentence(which, item.shape, item.color, adjective), "options": ["yes", "no"]}
         claim = {"answer": "yes" if true else "no", "asked": target, "adjective": adjective}
-        asked = {**question, **claim, **_numbers(labels[target])}
+        asked = {**question, **claim, "k": k, **_numbers(labels[target])}
     return {
         "benchmark": "malevic",
         "name": which.name,
         **given,
-        **asked,
-        "k": k,
+        **(asked or {"k": k}),
         "objects": [
             {**asdict(item), "size": label.size, **_numbers(label)} for item, label in zip(objects, labels, strict=True)
         ],
