@@ -153,3 +153,18 @@ def test_lights_are_the_stage_s_with_changes() -> None:
     assert (changed["key"].energy, changed["key"].location) == (5.0, (1.0, 1.0, 1.0))
     assert changed["fill"].location == stage.lights[1].location
     assert changed["back"] == plain["back"]
+
+
+def test_named_places_are_drawn_as_ever() -> None:
+    """The generator's seed covers the word "places"; another word would change existing images."""
+    left, right, low, high = -1.0, 1.0, -1.0, 1.0
+    expected = {
+        1: [(right, 0.0, high), (right, 0.0, low), (left, 0.0, high)],
+        2: [(left, 0.0, low), (left, 0.0, high), (right, 0.0, low)],
+        3: [(right, 0.0, low), (left, 0.0, low), (right, 0.0, high)],
+    }
+    for seed, places in expected.items():
+        frame = {"objects": [{"name": "a"}, {"name": "b"}, {"name": "c"}]}
+        data = {"version": 1, "id": "places", "seed": seed, "stage": "quadrants", "frames": [frame]}
+        scene = compile_episode(EpisodeSpec.model_validate(data), settings_for("draft", 64, 48))
+        assert [item.location for item in scene.frames[0].objects] == places

@@ -14,6 +14,7 @@ from render.store.columns import RECORD_COLUMNS, episode_schema
 from render.store.episode_store import DamagedError
 from render.store.rows import record_of, row_of, table_of
 from tests.factories import make_job, make_record, records
+from tests.render.store.rendered import rendered
 
 
 def same(a: Any, b: Any) -> bool:
@@ -109,3 +110,20 @@ def test_a_png_that_ends_in_its_header_is_damage_of_one_episode() -> None:
     (row,) = table_of([record.model_copy(update={"images": [cut]})]).to_pylist()
     with pytest.raises(DamagedError):
         record_of(row)
+
+
+def test_columns_for_searches_hold_every_object_of_every_image() -> None:
+    record = rendered("demo/1", seed=1)
+    row = table_of([record]).to_pylist()[0]
+    items = [(number, image, item) for number, image in enumerate(record.images) for item in image.annotation.objects]
+    assert len(row["objects"]) == len(items) == 4
+    for found, (number, image, item) in zip(row["objects"], items, strict=True):
+        assert (found.pop("image"), found.pop("frame"), found.pop("view")) == (number, image.frame, image.view)
+        assert (tuple(found.pop("rle_size")), found.pop("rle_counts")) == (item.rle.size, item.rle.counts)
+        assert list(found) == [
+            *("name", "index", "shape", "color", "material", "size", "scale", "location", "rotation_deg"),
+            *("pixel_center", "bbox", "amodal_bbox", "visible_pixels", "alone_pixels", "visible_fraction", "truncated"),
+        ]
+        assert {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()} == {
+            name: getattr(item, name) for name in found
+        }

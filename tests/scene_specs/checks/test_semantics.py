@@ -180,3 +180,9 @@ def test_an_unknown_place_and_two_places_of_a_camera_are_told() -> None:
     assert 'found "atlantis"' in found.problem and "none, stage clevr has no places" in found.problem
     (found,) = spec_diagnostics(spec_of(camera={"location": [1, 2, 3], "yaw_deg": 4}))
     assert found.path[-1] == "yaw_deg" and "location, or yaw_deg" in found.problem and found.hint == ""
+
+
+def test_an_unknown_material_and_antialiasing_are_told_at_their_keys() -> None:
+    assert paths(objects=[{"material": {"name": "emision"}}]) == [("objects", 0, "material", "name")]
+    assert paths(objects=[{"material": "emision"}]) == [("objects", 0, "material")]
+    assert paths(antialias=True) == [("antialias",)]

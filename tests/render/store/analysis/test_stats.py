@@ -22,7 +22,7 @@ from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.analysis import stats as stats_module
 from render.store.analysis.extremes import SCALES, extremes
-from render.store.analysis.stats import ALL, BINS, Distribution, Stats, gather, tally
+from render.store.analysis.stats import ALL, BINS, By, Distribution, Stats, gather, tally
 from render.store.analysis.store_diff import compare, diff
 from render.store.lance.lance_store import LanceStore
 from scene_specs.language.spec import EpisodeSpec
@@ -232,3 +232,11 @@ def test_every_distribution_of_a_store_lists_its_values(store: LanceStore) -> No
         values = found.keys()
         assert counted <= set(values) and all(found.label(key) for key in values)
         assert found.kind != "words" or counted == set(values)
+
+
+def test_statistics_as_data_name_their_groups(store: LanceStore) -> None:
+    groups: tuple[By | None, ...] = (None, "task")
+    for by in groups:
+        data = gather(store, by=by).as_dict()
+        assert list(data) == ["by", "episodes", "images", "objects", "bin_width", "distributions"]
+        assert (data["by"], data["bin_width"]) == (by, 1 / BINS)

@@ -17,6 +17,7 @@ from render.store import open_or_create, open_store, peek
 from render.store.columns import VERSION_KEY, episode_schema
 from render.store.episode_store import DamagedError
 from render.store.lance.lance_store import LanceStore
+from render.store.lance.location import probe_location
 from render.store.rows import table_of
 from tests.factories import make_record
 
@@ -275,3 +276,9 @@ def test_the_schema_describes_its_columns_to_datasets() -> None:
     assert features["image_names"] == {"feature": {"dtype": "string", "_type": "Value"}, "_type": "List"}
     assert features["images"] == {"feature": {"_type": "Image"}, "_type": "List"}
     assert features["objects"]["feature"]["visible_fraction"] == {"dtype": "float64", "_type": "Value"}
+
+
+def test_what_is_at_an_address_is_told(store: LanceStore, tmp_path: Path) -> None:
+    assert probe_location(store.url) == "dataset"
+    assert probe_location(str(tmp_path / "other.lance")) == "nothing"
+    assert probe_location("s3://bucket/s.lance") == "remote"
