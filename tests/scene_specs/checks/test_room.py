@@ -100,3 +100,15 @@ def test_what_no_layout_can_satisfy(name: str) -> None:
 def test_a_constraint_is_held_to_what_it_states(spec: EpisodeSpec) -> None:
     assert not spec_diagnostics(spec)
     compile_episode(spec, settings_for("draft", 64, 48))
+
+
+def test_the_jitter_of_a_camera_blurs_the_directions() -> None:
+    """The less a camera may turn, the more angles are certain to contradict a relation."""
+    relation = {"relation": "left", "subject": "a", "of": "b"}
+
+    def refused(camera: dict[str, Any]) -> int:
+        turns = [math.radians(degrees) for degrees in range(360)]
+        frames = [pair(2 * math.cos(t), 2 * math.sin(t), constraints=[relation], camera=camera) for t in turns]
+        return sum(bool(spec_diagnostics(spec_of(frame))) for frame in frames)
+
+    assert refused({"jitter": 0}) > refused({}) > refused({"jitter": 2}) > refused({"jitter": 50}) == 0
