@@ -10,6 +10,10 @@ from pydantic import model_validator
 from scene_specs.language.benchmark import Command, Seed, argument, option
 
 _ANNOTATIONS = "JSON file of descriptions, in the format of the published KiloGram data; repeatable."
+_SPLITS = (
+    "JSON file {split: [tangram, ...]}, such as the published data_split.json, or the published list of validation, "
+    "val.py; repeatable."
+)
 
 
 class Options(Command):
@@ -60,9 +64,7 @@ class Options(Command):
         group="Drawings",
     )
     annotations: tuple[Path, ...] = option((), _ANNOTATIONS, path="file")
-    splits: Path | None = option(
-        None, "JSON file {split: [tangram, ...]}.  [default: split at random with --seed]", path="file"
-    )
+    splits: tuple[Path, ...] = option((), f"{_SPLITS}  [default: split at random with --seed]", path="file")
     strict: bool = option(False, "Treat every problem in the files of --svg, --annotations and --splits as an error.")
     world: Literal["2d", "3d"] = option("2d", "Flat pieces, or wooden pieces on the stage `clevr`.", group="Images")
     size: int = option(224, "Width and height of images in pixels (2d only).", ge=16, le=4096, metavar="PIXELS")
@@ -137,16 +139,14 @@ class Drawings(Command, run="dataset:check_drawings", writes=("json", "out")):
 
     folder: Path = argument(path="folder")
     annotations: tuple[Path, ...] = option((), _ANNOTATIONS, path="file")
-    splits: Path | None = option(
-        None,
-        "Also check this JSON file {split: [tangram, ...]}; needs --annotations.  [default: check no splits]",
-        path="file",
+    splits: tuple[Path, ...] = option(
+        (), f"Also check this: {_SPLITS} Needs --annotations.  [default: check no splits]", path="file"
     )
     strict: bool = option(False, "Exit with code 2 instead of 0 if there are errors.")
 
     @model_validator(mode="after")
     def _check(self) -> Drawings:
-        if self.splits is not None and not self.annotations:
+        if self.splits and not self.annotations:
             raise ValueError("--splits is checked against descriptions; give --annotations too")
         return self
 

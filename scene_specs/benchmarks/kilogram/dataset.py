@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -29,6 +30,9 @@ VALIDATION = (240, 692)
 # Shares of Diorama's own tangrams. None has enough descriptions for a dense split, and games need ten tangrams.
 OWN: Mapping[str, int] = MappingProxyType({"train": 3, "dev": 1, "heldout": 1})
 MOST_BYTES = 512 << 20
+# Names of the published file that differ from ours.
+_PUBLISHED_NAMES: Mapping[str, str] = MappingProxyType({"development": "dev"})
+_VALIDATION_FILES = re.compile(r"^val_files *= *\[([^\]]*)\]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -90,9 +94,9 @@ def own_dataset(seed: int = 0) -> Dataset:
 
 
 def read_dataset(
-    folder: Path, files: Sequence[Path], splits: Path | None = None, seed: int = 0, strict: bool = False
+    folder: Path, files: Sequence[Path], splits: Sequence[Path] = (), seed: int = 0, strict: bool = False
 ) -> Dataset:
-    """Read drawings `<tangram>.svg` of a folder, annotation files, and a split file ({"train": [tangram, ...], ...}).
+    """Read drawings `<tangram>.svg` of a folder, annotation files, and split files ({"train": [tangram, ...], ...}).
 
     Invalid input is left out and listed in `diagnostics`, which also have the drawings that kilogram.report rejects.
     Raises SpecError if nothing is left, or for any diagnostic if `strict`.
@@ -114,12 +118,13 @@ def read_dataset(
         diagnostics.append(Diagnostic.of("no tangram is left that has a drawing and a description", file=str(folder)))
     if diagnostics and (strict or not usable):
         raise SpecError(diagnostics)
-    if splits is None:
+    if not splits:
         parted = drawn_splits(sorted(usable), PUBLISHED, seed)
         val = drawn_validation(usable, parted["train"], seed)
     else:
-        parted, val, wrong = read_splits(read_text(splits, MOST_BYTES), str(splits), usable, seed)
-        diagnostics += wrong
+        parted, val, wrong = read_splits(splits, figures, usable, seed)
+        # First, as published drawings have more diagnostics than are printed.
+        diagnostics = wrong + diagnostics
         if wrong and strict:
             raise SpecError(diagnostics)
     return Dataset(figures, usable, parted, val, tuple(measured), tuple(diagnostics))
@@ -146,36 +151,54 @@ def read_drawings(folder: Path) -> tuple[dict[str, Figure], list[Measured], list
 
 
 def read_splits(
-    text: str, file: str, annotations: Mapping[str, tuple[Annotation, ...]], seed: int
+    files: Sequence[Path], figures: Container[str], annotations: Mapping[str, tuple[Annotation, ...]], seed: int
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...], list[Diagnostic]]:
-    """Read splits, with or without `val`, from the text of a file; unusable names are left out, with a diagnostic."""
+    """Read splits, with or without `val`; unusable names are left out, with a diagnostic for all of them together."""
     diagnostics: list[Diagnostic] = []
-    data = parse_json(text, file)
-    listed = isinstance(data, dict) and {*data} <= {*SPLITS} and all(isinstance(one, list) for one in data.values())
-    if not listed or not all(isinstance(name, str) for names in data.values() for name in names):
-        problem = f"found {preview_json(data)}; expected lists of tangrams by {', '.join(SPLITS)}"
-        raise spec_error(problem, file=file)
     seen: dict[str, str] = {}
-    made: dict[str, tuple[str, ...]] = {}
-    for split in (name for name in SPLITS if name in data and name != "val"):
-        kept = []
-        for name in data[split]:
+    made: dict[str, list[str]] = {}
+    listed = [(str(path), split, names) for path in files for split, names in _splits_in(path).items()]
+    for file, split, names in listed:
+        for name in names if split != "val" else ():
             if name in seen:
                 diagnostics.append(Diagnostic(file, 0, name, split, f"is in {seen[name]}, too, where it stays"))
-            elif name not in annotations:
-                diagnostics.append(Diagnostic(file, 0, name, split, "has no drawing or no description"))
             else:
                 seen[name] = split
-                kept.append(name)
-        made[split] = tuple(sorted(kept))
-    train = made.get("train", ())
-    if "val" not in data:
-        return made, drawn_validation(annotations, train, seed), diagnostics
-    outside = sorted({*data["val"]} - {*train})
-    diagnostics += [
-        Diagnostic(file, 0, name, "val", "is not a usable training tangram, as validation requires") for name in outside
-    ]
-    return made, tuple(sorted({*data["val"]} & {*train})), diagnostics
+                made.setdefault(split, []).append(name)
+    kept = {split: tuple(sorted({*names} & {*annotations})) for split, names in made.items()}
+    undrawn = sorted(name for name in seen if name not in figures)
+    lacking = {"drawing": undrawn, "description": sorted({*seen} - {*undrawn} - {*annotations})}
+    if parts := [_shortened(what, names) for what, names in lacking.items() if names]:
+        problem = f"leaves out {' and '.join(parts)}"
+        diagnostics.append(Diagnostic.of(problem, file=", ".join(map(str, files))))
+    if not any(split == "val" for _, split, _ in listed):
+        return kept, drawn_validation(annotations, kept.get("train", ()), seed), diagnostics
+    held = {name: file for file, split, names in listed if split == "val" for name in names}
+    problem = "is not a training tangram, as validation requires"
+    outside = sorted(name for name in held if seen.get(name) != "train")
+    diagnostics += [Diagnostic(held[name], 0, name, "val", problem) for name in outside]
+    return kept, tuple(sorted({*held} & {*kept.get("train", ())})), diagnostics
+
+
+def _shortened(what: str, names: Sequence[str]) -> str:
+    return f"{counted(len(names), 'tangram')} without a {what} ({', '.join(names[:3])}{', ...' * (len(names) > 3)})"
+
+
+def _splits_in(path: Path) -> dict[str, list[str]]:
+    """Return the splits of a file, by our names: JSON, or the published Python file that lists validation."""
+    text, file = read_text(path, MOST_BYTES), str(path)
+    listed = _VALIDATION_FILES.search(text)
+    data = {"val": re.findall(r"'([^'\n]*)'", listed[1])} if listed else parse_json(text, file)
+    if isinstance(data, dict) and {*data} <= {*SPLITS, *_PUBLISHED_NAMES}:
+        made: dict[str, list[str]] = {}
+        for key, names in data.items():
+            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+                break
+            made.setdefault(_PUBLISHED_NAMES.get(key, key), []).extend(names)
+        else:
+            return made
+    names = ", ".join((*SPLITS, *_PUBLISHED_NAMES))
+    raise spec_error(f"found {preview_json(data)}; expected lists of tangrams by {names}", file=file)
 
 
 def check_drawings(options: Drawings) -> Result:

@@ -86,14 +86,14 @@ def test_metadata_that_says_otherwise() -> None:
 
 def test_a_folder(tmp_path: Path) -> None:
     drawings, file, splits = make_published(tmp_path)
-    dataset = read_dataset(drawings, [file], splits)
+    dataset = read_dataset(drawings, [file], [splits])
     assert [str(diagnostic).split(": ", 1)[1] for diagnostic in dataset.diagnostics] == [
-        "episode page9-9: train: has no drawing or no description"
+        "leaves out 1 tangram without a drawing (page9-9)"
     ]
     assert {name: len(names) for name, names in dataset.splits.items()} == {"train": 20, "dev": 18, "heldout": 2}
     assert len(dataset.measured) == 40
     with pytest.raises(SpecError, match="page9-9"):
-        read_dataset(drawings, [file], splits, strict=True)
+        read_dataset(drawings, [file], [splits], strict=True)
 
 
 def test_what_is_wrong_is_left_out_or_strict(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_split_files_that_are_none(tmp_path: Path, text: str) -> None:
     drawings, file, splits = make_published(tmp_path, 3)
     splits.write_text(text)
     with pytest.raises(SpecError, match="data_split"):
-        read_dataset(drawings, [file], splits)
+        read_dataset(drawings, [file], [splits])
 
 
 def test_splits_are_disjoint_and_validation_is_of_training(tmp_path: Path) -> None:
@@ -137,8 +137,30 @@ def test_validation_by_a_file(tmp_path: Path) -> None:
     drawings, file, splits = make_published(tmp_path)
     data = json.loads(splits.read_text())
     splits.write_text(json.dumps({**data, "val": ["page1-3", "page1-30"], "dev": [*data["dev"], "page1-3"]}))
-    dataset = read_dataset(drawings, [file], splits)
+    dataset = read_dataset(drawings, [file], [splits])
     assert dataset.val == ("page1-3",)
     said = " ".join(map(str, dataset.diagnostics))
-    assert "page1-30: val: is not a usable training tangram" in said
+    assert "page1-30: val: is not a training tangram" in said
     assert "page1-3: dev: is in train, too" in said
+
+
+def test_the_published_files(tmp_path: Path) -> None:
+    """`development` is `dev`, all names without a drawing or a description share a line, validation is not redrawn."""
+    drawings, file, splits = make_published(tmp_path)
+    names = sorted(path.stem for path in drawings.iterdir())
+    data = json.loads(file.read_text())
+    undescribed = names[:5]
+    file.write_text(json.dumps({name: data[name] for name in names[5:]}))
+    listed = {"train": [*names[:20], "page6-51", "page6-66"], "heldout": names[30:], "development": names[20:30]}
+    splits.write_text(json.dumps({**listed, "dense": ["page4-170"]}))
+    held = [names[0], names[7], names[9]]
+    validation = tmp_path / "val.py"
+    validation.write_text(f"val = {[(f'{name}_0', 'old man#arm#robe/hat') for name in held]}\n\n\nval_files = {held}")
+    dataset = read_dataset(drawings, [file], [splits, validation])
+    (line,) = [str(diagnostic) for diagnostic in dataset.diagnostics]
+    assert "3 tangrams without a drawing (page4-170, page6-51, page6-66)" in line
+    assert f"5 tangrams without a description ({', '.join(undescribed[:3])}, ...)" in line
+    assert dataset.splits == {
+        "train": tuple(names[5:20]), "dev": tuple(names[20:30]), "heldout": tuple(names[30:]), "dense": (),
+    }  # fmt: skip
+    assert dataset.val == (names[7], names[9])
