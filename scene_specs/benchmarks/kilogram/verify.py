@@ -5,6 +5,7 @@ Written from the rules, independently of the generator; used for specs and for r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,9 @@ from scene_specs.benchmarks.kilogram.wording import caption
 from scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject, mask_of
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import linear_of_srgb
+
+_ARTICLE = re.compile(r"\s*(an?\s+)?", re.IGNORECASE)
+_OPTIONAL_ARTICLE = r"\s*(?:[Aa]n?\s+)?"
 
 
 def verify_spec(data: dict[str, Any]) -> str:
@@ -72,12 +76,21 @@ def _frame_problems(frame: Mapping[str, Any], with_parts: bool, colored: bool) -
         if seen != expected[piece]:
             yield f"piece {piece} is {seen}; its part has {expected[piece]}"
     names = [part["name"] for part in shown] if with_parts else []
-    text = caption(truth["whole"], names) if with_parts else truth["whole"]
-    if frame["utterance"] != text:
-        yield f"its text is {frame['utterance']!r}; expected {text!r}"
+    if not _is_caption(frame["utterance"], truth["whole"], names, with_parts):
+        expected_text = caption(truth["whole"], names) if with_parts else truth["whole"]
+        yield f"its text is {frame['utterance']!r}; expected {expected_text!r}"
     hashed = "#".join([truth["whole"], *names])
     if truth["hash_text"] != hashed:
         yield f"its hash_text is {truth['hash_text']!r}; expected {hashed!r}"
+
+
+def _is_caption(text: str, whole: str, names: Sequence[str], with_parts: bool) -> bool:
+    """Return whether a text names the whole and these parts. Articles are free: versions differ in them."""
+    if not with_parts:
+        return text == whole
+    head, *parts = (_OPTIONAL_ARTICLE + re.escape(_ARTICLE.sub("", phrase, 1)) for phrase in (whole, *names))
+    joined = ", ".join(parts[:-1]) + ", and " * (len(parts) > 1) + "".join(parts[-1:])
+    return re.fullmatch(f"{head} with {joined}" if parts else head, text) is not None
 
 
 def _game_problems(task: Mapping[str, Any], frames: Mapping[str, Any], count: int) -> Iterator[str]:

@@ -45,6 +45,18 @@ def test_games_are_what_they_say(condition: str, world: str) -> None:
     assert judged(json.loads(text(condition, world))) == ""
 
 
+def test_a_caption_may_have_other_articles_but_no_other_words() -> None:
+    """Earlier versions had articles of their own; stored episodes have them."""
+    spec = json.loads(text("part+color"))
+    frame = _frame(spec)
+    names = [part["name"] for part in frame["truth"]["parts"]]
+    order = sorted(names, key=frame["truth"]["hash_text"].split("#").index)
+    for article, last in (("", order[-1]), ("an ", order[-1]), ("the ", order[-1]), ("", f"{order[-1]}s")):
+        said = f"{frame['truth']['whole']} with {', '.join([*order[:-1], f'and {article}{last}'])}"
+        frame["utterance"] = spec["task"]["text"] = said
+        assert (judged(spec) == "") == (article != "the " and last == order[-1])
+
+
 def test_pictures_are_what_they_say() -> None:
     annotations = dict(list(DATA.annotations.items())[:12])
     for condition in (*CONDITIONS, "aug"):

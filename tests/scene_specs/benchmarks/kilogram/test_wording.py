@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scene_specs.benchmarks.kilogram.wording import (
-    article,
     caption,
-    is_plural,
     normalized,
     same_text,
     with_article,
@@ -32,25 +32,24 @@ def test_the_published_form(parts: list[str], said: str) -> None:
 @pytest.mark.parametrize(
     ("phrase", "said"),
     [
-        ("owl", "an owl"), ("unicorn", "a unicorn"), ("hour glass", "an hour glass"), ("house", "a house"),
+        ("owl", "an owl"), ("unicorn", "a unicorn"), ("hour glass case", "an hour glass case"), ("house", "a house"),
         ("european castle", "a european castle"), ("one-eyed man", "a one-eyed man"), ("x-wing", "an x-wing"),
-        ("umbrella", "an umbrella"), ("UFO", "a UFO"), ("SUV", "an SUV"), ("u-boat", "a u-boat"),
-        ("8 ball", "an 8 ball"),        ("11 man", "an 11 man"), ("ewe", "a ewe"), ("legs", "legs"),
-        ("bus", "a bus"), ("glass", "a glass"),
-        ("two men", "two men"), ("men", "men"), ("woman", "a woman"), ("teeth", "teeth"), ("a bird", "a bird"),
-        ("the head", "the head"), ("octopus", "an octopus"), ("gas mask", "a gas mask"), ("canvas", "a canvas"),
-        ("man with long legs", "man with long legs"), ("UNKNOWN", "an UNKNOWN"), ("omen", "an omen"), ("", ""),
+        ("UNKNOWN", "an UNKNOWN"), ("legs", "legs"), ("two men", "two men"),
+        ("woman", "a woman"), ("a bird", "a bird"), ("an dinosaur", "a dinosaur"), ("a  swan", "a swan"),
+        ("man with long legs", "man with long legs"), ("bird ", "a bird "), ("bird\t", "a bird\t"),
+        # Wrong, and in the published captions.
+        ("the head", "a the head"), ("octopus", "octopus"), ("dress", "dress"), ("fish", "fish"),
+        ("8 ball", "a 8 ball"), ("bus", "bus"), ("two\nlines", "two\nlines"), ("", ""), (" \t", " \t"),
     ],
 )  # fmt: skip
-def test_articles(phrase: str, said: str) -> None:
+def test_articles_as_published(phrase: str, said: str) -> None:
     assert with_article(phrase) == said
 
 
-@given(st.text(max_size=20))
+@given(st.text(max_size=20) | st.text(" \n\t.#'()-1aeST", max_size=12))
 def test_any_text_gets_an_article_or_stays(text: str) -> None:
-    assert with_article(text) in (text, f"a {text}", f"an {text}")
-    assert article(text) in ("a", "an")
-    assert is_plural(text) in (True, False)
+    bare = re.sub(r"^\s*(an?\s+)?", "", text, flags=re.IGNORECASE)
+    assert with_article(text).endswith((text, bare))
 
 
 @pytest.mark.parametrize(
