@@ -80,7 +80,8 @@ class _KilogramExport(ImageExport):
                 f"found {len(shown)} images and answer {answer!r}; expected {SIZE} images, one of them the answer"
             )
         ordered = [shown[answer], *(entry for name, entry in shown.items() if name != answer)]
-        targets = [str(ordered[0][1]["tangram"])] * SIZE
+        # As published: by the name of the image, which the evaluator looks up, so that no two examples share a key.
+        targets = [str(ordered[0][1]["image"])] * SIZE
         images = [name for name, _ in ordered]
         hashed = [str(truth["hash_text"]) for _, truth in ordered]
         self._add(f"{split}/{condition}.json", targets=targets, images=images, texts=hashed)

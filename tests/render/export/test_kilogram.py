@@ -80,7 +80,7 @@ def test_games_as_published(folder: Path) -> None:
         for block in found:
             images = [image for _, image, _ in block]
             assert len({*images}) == 10
-            assert {target for target, _, _ in block} == {images[0].split("_")[0]}
+            assert {target for target, _, _ in block} == {images[0]}
             where = folder / "out" / "images" / ("color" if colored else "black")
             assert all((where / f"{image}.png").read_bytes().startswith(b"\x89PNG") for image in images)
             assert all(("#" in text) == said for _, _, text in block)
@@ -89,7 +89,10 @@ def test_games_as_published(folder: Path) -> None:
     for name, found in contexts.items():
         said, colored = CONDITIONS[name]
         cut = [
-            [(t, i if colored else i.split("_")[0], x if said else x.split("#")[0]) for t, i, x in block]
+            [
+                (*((t, i) if colored else (t.split("_")[0], i.split("_")[0])), x if said else x.split("#")[0])
+                for t, i, x in block
+            ]
             for block in contexts["part+color"]
         ]
         assert found == cut
@@ -102,6 +105,27 @@ def test_captions_are_of_the_same_parts(folder: Path) -> None:
             whole, *parts = one.split("#")
             assert other == caption(whole, parts)
     assert not (dev / "whole+black_caption.json").exists()
+
+
+@pytest.mark.parametrize("condition", ["part+color", "aug"])
+def test_examples_of_a_tangram_have_keys_of_their_own(tmp_path: Path, condition: str) -> None:
+    """As in the published evaluation, where a prediction is found by the file name of the target's image."""
+    augmented = condition == "aug"
+    options = Options(size=32, contexts=1, targets="all")
+    made = list(games(DATA.annotations, options, {}, augmented))
+    keys = {game.examples[0].annotation.key for game in made}
+    twice = next(key.removesuffix("_1") for key in sorted(keys) if f"{key.removesuffix('_1')}_0" in keys - {key})
+    found = [game for game in made if game.examples[0].tangram == twice]
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([recorded(game_spec(DATA, game, condition, options)) for game in found])
+    assert run(store, tmp_path / "out").exported == len(found)
+    texts: dict[str, set[str]] = {}
+    for block in blocks(tmp_path / f"out/dev/{condition}.json"):
+        texts.setdefault(block[0][0], set()).add(block[0][2])
+    assert {"_".join(target.split("_")[:2]) for target in texts} == {f"{twice}_0", f"{twice}_1"}
+    assert all(len(one) == 1 for one in texts.values())
+    folder = tmp_path / "out/images" / ("aug" if augmented else "color")
+    assert all((folder / f"{target}.png").is_file() for target in texts)
 
 
 def test_stimuli_are_one_game_a_target(folder: Path) -> None:
