@@ -1,4 +1,4 @@
-"""`python -m tools published` on a small checkout in the form of MALeViC's."""
+"""`python -m tools published` on small checkouts in the forms of MALeViC's and KiloGram's."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from pathlib import Path
 import h5py
 import pytest
 
+from scene_specs.benchmarks.kilogram.annotations import read_annotations
+from scene_specs.benchmarks.kilogram.measures import measures
 from scene_specs.benchmarks.malevic.published import encoded, tensors, vocabulary
 from scene_specs.benchmarks.malevic.sets import SETS
+from tests.scene_specs.benchmarks.kilogram.published import make_published
 from tests.scene_specs.benchmarks.malevic.published_files import published
 from tools.__main__ import main
 
@@ -105,3 +108,83 @@ def test_a_checkout_without_files_is_an_error(checkout: Path, capsys: pytest.Cap
 def test_another_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["published", str(tmp_path)]) == 2
     assert "not a known benchmark" in capsys.readouterr().err
+
+
+# The form of the published script: files relative to the working folder, texts `whole#part#part`.
+CAPTIONS = """
+import json
+with open('../../data/dev/aug_dev.json') as f:
+    data = json.load(f)
+def a(name):
+    name = name.removeprefix('a ')
+    return name if name == 'fish' else ('an ' if name[0] in 'aeoU' else 'a ') + name
+rs = []
+for text in data['texts']:
+    whole, *parts = map(a, text.split('#'))
+    caption = ', '.join(parts[:-1]) + ', and ' * (len(parts) > 1) + ''.join(parts[-1:])
+    rs.append(whole + ' with ' * (len(parts) > 0) + caption)
+data['texts'] = rs
+with open('../../data/dev/aug_dev_caption.json', 'w') as f:
+    json.dump(data, f)
+"""
+
+
+@pytest.fixture
+def kilogram(tmp_path: Path) -> Path:
+    folder = tmp_path / "kilogram"
+    inputs, games = folder / "models/preprocessing/model_inputs", folder / "tasks/human_baseline/util/val-texts"
+    for made in (inputs / "part+color", inputs / "caption_texts", games):
+        made.mkdir(parents=True)
+    drawings, file, _ = make_published(folder / "dataset", 12)
+    (folder / "dataset/data_split.json").unlink()
+    names = sorted(path.stem for path in drawings.iterdir())
+    found, _ = read_annotations(file.read_text(), "dense.json")
+    data = json.loads(file.read_text())
+    file.write_text(json.dumps({name: {**data[name], **measures(items)} for name, items in found.items()}))
+    split = {"train": names[:10], "heldout": names[10:11], "development": names[11:], "dense": ["page6-51"]}
+    (inputs / "data_split.json").write_text(json.dumps(split))
+    keys = [f"{name}_0" for name in names[:10]]
+    texts = [f"thing {number}#wing#beak" for number in range(10)]
+    val = list(zip(keys, texts, strict=True))
+    (inputs / "part+color/val.py").write_text(f"val = {val}\n\n\nval_files = {names[:10]}")
+    for condition in ("whole+black", "whole+color", "part+black", "part+color"):
+        images = keys if "color" in condition else names[:10]
+        said = texts if "part" in condition else [text.split("#")[0] for text in texts]
+        game = {"targets": [images[0]] * 10, "images": images, "texts": said}
+        (games / f"{condition}.json").write_text(json.dumps(game))
+    (inputs / "caption_texts/caption_contexts.py").write_text(CAPTIONS)
+    git(folder, "init", "-q")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "published")
+    return folder
+
+
+def test_kilogram_equal_passes_and_each_change_is_counted(kilogram: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["published", str(kilogram)]) == 0
+    out = capsys.readouterr().out
+    assert "data_split.json: tangrams | 13 | 1 | 1 | page6-51: merged with others; 1 warnings |" in out
+    assert "val.py: descriptions | 10 | 0 | 0 |" in out
+    assert "dense.json: SND, PND, PSA | 12 | 0 | 0 |" in out
+    assert out.count("targets, images, texts | 10 | 0 | 0 |") == 4
+    for name, old, new, row in [
+        ("dataset/dense.json", '"snd": 0.', '"snd": 1.', "SND, PND, PSA | 12 | 1 | 0 |"),
+        ("tasks/human_baseline/util/val-texts/part+black.json", "page1-0", "page1-0_0", "texts | 10 | 1 | 0 |"),
+        (
+            "models/preprocessing/model_inputs/part+color/val.py",
+            "page1-0_0",
+            "page1-0_1",
+            "descriptions | 10 | 2 | 0 |",
+        ),
+        (
+            "models/preprocessing/model_inputs/caption_texts/caption_contexts.py",
+            "else 'a '",
+            "else 'the '",
+            "captions | ",
+        ),
+    ]:
+        file = kilogram / name
+        text = file.read_text()
+        file.write_text(text.replace(old, new, 1))
+        assert main(["published", str(kilogram)]) == 1, name
+        assert row in capsys.readouterr().out
+        file.write_text(text)
