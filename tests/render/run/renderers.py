@@ -130,8 +130,8 @@ class FaultyCards(FakeRenderer):
     """GPUs that fail at episodes by their names.
 
     .../launch-once...: once. .../evil...: always. .../big...: unless no other worker is on the GPU. .../huge...: has
-    too little memory always. .../gone...: GPU 1 is then gone for every process. GPU 3 always fails. .../wait... takes
-    until the GPU that fails or is gone has been tried three times.
+    too little memory always. .../gone...: GPU 1 is then gone for every process; other GPUs wait for that. GPU 3
+    always fails. .../wait... takes until the GPU that fails or is gone has been tried three times.
     """
 
     def __init__(self) -> None:
@@ -145,8 +145,11 @@ class FaultyCards(FakeRenderer):
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         where = f"episode {scene.id}: frame x: "
+        end = time.monotonic() + 60
         if "gone" in scene.id and self._card == "1":
-            (self._folder / f"gone-{self._card}").touch()
+            (self._folder / "gone-1").touch()
+        while "gone" in scene.id and not (self._folder / "gone-1").exists() and time.monotonic() < end:
+            time.sleep(0.1)
         gone = (self._folder / f"gone-{self._card}").exists()
         if self._card == "3":
             (self._folder / f"trouble-{os.getpid()}").touch()
@@ -154,7 +157,6 @@ class FaultyCards(FakeRenderer):
             raise GpuError(f"{where}the GPU failed: Launch failed in CUDA queue enqueue")
         # Time for other workers to start: they share the GPU, and its memory.
         time.sleep(0.2)
-        end = time.monotonic() + 60
         while "wait" in scene.id and len(list(self._folder.glob("trouble-*"))) < 3 and time.monotonic() < end:
             time.sleep(0.1)
         if "huge" in scene.id or ("big" in scene.id and self._others()):

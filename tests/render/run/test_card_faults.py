@@ -297,7 +297,7 @@ def test_a_gpu_error_costs_a_worker_and_a_broken_card_leaves(farm: Farm) -> None
 @pytest.mark.slow
 @pytest.mark.usefixtures("gpus")
 def test_a_card_that_is_gone_leaves_and_the_last_one_ends_the_run(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = [*(f"e{k}" for k in range(4)), "gone-0", "gone-1", "wait-0", "wait-1"]
+    names = [*(f"gone-{k}" for k in range(6)), "wait-0", "wait-1"]
     found = run(farm, names, "--gpus", "2", "--workers-per-gpu", "1")
     assert farm.stored() == names and found["failed"] == []
     ((name, reason),) = found["lost_gpus"].items()
