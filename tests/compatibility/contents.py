@@ -126,6 +126,10 @@ def differing_export(name: str, old: Mapping[str, bytes], new: Mapping[str, byte
     if name == "malevic":
         # Files that version 0.1.0 did not write.
         new = {file: data for file, data in new.items() if not file.endswith(("/vocab.json", "_questions.h5"))}
+    if name == "kilogram":
+        # Targets had the tangram's name in every condition, and now have their image's, as published.
+        named = {file for file in new if file in old and _by_tangram(new[file]) == _by_tangram(old[file])}
+        return [file for file in differing(old, new) if file not in named]
     if name in ADDED:
         new = {file: re.sub(ADDED[name], b"", data) if file.endswith(".json") else data for file, data in new.items()}
     if name == "clevr-masks":
@@ -134,6 +138,17 @@ def differing_export(name: str, old: Mapping[str, bytes], new: Mapping[str, byte
         same = {file for file in both if close(json.loads(old[file]), json.loads(new[file]), CAMERA_TOLERANCE)}
         return [file for file in names if file not in same]
     return differing_exports(old, new)
+
+
+def _by_tangram(file: bytes) -> Any:
+    """The data of a KiloGram file, with its targets cut to the names of tangrams; the bytes of another file."""
+    if not file.startswith((b"{", b"[")):
+        return file
+    data = json.loads(file)
+    for part in data if isinstance(data, list) else [data]:
+        if "targets" in part:
+            part["targets"] = re.sub(r"_\d+(?=\W)", "", json.dumps(part["targets"]))
+    return data
 
 
 def close(old: Any, new: Any, tolerance: float) -> bool:
