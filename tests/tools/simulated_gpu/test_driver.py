@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def test_programs_see_the_same_cards_as_the_driver(tmp_path: Path) -> None:
     machine = Machine(tmp_path, 3)
     assert machine.run(["nvidia-smi", "-L"]).count("(UUID: ") == 3
     nvml = "import ray._private.accelerators.nvidia_gpu as g; print(g.NvidiaGPUAcceleratorManager"
-    assert machine.run(["python", "-c", f"{nvml}.get_current_node_num_accelerators())"]) == "3\n"
+    assert machine.run([sys.executable, "-c", f"{nvml}.get_current_node_num_accelerators())"]) == "3\n"
 
 
 def test_each_card_has_its_own_memory(tmp_path: Path) -> None:

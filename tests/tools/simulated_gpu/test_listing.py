@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ with ray_nodes() as nodes:
     assert not [ready for ready in ray.get([slot.ready for slot in pool.slots]) if not ready.device]
     pool.close()
 """
-PROBE = ["python", "-m", "render.renderers.cycles.probe", "cuda"]
+PROBE = [sys.executable, "-m", "render.renderers.cycles.probe", "cuda"]
 
 
 def test_eight_cards_are_listed_and_each_renders(tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ def test_each_worker_sees_only_the_card_it_was_given(
 ) -> None:
     machine = Machine(tmp_path, 4)
     options = f"RunOptions(gpus={len(cards) // each}, workers_per_gpu={each}, renderer={renderer!r})"
-    machine.run(["python", "-c", START.format(options)], CUDA_VISIBLE_DEVICES=visible)
+    machine.run([sys.executable, "-c", START.format(options)], CUDA_VISIBLE_DEVICES=visible)
     listed = list(machine.calls("listed"))
     assert len({process for process, _ in listed}) == len(listed), "a worker sees two cards"
     assert sorted(card for _, card in listed) == cards

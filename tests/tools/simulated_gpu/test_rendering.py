@@ -6,6 +6,7 @@ The first run installs an OpenCL runtime (300 MB, 1 GB on disk) and compiles ker
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_examples_on_any_number_of_cards_are_those_of_the_cpu(tmp_path: Path) ->
     """Runs the tool that measures GPUs: the CPU, eight cards, and one card with two workers."""
     machine = Machine(tmp_path, 8, level=2)
     options = ["--device", "cuda", "--profile", "draft", "--size", "64x48", "--episodes", "2", "--levels", "1"]
-    table = machine.run(["python", "-m", "tools", "gpu", *options, "--out", str(tmp_path / "stores")])
+    table = machine.run([sys.executable, "-m", "tools", "gpu", *options, "--out", str(tmp_path / "stores")])
     print(table)
     assert table.count("images/s with start") == 3 and "CUDA Simulated GPU" in table
     assert {card for _, card in machine.calls("runs kernel")} == set(range(8))
