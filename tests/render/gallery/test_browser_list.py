@@ -27,6 +27,7 @@ def test_the_list_is_paged_filtered_and_sorted(open_page: Open) -> None:
     assert "% visible" in page.locator(".card .figure").first.text_content()
     page.get_by_role("button", name="Clear all").click()
     choose(page, "Failed checks", "stored bytes")
+    page.get_by_text("1 of 75 episodes").wait_for(timeout=10_000)
     assert names(page) == ["demo/damaged"]
 
 
