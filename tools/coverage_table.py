@@ -14,8 +14,8 @@ from pathlib import Path
 
 from render.model.errors import UsageError
 from scene_specs.language.tables import text_table
+from tools.programs import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 # `render/store/lance` and deeper folders belong to the row `render/store`.
 _DEPTH = 2
 

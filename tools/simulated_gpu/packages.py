@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from render.model.errors import UsageError
+from tools.programs import ROOT
 
 log = logging.getLogger(__name__)
 
-ROOT = Path(__file__).resolve().parents[2]
 _COMMAND_SECONDS = 1200.0
 
 

@@ -11,10 +11,8 @@ from click.testing import CliRunner
 
 from render.cli.batch import main
 from render.store import open_store
-from tools.programs import write_specs
+from tools.programs import ROOT, write_specs
 from tools.simulated_gpu import environment
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
