@@ -65,12 +65,13 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @click.option("--out", "store", metavar="STORE", help="Dataset store.  [default: $DIORAMA_STORE or ./diorama.lance]")
 @click.option(
     "--status", metavar="STORE", is_eager=True, expose_value=False, callback=_print_status,
-    help="Show the progress of the run that writes to this store, and exit.",
+    help="Show the progress of the run that writes to this store, and exit. Needs no SPECS.",
 )  # fmt: skip
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Check and compile the specs and compare the specs with the store, without rendering or writing.",
+    help="Only check the specs, compare them with the store, search for layouts, and estimate time and disk space. "
+    "Nothing is rendered or written; the exit codes are the same.",
 )
 @opt.limit("episodes to take from SPECS, including episodes that are already stored", _MAX_EPISODES)
 @click.option("--replace", is_flag=True, help="Render a stored episode again if its spec or settings changed.")
@@ -99,7 +100,8 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @click.option(
     "--workers",
     type=opt.Number(1, 10000),
-    help="Number of CPU workers. Each worker is pinned to cores of its own.  [default: one per core]",
+    help="Number of CPU workers, each on its own cores. Without a GPU option, this selects the CPU; with one, it is an "
+    "error.  [default: one per core]",
 )
 @click.option(
     "--threads",
@@ -123,7 +125,12 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     ),
 )
 @click.option("--max-failures", type=opt.Number(1), help="Stop after N failed episodes.  [default: never]")
-@click.option("--retries", type=opt.Number(0, 100), default=2, help="Retries per episode if its worker died or hung.")
+@click.option(
+    "--retries",
+    type=opt.Number(0, 100),
+    default=2,
+    help="Retries per episode if its worker died, or took longer than --timeout.",
+)
 @opt.timeout(0.1)
 @click.option(
     "--store-wait", type=opt.Number(0, kind=float), default=300, metavar="SECONDS",
@@ -157,9 +164,9 @@ def main(
     episodes again, or --keep to keep the stored ones.
 
     Exit codes: 0: all episodes are stored; 1: some episodes failed, and the output ends with a list of them (the others
-    are stored); 2: invalid specs or options (nothing was rendered); 3: the requested device is not available, or every
-    GPU failed during the run (what was rendered is stored); 4: the store can't be read or written; 130: interrupted
-    with Ctrl-C.
+    are stored); 2: invalid specs or options, or stored episodes that differ (nothing was rendered); 3: the requested
+    device is not available, or every GPU failed during the run (what was rendered is stored); 4: the store can't be
+    read or written; 130: interrupted with Ctrl-C.
 
     Examples:
       render-batch specs.jsonl --out scenes.lance

@@ -24,7 +24,7 @@ def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
     """Check whether this machine can render.
 
     The command checks Python, libraries, assets, disk, Blender, devices, Ray and the store. It prints one line for each
-    check. The line of a failed check says what to do.
+    check. The line of a failed check says what to do. A store that does not exist yet passes.
 
     Exit codes: 0: all checks passed; 1: a check failed.
 

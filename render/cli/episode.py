@@ -24,7 +24,14 @@ from render.cli.output import print_json
 @opt.group("Changes", click.option(
     "--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a value of the spec; repeatable."
 ))  # fmt: skip
-@click.option("--unset", "unsets", multiple=True, metavar="PATH", help="Remove a value from the spec; repeatable.")
+@click.option(
+    "--unset",
+    "unsets",
+    multiple=True,
+    metavar="PATH",
+    help="Remove an object, a constraint or a field from the "
+    "spec; repeatable. A removed field is sampled or gets its default.",
+)
 @click.option(
     "--set-scene",
     "scene_sets",
@@ -87,12 +94,16 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
     episode was stored.
 
     If you pass only one argument, that argument is the ID, and STORE is $DIORAMA_STORE or ./diorama.lance. With --from,
-    omit STORE, and pass ID if the spec file has several episodes. With --sheet, --plan or both, and no other option,
-    the command draws the stored episode and does not render.
+    omit STORE, and pass ID if the spec file has several episodes.
 
-    --set changes one value of the spec. All sampled values stay as they are. It is an error if the change breaks a
-    constraint of the spec. PATH is the location of the value; frames and objects are given by position
-    (frames[0].objects[1].color) or by name (frames[context-0].objects[b].location).
+    With --sheet or --plan, the command writes only these drawings, unless you also pass --out, --compare, --replace or
+    --save-blend. It then draws stored images, and renders only if --sheet needs new ones: because of --from, a change,
+    --profile, --samples or --size.
+
+    --set changes one value of the spec. All other values, including sampled locations, stay as they are. It is an error
+    if the change breaks a constraint of the spec. PATH is the location of the value; frames and objects are given by
+    position (frames[0].objects[1].color) or by name (frames[context-0].objects[b].location). VALUE is JSON, or else
+    text. Quote the argument: 'frames[0].objects[b].location=[0, 1]'.
 
     Exit codes: 0: identical, replaced, or nothing to compare with; 1: the images or annotations differ; 2: invalid
     options, spec or id; 3: the requested device is not available; 4: the store can't be read.

@@ -50,8 +50,10 @@ def main(
     """Export episodes to a dataset format.
 
     The command writes the episodes of STORE [default: $DIORAMA_STORE or ./diorama.lance] to DIR. A second run writes
-    only the episodes that are missing in DIR. The default format `folder` makes a folder for each episode. The folder
-    has a PNG and a JSON file for each image, and one episode.json.
+    only the files that are missing in DIR; a file of many episodes is written again if its episodes change.
+
+    The default format `folder` makes a folder for each episode. The folder has a PNG and a JSON file for each image,
+    and one episode.json.
 
     The format `clevr-masks` computes boxes and masks for CLEVR's own published images. For this format, name a
     published CLEVR_<split>_scenes.json in place of STORE.

@@ -155,8 +155,8 @@ def timeout(least: float) -> Callable[[_Decorated], _Decorated]:
 shapenet = group("Assets", click.option(
     "--shapenet", metavar="DIR", type=click.Path(exists=True, file_okay=False), is_eager=True, expose_value=False,
     callback=set_environment("DIORAMA_SHAPENET"),
-    help="Root folder of ShapeNetCore.  [default: $DIORAMA_SHAPENET, or as set in ./assets.toml or "
-    "~/.config/diorama/assets.toml, or else the 64 packaged models]",
+    help="Root folder of ShapeNetCore.  [default: $DIORAMA_SHAPENET, or `root` in the section [shapenet] of "
+    "./assets.toml or ~/.config/diorama/assets.toml, or else the 64 packaged models]",
 ))  # fmt: skip
 asset_root = group("Assets", click.option(
     "--asset-root", "asset_roots", metavar="DIR", multiple=True, type=FOLDER,
@@ -186,7 +186,8 @@ at = group(
     click.option("--at", metavar="VERSION", help="Version number or tag of the store.  [default: the newest version]"),
 )
 where = group("Selection", click.option(
-    "--where", metavar="SQL", help="SQL filter, such as \"split = 'train'\".  [default: all]"
+    "--where", metavar="SQL", help="SQL filter on columns of the store, such as \"split = 'train'\". A wrong "
+    "name lists the columns.  [default: all]"
 ))  # fmt: skip
 splits = group("Selection", click.option(
     "--split", "splits", metavar="NAME", multiple=True, help="Include only this split; repeatable.  [default: all]"

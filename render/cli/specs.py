@@ -107,7 +107,8 @@ def schema(out: Path | None) -> None:
 def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None, asset_roots: tuple[Path, ...]) -> None:
     """Check specs and report every error in every file.
 
-    Missing models and .blend files are errors, and so are constraints that no layout can satisfy.
+    Missing models and .blend files are errors, and so are constraints that clearly contradict each other. There is no
+    layout search: `render-specs resolve` or `render-batch --dry-run` find all episodes without a layout.
 
     With --prove, the command also verifies each episode by the rules of its benchmark, for example that exactly one
     answer is right. Episodes that belong to no benchmark are counted as unverified; this is not an error.
@@ -193,7 +194,8 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
 @opt.choice(
     "--camera",
     ["recover", "nominal"],
-    "recover: compute cameras from the pixel coordinates in CLEVR's files. nominal: use the camera of the stage.",
+    "recover: compute cameras from the pixel coordinates in files of CLEVR and MEWL; if that fails, use the camera of "
+    "the stage. nominal: always use the camera of the stage.",
 )
 @click.option(
     "--strict",

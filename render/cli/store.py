@@ -125,7 +125,7 @@ def _ls_line(row: dict[str, Any], sort: str | None) -> str:
 def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
     """Show a summary of a store or of one EPISODE.
 
-    With --json, the output for an EPISODE includes its spec and all annotations.
+    A single argument is STORE. With --json, the output for an EPISODE includes its spec and all annotations.
 
     Examples:
       render-store show scenes.lance
@@ -247,8 +247,9 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
     To render damaged episodes again, pass --specs-out and --repair. The command then deletes the damaged episodes and
     prints the render-batch command that renders them again.
 
-    An episode whose answer is not among its answer options is invalid, not damaged, because its spec is wrong. The
-    command reports invalid episodes with exit code 2; --repair does not delete these episodes.
+    An episode whose answer is not among its answer options is invalid, not damaged: its spec is wrong. render-batch
+    refuses such specs; another program stored the episode. The command reports invalid episodes with exit code 2, and
+    --repair keeps them. Correct the spec and render it again with render-batch --replace.
 
     Examples:
       render-store verify scenes.lance

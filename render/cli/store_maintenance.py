@@ -57,7 +57,8 @@ def compact(url: str, drop_older_than: float | None) -> None:
 def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: bool) -> None:
     """Tag a version, or list the tags.
 
-    A tag is a name for a version, such as v1.0. `compact` never deletes a version with a tag.
+    A tag is a name for a version, such as v1.0. `compact` never deletes a version with a tag. A single argument is
+    STORE.
 
     Examples:
       render-store tag scenes.lance paper
@@ -86,9 +87,9 @@ def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: 
 def history(url: str, episode: str | None, as_json: bool) -> None:
     """Show the history of an episode or of a store.
 
-    With EPISODE, the command lists when that episode was added, replaced and deleted. Without EPISODE, it lists the
-    versions of the store. `render-store get STORE EPISODE --at VERSION` writes an episode as it was in an earlier
-    version.
+    With EPISODE, the command lists when that episode was added, replaced and deleted. A single argument is STORE:
+    without EPISODE, the command lists the versions of the store. `render-store get STORE EPISODE --at VERSION` writes
+    an episode as it was in an earlier version.
 
     Examples:
       render-store history scenes.lance
@@ -180,7 +181,8 @@ def delete(url: str, episodes: tuple[str, ...]) -> None:
 def migrate(url: str) -> None:
     """Migrate a store to the current schema.
 
-    Use this command for a store that an older version of Diorama wrote. No episode is rendered again.
+    You need this command only if another command says that a store is too old for it, and names this command. No
+    episode is rendered again.
 
     Examples:
       render-store migrate scenes.lance

@@ -40,7 +40,7 @@ First = Annotated[
     Field(
         ge=0,
         le=10**9 - 1,
-        description="Number of the first episode to write; episodes are numbered from 0.",
+        description="Number of the episode to start with; numbers start at 0.",
         json_schema_extra={"group": "Sampling"},
     ),
 ]

@@ -38,8 +38,8 @@ class Options(Command):
     skip_broken: bool = option(False, "Leave out models that can't be read, with a warning for each.")
     shapenet: Path | None = option(
         None,
-        "Root folder of ShapeNetCore.  [default: $DIORAMA_SHAPENET, or as set in ./assets.toml or "
-        "~/.config/diorama/assets.toml, or else the 64 packaged models]",
+        "Root folder of ShapeNetCore.  [default: $DIORAMA_SHAPENET, or `root` in the section [shapenet] of "
+        "./assets.toml or ~/.config/diorama/assets.toml, or else the 64 packaged models]",
         path="folder",
         environment="DIORAMA_SHAPENET",
     )
@@ -48,7 +48,8 @@ class Options(Command):
     start: float = option(0.0, "Yaw of the first camera in degrees; 0 shows the front.", metavar="DEG")
     elevation: tuple[float, float] = option(
         (20.0, 20.0),
-        "Elevation of the cameras in degrees. With MIN:MAX, --yaw also decides how the elevations are chosen.",
+        "Elevation of the cameras in degrees. With MIN:MAX, the elevations rise from MIN to MAX in even steps, or are "
+        "random with --yaw random.",
         metavar="DEG|MIN:MAX",
     )
     distance: float | None = option(

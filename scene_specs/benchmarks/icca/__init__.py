@@ -22,8 +22,9 @@ class Options(Command):
 
     The levels of --difficulty count attribute values, such as red or large. easy: any two images differ in at least
     half of their values, and one value is enough to identify an image. medium: any two images differ in exactly two
-    values. hard: any two images differ in exactly one value, but every value of an image also occurs in another image,
-    so a description needs at least two values. docs/icca.md has the levels for relations and parts.
+    values. hard: any two images differ in exactly one value, such as the color of one object, but every value also
+    occurs on objects of other images. A description then needs at least two values, such as "red cube". docs/icca.md
+    has the levels for relations and parts.
 
     Examples:
       render-specs icca --contexts 30 --difficulty hard --out specs.jsonl
@@ -82,7 +83,10 @@ class Presented(Command):
     )
     variant: str = option("L3", "What the listener sees; `icca variants` lists the variants.", metavar="L1-L7")
     variant_file: Path | None = option(
-        None, "JSON file with one more listener variant, used instead of --variant.  [default: none]", path="file"
+        None,
+        "JSON file with one more listener variant, used instead of --variant. `icca variants --json` shows the fields; "
+        "leave out name and images.  [default: none]",
+        path="file",
     )
     labels: Literal["letters", "positions"] = option(
         "letters", "Names of the images: A to D, or top left to bottom right."
@@ -127,15 +131,15 @@ class Play(Presented, run="play_files:play_games", writes=()):
     games: tuple[Path, ...] = argument()
     speaker: str = option(
         ...,
-        "Player that describes images: scripted, steady, restless, recorded, replay:FILE, or the name of a plugin; "
-        "see docs/icca.md.",
+        "Player that describes images: scripted (shorter each time), steady (always the same), restless (never the "
+        "same), recorded (the messages of the games), replay:FILE (those of a transcript), or the name of a plugin.",
         metavar="NAME",
         group="Players",
     )
     listener: str = option(
         ...,
-        "Player that picks images: oracle, random, literal, learner, replay:FILE, or the name of a plugin; see "
-        "docs/icca.md.",
+        "Player that picks images: oracle (always right), random, literal (compares message and images), learner "
+        "(also remembers messages), replay:FILE (choices of a transcript), or the name of a plugin.",
         metavar="NAME",
     )
     prompts: bool = option(False, "Include both prompts of each trial in the transcript.", group="Output")

@@ -29,9 +29,8 @@ class Options(Command):
     frames that a question refers to; trials of the same task show different objects.
 
     Pass exactly one of --benchmark, --task and --config. Trials are numbered from 0, and `--first 42 --count 1` writes
-    the same trial 42 as `--count 100`. A trial can depend on earlier trials: --unique compares its task with earlier
-    tasks, trials of one task differ, and --balanced counts earlier answers. The command computes what it needs of
-    earlier trials without writing them.
+    the same trial 42 as `--count 100` if all other options are the same. The command computes earlier trials as needed:
+    trial 42 must differ from those of its task, its task from earlier tasks (--unique), and --balanced counts answers.
 
     Examples:
       render-specs iwisdm --benchmark low --count 100 --out specs.jsonl
@@ -63,8 +62,8 @@ class Options(Command):
     trials_per_task: int = option(1, "Number of trials of each task.", ge=1)
     unique: Literal["structure", "frames", "none"] = option(
         "frames",
-        "In what any two tasks of --benchmark or --config must differ. structure: in their operators. frames: in their "
-        "operators, or in the frames that the operators refer to. none: tasks may repeat.",
+        "How any two tasks of --benchmark or --config must differ. structure: in their operators. frames: in their "
+        "operators or in the frames that these refer to, so there are more tasks. none: tasks may repeat.",
     )
     balanced: bool = option(
         False, "Make all correct answers equally frequent. The trials that --first skips are counted, too."
@@ -82,9 +81,11 @@ class Options(Command):
         1, "Number of tasks to combine in each trial; a later task can use the frames of an earlier one.", ge=1, le=10
     )
     distractor_frames: int = option(
-        0, "Maximum number of empty frames that show a distractor instead: an object that no question is about.", ge=0
+        0, "Maximum number of otherwise empty frames that get a distractor: an object that no question is about.", ge=0
     )
-    distractors: int = option(0, "Maximum number of frames with a distractor as the second object.", ge=0)
+    distractors: int = option(
+        0, "Maximum number of frames with an object that get a distractor as a second object.", ge=0
+    )
     fixation: Literal["hold", "action", "none"] = option(
         "hold",
         "Show a white cross in frames without an answer (hold), in frames with an answer (action), or never (none).",
@@ -116,8 +117,8 @@ class Balance(Report, run="answer_balance:audit", text="answer_balance:table"):
 
     The command reports how often each value, such as true or false, is a correct answer, and the p-value of a
     chi-square test for equal frequencies. The command also reports the accuracy of a guesser that reads the instruction
-    but sees no image. For tasks with a condition (if ... then ... else), it reports how often the two branches have
-    different answers, so that the condition matters.
+    but sees no image. For tasks with a condition (if ... then ... else), it reports how often the condition matters:
+    how often the two branches have different answers.
 
     Examples:
       render-specs iwisdm balance specs.jsonl

@@ -11,8 +11,8 @@ from scene_specs.language.benchmark import Command, Seed, argument, option
 
 _ANNOTATIONS = "JSON file of descriptions, in the format of the published KiloGram data; repeatable."
 _SPLITS = (
-    "JSON file {split: [tangram, ...]}, such as the published data_split.json, or the published list of validation, "
-    "val.py; repeatable."
+    "JSON file {split: [tangram, ...]}, such as the published data_split.json, or the published val.py, a list of "
+    "validation data that is read but not run; repeatable."
 )
 
 
@@ -46,8 +46,8 @@ class Options(Command):
     )
     contexts: int = option(
         10,
-        "Number of games per description. The games have different distractors. With --condition aug, this is the "
-        "number of games for each number of named parts.",
+        "Number of games per description, each with other distractors; with --condition aug, per description and "
+        "number of named parts. The packaged data gives 1,360 episodes by default.",
         ge=1,
         le=1000,
     )
@@ -76,8 +76,8 @@ class Options(Command):
     seed: Seed = 0
     split: Literal["train", "val", "dev", "heldout", "dense", "all"] = option(
         "dev",
-        "Split to generate, named as in the published data. No tangram is in two splits, except that val has other "
-        "descriptions of tangrams in train. The packaged drawings have no tangrams in dense.",
+        "Split to generate, named as in the published data. train and val: other descriptions of the same tangrams. "
+        "dev, heldout (for tests) and dense (many descriptions each; not packaged): other tangrams.",
     )
 
     @model_validator(mode="after")
@@ -116,8 +116,8 @@ class Tangrams(Command, run="variety:write_tangrams", writes=()):
     )
     alike: float = option(
         0.7,
-        "Maximum intersection over union of the silhouettes of two tangrams, from 0 to 1, in any reflection and "
-        "rotation by 90 degrees.",
+        "Maximum intersection over union of the silhouettes of two tangrams, from 0 to 1, for the best match of all "
+        "reflections and rotations by multiples of 90 degrees.",
         ge=0,
         le=1,
         metavar="FRACTION",
@@ -129,8 +129,8 @@ class Drawings(Command, run="dataset:check_drawings", writes=("json", "out")):
     """Check tangram drawings and their descriptions.
 
     DIR has one file <tangram>.svg per drawing. The command measures the areas and angles of the seven pieces, their
-    overlaps, the gaps between the pieces, and the distance from the figure to the view box. The command reports
-    whatever deviates from a tangram.
+    overlaps, the gaps between the pieces, and the margin between the figure and the edge of the drawing, its view box.
+    The command reports whatever deviates from a tangram that fills its drawing.
 
     Examples:
       render-specs kilogram drawings tangrams

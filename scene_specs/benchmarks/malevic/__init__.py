@@ -21,9 +21,14 @@ class Options(Command):
     each number of objects occurs. The table also has the ceiling: the accuracy of a solver that assumes k = 0.29 in
     every scene.
 
-    Sets: sup1, pos1, pos, set-pos, pos1-hard, pos-hard, set-pos-hard, set-pos-very-hard, set-pos-compositional,
-    generalization-B, generalization-C, generalization-D, generalization-E, generalization-F, generalization-G,
-    generalization-H. Groups of sets: main, hard, generalization, all.
+    Groups of sets: main, hard, generalization, and all (every set). docs/malevic.md describes each set.
+
+    main: sup1 asks for the biggest or smallest object. pos1 and pos compare with all objects, set-pos with objects of
+    the same shape. In sup1 and pos1, all objects have the same shape. hard: pos1-hard, pos-hard, set-pos-hard and
+    set-pos-very-hard never ask about the largest or smallest of the compared objects. In set-pos-compositional,
+    test-unseen has pairs of shape and adjective that train lacks. generalization: training data with few to many of
+    these pairs: generalization-B, generalization-C, generalization-D, generalization-E, generalization-F,
+    generalization-G, generalization-H.
 
     Examples:
       render-specs malevic --set pos1 --split val --count 100 --out specs.jsonl
@@ -51,9 +56,9 @@ class Options(Command):
     )
     kept: Literal["last", "any"] = option(
         "last",
-        "Which scenes of set-pos-hard to keep. A candidate is an object that no other object matches in both color and "
-        "shape; candidates are in random order. last: keep a scene only if the set allows a question about the last "
-        "candidate, as in the published set. any: keep a scene if the set allows a question about any candidate.",
+        "Which scenes of set-pos-hard to keep. any: every scene with an object that the set can ask about. last: as in "
+        "the published set, whose code tests only one random object with a unique color and shape; if the set can't "
+        "ask about that object, the scene is dropped.",
     )
     uniform_count: bool = option(False, "Make all numbers of objects per scene, from 5 to 9, equally frequent.")
     # At distances below 4.6, objects can merge in an image of 224 x 224 pixels.
