@@ -30,7 +30,9 @@ def _print_formats(ctx: click.Context, _param: click.Parameter, value: bool) -> 
     "--format", "name", default="folder", metavar="NAME", help="Format to write; --list-formats lists all formats."
 )
 @click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Output folder; required.")
-@click.option("--overwrite", is_flag=True, help="Replace exported episodes that differ from the stored ones.")
+@click.option(
+    "--overwrite", is_flag=True, help="Replace exported episodes and shards that differ from the stored ones."
+)
 @click.option(
     "--shard-size",
     type=opt.Number(1),
@@ -50,7 +52,8 @@ def main(
     """Export episodes to a dataset format.
 
     The command writes the episodes of STORE [default: $DIORAMA_STORE or ./diorama.lance] to DIR. A second run writes
-    only the files that are missing in DIR; a file of many episodes is written again if its episodes change.
+    only what is missing in DIR. If the store has new episodes, lists such as COCO's are updated, but a shard (a file of
+    many episodes: webdataset, huggingface) that would get other episodes is an error without --overwrite.
 
     The default format `folder` makes a folder for each episode. The folder has a PNG and a JSON file for each image,
     and one episode.json.
