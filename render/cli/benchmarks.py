@@ -116,7 +116,7 @@ def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: s
     help = model.__doc__ or ""
     if long_name:
         first, _, rest = help.partition("\n\n")
-        help = f"{first}\n\n    `{long_name}` is another name of this command; use either.\n\n{rest}"
+        help = f"{first}\n\n    Same as `{long_name}`; use either.\n\n{rest}"
     return click.command(name, DioramaCommand, params=params, help=help, epilog=epilog)(callback)
 
 

@@ -108,7 +108,7 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
     """Check specs and report every error in every file.
 
     Missing models and .blend files are errors, and so are constraints that clearly contradict each other. There is no
-    layout search: `render-specs resolve` or `render-batch --dry-run` find all episodes without a layout.
+    layout search: `render-specs resolve` and `render-batch --dry-run` find all episodes without a layout.
 
     With --prove, the command also verifies each episode by the rules of its benchmark, for example that exactly one
     answer is right. Episodes that belong to no benchmark are counted as unverified; this is not an error.

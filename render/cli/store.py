@@ -248,8 +248,8 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
     prints the render-batch command that renders them again.
 
     An episode whose answer is not among its answer options is invalid, not damaged: its spec is wrong. render-batch
-    refuses such specs; another program stored the episode. The command reports invalid episodes with exit code 2, and
-    --repair keeps them. Correct the spec and render it again with render-batch --replace.
+    refuses such specs, so the episode was stored by other means. The command reports invalid episodes with exit code 2,
+    and --repair keeps them. Correct the spec and render it again with render-batch --replace.
 
     Examples:
       render-store verify scenes.lance

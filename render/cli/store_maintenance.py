@@ -181,8 +181,8 @@ def delete(url: str, episodes: tuple[str, ...]) -> None:
 def migrate(url: str) -> None:
     """Migrate a store to the current schema.
 
-    You need this command only if another command says that a store is too old for it, and names this command. No
-    episode is rendered again.
+    You need this command only if another command refuses an older store and tells you to migrate it. No episode is
+    rendered again.
 
     Examples:
       render-store migrate scenes.lance

@@ -30,7 +30,7 @@ class Options(Command):
 
     Pass exactly one of --benchmark, --task and --config. Trials are numbered from 0, and `--first 42 --count 1` writes
     the same trial 42 as `--count 100` if all other options are the same. The command computes earlier trials as needed:
-    trial 42 must differ from those of its task, its task from earlier tasks (--unique), and --balanced counts answers.
+    trial 42 differs from earlier ones of its task, its task from earlier tasks (--unique); --balanced counts answers.
 
     Examples:
       render-specs iwisdm --benchmark low --count 100 --out specs.jsonl

@@ -227,7 +227,7 @@ def test_reports_that_do_not_exist(name: str, problem: str, tmp_path: Path) -> N
 
 def test_short_names_are_commands_of_their_benchmarks() -> None:
     for short, (name, below) in SHORT_NAMES.items():
-        same = f"  This is the same command as `render-specs {name} {below}`.\n\n"
+        same = f"  Same as `render-specs {name} {below}`; use either.\n\n"
         text = run(short, "--help").output
         assert same in text
         assert text.replace(same, "").split("\n")[2:] == run(name, below, "--help").output.split("\n")[2:]
