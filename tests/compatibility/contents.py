@@ -127,7 +127,9 @@ def differing_export(name: str, old: Mapping[str, bytes], new: Mapping[str, byte
         # Files that version 0.1.0 did not write.
         new = {file: data for file, data in new.items() if not file.endswith(("/vocab.json", "_questions.h5"))}
     if name == "kilogram":
-        # Targets had the tangram's name in every condition, and now have their image's, as published.
+        # Targets had the tangram's name in every condition, and now have their image's. Files are where the published
+        # programs look for them.
+        old = {_published_place(file): data for file, data in old.items()}
         named = {file for file in new if file in old and _by_tangram(new[file]) == _by_tangram(old[file])}
         return [file for file in differing(old, new) if file not in named]
     if name in ADDED:
@@ -138,6 +140,16 @@ def differing_export(name: str, old: Mapping[str, bytes], new: Mapping[str, byte
         same = {file for file in both if close(json.loads(old[file]), json.loads(new[file]), CAMERA_TOLERANCE)}
         return [file for file in names if file not in same]
     return differing_exports(old, new)
+
+
+def _published_place(file: str) -> str:
+    """Where a file of version 0.1.0's KiloGram export is now, of the split `dev`."""
+    if file.startswith("images/"):
+        return f"development/{file.replace('/aug/', '/augmented/')}"
+    name = file.removeprefix("dev/")
+    if name == "aug.csv":
+        return "development/texts/augmented/new_dev_df.csv"
+    return f"development/texts/{'' if name.endswith('_pictures.json') else 'controlled/'}{name}"
 
 
 def _by_tangram(file: bytes) -> Any:

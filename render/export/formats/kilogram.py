@@ -1,19 +1,29 @@
-"""`--format kilogram`: the published layout of KiloGram's images and reference games.
+"""`--format kilogram`: the published layout of KiloGram's images and reference games, where its programs look for them.
 
-    <out>/images/black/<tangram>.png                  one file per content, for all episodes that show it
-                 color/<tangram>_<annotation>.png
-                 aug/<tangram>_<annotation>_<subset>.png
-                 3d/<split>/<condition>/.../<frame>.png   on a table: each game has its own light and camera
-          <split>/<condition>.json            {"targets": [...], "images": [...], "texts": [...]}: blocks of ten, one
-                                              per game, the target first and repeated in `targets`; texts
-                                              whole#part#part
-                  <condition>_caption.json    the same with sentences, for conditions that name parts
-                  <condition>_stimuli.json    a list of {targets, images, texts}: the first game of each target
-                  <condition>_pictures.json   {"tangrams", "images", "texts"}: from `render-specs kilogram --pictures`
-                  aug.csv                     subsets of parts: the published table's columns
+    <out>/<split>/images/black/<tangram>.png           one file per content, for all episodes that show it
+                         color/<tangram>_<annotation>.png
+                         augmented/<tangram>_<annotation>_<subset>.png
+                         3d/<condition>/.../<frame>.png   on a table: each game has its own light and camera
+                  texts/controlled/<condition>.json    {"targets": [...], "images": [...], "texts": [...]}: a block per
+                                                       game, the target first and repeated in `targets`; texts
+                                                       whole#part#part
+                        controlled/<condition>_caption.json    the same with sentences, for conditions that name parts
+                        controlled/<condition>_stimuli.json    [{targets, images, texts}]: first game of each target
+                        random/...                     unconstrained games
+                        augmented/aug_<split>.json, aug_<split>_caption.json   games of subsets of parts
+                        augmented/new_<split>_df.csv   subsets of parts: the published table's columns
+                        <condition>_pictures.json      {"tangrams", "images", "texts"}: of `--pictures`
 
-`images` are names below images/<black, color, aug or 3d>, without the suffix. The lists describe the store; every
-export without conflicts rewrites them. Images that exist are kept.
+<split> is named as published: `development` for dev, `training` for train and val. Training has other names:
+
+    <out>/training/images/train-black, train-color, augmented   of `--pictures --split train`
+                   texts/train_whole.json, train_part.json, train_augmented_part.json
+                                                       {tangram: [sentence, ...]}; the colored image of sentence i is
+                                                       <tangram>_<i>.png
+                   images/val-black, val-color; texts/validation/controlled, random    of `--split val`
+
+`images` are names below the folder of images, without the suffix. The lists describe the store; every export without
+conflicts rewrites them. Images that exist are kept.
 """
 
 from __future__ import annotations
@@ -24,23 +34,27 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from render.export._image_files import ImageExport, image_path, split_of
 from render.export.atomic_output import put_file
 from render.model.record import EpisodeRecord
 from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
-from scene_specs.benchmarks.kilogram.games import SIZE
 from scene_specs.language.stage import load_stage
 
 _IMAGE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _COLUMNS = ("annotation", "full_annotation", "ann_num_parts", "full_ann_num_parts", "tangram", "image")
+# Published names, by ours: of splits, of folders of images by condition, of files of sentences for training.
+_SPLITS: Mapping[str, str] = MappingProxyType({"dev": "development", "train": "training", "val": "training"})
+_COLORED: Mapping[bool, str] = MappingProxyType({False: "black", True: "color"})
+_TRAINING: Mapping[str, str] = MappingProxyType({"whole": "whole", "part": "part", AUG: "augmented_part"})
 # An image in the lists: its name, and the frame's truth.
 Shown = tuple[str, Mapping[str, Any]]
 
 
 class _KilogramExport(ImageExport):
-    """Collects the lines of all lists, by path."""
+    """Collects the lines of all lists, by path. counts: sentences so far, by condition and training tangram."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -55,19 +69,28 @@ class _KilogramExport(ImageExport):
         if task.get("benchmark") != "kilogram" or not isinstance(condition, str) or condition not in (*CONDITIONS, AUG):
             raise ValueError("not a KiloGram episode: expected task.benchmark kilogram and one of its conditions")
         truths = {frame.name: {**(frame.truth or {}), "text": frame.utterance or ""} for frame in record.scene.frames}
+        split = split_of(record.scene.split)
+        flat = load_stage(record.scene.stage).sampling == "content"
+        training = flat and split == "train" and "answer" not in task
+        folder = _images(split, condition) if flat else f"{_SPLITS.get(split, split)}/images/3d"
         shown: dict[str, Shown] = {}
         paths = []
         for image in record.images:
             truth = truths[image.frame]
-            name, path = _name_and_path(record, condition, image.name, truth)
-            if put_file(self.out, f"images/{path}", image.png, self.options.overwrite):
+            name = _name(image.name, truth)
+            if not flat:
+                name = image_path(record.episode_id.removeprefix("kilogram/"), image.name).removesuffix(".png")
+            elif training:
+                number = self._add_sentence(condition, truth)
+                name = name if name == truth["tangram"] else f"{truth['tangram']}_{number}"
+            path = f"{folder}/{name}.png"
+            if put_file(self.out, path, image.png, self.options.overwrite):
                 self._written.add(path)
             paths.append(path)
             shown[image.frame] = (name, truth)
-        split = split_of(record.scene.split)
         if "answer" in task:
             self._add_game(split, condition, task, shown)
-        else:
+        elif not training:
             self._add_images(split, condition, shown)
         # A game also counts as exported if another game of this export has just written its images.
         return not self._written.isdisjoint(paths)
@@ -75,32 +98,47 @@ class _KilogramExport(ImageExport):
     def _add_game(self, split: str, condition: str, task: Mapping[str, Any], shown: Mapping[str, Shown]) -> None:
         """Add a reference game, the target first."""
         answer = task["answer"]
-        if answer not in shown or len(shown) != SIZE:
+        if answer not in shown or len(shown) != len(task["options"]):
+            count, size = len(shown), len(task["options"])
             raise ValueError(
-                f"found {len(shown)} images and answer {answer!r}; expected {SIZE} images, one of them the answer"
+                f"found {count} images and answer {answer!r}; expected {size} images, one of them the answer"
             )
         ordered = [shown[answer], *(entry for name, entry in shown.items() if name != answer)]
         # As published: by the name of the image, which the evaluator looks up, so that no two examples share a key.
-        targets = [str(ordered[0][1]["image"])] * SIZE
+        targets = [str(ordered[0][1]["image"])] * len(ordered)
         images = [name for name, _ in ordered]
         hashed = [str(truth["hash_text"]) for _, truth in ordered]
-        self._add(f"{split}/{condition}.json", targets=targets, images=images, texts=hashed)
+        path = _games(split, condition, task)
+        self._add(f"{path}.json", targets=targets, images=images, texts=hashed)
         if condition == AUG or CONDITIONS[condition][0]:
             texts = [str(truth["text"]) for _, truth in ordered]
-            self._add(f"{split}/{condition}_caption.json", targets=targets, images=images, texts=texts)
+            self._add(f"{path}_caption.json", targets=targets, images=images, texts=texts)
         if task.get("number") == 0 and condition != AUG:
             item = {"targets": targets[0], "images": images, "texts": hashed[0]}
-            self._stimuli[f"{split}/{condition}_stimuli.json"].append(item)
+            self._stimuli[f"{path}_stimuli.json"].append(item)
+
+    def _add_sentence(self, condition: str, truth: Mapping[str, Any]) -> int:
+        """Add a sentence to those for training, which conditions share, and return its number."""
+        tangram, text = str(truth["tangram"]), str(truth["text"])
+        number = self.counts[f"{condition}/{tangram}"]
+        self.counts[f"{condition}/{tangram}"] += 1
+        texts = self._columns[f"training/texts/train_{_TRAINING[condition.partition('+')[0]]}.json"][tangram]
+        if number == len(texts):
+            texts.append(text)
+        if texts[number] != text:
+            raise ValueError(f"sentence {number} of {tangram} is {text!r}, in another condition {texts[number]!r}")
+        return number
 
     def _add_images(self, split: str, condition: str, shown: Mapping[str, Shown]) -> None:
         """Add single images of an annotation."""
+        texts = f"{_SPLITS.get(split, split)}/texts"
         for name, truth in shown.values():
             tangram, text = str(truth["tangram"]), str(truth["hash_text"])
-            self._add(f"{split}/{condition}_pictures.json", tangrams=[tangram], images=[name], texts=[text])
+            self._add(f"{texts}/{condition}_pictures.json", tangrams=[tangram], images=[name], texts=[text])
             if condition == AUG:
                 parts = [part["name"] for part in truth["parts"]]
                 row = [text, "#".join([truth["whole"], *parts]), text.count("#"), len(parts), tangram, name]
-                self._rows[f"{split}/aug.csv"].append(row)
+                self._rows[f"{texts}/augmented/new_{split}_df.csv"].append(row)
 
     def _add(self, path: str, **columns: list[str]) -> None:
         for name, values in columns.items():
@@ -117,16 +155,26 @@ class _KilogramExport(ImageExport):
             put_file(self.out, path, content.encode(), overwrite=True)
 
 
-def _name_and_path(record: EpisodeRecord, condition: str, image: str, truth: Mapping[str, Any]) -> tuple[str, str]:
-    """Name in the lists, and the file below images/."""
+def _images(split: str, condition: str) -> str:
+    """Return the published folder of a condition's images."""
+    kind = "augmented" if condition == AUG else _COLORED[CONDITIONS[condition][1]]
+    trained = f"{split}-{kind}" if split in ("train", "val") and condition != AUG else kind
+    return f"{_SPLITS.get(split, split)}/images/{trained}"
+
+
+def _games(split: str, condition: str, task: Mapping[str, Any]) -> str:
+    """Return the published path of a condition's games, without the suffix."""
+    texts = f"{_SPLITS.get(split, split)}/texts"
+    if condition == AUG:
+        return f"{texts}/augmented/aug_{split}"
+    return f"{texts}/{'validation/' * (split == 'val')}{task.get('contexts', 'controlled')}/{condition}"
+
+
+def _name(image: str, truth: Mapping[str, Any]) -> str:
     name = truth.get("image")
     if not isinstance(name, str) or not _IMAGE.fullmatch(name):
         raise ValueError(f"image {image}: its truth names the image {name!r}, which can't be a file name")
-    if load_stage(record.scene.stage).sampling != "content":
-        path = image_path(record.episode_id.removeprefix("kilogram/"), image)
-        return path.removesuffix(".png"), f"3d/{path}"
-    folder = AUG if condition == AUG else "color" if CONDITIONS[condition][1] else "black"
-    return name, f"{folder}/{name}.png"
+    return name
 
 
 export = _KilogramExport.export

@@ -72,7 +72,7 @@ def blocks(path: Path) -> list[list[tuple[str, str, str]]]:
 
 
 def test_games_as_published(folder: Path) -> None:
-    dev = folder / "out" / "dev"
+    dev = folder / "out/development/texts/controlled"
     contexts = {name: blocks(dev / f"{name}.json") for name in CONDITIONS}
     for name, found in contexts.items():
         said, colored = CONDITIONS[name]
@@ -81,7 +81,7 @@ def test_games_as_published(folder: Path) -> None:
             images = [image for _, image, _ in block]
             assert len({*images}) == 10
             assert {target for target, _, _ in block} == {images[0]}
-            where = folder / "out" / "images" / ("color" if colored else "black")
+            where = folder / "out/development/images" / ("color" if colored else "black")
             assert all((where / f"{image}.png").read_bytes().startswith(b"\x89PNG") for image in images)
             assert all(("#" in text) == said for _, _, text in block)
             assert all(("_" in image) == colored for image in images)
@@ -99,7 +99,7 @@ def test_games_as_published(folder: Path) -> None:
 
 
 def test_captions_are_of_the_same_parts(folder: Path) -> None:
-    dev = folder / "out" / "dev"
+    dev = folder / "out/development/texts/controlled"
     for hashed, said in zip(blocks(dev / "part+black.json"), blocks(dev / "part+black_caption.json"), strict=True):
         for (_, _, one), (_, _, other) in zip(hashed, said, strict=True):
             whole, *parts = one.split("#")
@@ -120,17 +120,18 @@ def test_examples_of_a_tangram_have_keys_of_their_own(tmp_path: Path, condition:
     store.put([recorded(game_spec(DATA, game, condition, options)) for game in found])
     assert run(store, tmp_path / "out").exported == len(found)
     texts: dict[str, set[str]] = {}
-    for block in blocks(tmp_path / f"out/dev/{condition}.json"):
+    names = {"aug": "augmented/aug_dev", "part+color": "controlled/part+color"}
+    for block in blocks(tmp_path / f"out/development/texts/{names[condition]}.json"):
         texts.setdefault(block[0][0], set()).add(block[0][2])
     assert {"_".join(target.split("_")[:2]) for target in texts} == {f"{twice}_0", f"{twice}_1"}
     assert all(len(one) == 1 for one in texts.values())
-    folder = tmp_path / "out/images" / ("aug" if augmented else "color")
+    folder = tmp_path / "out/development/images" / ("augmented" if augmented else "color")
     assert all((folder / f"{target}.png").is_file() for target in texts)
 
 
 def test_stimuli_are_one_game_a_target(folder: Path) -> None:
     for name in CONDITIONS:
-        stimuli = json.loads((folder / "out" / "dev" / f"{name}_stimuli.json").read_text())
+        stimuli = json.loads((folder / f"out/development/texts/controlled/{name}_stimuli.json").read_text())
         assert len(stimuli) == len({item["targets"] for item in stimuli}) == 2
         assert all(len(item["images"]) == 10 for item in stimuli)
 
@@ -141,7 +142,7 @@ def test_augmented_pictures_have_the_published_table(tmp_path: Path) -> None:
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     store.put([recorded(spec)])
     assert run(store, tmp_path / "out").exported == 1
-    with (tmp_path / "out/dev/aug.csv").open(newline="") as file:
+    with (tmp_path / "out/development/texts/augmented/new_dev_df.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     parts = DATA.annotations["own-003"][0].parts
     assert len(rows) == 2**parts
@@ -152,7 +153,43 @@ def test_augmented_pictures_have_the_published_table(tmp_path: Path) -> None:
             int(row["ann_num_parts"]) == row["annotation"].count("#") == bin(int(row["image"].split("_")[2])).count("1")
         )
         assert {*row["annotation"].split("#")} <= {*row["full_annotation"].split("#")}
-        assert (tmp_path / "out/images/aug" / f"{row['image']}.png").is_file()
+        assert (tmp_path / "out/development/images/augmented" / f"{row['image']}.png").is_file()
+
+
+def test_sentence_i_of_a_training_tangram_is_that_of_its_image_i(tmp_path: Path) -> None:
+    """As the published loader pairs them, without the first description, which is for validation."""
+    options = Options(size=32, split="train")
+    held = {name: items[1:] for name, items in DATA.of_split("all").items() if len(items) > 1}
+    annotations = dict(list(held.items())[:2])
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    conditions = (*CONDITIONS, "aug")
+    made = [spec for one in conditions for spec in picture_specs(DATA, annotations, one, options)]
+    found = {spec["id"]: recorded(spec) for spec in made}
+    store.put([*found.values()])
+    assert run(store, tmp_path / "out").exported == len(made)
+    training = tmp_path / "out/training"
+    for name, condition in {"whole": "whole+color", "part": "part+black", "augmented_part": "aug"}.items():
+        sentences = json.loads((training / f"texts/train_{name}.json").read_text())
+        assert {*sentences} == {*annotations}
+        for tangram, texts in sentences.items():
+            (record,) = (one for key, one in found.items() if f"/{condition}/{tangram}_" in key)
+            assert texts == [frame.utterance for frame in record.scene.frames]
+            for number, image in enumerate(record.images):
+                path = {"aug": f"augmented/{tangram}_{number}", "part+black": f"train-black/{tangram}"}
+                file = path.get(condition, f"train-color/{tangram}_{number}")
+                assert (training / f"images/{file}.png").read_bytes() == image.png
+    assert not (training / "texts/whole+color_pictures.json").exists()
+
+
+def test_descriptions_that_conditions_do_not_share_are_not_merged(tmp_path: Path) -> None:
+    name, items = next((name, items) for name, items in DATA.annotations.items() if len(items) > 1)
+    options = Options(size=32, split="train")
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    chosen = {"whole+black": items, "whole+color": items[1:]}
+    made = [spec for one, part in chosen.items() for spec in picture_specs(DATA, {name: part}, one, options)]
+    store.put([recorded(spec) for spec in made])
+    (failed,) = run(store, tmp_path / "out").failed
+    assert f"sentence 0 of {name}" in failed
 
 
 def test_again_writes_nothing_and_others_are_refused(folder: Path) -> None:
@@ -165,7 +202,7 @@ def test_again_writes_nothing_and_others_are_refused(folder: Path) -> None:
 
 
 def test_another_picture_of_the_same_name_is_not_overwritten(folder: Path) -> None:
-    path = next((folder / "out/images/black").iterdir())
+    path = next((folder / "out/development/images/black").iterdir())
     before = path.read_bytes()
     path.write_bytes(b"mine")
     store = LanceStore.open(str(folder / "s.lance"))
@@ -182,8 +219,8 @@ def test_games_on_the_table_keep_their_own_pictures(tmp_path: Path) -> None:
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     store.put([recorded(game_spec(DATA, game, "part+color", Options(world="3d")))])
     assert run(store, tmp_path / "out").exported == 1
-    (block,) = blocks(tmp_path / "out/dev/part+color.json")
-    assert all((tmp_path / "out/images/3d" / f"{image}.png").is_file() for _, image, _ in block)
+    (block,) = blocks(tmp_path / "out/development/texts/controlled/part+color.json")
+    assert all((tmp_path / "out/development/images/3d" / f"{image}.png").is_file() for _, image, _ in block)
 
 
 @pytest.mark.parametrize("name", ["../../etc", "a/b", "", None, ".x"])
