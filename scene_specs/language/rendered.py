@@ -74,14 +74,24 @@ class RenderedImage(Protocol):
         ...
 
 
+class SceneOutline(Protocol):
+    """An outline. polygon: corners about the origin of its object."""
+
+    polygon: tuple[tuple[float, float], ...] | None
+
+
 class SceneItem(Protocol):
     """An object of the scene. scale, location: Blender units. rotation_deg: Euler XYZ."""
 
+    name: str
     shape: str
     scale: float
     color: str | None
     location: tuple[float, float, float]
     rotation_deg: tuple[float, float, float]
+
+    @property
+    def outline(self) -> SceneOutline | None: ...
 
 
 class RenderedFrame(Protocol):
@@ -96,6 +106,8 @@ class RenderedFrame(Protocol):
     def pixels(self) -> str | None: ...
     @property
     def objects(self) -> Sequence[SceneItem]: ...
+    @property
+    def views(self) -> Sequence[Any]: ...
 
 
 class RenderedScene(Protocol):

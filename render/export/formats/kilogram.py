@@ -9,7 +9,8 @@
                                                        whole#part#part
                         controlled/<condition>_caption.json    the same with sentences, for conditions that name parts
                         controlled/<condition>_stimuli.json    [{targets, images, texts}]: first game of each target
-                        random/...                     unconstrained games
+                        random/...                     unconstrained games; with other than ten tangrams controlled-<n>
+                                                       and random-<n>
                         augmented/aug_<split>.json, aug_<split>_caption.json   games of subsets of parts
                         augmented/new_<split>_df.csv   subsets of parts: the published table's columns
                         <condition>_pictures.json      {"tangrams", "images", "texts"}: of `--pictures`
@@ -41,6 +42,7 @@ from render.export._image_files import ImageExport, image_path, split_of
 from render.export.atomic_output import put_file
 from render.model.record import EpisodeRecord
 from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
+from scene_specs.benchmarks.kilogram.games import SIZE
 from scene_specs.language.stage import load_stage
 
 _IMAGE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
@@ -167,7 +169,9 @@ def _games(split: str, condition: str, task: Mapping[str, Any]) -> str:
     texts = f"{_SPLITS.get(split, split)}/texts"
     if condition == AUG:
         return f"{texts}/augmented/aug_{split}"
-    return f"{texts}/{'validation/' * (split == 'val')}{task.get('contexts', 'controlled')}/{condition}"
+    size = len(task["options"])
+    folder = ("random" if task.get("unconstrained") else "controlled") + f"-{size}" * (size != SIZE)
+    return f"{texts}/{'validation/' * (split == 'val')}{folder}/{condition}"
 
 
 def _name(image: str, truth: Mapping[str, Any]) -> str:

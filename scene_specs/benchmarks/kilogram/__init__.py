@@ -51,6 +51,12 @@ class Options(Command):
         ge=1,
         le=1000,
     )
+    context_size: int = option(10, "Number of tangrams in a game.", ge=2, le=100)
+    unconstrained: bool = option(
+        False,
+        "Choose distractors at random, as the published random contexts do: the tangrams of a game may have different "
+        "numbers of parts and equal names.",
+    )
     distinct: Literal["raw", "normalized"] = option(
         "raw",
         "How the names of the ten whole tangrams in a game must differ. raw: no two names are written alike. "
@@ -71,6 +77,9 @@ class Options(Command):
     border: float = option(
         1.0, "Width of the white line between pieces in pixels (2d only).", ge=0, le=50, metavar="PIXELS"
     )
+    published_border: bool = option(
+        False, "Make that line 1 unit of the drawing wide, as in the published images, instead of --border."
+    )
     margin: float = option(0.0, "White margin around the figure in pixels (2d only).", ge=0, le=1000, metavar="PIXELS")
     sharp: bool = option(False, "Turn antialiasing off, so that pixels have only piece colors and white (2d only).")
     seed: Seed = 0
@@ -84,6 +93,8 @@ class Options(Command):
     def _check(self) -> Options:
         if 2 * self.margin > self.size - 8:
             raise ValueError("--margin leaves less than 8 pixels of the image")
+        if self.unconstrained and self.condition == "aug":
+            raise ValueError("--condition aug has no unconstrained games: all tangrams of a game show as many parts")
         if self.svg is None and (self.annotations or self.splits):
             raise ValueError("--annotations and --splits are for your own drawings; give --svg DIR too")
         if self.svg is not None and not self.annotations:

@@ -115,18 +115,19 @@ def _problems(item: Any) -> Iterator[tuple[str, str]]:
         return
     whole = item.get("whole")
     text = whole.get("wholeAnnotation") if isinstance(whole, dict) else None
-    if not _is_text(text):
+    if not is_text(text):
         yield ".whole.wholeAnnotation", f"found {preview_json(text)}; expected {_TEXT}"
     part = item.get("part")
     if not isinstance(part, dict) or {*part} != {*_KEYS}:
         yield ".part", f"found {preview_json(part)}; expected the seven keys 1 to 7"
         return
     for key in _KEYS:
-        if not _is_text(part[key]):
+        if not is_text(part[key]):
             yield f".part.{key}", f"found {preview_json(part[key])}; expected {_TEXT}"
 
 
-def _is_text(value: object) -> bool:
+def is_text(value: object) -> bool:
+    """Return whether a value can be a name in an annotation."""
     if not isinstance(value, str) or not value.strip() or len(value) > LONGEST:
         return False
     return "#" not in value and all(sign in "\t\n\r" or unicodedata.category(sign) not in _UNWRITABLE for sign in value)

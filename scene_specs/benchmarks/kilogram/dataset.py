@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -40,7 +41,7 @@ class Dataset:
     """A data set. figures: by tangram. splits: train, dev, ... -> disjoint, sorted tangrams.
 
     val: training tangrams whose first annotation is for validation. measured: of each drawing. diagnostics: of
-    everything invalid or left out.
+    everything invalid or left out. source: name and digest of the drawings; "" for Diorama's own.
     """
 
     figures: Mapping[str, Figure]
@@ -49,6 +50,7 @@ class Dataset:
     val: tuple[str, ...]
     measured: tuple[Measured, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    source: str = ""
 
     def of_split(self, split: str) -> Annotations:
         """Return tangram -> annotations of a split or of `all`, without tangrams that have none.
@@ -127,7 +129,13 @@ def read_dataset(
         diagnostics = wrong + diagnostics
         if wrong and strict:
             raise SpecError(diagnostics)
-    return Dataset(figures, usable, parted, val, tuple(measured), tuple(diagnostics))
+    return Dataset(figures, usable, parted, val, tuple(measured), tuple(diagnostics), source_of(folder, figures))
+
+
+def source_of(folder: Path, figures: Mapping[str, Figure]) -> str:
+    """Return the name of a folder of drawings and the digest of what they show."""
+    digest = hashlib.sha256(repr(sorted(figures.items())).encode()).hexdigest()
+    return f"{folder.absolute().name}, sha256 {digest}"
 
 
 def read_drawings(folder: Path) -> tuple[dict[str, Figure], list[Measured], list[Diagnostic]]:

@@ -15,7 +15,7 @@ from scene_specs.benchmarks.kilogram.annotations import Annotations
 from scene_specs.benchmarks.kilogram.dataset import Dataset
 from scene_specs.benchmarks.kilogram.examples import AUG, RGB, Example, subsets, whole_example
 from scene_specs.benchmarks.kilogram.figure import XY, inset
-from scene_specs.benchmarks.kilogram.games import Game
+from scene_specs.benchmarks.kilogram.games import SIZE, Game
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 
 # On the table, in Blender units: longer side of the figure, thickness of a piece, gap between pieces, and location of
@@ -37,6 +37,8 @@ def objects_of(dataset: Dataset, example: Example, condition: str, options: Opti
     figure = dataset.figures[example.tangram]
     prisms, margin = options.world == "3d", options.margin
     side, gap = (SPAN, GAP) if prisms else (options.size - 2 * margin, options.border)
+    if options.published_border and not prisms:
+        gap = side / figure.squared()[2]
     made = []
     for piece, polygon, color in zip(PIECES, figure.placed(side), colors, strict=True):
         drawn = inset(polygon, gap / 2) or polygon
@@ -106,16 +108,22 @@ def _episode(identity: str, options: Options) -> dict[str, Any]:
     return {**spec, "stage": "tangram", "canvas": [options.size, options.size], "split": options.split}
 
 
+def drawings_of(dataset: Dataset) -> dict[str, str]:
+    """Return whose drawings were used, as part of a task; {} for Diorama's own."""
+    return {"drawings": dataset.source} if dataset.source else {}
+
+
 def game_spec(dataset: Dataset, game: Game, condition: str, options: Options) -> dict[str, Any]:
     """Return a reference game as a spec: ten frames, of which `task.text` describes the one named `task.answer`.
 
     Id: `kilogram/<split>/<condition>/<tangram>_<annotation>/<number>`, for `aug` with the number of shown parts before
-    <number>.
+    <number>; `random` and the number of tangrams, if it is not 10, follow the condition.
     """
     target = game.examples[0]
     named = {f"image-{place}": game.examples[k] for place, k in enumerate(game.order)}
     level = [f"{len(target.shown)}of{len(target.parts)}"] if condition == AUG else []
-    identity = "/".join(["kilogram", options.split, condition, target.annotation.key, *level, str(game.number)])
+    kind = ["random"] * options.unconstrained + [f"of{len(named)}"] * (len(named) != SIZE)
+    identity = "/".join(["kilogram", options.split, condition, *kind, target.annotation.key, *level, str(game.number)])
     task = {
         "benchmark": "kilogram",
         "name": condition,
@@ -126,6 +134,8 @@ def game_spec(dataset: Dataset, game: Game, condition: str, options: Options) ->
         "shown_parts": len(target.shown),
         "options": list(named),
         "answer": f"image-{game.order.index(0)}",
+        **({"unconstrained": True} if options.unconstrained else {}),
+        **drawings_of(dataset),
     }
     return {
         **_episode(identity, options),
@@ -147,6 +157,7 @@ def picture_specs(
             shown = list(subsets(example, options.seed)) if condition == AUG else [example]
             named = {f"subset-{one.subset}" if condition == AUG else "image": one for one in shown}
             task = {"benchmark": "kilogram", "name": condition, "target": item.tangram, "part_count": item.parts}
+            task |= drawings_of(dataset)
             yield {
                 **_episode(f"kilogram/{options.split}/{condition}/{item.key}", options),
                 "frames": [frame_of(dataset, one, condition, options, name) for name, one in named.items()],

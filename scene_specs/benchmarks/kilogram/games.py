@@ -15,6 +15,7 @@ from scene_specs.benchmarks.kilogram.examples import AUG, Example, whole_example
 from scene_specs.benchmarks.kilogram.wording import same_text
 from scene_specs.language.rng import generator, pick, sample, shuffled
 
+# Number of tangrams in a published game.
 SIZE = 10
 
 
@@ -39,14 +40,15 @@ def games(
     if options.targets == "one":
         keyed = ((generator(options.seed, f"kilogram/{name}", "target"), items) for name, items in annotations.items())
         targets = [pick(rng, items) for rng, items in keyed]
-    # Number of parts -> tangram -> descriptions.
+    # Number of parts, or 0 for any number -> tangram -> descriptions.
     pool: dict[int, dict[str, list[Annotation]]] = {}
     for item in everything:
-        pool.setdefault(item.parts, {}).setdefault(item.tangram, []).append(item)
+        pool.setdefault(0 if options.unconstrained else item.parts, {}).setdefault(item.tangram, []).append(item)
     for target in targets:
-        tangrams = pool[target.parts]
-        if len(tangrams) < SIZE:
-            reason = f"fewer than {SIZE} tangrams have a description of {target.parts} parts"
+        kind = "" if options.unconstrained else f" of {target.parts} parts"
+        tangrams = pool[0 if options.unconstrained else target.parts]
+        if len(tangrams) < options.context_size:
+            reason = f"fewer than {options.context_size} tangrams have a description{kind}"
             skipped.setdefault(reason, []).append(target.key)
             continue
         levels = range(target.parts + 1) if augmented else (target.parts,)
@@ -54,7 +56,7 @@ def games(
             for number in range(options.contexts):
                 game = _game(target, tangrams, number, options, level if augmented else None)
                 if game is None:
-                    reason = f"no {SIZE - 1} distractors called otherwise among descriptions of {target.parts} parts"
+                    reason = f"no {options.context_size - 1} distractors called otherwise among descriptions{kind}"
                     skipped.setdefault(reason, []).append(target.key)
                     break
                 yield game
@@ -70,17 +72,17 @@ def _game(
     others = [name for name in tangrams if name != target.tangram]
     for name in shuffled(rng, others):
         for item in shuffled(rng, tangrams[name]):
-            if not any(same(item.whole, one.whole) for one in chosen):
+            if options.unconstrained or not any(same(item.whole, one.whole) for one in chosen):
                 chosen.append(item)
                 break
-        if len(chosen) == SIZE:
+        if len(chosen) == options.context_size:
             break
-    if len(chosen) < SIZE:
+    if len(chosen) < options.context_size:
         return None
     examples = [whole_example(item, options.seed) for item in chosen]
     if level is not None:
         draw = generator(options.seed, episode, f"{AUG}-{level}")
         masks = [sum(1 << k for k in sample(draw, range(len(one.parts)), level)) for one in examples]
         examples = [with_subset(one, mask, options.seed) for one, mask in zip(examples, masks, strict=True)]
-    order = shuffled(generator(options.seed, episode, "order"), range(SIZE))
+    order = shuffled(generator(options.seed, episode, "order"), range(len(chosen)))
     return Game(number, tuple(examples), tuple(order))

@@ -1,60 +1,99 @@
-"""Verification of KiloGram episodes: pieces, colors and texts agree, and a game has exactly one answer.
+"""Verification of KiloGram episodes: pieces, colors, texts and names agree, and a game has exactly one answer.
 
-Written from the rules, independently of the generator; used for specs and for rendered episodes.
+Written from the rules, independently of the generator; used for specs and for rendered episodes. Diorama's own tangrams
+are compared with their drawings and descriptions; others only have to be tangrams, as their drawings are not here.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scene_specs.benchmarks.kilogram.emit import TABLE_RGB
 from scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB
-from scene_specs.benchmarks.kilogram.games import SIZE
+from scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
 from scene_specs.benchmarks.kilogram.pieces import PIECES
+from scene_specs.benchmarks.kilogram.report import clipped
 from scene_specs.benchmarks.kilogram.wording import caption
+from scene_specs.language.outlines import signed_area
 from scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject, mask_of
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import linear_of_srgb
 
 _ARTICLE = re.compile(r"\s*(an?\s+)?", re.IGNORECASE)
 _OPTIONAL_ARTICLE = r"\s*(?:[Aa]n?\s+)?"
+# Published pieces overlap by up to 4.8 % of the area of their figure.
+_MOST_OVERLAP = 0.06
 
 
 def verify_spec(data: dict[str, Any]) -> str:
     """Return why a spec, as JSON data, contradicts itself; "" if it does not."""
-    return find_contradiction(data["task"], frames_of(data))
+    about = {"id": data.get("id"), "split": data.get("split"), "canvas": data.get("canvas")}
+    return find_contradiction(data["task"], frames_of(data), about)
 
 
-def find_contradiction(task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]]) -> str:
+def find_contradiction(
+    task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]], about: Mapping[str, Any] | None = None
+) -> str:
     """Return why an episode contradicts itself, "" if it does not.
 
-    frames: each with `name`, `utterance`, `truth`, and `colors`: piece-1 to piece-7 -> name of the visible color, or a
-    description of what is visible instead.
+    frames: each with `name`, `utterance`, `truth`, `colors`: piece-1 to piece-7 -> name of the visible color, or a
+    description of what is visible instead, and `corners`: the same -> corners on the canvas. about: id and split, and
+    the canvas of a flat episode.
     """
     try:
-        return next(_problems(task, frames), "")
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        return next(_problems(task, frames, about or {}), "")
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
         return f"its truth does not have KiloGram's form: {type(error).__name__} {error}"
 
 
-def _problems(task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _problems(task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> Iterator[str]:
     condition = task["name"]
     if condition not in (*CONDITIONS, AUG):
         yield f"found condition {condition!r}; allowed: {', '.join((*CONDITIONS, AUG))}"
         return
     with_parts, colored = CONDITIONS.get(condition, (True, True))
     for frame in frames:
-        for problem in _frame_problems(frame, with_parts, colored):
+        for problem in _frame_problems(frame, with_parts, colored, condition == AUG):
+            yield f"frame {frame['name']}: {problem}"
+        own = "drawings" not in task and frame["truth"]["tangram"] in own_annotations()
+        for problem in _drawing_problems(frame, own, about.get("canvas")):
             yield f"frame {frame['name']}: {problem}"
     if "answer" in task:
         yield from _game_problems(task, {frame["name"]: frame for frame in frames}, len(frames))
+    elif {(task["target"], task["part_count"])} != {
+        (t["tangram"], len(t["parts"])) for t in (frame["truth"] for frame in frames)
+    }:
+        yield f"not all of its images show {task['target']!r} with {task['part_count']} parts"
+    yield from _id_problems(task, frames, about)
 
 
-def _frame_problems(frame: Mapping[str, Any], with_parts: bool, colored: bool) -> Iterator[str]:
+def _id_problems(
+    task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]], about: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield what an id that Diorama gave says otherwise; an id of another form says nothing."""
+    segments = (about.get("id") or "").split("/")
+    if segments[0] != "kilogram" or len(segments) < 4:
+        return
+    published = segments[1] == "published"
+    if segments[1 + published : 3 + published] != [about.get("split"), task["name"]]:
+        yield f"its id is {about['id']!r}; its split is {about.get('split')!r}, its condition {task['name']!r}"
+    if published:
+        return
+    target = next(frame["truth"] for frame in frames if task.get("answer", frame["name"]) == frame["name"])
+    key = f"{target['tangram']}_{target['annotation']}"
+    if key not in segments or ("answer" in task and segments[-1] != str(task["number"])):
+        yield f"its id is {about['id']!r}; it is about {key}, number {task.get('number')}"
+
+
+def _frame_problems(frame: Mapping[str, Any], with_parts: bool, colored: bool, augmented: bool) -> Iterator[str]:
     truth = frame["truth"]
     parts = truth["parts"]
     pieces = [piece for part in parts for piece in part["pieces"]]
@@ -62,6 +101,8 @@ def _frame_problems(frame: Mapping[str, Any], with_parts: bool, colored: bool) -
         yield f"its parts have the pieces {sorted(pieces)}; expected each of 1 to 7 once, and no empty part"
         return
     shown = [part for part in parts if part["shown"]]
+    if len(shown) < len(parts) and not augmented:
+        yield f"only {len(shown)} of its {len(parts)} parts are shown"
     expected = dict.fromkeys(PIECES, "black")
     if colored:
         taken = [part["color"] for part in shown]
@@ -71,6 +112,12 @@ def _frame_problems(frame: Mapping[str, Any], with_parts: bool, colored: bool) -
         for part in shown:
             expected |= dict.fromkeys(part["pieces"], part["color"])
         shown = sorted(shown, key=lambda part: COLORS.index(part["color"]))
+    for part in parts:
+        if part["color"] != expected[part["pieces"][0]]:
+            yield f"part {part['name']!r} has the color {part['color']!r}; its pieces are {expected[part['pieces'][0]]}"
+    if {*frame["colors"]} != {f"piece-{piece}" for piece in PIECES}:
+        yield f"it has {', '.join(map(str, frame['colors']))}; expected piece-1 to piece-7"
+        return
     for piece in PIECES:
         seen = frame["colors"][f"piece-{piece}"]
         if seen != expected[piece]:
@@ -82,6 +129,76 @@ def _frame_problems(frame: Mapping[str, Any], with_parts: bool, colored: bool) -
     hashed = "#".join([truth["whole"], *names])
     if truth["hash_text"] != hashed:
         yield f"its hash_text is {truth['hash_text']!r}; expected {hashed!r}"
+    subset = sum(part["shown"] << k for k, part in enumerate(parts))
+    name = truth["tangram"] + f"_{truth['annotation']}" * colored + f"_{subset}" * augmented
+    if truth["image"] != name:
+        yield f"its image is called {truth['image']!r}; expected {name!r}"
+
+
+@lru_cache(maxsize=1)
+def _own_drawings() -> dict[str, list[NDArray[np.float64]]]:
+    """Return Diorama's tangrams: seven polygons (N, 2), about the middle of the figure, y down, in legs."""
+    found = {}
+    for tangram in own_tangrams():
+        polygons = [np.array(one) * (1, -1) for one in tangram.floats()]
+        points = np.concatenate(polygons)
+        found[tangram.name] = [one - (points.min(axis=0) + points.max(axis=0)) / 2 for one in polygons]
+    return found
+
+
+def _drawing_problems(frame: Mapping[str, Any], own: bool, canvas: Sequence[float] | None) -> Iterator[str]:
+    """Yield what makes the visible figure no tangram, or not the one that it is said to be. canvas: of flat images."""
+    truth = frame["truth"]
+    if own:
+        described = {item.number: item for item in own_annotations()[truth["tangram"]]}.get(truth["annotation"])
+        groups = {part["name"]: tuple(sorted(part["pieces"])) for part in truth["parts"]}
+        if described is None or (described.whole, described.groups()) != (truth["whole"], groups):
+            yield f"description {truth['annotation']} of {truth['tangram']} is another one"
+    if canvas is None or not frame.get("corners"):
+        return
+    shapes = [np.array(frame["corners"][f"piece-{piece}"]) for piece in PIECES]
+    shapes = [shape if signed_area(shape.tolist()) > 0 else shape[::-1] for shape in shapes]
+    for piece, shape in zip(PIECES, shapes, strict=True):
+        if len(shape) != (expected := 4 if piece <= 2 else 3):
+            yield f"piece {piece} has {len(shape)} corners; expected {expected}"
+            return
+        if shape.min() < -0.01 or (shape > np.array(canvas) + 0.01).any():
+            yield f"piece {piece} reaches beyond the canvas"
+    lists = [shape.tolist() for shape in shapes]
+    shared = sum(signed_area(cut) for a, b in combinations(lists, 2) if len(cut := clipped(a, b)) > 2)
+    if shared > _MOST_OVERLAP * sum(map(signed_area, lists)):
+        yield "its pieces overlap"
+    if own and not _follows(_own_drawings()[truth["tangram"]], shapes, canvas):
+        yield f"its pieces are not those of the drawing of {truth['tangram']}"
+
+
+def _follows(
+    drawing: Sequence[NDArray[np.float64]], shapes: Sequence[NDArray[np.float64]], canvas: Sequence[float]
+) -> bool:
+    """Return whether all pieces keep the same distance, half the white line, from all edges of the drawing.
+
+    A piece that such a line would cover has no line.
+    """
+    middle = np.array(canvas) / 2
+    # A line of any width leaves the middles of the square and the parallelogram where they are.
+    one, other = (shape.mean(axis=0) for shape in shapes[:2])
+    scale = math.dist(one, other) / math.dist(drawing[0].mean(axis=0), drawing[1].mean(axis=0))
+    distances, radii = [], []
+    for polygon, shape in zip(drawing, shapes, strict=True):
+        corners = scale * (polygon if signed_area(polygon.tolist()) > 0 else polygon[::-1])
+        along = np.roll(corners, -1, axis=0) - corners
+        lengths = np.linalg.norm(along, axis=1)
+        inwards = np.stack([-along[:, 1], along[:, 0]], axis=1) / lengths[:, None]
+        distances.append(((shape[:, None] - middle - corners) * inwards).sum(axis=2).min(axis=0))
+        # Of the inscribed circle; a parallelogram is covered by 0.85 of this.
+        radii.append(2 * signed_area(corners.tolist()) / lengths.sum())
+    close = 1e-4 * min(canvas)
+    lines = [float(np.median(one)) for one in distances]
+    line = float(np.median([one for one in lines if one > close] or [0.0]))
+    return all(
+        np.abs(one - line).max() < close or (np.abs(one).max() < close and line > 0.84 * radius)
+        for one, radius in zip(distances, radii, strict=True)
+    )
 
 
 def _is_caption(text: str, whole: str, names: Sequence[str], with_parts: bool) -> bool:
@@ -94,22 +211,29 @@ def _is_caption(text: str, whole: str, names: Sequence[str], with_parts: bool) -
 
 
 def _game_problems(task: Mapping[str, Any], frames: Mapping[str, Any], count: int) -> Iterator[str]:
-    if count != SIZE or len(frames) != SIZE or sorted(task["options"]) != sorted(frames):
-        yield f"{count} frames and {len(task['options'])} options; expected {SIZE} of each, by the same names"
+    size = len(task["options"])
+    if not count == len(frames) == size > 1 or sorted(task["options"]) != sorted(frames):
+        yield f"{count} frames and {size} options; expected as many of each, by the same names"
         return
     truths = [frame["truth"] for frame in frames.values()]
-    for what in ("tangram", "whole"):
+    free = task.get("unconstrained", False)
+    for what in ("tangram",) if free else ("tangram", "whole"):
         values = [truth[what] for truth in truths]
         twice = next((value for value in values if values.count(value) > 1), None)
         if twice is not None:
             yield f"two of its tangrams have the {what} {twice!r}"
     counts = [(len(truth["parts"]), sum(part["shown"] for part in truth["parts"])) for truth in truths]
-    if len({*counts}) > 1:
+    if len({*counts}) > 1 and not free:
         yield f"its tangrams have {', '.join(str(parts) for parts, _ in counts)} parts; expected equal numbers"
     if task["answer"] not in frames:
         yield f"the stored answer is {task['answer']!r}; expected one of {', '.join(frames)}"
         return
     answer = frames[task["answer"]]
+    if (found := (len(answer["truth"]["parts"]), sum(part["shown"] for part in answer["truth"]["parts"]))) != (
+        task["part_count"],
+        task["shown_parts"],
+    ):
+        yield f"it is said to have {task['part_count']} parts, {task['shown_parts']} shown; its target has {found}"
     if task["text"] != answer["utterance"] or task["target"] != answer["truth"]["tangram"]:
         meant = [name for name, frame in frames.items() if frame["utterance"] == task["text"]]
         yield f"the stored answer is {task['answer']!r}, but the text is that of {', '.join(meant) or 'none'}"
@@ -124,8 +248,18 @@ def frames_of(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
         for item in frame.get("objects") or ():
             color = item.get("color")
             colors[item.get("name")] = names.get(tuple(color), str(color)) if isinstance(color, list) else color
-        made.append({key: frame.get(key) for key in ("name", "utterance", "truth")} | {"colors": colors})
+        seen = {"colors": colors, "corners": _corners(frame.get("objects") or ())}
+        made.append({key: frame.get(key) for key in ("name", "utterance", "truth")} | seen)
     return made
+
+
+def _corners(objects: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float, float]]]:
+    """Return the corners of each piece on the canvas, by its name."""
+    return {
+        item["name"]: [(x + item["location"][0], y + item["location"][1]) for x, y in item["shape"]["polygon"]]
+        for item in objects
+        if isinstance(item.get("shape"), dict) and len(item.get("location") or ()) >= 2
+    }
 
 
 def _shown(item: RenderedObject, image: RenderedImage) -> str:
@@ -154,5 +288,14 @@ def verify_record(episode: RenderedEpisode) -> str:
             item.name: "not visible" if not item.visible_pixels else _shown(item, image) if flat else _painted(item)
             for item in image.annotation.objects
         }
-        frames.append({"name": frame.name, "utterance": frame.utterance, "truth": frame.truth, "colors": colors})
-    return find_contradiction(episode.scene.task or {}, frames)
+        looks = [
+            {"name": item.name, "location": item.location, "shape": {"polygon": item.outline.polygon}}
+            for item in frame.objects
+            if flat and item.outline is not None and item.outline.polygon is not None
+        ]
+        seen = {"colors": colors, "corners": _corners(looks)}
+        frames.append({"name": frame.name, "utterance": frame.utterance, "truth": frame.truth, **seen})
+    # The camera of a flat stage looks at the middle of its canvas.
+    canvas = [2 * at for at in episode.scene.frames[0].views[0].camera.look_at[:2]] if flat else None
+    about = {"id": episode.episode_id, "split": episode.scene.split, "canvas": canvas}
+    return find_contradiction(episode.scene.task or {}, frames, about)

@@ -6,10 +6,8 @@ triangle points.
 
 from __future__ import annotations
 
-import io
 import logging
 import re
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
@@ -18,7 +16,6 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 from pydantic import BaseModel, Field, ValidationError
 
 from scene_specs.benchmarks.malevic.generate import task_of_scene
@@ -31,7 +28,8 @@ from scene_specs.importing.scenes import SourceFile
 from scene_specs.importing.text import parse_json
 from scene_specs.language.diagnostics import form_diagnostics, preview_json
 from scene_specs.language.errors import spec_error
-from scene_specs.language.foreign import read_foreign, read_text
+from scene_specs.language.foreign import read_text
+from scene_specs.language.pictures import read_picture
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.strict_json import Path as JsonPath
 
@@ -51,9 +49,6 @@ _PROBES = ((-1.2, 0.6), (-1.7, 1.2), (-1.5, 0.3))
 
 Form = TypeVar("Form", bound=BaseModel)
 log = logging.getLogger(__name__)
-# Longest side of images, four times the published one, and their largest files. A small file may be an image that fills
-# the memory.
-_LONGEST, _MOST_BYTES = 4096, 64 << 20
 _canvas = Canvas("published")
 
 
@@ -186,17 +181,7 @@ class _Reader:
         if not file.is_file():
             return None
         self.pictures += 1
-        try:
-            with warnings.catch_warnings():
-                # Of an image that is refused below.
-                warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-                with Image.open(io.BytesIO(read_foreign(file, _MOST_BYTES)), formats=["PNG"]) as picture:
-                    if max(picture.size) > _LONGEST:
-                        raise ValueError(f"{picture.width} x {picture.height} pixels; at most {_LONGEST} on a side")
-                    return np.asarray(picture.convert("RGB"))
-        # Pillow raises SyntaxError for a damaged PNG.
-        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-            raise spec_error(f"not an image: {error}", file=str(file)) from error
+        return read_picture(file)
 
     def _posed(self, key: str, objects: list[Object]) -> tuple[Object, ...]:
         """Return the objects with each triangle as the image shows it, or as it fits among the others."""

@@ -6,6 +6,7 @@ import json
 from itertools import combinations
 
 import pytest
+from pydantic import ValidationError
 
 from render.compiler import compile_episode
 from render.model.profiles import settings_for
@@ -51,6 +52,43 @@ def test_ten_games_a_target_and_all_targets_accounted_for() -> None:
     assert len({*targets}) + len(out) == len(DATA.annotations)
     every, left = made(contexts=1, targets="all")
     assert len(every) + sum(map(len, left.values())) == sum(map(len, DATA.annotations.values()))
+
+
+def test_unconstrained_games_have_any_tangrams() -> None:
+    """Published as random contexts: different tangrams, with any numbers of parts."""
+    found, left = made(contexts=2, unconstrained=True)
+    assert left == {}
+    assert {len({one.tangram for one in game.examples}) for game in found} == {SIZE}
+    counts = [len({len(one.parts) for one in game.examples}) for game in found]
+    assert sum(counts) > 2 * len(counts)
+    spec = game_spec(DATA, found[0], "part+color", Options(unconstrained=True))
+    assert spec["task"]["unconstrained"] is True
+    assert spec["id"].split("/")[3] == "random"
+    with pytest.raises(ValidationError, match="no unconstrained games"):
+        Options(unconstrained=True, condition="aug")
+
+
+@pytest.mark.parametrize("size", [2, 5, 15])
+def test_games_of_other_sizes(size: int) -> None:
+    found, _ = made(contexts=1, context_size=size)
+    assert {len(game.examples) for game in found} == {len(game.order) for game in found} == {size}
+    assert all(len({one.annotation.whole for one in game.examples}) == size for game in found)
+    assert f"of{size}" in game_spec(DATA, found[0], "part+color", Options(context_size=size))["id"].split("/")
+
+
+def test_the_published_border_is_a_unit_of_the_drawing() -> None:
+    """So it is wider in images of small drawings, as in the published ones."""
+    game = made()[0][0]
+    scales = {one.tangram: 224 / DATA.figures[one.tangram].squared()[2] for one in game.examples}
+    name, scale = scales.popitem()
+    frames = {
+        border: {
+            frame["truth"]["tangram"]: frame["objects"] for frame in game_spec(DATA, game, "part+color", look)["frames"]
+        }
+        for border, look in {"own": Options(border=scale), "published": Options(published_border=True)}.items()
+    }
+    assert frames["own"][name] == frames["published"][name]
+    assert any(frames["own"][other] != frames["published"][other] for other in scales)
 
 
 def test_places_of_the_target_are_even() -> None:

@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Callable
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,10 @@ from scene_specs.benchmarks.kilogram.dataset import own_dataset
 from scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
 from scene_specs.benchmarks.kilogram.examples import CONDITIONS
 from scene_specs.benchmarks.kilogram.games import games
-from scene_specs.benchmarks.kilogram.verify import find_contradiction, frames_of, verify_record
+from scene_specs.benchmarks.kilogram.verify import verify_record, verify_spec
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
+from tests.marks import slow
 
 DATA = own_dataset(0)
 Spec = dict[str, Any]
@@ -35,8 +37,7 @@ def text(condition: str, world: str = "2d") -> str:
     return json.dumps(game_spec(DATA, game, condition, options))
 
 
-def judged(spec: Spec) -> str:
-    return find_contradiction(spec["task"], frames_of(spec))
+judged = verify_spec
 
 
 @pytest.mark.parametrize("world", ["2d", "3d"])
@@ -77,39 +78,118 @@ def _swap_colors(spec: Spec) -> None:
     objects[0]["color"], one["color"] = one["color"], objects[0]["color"]
 
 
-def _same_whole(spec: Spec) -> None:
-    frame, other = _frame(spec), _frame(spec, other=True)
-    whole = other["truth"]["whole"]
-    for key in ("utterance", "hash_text"):
-        source = frame["utterance"] if key == "utterance" else frame["truth"]["hash_text"]
-        changed = source.replace(frame["truth"]["whole"], whole)
-        if key == "utterance":
-            frame["utterance"] = spec["task"]["text"] = changed
-        else:
-            frame["truth"]["hash_text"] = changed
-    frame["truth"]["whole"] = whole
+def _parts(spec: Spec) -> list[Spec]:
+    found: list[Spec] = _frame(spec)["truth"]["parts"]
+    return found
+
+
+def _exchange(spec: Spec, key: str, one: Spec, other: Spec) -> None:
+    one[key], other[key] = other[key], one[key]
+
+
+def _describe(spec: Spec, frame: Spec, whole: str) -> None:
+    """A frame with another whole, in all that says so."""
+    truth = frame["truth"]
+    asked = spec["task"]["text"] == frame["utterance"]
+    frame["utterance"] = frame["utterance"].replace(truth["whole"], whole)
+    truth.update(hash_text=truth["hash_text"].replace(truth["whole"], whole), whole=whole)
+    if asked:
+        spec["task"]["text"] = frame["utterance"]
 
 
 def _same_tangram(spec: Spec) -> None:
-    _frame(spec, other=True)["truth"]["tangram"] = spec["task"]["target"]
+    """The target's frame again in place of another one, under the name of that one."""
+    place = spec["frames"].index(_frame(spec, other=True))
+    spec["frames"][place] = copy.deepcopy(_frame(spec)) | {"name": spec["frames"][place]["name"]}
+
+
+def _another_figure(spec: Spec) -> None:
+    """The pieces of another tangram in the colors of this one."""
+    for mine, theirs in zip(_frame(spec)["objects"], _frame(spec, other=True)["objects"], strict=True):
+        mine.update(shape=theirs["shape"], location=theirs["location"])
+
+
+def _scale(item: Spec, factor: float) -> None:
+    item["shape"]["polygon"] = [[factor * x, factor * y] for x, y in item["shape"]["polygon"]]
+
+
+def _move(item: Spec, by: float) -> None:
+    item["location"] = [item["location"][0] + by, item["location"][1]]
+
+
+def _rename_part(spec: Spec) -> None:
+    frame, part = _frame(spec), next(part for part in _parts(spec) if part["name"] == "body")
+    for place, key in ((frame, "utterance"), (frame["truth"], "hash_text"), (spec["task"], "text")):
+        place[key] = place[key].replace(part["name"], "zeppelin")
+    part["name"] = "zeppelin"
+
+
+def _move_piece(spec: Spec) -> None:
+    """A piece of the other part, in its color."""
+    giver, taker = sorted(_parts(spec)[:2], key=lambda part: -len(part["pieces"]))
+    piece = giver["pieces"].pop()
+    taker["pieces"].append(piece)
+    _frame(spec)["objects"][piece - 1]["color"] = taker["color"]
+
+
+def _whole_parts(spec: Spec) -> None:
+    """One part in place of all, in one frame."""
+    frame = _frame(spec, other=True)
+    truth = frame["truth"]
+    truth["parts"] = [{"name": "body", "pieces": [*range(1, 8)], "shown": True, "color": "coral"}]
+    truth["hash_text"] = f"{truth['whole']}#body"
+    frame["utterance"] = f"{truth['whole']} with a body"
+    for item in frame["objects"]:
+        item["color"] = "coral"
 
 
 CHANGES: dict[str, tuple[Callable[[Spec], object], str]] = {
     "another answer": (lambda s: s["task"].update(answer=_frame(s, other=True)["name"]), "the text is that of"),
     "an answer that is none": (lambda s: s["task"].update(answer="image-99"), "the stored answer is 'image-99'"),
     "another text": (lambda s: s["task"].update(text="a thing"), "none"),
+    "another target": (lambda s: s["task"].update(target="own-000"), "the stored answer"),
     "a frame less": (lambda s: s["frames"].pop(), "9 frames"),
     "an option more": (lambda s: s["task"]["options"].append("x"), "11 options"),
+    "an option twice": (lambda s: s["task"]["options"].__setitem__(0, s["task"]["options"][1]), "10 options"),
+    "another number of parts": (lambda s: s["task"].update(part_count=7), "said to have 7 parts"),
+    "fewer parts shown": (lambda s: s["task"].update(shown_parts=1), "1 shown"),
+    "another number": (lambda s: s["task"].update(number=8), "number 8"),
+    "another id": (lambda s: s.update(id="kilogram/dev/part+color/own-999_0/0"), "it is about"),
+    "another split": (lambda s: s.update(split="train"), "its split is 'train'"),
     "a caption changed": (lambda s: _frame(s).update(utterance="a bird"), "its text is 'a bird'"),
+    "two captions exchanged": (lambda s: _exchange(s, "utterance", _frame(s), _frame(s, True)), "its text is"),
     "a hash text changed": (lambda s: _frame(s)["truth"].update(hash_text="x"), "its hash_text is 'x'"),
-    "two colours exchanged": (_swap_colors, "its part has"),
-    "a piece of another colour": (lambda s: _frame(s)["objects"][3].update(color="white"), "piece 4 is white"),
-    "a piece in two parts": (lambda s: _frame(s)["truth"]["parts"][0]["pieces"].append(7), "each of 1 to 7 once"),
+    "another name of the image": (lambda s: _frame(s)["truth"].update(image="own-001_0"), "is called 'own-001_0'"),
+    "another description": (lambda s: _frame(s)["truth"].update(annotation=1), "its image is called"),
+    "two colors exchanged": (_swap_colors, "its part has"),
+    "a piece of another color": (lambda s: _frame(s)["objects"][3].update(color="white"), "piece 4 is white"),
+    "a part of another color": (lambda s: _parts(s)[0].update(color="lightgrey"), "colors"),
+    "parts in another order": (lambda s: _exchange(s, "color", *_parts(s)[:2]), "its part has"),
+    "a piece in two parts": (lambda s: _parts(s)[0]["pieces"].append(7), "each of 1 to 7 once"),
+    "a piece of the other part": (_move_piece, "is another one"),
+    "a part of another name": (_rename_part, "is another one"),
+    "a part hidden": (lambda s: _parts(s)[0].update(shown=False), "parts are shown"),
+    "fewer parts than the others": (_whole_parts, "is another one"),
+    "another whole": (lambda s: _describe(s, _frame(s), "zeppelin"), "is another one"),
+    "the same whole": (lambda s: _describe(s, _frame(s), _frame(s, True)["truth"]["whole"]), "is another one"),
     "a tangram twice": (_same_tangram, "have the tangram"),
     "no truth": (lambda s: _frame(s).pop("truth"), "does not have"),
     "another condition": (lambda s: s["task"].update(name="part"), "found condition 'part'"),
-    "a part hidden": (lambda s: _frame(s)["truth"]["parts"][0].update(shown=False), "colors"),
-}
+    "a piece less": (lambda s: _frame(s)["objects"].pop(), "expected piece-1 to piece-7"),
+    "an object more": (
+        lambda s: _frame(s)["objects"].append(_frame(s)["objects"][0] | {"name": "piece-8"}),
+        "expected piece-1 to piece-7",
+    ),
+    "a corner less": (lambda s: _frame(s)["objects"][0]["shape"]["polygon"].pop(), "piece 1 has 3 corners"),
+    "a piece beyond the canvas": (lambda s: _move(_frame(s)["objects"][2], 300), "beyond the canvas"),
+    "a piece on another": (
+        lambda s: _frame(s)["objects"][5].update(location=_frame(s)["objects"][6]["location"]),
+        "overlap",
+    ),
+    "a piece moved by a pixel": (lambda s: _move(_frame(s)["objects"][2], 1), "not those of the drawing"),
+    "a smaller piece": (lambda s: _scale(_frame(s)["objects"][4], 0.9), "not those of the drawing"),
+    "another figure": (_another_figure, "not those of the drawing"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -120,10 +200,34 @@ def test_each_change_is_found(name: str) -> None:
     assert said in judged(spec)
 
 
-def test_a_whole_twice_is_found() -> None:
+def test_of_other_drawings_the_rules_alone_are_known() -> None:
     spec = json.loads(text("whole+black"))
-    _same_whole(spec)
+    spec["task"]["drawings"] = "others"
+    _another_figure(spec)
+    assert judged(spec) == ""
+    _describe(spec, _frame(spec), _frame(spec, other=True)["truth"]["whole"])
     assert "have the whole" in judged(spec)
+    spec["task"]["unconstrained"] = True
+    assert judged(spec) == ""
+
+
+@pytest.mark.parametrize("name", [*slow(*CONDITIONS), "aug"])
+def test_intact_games_of_any_look_pass(name: str) -> None:
+    looks: tuple[Spec, ...] = (
+        {},
+        {"border": 0.0, "size": 96},
+        {"border": 25.0},
+        {"margin": 20.0, "sharp": True},
+        {"context_size": 3},
+    )
+    for look in (
+        *looks,
+        {"published_border": True, "margin": 5.0},
+        *([] if name == "aug" else [{"unconstrained": True}]),
+    ):
+        options = Options.model_validate({"contexts": 1, **look})
+        for game in islice(games(DATA.of_split("dev"), options, {}, augmented=name == "aug"), 8):
+            assert judged(game_spec(DATA, game, name, options)) == ""
 
 
 @pytest.mark.parametrize("world", ["2d", "3d"])

@@ -1,0 +1,204 @@
+"""Import KiloGram's published reference games: names of images and texts, in blocks of ten with the target first.
+
+The files of all conditions are made of `part+color.json`, so the games of a file are read from the one beside it, and
+the file is compared with what follows from these.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from scene_specs.benchmarks.kilogram import Options
+from scene_specs.benchmarks.kilogram.annotations import TANGRAM, Annotation, Annotations, is_text, read_annotations
+from scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, Dataset, own_dataset, read_drawings, source_of
+from scene_specs.benchmarks.kilogram.emit import game_spec
+from scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
+from scene_specs.benchmarks.kilogram.games import SIZE, Game
+from scene_specs.benchmarks.kilogram.pieces import PIECES
+from scene_specs.importing.scenes import SourceFile
+from scene_specs.importing.text import parse_json
+from scene_specs.language.errors import SpecError, spec_error
+from scene_specs.language.foreign import read_text
+from scene_specs.language.pictures import read_picture
+from scene_specs.language.rng import generator
+from scene_specs.language.spec import EpisodeSpec
+
+_FILE = re.compile(rf"({'|'.join(map(re.escape, CONDITIONS))})(_caption)?")
+_LISTS = ("targets", "images", "texts")
+# Our splits, by the published folders.
+_SPLITS: Mapping[str, str] = MappingProxyType(
+    {"development": "dev", "heldout": "heldout", "validation": "val", "val-texts": "val"}
+)
+_FOLDER = re.compile(r"(controlled|random)(?:-([1-9][0-9]?))?")
+log = logging.getLogger(__name__)
+
+
+def import_published(
+    path: Path,
+    camera: str = "",
+    strict: bool = False,
+    svg: Path | None = None,
+    annotations: Path | None = None,
+    images: Path | None = None,
+) -> Iterator[EpisodeSpec]:
+    """Yield the games of a file `<condition>.json` or `<condition>_caption.json` in its order.
+
+    svg: folder of drawings; without it, those of Diorama. annotations: file that says which pieces form a part; without
+    it, the colored images `<tangram>_<annotation>.png` of the folder `images` do. strict: a row that does not follow
+    from `part+color.json` is a diagnostic instead of a warning. Folder names tell the split, and whether games are
+    unconstrained. Ids: `kilogram/published/<split>/<condition>/<6 digits>`. Raises SpecError, after the last game.
+    """
+    reader = _Reader(path, strict, svg, annotations, images)
+    yield from reader.items()
+    reader.source.raise_diagnostics()
+
+
+class _Reader:
+    """A file that is being read."""
+
+    def __init__(
+        self, path: Path, strict: bool, svg: Path | None, annotations: Path | None, images: Path | None
+    ) -> None:
+        self.source, self._images = SourceFile(str(path), strict=strict), images
+        name = _FILE.fullmatch(path.stem)
+        if name is None:
+            raise spec_error(f"expected a name such as {' or '.join(CONDITIONS)}.json", file=str(path))
+        self._condition, self._caption = name[1], bool(name[2])
+        self._rows, self._games = _rows(path), _rows(path.with_name("part+color.json"))
+        if len(self._rows) != len(self._games):
+            problem = f"{len(self._rows)} rows; part+color.json beside it has {len(self._games)}"
+            raise spec_error(problem, file=str(path))
+        folders = path.absolute().parts[-2::-1]
+        kind = next(filter(None, map(_FOLDER.fullmatch, folders)), None)
+        self._options = Options.model_validate(
+            {
+                "split": next((_SPLITS[part] for part in folders if part in _SPLITS), "all"),
+                "unconstrained": kind is not None and kind[1] == "random",
+                "context_size": int(kind[2] or SIZE) if kind else SIZE,
+                "published_border": True,
+            }
+        )
+        self._dataset = _dataset(svg, annotations)
+        # As every game needs them ten times.
+        self._example = lru_cache(maxsize=50_000)(self._read_example)
+
+    def items(self) -> Iterator[EpisodeSpec]:
+        """Yield what can be read."""
+        size, numbers = self._options.context_size, Counter[str]()
+        if len(self._games) % size:
+            self.source.diagnostic((), f"{len(self._games)} rows; expected blocks of {size}")
+        for index, start in enumerate(range(0, len(self._games) - size + 1, size)):
+            block = self._games[start : start + size]
+            target = block[0][1]
+            if {one for one, _, _ in block} != {target}:
+                self.source.diagnostic(("targets", start), f"expected {size} times {target!r}, the first image")
+                continue
+            try:
+                examples = tuple(self._example(image, text) for _, image, text in block)
+            except ValueError as error:
+                self.source.diagnostic(("images", start), str(error))
+                continue
+            self._compare(start, examples)
+            yield self._item(index, numbers[target], examples)
+            numbers[target] += 1
+
+    def _item(self, index: int, number: int, examples: tuple[Example, ...]) -> EpisodeSpec:
+        kind = "random/" * self._options.unconstrained
+        identity = f"kilogram/published/{self._options.split}/{self._condition}/{kind}{index:06d}"
+        # Only the target changes its position: the others keep their order when they are written again.
+        position = int(generator(0, identity, "order").integers(len(examples)))
+        order = (*range(1, position + 1), 0, *range(position + 1, len(examples)))
+        spec = game_spec(self._dataset, Game(number, examples, order), self._condition, self._options)
+        return EpisodeSpec.model_validate({**spec, "id": identity})
+
+    def _compare(self, start: int, examples: Sequence[Example]) -> None:
+        """Report each row of a game that does not follow from `part+color.json`."""
+        target = examples[0].image(self._condition)
+        for row, example in enumerate(examples, start):
+            text = example.text(self._condition) if self._caption else example.hashed(self._condition)
+            if self._rows[row] != (found := (target, example.image(self._condition), text)):
+                problem = f"row {row}: published {self._rows[row]}, found {found}"
+                if self.source.strict:
+                    self.source.diagnostic((), problem)
+                else:
+                    log.warning("%s: %s", self.source.file, problem)
+
+    def _read_example(self, image: str, text: str) -> Example:
+        """Return what an image shows. Raises ValueError."""
+        tangram, _, digits = image.rpartition("_")
+        whole, *parts = text.split("#")
+        if not TANGRAM.fullmatch(tangram) or not re.fullmatch("[0-9]{1,4}", digits):
+            raise ValueError(f"image {image!r}; expected a name such as page1-0_0")
+        if tangram not in self._dataset.figures:
+            raise ValueError(f"image {image!r}: there is no drawing {tangram}.svg")
+        if not all(map(is_text, (whole, *parts))) or not 1 <= len({*parts}) == len(parts) <= len(PIECES):
+            raise ValueError(f"text {text!r}; expected whole#part#part with one to seven different parts")
+        described = {item.number: item for item in self._dataset.annotations.get(tangram, ())}
+        if int(digits) in described:
+            item = described[int(digits)]
+            groups = item.groups()
+            if (item.whole, {*groups}) != (whole, {*parts}):
+                raise ValueError(f"text {text!r}; description {image} is {'#'.join([item.whole, *groups])!r}")
+        else:
+            by_color = self._seen(tangram, image)
+            if len(by_color) != len(parts):
+                raise ValueError(f"text {text!r} has {len(parts)} parts; its image has {len(by_color)} colors")
+            groups = dict(zip(parts, by_color, strict=True))
+            names = {piece: part for part, pieces in groups.items() for piece in pieces}
+            item = Annotation(tangram, int(digits), whole, tuple(names[piece] for piece in PIECES))
+        return Example(item, tuple((part, groups[part]) for part in parts), tuple(range(len(parts))))
+
+    def _seen(self, tangram: str, image: str) -> list[tuple[int, ...]]:
+        """Return the pieces of each color of a published image, in the order of the colors. Raises ValueError."""
+        file = None if self._images is None else self._images / f"{image}.png"
+        if file is None or not file.is_file():
+            raise ValueError(f"nothing says which pieces form the parts of {image}; pass --annotations or --images")
+        picture = read_picture(file)
+        palette = np.array([*RGB.values()])
+        found: dict[int, list[int]] = {}
+        for piece, polygon in zip(PIECES, self._dataset.figures[tangram].placed(len(picture)), strict=True):
+            corners = np.array(polygon)
+            # Inside the piece, halfway from its middle to its corners.
+            x, y = np.clip((corners + corners.mean(axis=0)) / 2, 0, len(picture) - 1).astype(int).T
+            off = np.abs(picture[y, x][:, None].astype(int) - palette).sum(axis=2)
+            found.setdefault(int(np.bincount(off.argmin(axis=1)).argmax()), []).append(piece)
+        # The first color of the palette is black.
+        if sorted(found) != [*range(1, len(found) + 1)]:
+            raise ValueError(f"{file}: expected colored parts, in the published order of colors")
+        return [tuple(found[color]) for color in sorted(found)]
+
+
+def _rows(path: Path) -> list[tuple[str, str, str]]:
+    """Return target, image and text of each row. Raises SpecError."""
+    data: Any = parse_json(read_text(path, MOST_BYTES), str(path))
+    found = [data.get(name) for name in _LISTS] if isinstance(data, dict) else []
+    columns = [one for one in found if isinstance(one, list) and all(isinstance(text, str) for text in one)]
+    if len(columns) != len(_LISTS) or len({*map(len, columns)}) != 1:
+        raise spec_error(f"expected equally long lists of texts: {', '.join(_LISTS)}", file=str(path))
+    return list(zip(*columns, strict=True))
+
+
+def _dataset(svg: Path | None, file: Path | None) -> Dataset:
+    """Return the drawings with their descriptions. Raises SpecError for unusable files."""
+    if svg is None:
+        if file is not None:
+            raise spec_error("descriptions are for drawings of your own; pass --svg, too", file=str(file))
+        return own_dataset()
+    found: Annotations = {}
+    if file is not None:
+        found, wrong = read_annotations(read_text(file, MOST_BYTES), str(file))
+        if wrong and not found:
+            raise SpecError(wrong)
+    figures, _, unread = read_drawings(svg)
+    if not figures:
+        raise SpecError(unread)
+    return Dataset(figures, found, {}, (), source=source_of(svg, figures))

@@ -1,0 +1,31 @@
+"""Images of strangers, of which a small file may fill the memory."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from scene_specs.language.errors import spec_error
+from scene_specs.language.foreign import read_foreign
+
+LONGEST, MOST_BYTES = 4096, 64 << 20
+
+
+def read_picture(file: Path) -> NDArray[np.uint8]:
+    """Return a PNG image of at most 4096 pixels on a side, (H, W, 3) RGB. Raises SpecError."""
+    try:
+        with warnings.catch_warnings():
+            # Of an image that is refused below.
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(read_foreign(file, MOST_BYTES)), formats=["PNG"]) as picture:
+                if max(picture.size) > LONGEST:
+                    raise ValueError(f"{picture.width} x {picture.height} pixels; at most {LONGEST} on a side")
+                return np.asarray(picture.convert("RGB"))
+    # Pillow raises SyntaxError for a damaged PNG.
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise spec_error(f"not an image: {error}", file=str(file)) from error

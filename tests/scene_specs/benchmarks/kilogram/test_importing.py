@@ -1,0 +1,195 @@
+"""Published games are read as they are, and what does not follow from the descriptions is reported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from scene_specs.benchmarks.kilogram import Options
+from scene_specs.benchmarks.kilogram.annotations import read_annotations
+from scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_drawings
+from scene_specs.benchmarks.kilogram.emit import objects_of
+from scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
+from scene_specs.benchmarks.kilogram.importing import import_published
+from scene_specs.benchmarks.kilogram.verify import verify_spec
+from scene_specs.benchmarks.kilogram.wording import caption
+from scene_specs.language.errors import SpecError
+from scene_specs.language.spec import EpisodeSpec
+from tests.scene_specs.benchmarks.kilogram.published import make_published
+
+Rows = dict[str, list[str]]
+
+
+def _published(folder: Path) -> tuple[Path, Path, Path]:
+    """Drawings, descriptions, and a folder of games in the published form: of part+color, and of all other files."""
+    drawings, file, _ = make_published(folder)
+    described = read_annotations(file.read_text(), "")[0]
+    items = [item for one in described.values() for item in one if item.parts == 3]
+    chosen = list({item.whole: item for item in {item.tangram: item for item in items}.values()}.values())[:10]
+    assert len(chosen) == 10
+    games = folder / "development/texts/controlled"
+    games.mkdir(parents=True)
+    rows: Rows = {"targets": [], "images": [], "texts": []}
+    for start in range(2):
+        block = chosen[start:] + chosen[:start]
+        rows["targets"] += [block[0].key] * 10
+        rows["images"] += [item.key for item in block]
+        rows["texts"] += ["#".join([item.whole, *reversed(item.groups())]) for item in block]
+    for name, (said, colored) in CONDITIONS.items():
+        cut = {key: [image if colored else image.split("_")[0] for image in rows[key]] for key in ("targets", "images")}
+        texts = [text if said else text.split("#")[0] for text in rows["texts"]]
+        (games / f"{name}.json").write_text(json.dumps({**cut, "texts": texts}))
+    captions = [caption(text.split("#")[0], text.split("#")[1:]) for text in rows["texts"]]
+    (games / "part+color_caption.json").write_text(json.dumps({**rows, "texts": captions}))
+    return drawings, file, games
+
+
+@pytest.mark.parametrize("name", [*CONDITIONS, "part+color_caption"])
+def test_games_are_those_of_the_file(tmp_path: Path, name: str) -> None:
+    drawings, file, games = _published(tmp_path)
+    data: Rows = json.loads((games / f"{name}.json").read_text())
+    found = list(import_published(games / f"{name}.json", strict=True, svg=drawings, annotations=file))
+    assert [one.id for one in found] == [
+        f"kilogram/published/dev/{name.removesuffix('_caption')}/{k:06d}" for k in range(2)
+    ]
+    for number, episode in enumerate(found):
+        spec = _data(episode)
+        assert verify_spec(spec) == ""
+        task = spec["task"]
+        assert task["drawings"].startswith("tangrams-svg, sha256 ")
+        named = {frame["name"]: frame for frame in spec["frames"]}
+        ordered = [named.pop(task["answer"]), *named.values()]
+        block = slice(10 * number, 10 * number + 10)
+        assert [frame["truth"]["image"] for frame in ordered] == data["images"][block]
+        key = "utterance" if name.endswith("_caption") else "hash_text"
+        texts = [frame[key] if key == "utterance" else frame["truth"][key] for frame in ordered]
+        assert texts == data["texts"][block]
+
+
+def _data(episode: EpisodeSpec) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(episode.model_dump_json(exclude_none=True, exclude_defaults=True))
+    return data
+
+
+def _paint(folder: Path, dataset: Dataset, key: str, order: tuple[str, ...]) -> None:
+    """A published image: pieces in the colors of their parts, drawn by parts of them alone."""
+    tangram, number = key.rsplit("_", 1)
+    item = dataset.annotations[tangram][int(number)]
+    example = Example(item, tuple((part, item.groups()[part]) for part in order), tuple(range(len(order))))
+    picture = np.full((224, 224, 3), 255, np.uint8)
+    for one in objects_of(dataset, example, "part+color", Options()):
+        for x, y in one["shape"]["polygon"]:
+            column, row = one["location"][0] + x / 2, one["location"][1] + y / 2
+            picture[int(row) - 1 : int(row) + 2, int(column) - 1 : int(column) + 2] = RGB[one["color"]]
+    Image.fromarray(picture).save(folder / f"{key}.png")
+
+
+def test_images_show_which_pieces_form_a_part(tmp_path: Path) -> None:
+    drawings, file, games = _published(tmp_path)
+    path = games / "part+color.json"
+    data: Rows = json.loads(path.read_text())
+    images = tmp_path / "images"
+    images.mkdir()
+    dataset = Dataset(read_drawings(drawings)[0], read_annotations(file.read_text(), "")[0], {}, ())
+    for key, text in zip(data["images"], data["texts"], strict=True):
+        _paint(images, dataset, key, tuple(text.split("#")[1:]))
+    by_images = [_data(one) for one in import_published(path, svg=drawings, images=images)]
+    by_file = [_data(one) for one in import_published(path, svg=drawings, annotations=file)]
+    assert [one["frames"] for one in by_images] == [one["frames"] for one in by_file]
+    (images / f"{data['images'][3]}.png").unlink()
+    with pytest.raises(SpecError, match="nothing says which pieces"):
+        list(import_published(path, svg=drawings, images=images))
+
+
+def test_folders_tell_whether_games_are_constrained(tmp_path: Path) -> None:
+    drawings, file, games = _published(tmp_path)
+    other = games.rename(games.with_name("random"))
+    found = [_data(one) for one in import_published(other / "whole+black.json", svg=drawings, annotations=file)]
+    assert found[0]["task"]["unconstrained"] is True
+    assert "/random/" in found[0]["id"]
+
+
+CHANGES: dict[str, tuple[str, object, str]] = {
+    "another text": ("texts", "a cat", "row 3: published"),
+    "another image": ("images", "page1-39", "row 3: published"),
+    "another target": ("targets", "page1-39", "row 3: published"),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_rows_that_do_not_follow_are_reported(tmp_path: Path, what: str, caplog: pytest.LogCaptureFixture) -> None:
+    column, value, said = CHANGES[what]
+    drawings, file, games = _published(tmp_path)
+    path = games / "part+black.json"
+    data = json.loads(path.read_text())
+    data[column][3] = value
+    path.write_text(json.dumps(data))
+    assert len(list(import_published(path, svg=drawings, annotations=file))) == 2
+    assert said in caplog.text
+    with pytest.raises(SpecError, match=said):
+        list(import_published(path, strict=True, svg=drawings, annotations=file))
+
+
+def _set(column: str, value: object) -> Any:
+    return lambda data: data[column].__setitem__(3, value)
+
+
+BROKEN: dict[str, tuple[Any, str]] = {
+    "no such drawing": (_set("images", "page9-9_0"), "no drawing page9-9.svg"),
+    "a name without a number": (_set("images", "page1-3"), "expected a name such as"),
+    "a path": (_set("images", "../../x_0"), "expected a name such as"),
+    "another whole": (_set("texts", "zeppelin#a#b#c"), "description"),
+    "no parts": (_set("texts", "zeppelin"), "expected whole#part#part"),
+    "a part twice": (_set("texts", "zeppelin#a#a"), "expected whole#part#part"),
+    "eight parts": (_set("texts", "z#1#2#3#4#5#6#7#8"), "expected whole#part#part"),
+    "a target that is not the first": (_set("targets", "page1-0_0"), "expected 10 times"),
+    "a row less": (lambda data: [column.pop() for column in data.values()], "expected blocks of 10"),
+    "lists of other lengths": (lambda data: data["texts"].pop(), "equally long"),
+    "numbers": (_set("texts", 5), "equally long"),
+    "no texts": (lambda data: data.pop("texts"), "equally long"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_broken_files_are_refused(tmp_path: Path, what: str) -> None:
+    change, said = BROKEN[what]
+    drawings, file, games = _published(tmp_path)
+    path = games / "part+color.json"
+    data = json.loads(path.read_text())
+    change(data)
+    path.write_text(json.dumps(data))
+    with pytest.raises(SpecError, match=said):
+        list(import_published(path, svg=drawings, annotations=file))
+
+
+def test_files_that_are_not_of_games_are_refused(tmp_path: Path) -> None:
+    drawings, file, games = _published(tmp_path)
+    (games / "part+color.json").rename(games / "games.json")
+    for path, said in ((games / "games.json", "expected a name such as"), (games / "part+black.json", "part.color")):
+        with pytest.raises(SpecError, match=said):
+            list(import_published(path, svg=drawings, annotations=file))
+    with pytest.raises(SpecError, match="--svg"):
+        list(import_published(_own(tmp_path), annotations=file))
+
+
+def _own(folder: Path) -> Path:
+    """A game of four of Diorama's tangrams."""
+    items = [one[0] for one in own_dataset().annotations.values() if one[0].parts == 4][:4]
+    texts = ["#".join([item.whole, *item.groups()]) for item in items]
+    path = folder / "controlled-4/part+color.json"
+    path.parent.mkdir()
+    rows = {"targets": [items[0].key] * 4, "images": [item.key for item in items], "texts": texts}
+    path.write_text(json.dumps(rows))
+    return path
+
+
+def test_games_of_our_own_tangrams_need_no_drawings(tmp_path: Path) -> None:
+    (found,) = import_published(_own(tmp_path))
+    assert len(found.frames) == 4
+    assert "drawings" not in _data(found)["task"]
+    assert verify_spec(_data(found)) == ""
