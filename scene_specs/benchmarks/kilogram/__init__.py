@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from scene_specs.language.benchmark import Command, Seed, argument, option
+from scene_specs.language.benchmark import Command, Seed, SpecsCommand, argument, option
 
 _ANNOTATIONS = "JSON file of descriptions, in the format of the published KiloGram data; repeatable."
 _SPLITS = (
@@ -180,4 +180,18 @@ class Naming(Command, run="measures:naming", writes=("json", "out")):
     files: tuple[Path, ...] = argument(default=(), path="file", metavar="[FILES]...")
 
 
-COMMANDS = (Tangrams, Drawings, Naming)
+class Accuracy(SpecsCommand, run="accuracy:accuracy"):
+    """Score answers to KiloGram games.
+
+    The command reports the accuracy of each condition, and for each number of parts. As in the published evaluation, it
+    averages over the games of each example (a description) first, then over examples. --json also lists every example.
+
+    Examples:
+      render-specs kilogram accuracy specs.jsonl --predictions answers.json
+      render-specs kilogram accuracy specs.jsonl --predictions answers.json --json --out accuracy.json
+    """
+
+    predictions: Path = option(..., 'JSON object {"<episode id>": "<frame>"}, such as "image-3".', path="file")
+
+
+COMMANDS = (Tangrams, Drawings, Naming, Accuracy)

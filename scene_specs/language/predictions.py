@@ -1,0 +1,37 @@
+"""A file of predictions of a model, {"<episode id>": "<answer>"}."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from pathlib import Path
+
+from scene_specs.language.diagnostics import preview_json
+from scene_specs.language.errors import spec_error
+from scene_specs.language.foreign import parse_json, read_text
+
+_log = logging.getLogger(__name__)
+
+
+class Predictions:
+    """The predictions of a file. Raises SpecError for an unusable file."""
+
+    def __init__(self, path: Path) -> None:
+        self._file, self._scored = str(path), set[str]()
+        self._given = parse_json(read_text(path), self._file)
+        if not isinstance(self._given, dict):
+            raise spec_error('expected an object {"<episode id>": "<answer>"}', file=self._file)
+
+    def of(self, episode: str, allowed: Collection[str]) -> str:
+        """Return the prediction for an episode. Raises SpecError if it is none of those allowed."""
+        self._scored.add(episode)
+        if self._given.get(episode) not in allowed:
+            raise spec_error(f"no prediction for {episode}; expected {' or '.join(allowed)}", file=self._file)
+        return str(self._given[episode])
+
+    def warn_of_others(self) -> None:
+        """Log predictions that no call of `of` asked for."""
+        if others := sorted({*self._given} - self._scored):
+            _log.warning(
+                "%s: %d predictions are of no item here: %s", self._file, len(others), preview_json(others[:3])
+            )
