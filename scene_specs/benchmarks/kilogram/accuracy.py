@@ -36,10 +36,9 @@ def accuracy(options: Accuracy, items: Iterable[Mapping[str, Any]]) -> Result:
             raise spec_error(problem, episode=item["id"], path="task") from error
     given.warn_of_others()
     rows: list[dict[str, Any]] = []
-    for group in sorted(found):
-        examples = found[group]
+    for kind, examples in sorted(found.items()):
         score = fmean(map(fmean, examples.values()))
-        rows.append(dict(zip(_HEAD, (*group, len(examples), sum(map(len, examples.values())), score), strict=True)))
+        rows.append(dict(zip(_HEAD, (*kind, len(examples), sum(map(len, examples.values())), score), strict=True)))
     shown = [[*{**row, "accuracy": f"{100 * row['accuracy']:.1f}"}.values()] for row in rows if row["by"] != "example"]
     return Result(rows, markdown_table(_HEAD, shown))
 
