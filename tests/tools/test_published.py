@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import subprocess
+from itertools import islice
 from pathlib import Path
 
 import h5py
 import pytest
 
+from render.annotations.encode import encode_png
+from render.compiler import compile_episode
+from render.model.profiles import settings_for
+from render.renderers.fake import FakeRenderer
 from scene_specs.benchmarks.kilogram.annotations import read_annotations
+from scene_specs.benchmarks.kilogram.importing import import_published
 from scene_specs.benchmarks.kilogram.measures import measures
 from scene_specs.benchmarks.malevic.published import encoded, tensors, vocabulary
 from scene_specs.benchmarks.malevic.sets import SETS
-from tests.scene_specs.benchmarks.kilogram.published import make_published
+from tests.scene_specs.benchmarks.kilogram.published import make_games, make_published
 from tests.scene_specs.benchmarks.malevic.published_files import published
 from tools.__main__ import main
 
@@ -24,9 +31,9 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(line, check=True, capture_output=True, timeout=60)
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    folder = tmp_path / "malevic"
+@pytest.fixture(scope="module")
+def malevic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("published") / "malevic"
     file, questions = published(folder / "data-hard", "set-pos-hard", "test", range(80))
     known = vocabulary(SETS["set-pos-hard"])
     rows = [encoded(known, one) for one in json.loads(questions.read_text())["questions"]]
@@ -47,6 +54,12 @@ def checkout(tmp_path: Path) -> Path:
     git(folder, "add", "-A")
     git(folder, "commit", "-qm", "published")
     return folder
+
+
+@pytest.fixture
+def checkout(malevic: Path, tmp_path: Path) -> Path:
+    """A copy for each test."""
+    return Path(shutil.copytree(malevic, tmp_path / "malevic"))
 
 
 def test_equal_files_and_images_pass_and_a_changed_label_does_not(
@@ -93,8 +106,11 @@ def test_rows_are_printed_as_soon_as_each_comparison_ends(
         raise RuntimeError("later")
 
     monkeypatch.setattr("tools.crosschecks.malevic._images", broken)
+    logger = logging.getLogger("scene_specs.benchmarks")
+    level = logger.level
     with pytest.raises(RuntimeError, match="later"):
         main(["published", str(checkout), "--renderer", "fake"])
+    assert logger.level == level
     assert "proved from what is shown | 80 | 0 | 0 |" in capsys.readouterr().out
 
 
@@ -132,26 +148,27 @@ with open('../../data/dev/aug_dev_caption.json', 'w') as f:
 @pytest.fixture
 def kilogram(tmp_path: Path) -> Path:
     folder = tmp_path / "kilogram"
-    inputs, games = folder / "models/preprocessing/model_inputs", folder / "tasks/human_baseline/util/val-texts"
-    for made in (inputs / "part+color", inputs / "caption_texts", games):
+    inputs, util = folder / "models/preprocessing/model_inputs", folder / "tasks/human_baseline/util"
+    for made in (inputs / "part+color", inputs / "caption_texts"):
         made.mkdir(parents=True)
-    drawings, file, _ = make_published(folder / "dataset", 12)
+    drawings, file, _ = make_published(folder / "dataset")
     (folder / "dataset/data_split.json").unlink()
     names = sorted(path.stem for path in drawings.iterdir())
+    games = make_games(file, util / "val-texts")
+    for condition, images in (("whole+black", util / "val-images-black"), ("part+color", util / "val-images")):
+        images.mkdir()
+        for game in islice(import_published(games / f"{condition}.json", svg=drawings, annotations=file), 1):
+            scene = compile_episode(game, settings_for("draft", 224, 224))
+            for frame in scene.frames:
+                drawn = FakeRenderer().render(scene, frame, frame.views[0]).color
+                (images / f"{(frame.truth or {})['image']}.png").write_bytes(encode_png(drawn))
     found, _ = read_annotations(file.read_text(), "dense.json")
     data = json.loads(file.read_text())
     file.write_text(json.dumps({name: {**data[name], **measures(items)} for name, items in found.items()}))
     split = {"train": names[:10], "heldout": names[10:11], "development": names[11:], "dense": ["page6-51"]}
     (inputs / "data_split.json").write_text(json.dumps(split))
-    keys = [f"{name}_0" for name in names[:10]]
-    texts = [f"thing {number}#wing#beak" for number in range(10)]
-    val = list(zip(keys, texts, strict=True))
+    val = [(f"{name}_0", "thing#wing#beak") for name in names[:10]]
     (inputs / "part+color/val.py").write_text(f"val = {val}\n\n\nval_files = {names[:10]}")
-    for condition in ("whole+black", "whole+color", "part+black", "part+color"):
-        images = keys if "color" in condition else names[:10]
-        said = texts if "part" in condition else [text.split("#")[0] for text in texts]
-        game = {"targets": [images[0]] * 10, "images": images, "texts": said}
-        (games / f"{condition}.json").write_text(json.dumps(game))
     (inputs / "caption_texts/caption_contexts.py").write_text(CAPTIONS)
     git(folder, "init", "-q")
     git(folder, "add", "-A")
@@ -160,15 +177,24 @@ def kilogram(tmp_path: Path) -> Path:
 
 
 def test_kilogram_equal_passes_and_each_change_is_counted(kilogram: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["published", str(kilogram)]) == 0
+    arguments = ["published", str(kilogram), "--renderer", "fake"]
+    assert main(arguments) == 0
     out = capsys.readouterr().out
-    assert "data_split.json: tangrams | 13 | 1 | 1 | page6-51: merged with others; 1 warnings |" in out
+    assert "data_split.json: tangrams | 41 | 1 | 1 | page6-51: merged with others; 1 warnings |" in out
     assert "val.py: descriptions | 10 | 0 | 0 |" in out
-    assert "dense.json: SND, PND, PSA | 12 | 0 | 0 |" in out
-    assert out.count("targets, images, texts | 10 | 0 | 0 |") == 4
+    assert "dense.json: SND, PND, PSA | 40 | 0 | 0 |" in out
+    assert out.count("written back | 20 | 0 | 0 | 2 games |") == 4
+    assert out.count("images redrawn | 10 | 0 | 0 |") == 2
+    shutil.rmtree(kilogram / "tasks/human_baseline/util/val-images-black")
     for name, old, new, row in [
-        ("dataset/dense.json", '"snd": 0.', '"snd": 1.', "SND, PND, PSA | 12 | 1 | 0 |"),
-        ("tasks/human_baseline/util/val-texts/part+black.json", "page1-0", "page1-0_0", "texts | 10 | 1 | 0 |"),
+        ("dataset/dense.json", '"snd": 0.', '"snd": 1.', "SND, PND, PSA | 40 | 1 | 0 |"),
+        ("tasks/human_baseline/util/val-texts/part+black.json", "page1-", "page9-", "back | 20 | 1 | 0 | 2 games |"),
+        (
+            "tasks/human_baseline/util/val-texts/part+color.json",
+            "page1-",
+            "page9-",
+            "| 20 | 61 | 0 | 1 games; expected 10 times",
+        ),
         (
             "models/preprocessing/model_inputs/part+color/val.py",
             "page1-0_0",
@@ -185,6 +211,6 @@ def test_kilogram_equal_passes_and_each_change_is_counted(kilogram: Path, capsys
         file = kilogram / name
         text = file.read_text()
         file.write_text(text.replace(old, new, 1))
-        assert main(["published", str(kilogram)]) == 1, name
+        assert main(arguments) == 1, name
         assert row in capsys.readouterr().out
         file.write_text(text)

@@ -1,4 +1,4 @@
-"""KiloGram (lil-lab/kilogram): drawings, splits, naming measures, names and texts of games, captions.
+"""KiloGram (lil-lab/kilogram): drawings, splits, naming measures, games, captions, images.
 
 Runs the checkout's caption_contexts.py.
 """
@@ -11,38 +11,57 @@ import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from scene_specs.benchmarks.kilogram.annotations import Annotation, read_annotations
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageFilter
+
+from render.compiler import compile_episode
+from render.export.formats.kilogram import GameLists
+from render.model.profiles import settings_for
+from render.renderers import make_renderer
+from scene_specs.benchmarks.kilogram.annotations import read_annotations
 from scene_specs.benchmarks.kilogram.dataset import read_drawings, read_splits
-from scene_specs.benchmarks.kilogram.examples import CONDITIONS, Example
+from scene_specs.benchmarks.kilogram.examples import CONDITIONS
 from scene_specs.benchmarks.kilogram.games import SIZE
+from scene_specs.benchmarks.kilogram.importing import import_published
 from scene_specs.benchmarks.kilogram.measures import measures
+from scene_specs.benchmarks.kilogram.verify import verify_spec
 from scene_specs.benchmarks.kilogram.wording import caption
+from scene_specs.language.errors import SpecError
+from scene_specs.language.pictures import read_picture
+from scene_specs.language.spec import EpisodeSpec
 from tools.crosschecks import Row
 
 INPUTS = "models/preprocessing/model_inputs"
 MARK = f"{INPUTS}/data_split.json"
-GAMES = "tasks/human_baseline/util/val-texts"
+DRAWINGS = "dataset/tangrams-svg"
+GAMES, IMAGES = "tasks/human_baseline/util/val-texts", "tasks/human_baseline/util"
 # The README of the data set says that these were merged with others, and the split file still has them.
 MERGED = frozenset({"page4-170", "page6-51", "page6-66"})
 # Sums in another order differ by less, and one word more or less in 60 descriptions by more.
 CLOSE = 1e-9
+# A pixel differs by more than this many levels of 255, and an image in more than this share of its pixels.
+LEVELS, MOST_PIXELS = 32, 0.005
 
 
 def check(checkout: Path, options: Namespace) -> Iterator[Row]:
     """Yield the comparisons of every file that is there."""
-    drawings = checkout / "dataset/tangrams-svg"
-    figures = read_drawings(drawings)[0]
-    files = [*drawings.glob("*.svg")]
-    yield Row("dataset/tangrams-svg: drawings read", len(files), len(files) - len(figures))
+    figures = read_drawings(checkout / DRAWINGS)[0]
+    files = [*(checkout / DRAWINGS).glob("*.svg")]
+    yield Row(f"{DRAWINGS}: drawings read", len(files), len(files) - len(figures))
     yield from _splits(checkout, {*figures})
     for path in sorted((checkout / "dataset").glob("*.json")):
         yield _measures(path)
     yield from _games(checkout)
     yield _captions(checkout)
+    yield from _images(checkout, options)
 
 
 def _json(path: Path) -> Any:
@@ -72,26 +91,70 @@ def _measures(path: Path) -> Row:
     return Row(f"dataset/{path.name}: SND, PND, PSA", len(data), differ, note=f"worst {max(off):.1g}")
 
 
+def _imported(checkout: Path, path: Path) -> Iterator[EpisodeSpec]:
+    """Yield published games with the pieces that their colored images show."""
+    return import_published(path, svg=checkout / DRAWINGS, images=checkout / IMAGES / "val-images")
+
+
 def _games(checkout: Path) -> Iterator[Row]:
-    """Yield the comparisons of names and texts of games in each condition, made of those in `part+color`."""
-    rows = _json(checkout / GAMES / "part+color.json")
-    examples = []
-    for image, text in zip(rows["images"], rows["texts"], strict=True):
-        (tangram, number), (whole, *parts) = image.split("_"), text.split("#")
-        annotation = Annotation(tangram, int(number), whole, ())
-        examples.append(Example(annotation, tuple((part, ()) for part in parts), tuple(range(len(parts)))))
-    for condition in CONDITIONS:
-        path = checkout / GAMES / f"{condition}.json"
-        if path.exists():
-            data = _json(path)
-            published = zip(data["targets"], data["images"], data["texts"], strict=True)
-            targets = [one for one in examples[::SIZE] for _ in range(SIZE)]
-            made = [
-                (target.image(condition), one.image(condition), one.hashed(condition))
-                for target, one in zip(targets, examples, strict=True)
-            ]
-            differ = sum(one != other for one, other in zip(published, made, strict=True))
-            yield Row(f"{GAMES}/{condition}.json: targets, images, texts", len(made), differ)
+    """Yield the comparisons of the games of each condition: read, verified and written again."""
+    for path in [checkout / GAMES / f"{condition}.json" for condition in CONDITIONS]:
+        if not path.exists():
+            continue
+        lists, published, wrong = GameLists(), _json(path), list[str]()
+        try:
+            for episode in _imported(checkout, path):
+                data = episode.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+                wrong += [reason for reason in [verify_spec(data)] if reason]
+                truths = {frame["name"]: {**frame["truth"], "text": frame["utterance"]} for frame in data["frames"]}
+                shown = {name: (truth["image"], truth) for name, truth in truths.items()}
+                lists.add(data["split"], path.stem, data["task"], shown)
+        except SpecError as error:
+            wrong += [found.problem for found in error.diagnostics]
+        made = lists.columns[f"training/texts/validation/controlled/{path.name}"]
+        differ = sum(one != other for key in published for one, other in zip_longest(published[key], made[key]))
+        note = "; ".join([f"{len(made['texts']) // SIZE} games", *wrong[:3]])
+        what = f"{GAMES}/{path.name}: read, verified, written back"
+        yield Row(what, len(published["texts"]), differ + len(wrong), note=note)
+
+
+def _images(checkout: Path, options: Namespace) -> Iterator[Row]:
+    """Yield the comparisons of published images that games show, redrawn: the black and the colored ones."""
+    renderer = make_renderer(options.renderer, "cpu", 2)
+    for condition, name in (("whole+black", "val-images-black"), ("part+color", "val-images")):
+        folder, path = checkout / IMAGES / name, checkout / GAMES / f"{condition}.json"
+        if not path.exists() or not folder.is_dir():
+            continue
+        frames: dict[str, EpisodeSpec] = {}
+        # What can't be read is in the row of its file.
+        with suppress(SpecError):
+            for episode in _imported(checkout, path):
+                for frame in episode.frames:
+                    frames.setdefault(
+                        str((frame.truth or {})["image"]), episode.model_copy(update={"frames": (frame,)})
+                    )
+        shares = {}
+        for image, one in frames.items():
+            scene = compile_episode(one, settings_for("standard", 224, 224))
+            drawn = renderer.render(scene, scene.frames[0], scene.frames[0].views[0]).color
+            shares[image] = _unlike(drawn, read_picture(folder / f"{image}.png"))
+        over = [image for image, share in shares.items() if share > MOST_PIXELS]
+        note = f"median {median(shares.values()):.2%}, worst {max(shares.values()):.2%} of pixels"
+        yield Row(f"{IMAGES}/{name}: images redrawn", len(shares), len(over), note="; ".join([note, *over[:3]]))
+    renderer.close()
+
+
+def _unlike(drawn: NDArray[np.uint8], published: NDArray[np.uint8]) -> float:
+    """Return the share of published pixels that are unlike all colors within two pixels of them.
+
+    Published images were drawn in units of their drawings and enlarged, which moves lines by up to a pixel and blurs
+    them.
+    """
+    image = Image.fromarray(drawn)
+    low, high = (
+        np.asarray(image.filter(kind(5))).astype(int) for kind in (ImageFilter.MinFilter, ImageFilter.MaxFilter)
+    )
+    return float(((published < low - LEVELS) | (published > high + LEVELS)).any(axis=2).mean())
 
 
 def _captions(checkout: Path) -> Row:

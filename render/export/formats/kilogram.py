@@ -55,14 +55,48 @@ _TRAINING: Mapping[str, str] = MappingProxyType({"whole": "whole", "part": "part
 Shown = tuple[str, Mapping[str, Any]]
 
 
+class GameLists:
+    """Lists of games by path: columns of equal length, and stimuli."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        self.stimuli: dict[str, list[dict[str, Any]]] = defaultdict(list)
+
+    def add(self, split: str, condition: str, task: Mapping[str, Any], shown: Mapping[str, Shown]) -> None:
+        """Add a reference game, the target first."""
+        answer = task["answer"]
+        if answer not in shown or len(shown) != len(task["options"]):
+            count, size = len(shown), len(task["options"])
+            raise ValueError(
+                f"found {count} images and answer {answer!r}; expected {size} images, one of them the answer"
+            )
+        ordered = [shown[answer], *(entry for name, entry in shown.items() if name != answer)]
+        # As published: by the name of the image, which the evaluator looks up, so that no two examples share a key.
+        targets = [str(ordered[0][1]["image"])] * len(ordered)
+        images = [name for name, _ in ordered]
+        hashed = [str(truth["hash_text"]) for _, truth in ordered]
+        path = _games(split, condition, task)
+        self.extend(f"{path}.json", targets=targets, images=images, texts=hashed)
+        if condition == AUG or CONDITIONS[condition][0]:
+            texts = [str(truth["text"]) for _, truth in ordered]
+            self.extend(f"{path}_caption.json", targets=targets, images=images, texts=texts)
+        if task.get("number") == 0 and condition != AUG:
+            item = {"targets": targets[0], "images": images, "texts": hashed[0]}
+            self.stimuli[f"{path}_stimuli.json"].append(item)
+
+    def extend(self, path: str, **columns: list[str]) -> None:
+        """Append rows to a list."""
+        for name, values in columns.items():
+            self.columns[path][name] += values
+
+
 class _KilogramExport(ImageExport):
     """Collects the lines of all lists, by path. counts: sentences so far, by condition and training tangram."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self._written: set[str] = set()
-        self._columns: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        self._stimuli: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._lists = GameLists()
         self._rows: dict[str, list[list[object]]] = defaultdict(list)
 
     def write(self, record: EpisodeRecord) -> bool:
@@ -91,40 +125,18 @@ class _KilogramExport(ImageExport):
             paths.append(path)
             shown[image.frame] = (name, truth)
         if "answer" in task:
-            self._add_game(split, condition, task, shown)
+            self._lists.add(split, condition, task, shown)
         elif not training:
             self._add_images(split, condition, shown)
         # A game also counts as exported if another game of this export has just written its images.
         return not self._written.isdisjoint(paths)
-
-    def _add_game(self, split: str, condition: str, task: Mapping[str, Any], shown: Mapping[str, Shown]) -> None:
-        """Add a reference game, the target first."""
-        answer = task["answer"]
-        if answer not in shown or len(shown) != len(task["options"]):
-            count, size = len(shown), len(task["options"])
-            raise ValueError(
-                f"found {count} images and answer {answer!r}; expected {size} images, one of them the answer"
-            )
-        ordered = [shown[answer], *(entry for name, entry in shown.items() if name != answer)]
-        # As published: by the name of the image, which the evaluator looks up, so that no two examples share a key.
-        targets = [str(ordered[0][1]["image"])] * len(ordered)
-        images = [name for name, _ in ordered]
-        hashed = [str(truth["hash_text"]) for _, truth in ordered]
-        path = _games(split, condition, task)
-        self._add(f"{path}.json", targets=targets, images=images, texts=hashed)
-        if condition == AUG or CONDITIONS[condition][0]:
-            texts = [str(truth["text"]) for _, truth in ordered]
-            self._add(f"{path}_caption.json", targets=targets, images=images, texts=texts)
-        if task.get("number") == 0 and condition != AUG:
-            item = {"targets": targets[0], "images": images, "texts": hashed[0]}
-            self._stimuli[f"{path}_stimuli.json"].append(item)
 
     def _add_sentence(self, condition: str, truth: Mapping[str, Any]) -> int:
         """Add a sentence to those for training, which conditions share, and return its number."""
         tangram, text = str(truth["tangram"]), str(truth["text"])
         number = self.counts[f"{condition}/{tangram}"]
         self.counts[f"{condition}/{tangram}"] += 1
-        texts = self._columns[f"training/texts/train_{_TRAINING[condition.partition('+')[0]]}.json"][tangram]
+        texts = self._lists.columns[f"training/texts/train_{_TRAINING[condition.partition('+')[0]]}.json"][tangram]
         if number == len(texts):
             texts.append(text)
         if texts[number] != text:
@@ -136,18 +148,14 @@ class _KilogramExport(ImageExport):
         texts = f"{_SPLITS.get(split, split)}/texts"
         for name, truth in shown.values():
             tangram, text = str(truth["tangram"]), str(truth["hash_text"])
-            self._add(f"{texts}/{condition}_pictures.json", tangrams=[tangram], images=[name], texts=[text])
+            self._lists.extend(f"{texts}/{condition}_pictures.json", tangrams=[tangram], images=[name], texts=[text])
             if condition == AUG:
                 parts = [part["name"] for part in truth["parts"]]
                 row = [text, "#".join([truth["whole"], *parts]), text.count("#"), len(parts), tangram, name]
                 self._rows[f"{texts}/augmented/new_{split}_df.csv"].append(row)
 
-    def _add(self, path: str, **columns: list[str]) -> None:
-        for name, values in columns.items():
-            self._columns[path][name] += values
-
     def finish(self) -> None:
-        data: dict[str, Any] = {**self._columns, **self._stimuli}
+        data: dict[str, Any] = {**self._lists.columns, **self._lists.stimuli}
         files = {path: json.dumps(value, ensure_ascii=False) + "\n" for path, value in data.items()}
         for path, rows in self._rows.items():
             text = io.StringIO()

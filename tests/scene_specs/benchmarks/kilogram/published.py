@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from scene_specs.benchmarks.kilogram.annotations import read_annotations
+from scene_specs.benchmarks.kilogram.examples import CONDITIONS
 from scene_specs.benchmarks.kilogram.figure import figure_of, svg_text
 from scene_specs.benchmarks.kilogram.own import own_tangrams
 from scene_specs.benchmarks.kilogram.pieces import PIECES
+from scene_specs.benchmarks.kilogram.wording import caption
 
 NAMES = ["head", "body", "tail", "leg", "wing", "beak", "UNKNOWN"]
 WHOLES = [
@@ -66,3 +69,25 @@ def make_published(folder: Path, count: int = 40, each: int = 4) -> tuple[Path, 
     (folder / "dense.json").write_text(json.dumps(data))
     (folder / "data_split.json").write_text(json.dumps(splits))
     return drawings, folder / "dense.json", folder / "data_split.json"
+
+
+def make_games(descriptions: Path, folder: Path) -> Path:
+    """Files of two games, for each condition and with captions, in the published form."""
+    described = read_annotations(descriptions.read_text(), "")[0]
+    items = [item for one in described.values() for item in one if item.parts == 3]
+    chosen = list({item.whole: item for item in {item.tangram: item for item in items}.values()}.values())[:10]
+    assert len(chosen) == 10
+    folder.mkdir(parents=True)
+    rows: dict[str, list[str]] = {"targets": [], "images": [], "texts": []}
+    for start in range(2):
+        block = chosen[start:] + chosen[:start]
+        rows["targets"] += [block[0].key] * 10
+        rows["images"] += [item.key for item in block]
+        rows["texts"] += ["#".join([item.whole, *reversed(item.groups())]) for item in block]
+    for name, (said, colored) in CONDITIONS.items():
+        cut = {key: [image if colored else image.split("_")[0] for image in rows[key]] for key in ("targets", "images")}
+        texts = [text if said else text.split("#")[0] for text in rows["texts"]]
+        (folder / f"{name}.json").write_text(json.dumps({**cut, "texts": texts}))
+    captions = [caption(text.split("#")[0], text.split("#")[1:]) for text in rows["texts"]]
+    (folder / "part+color_caption.json").write_text(json.dumps({**rows, "texts": captions}))
+    return folder

@@ -17,36 +17,17 @@ from scene_specs.benchmarks.kilogram.emit import objects_of
 from scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
 from scene_specs.benchmarks.kilogram.importing import import_published
 from scene_specs.benchmarks.kilogram.verify import verify_spec
-from scene_specs.benchmarks.kilogram.wording import caption
 from scene_specs.language.errors import SpecError
 from scene_specs.language.spec import EpisodeSpec
-from tests.scene_specs.benchmarks.kilogram.published import make_published
+from tests.scene_specs.benchmarks.kilogram.published import make_games, make_published
 
 Rows = dict[str, list[str]]
 
 
 def _published(folder: Path) -> tuple[Path, Path, Path]:
-    """Drawings, descriptions, and a folder of games in the published form: of part+color, and of all other files."""
+    """Drawings, descriptions, and a folder of games."""
     drawings, file, _ = make_published(folder)
-    described = read_annotations(file.read_text(), "")[0]
-    items = [item for one in described.values() for item in one if item.parts == 3]
-    chosen = list({item.whole: item for item in {item.tangram: item for item in items}.values()}.values())[:10]
-    assert len(chosen) == 10
-    games = folder / "development/texts/controlled"
-    games.mkdir(parents=True)
-    rows: Rows = {"targets": [], "images": [], "texts": []}
-    for start in range(2):
-        block = chosen[start:] + chosen[:start]
-        rows["targets"] += [block[0].key] * 10
-        rows["images"] += [item.key for item in block]
-        rows["texts"] += ["#".join([item.whole, *reversed(item.groups())]) for item in block]
-    for name, (said, colored) in CONDITIONS.items():
-        cut = {key: [image if colored else image.split("_")[0] for image in rows[key]] for key in ("targets", "images")}
-        texts = [text if said else text.split("#")[0] for text in rows["texts"]]
-        (games / f"{name}.json").write_text(json.dumps({**cut, "texts": texts}))
-    captions = [caption(text.split("#")[0], text.split("#")[1:]) for text in rows["texts"]]
-    (games / "part+color_caption.json").write_text(json.dumps({**rows, "texts": captions}))
-    return drawings, file, games
+    return drawings, file, make_games(file, folder / "development/texts/controlled")
 
 
 @pytest.mark.parametrize("name", [*CONDITIONS, "part+color_caption"])
