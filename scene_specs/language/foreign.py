@@ -29,7 +29,11 @@ def read_foreign(path: Path, most: int = MOST_BYTES) -> bytes:
             raise OSError(errno.EINVAL, "not a regular file", str(path))
         if state.st_size > most:
             raise OSError(errno.EFBIG, f"larger than {most / 2**20:,.0f} MiB", str(path))
-        content = stream.read(most + 1)
+        # Not the limit, as that much memory would be allocated for each small file.
+        content = stream.read(state.st_size + 1)
+        if state.st_size < len(content) <= most:
+            # The file grows, or has no size, as those of /proc.
+            content += stream.read(most + 1 - len(content))
     if len(content) > most:
         raise OSError(errno.EFBIG, f"larger than {most / 2**20:,.0f} MiB", str(path))
     return content

@@ -83,6 +83,20 @@ def test_equal_files_and_images_pass_and_a_changed_label_does_not(
     assert "| 1 | 0 | 80 scenes; 0: ? |" in out
 
 
+@pytest.mark.parametrize(("items", "differ"), [(80, 0), (20, 1)])
+def test_distributions_of_equal_items_are_equal(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], items: int, differ: int
+) -> None:
+    shutil.rmtree(checkout / "examples")
+    monkeypatch.setattr("tools.crosschecks.malevic.SEEDS", (0,))
+    assert main(["published", str(checkout), "--items", str(items)]) == differ
+    out = capsys.readouterr().out
+    for what in ("set sizes", "captions"):
+        (row,) = (line for line in out.splitlines() if f"seed 0: {what}" in line)
+        assert f"| {items} | " in row
+        assert ("total variation 0.0000" in row) == ("| 0 | 0 |" in row) == (not differ)
+
+
 def test_what_is_absent_is_a_row_and_the_others_are_compared(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

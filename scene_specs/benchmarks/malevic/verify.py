@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -230,17 +230,27 @@ def verify_record(episode: RenderedEpisode) -> str:
     reason = verify_spec(data)
     image = episode.images[0]
     hidden = [item.name for item in image.annotation.objects if item.visible_pixels == 0]
-    if reason or hidden:
-        return reason or f"{', '.join(hidden)} not visible"
-    return _pixel_difference(image, looks) if scene.pixels == "center" else ""
+    if reason or scene.pixels != "center":
+        return reason or (f"{', '.join(hidden)} not visible" if hidden else "")
+    reason = f"{', '.join(hidden)} not visible" if hidden else _pixel_difference(image, looks, min)
+    if reason and image.width != image.height and not _pixel_difference(image, looks, max):
+        return (
+            "outdated: version 0.1.0 cropped images that are not square; render it again with `render-batch --replace`"
+        )
+    return reason
 
 
-def _pixel_difference(image: RenderedImage, looks: Sequence[Mapping[str, Any]]) -> str:
-    """Return how the pixels of a flat image differ from the objects of its scene, "" if they do not."""
+def _pixel_difference(
+    image: RenderedImage, looks: Sequence[Mapping[str, Any]], fitted: Callable[[tuple[int, ...]], int]
+) -> str:
+    """Return how the pixels of a flat image differ from the objects of its scene, "" if they do not.
+
+    fitted: which side of the image is as long as the canvas, min or max.
+    """
     pixels = image.color()
     rest = pixels.any(axis=2)
-    unit = min(rest.shape) / CANVAS
-    top, left = ((side - min(rest.shape)) / 2 for side in rest.shape)
+    unit = fitted(rest.shape) / CANVAS
+    top, left = ((side - fitted(rest.shape)) / 2 for side in rest.shape)
     for drawn, look in zip(image.annotation.objects, looks, strict=True):
         mask, one = mask_of(drawn), _drawn(look, prisms=False)
         rest &= ~mask
