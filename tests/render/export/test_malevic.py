@@ -17,6 +17,8 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 from PIL import Image
 
+from render.annotations.annotate import encode_mask
+from render.annotations.encode import encode_png
 from render.cli.specs import main
 from render.compiler import compile_episode
 from render.episode.make_record import make_record
@@ -32,6 +34,7 @@ from scene_specs.benchmarks.malevic import Options
 from scene_specs.benchmarks.malevic.generate import malevic_spec
 from scene_specs.benchmarks.malevic.verify import verify_record
 from scene_specs.language.errors import SpecError
+from scene_specs.language.rendered import mask_of
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import contents, unfinished
@@ -187,6 +190,19 @@ def test_a_picture_or_a_scene_that_shows_something_else_is_found() -> None:
     assert verify_record(moved).startswith(f"{rest[0].name}: ")
     with pytest.raises(SpecError, match="not a MALeViC item"):
         verify_record(record.model_copy(update={"scene": record.scene.model_copy(update={"task": None})}))
+
+
+def test_images_that_version_0_1_0_cropped_are_called_outdated() -> None:
+    record = rendered("pos", "test", 3)
+    (image,) = record.images
+    band = slice(28, 196)
+    pixels = np.ascontiguousarray(image.color()[band])
+    cut = [item.model_copy(update={"rle": encode_mask(mask_of(item)[band])}) for item in image.annotation.objects]
+    annotation = image.annotation.model_copy(update={"objects": tuple(cut)})
+    update = {"png": encode_png(pixels), "height": 168, "annotation": annotation}
+    cropped = record.model_copy(update={"images": (image.model_copy(update=update),)})
+    assert verify_record(cropped).startswith("outdated: version 0.1.0 cropped")
+    assert verify_record(painted(cropped, lambda pixels: pixels.fill(9))).startswith("object-0: ")
 
 
 def test_stored_prisms_are_verified_from_their_scene() -> None:
