@@ -75,7 +75,7 @@ class GameLists:
         targets = [str(ordered[0][1]["image"])] * len(ordered)
         images = [name for name, _ in ordered]
         hashed = [str(truth["hash_text"]) for _, truth in ordered]
-        path = _games(split, condition, task)
+        path = games_path(split, condition, task)
         self.extend(f"{path}.json", targets=targets, images=images, texts=hashed)
         if condition == AUG or CONDITIONS[condition][0]:
             texts = [str(truth["text"]) for _, truth in ordered]
@@ -172,7 +172,7 @@ def _images(split: str, condition: str) -> str:
     return f"{_SPLITS.get(split, split)}/images/{trained}"
 
 
-def _games(split: str, condition: str, task: Mapping[str, Any]) -> str:
+def games_path(split: str, condition: str, task: Mapping[str, Any]) -> str:
     """Return the published path of a condition's games, without the suffix."""
     texts = f"{_SPLITS.get(split, split)}/texts"
     if condition == AUG:

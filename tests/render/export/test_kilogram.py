@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from render.episode.make_record import make_record
-from render.export.formats.kilogram import export
+from render.export.formats.kilogram import export, games_path
 from render.export.protocol import ExportOptions, ExportReport
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
@@ -96,6 +96,18 @@ def test_games_as_published(folder: Path) -> None:
             for block in contexts["part+color"]
         ]
         assert found == cut
+
+
+@pytest.mark.parametrize(
+    ("split", "condition", "path"),
+    [
+        ("dev", "whole+black", "development/texts/random-5/whole+black"),
+        ("val", "part+color", "training/texts/validation/random-5/part+color"),
+        ("dev", "aug", "development/texts/augmented/aug_dev"),
+    ],
+)
+def test_games_of_a_kind_are_in_one_folder(split: str, condition: str, path: str) -> None:
+    assert games_path(split, condition, {"options": [*"abcde"], "unconstrained": True}) == path
 
 
 def test_captions_are_of_the_same_parts(folder: Path) -> None:
