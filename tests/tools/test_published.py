@@ -88,11 +88,11 @@ def test_distributions_of_equal_items_are_equal(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], items: int, differ: int
 ) -> None:
     shutil.rmtree(checkout / "examples")
-    monkeypatch.setattr("tools.crosschecks.malevic.SEEDS", (0,))
+    monkeypatch.setattr("tools.crosschecks.malevic.SEEDS", (5,))
     assert main(["published", str(checkout), "--items", str(items)]) == differ
     out = capsys.readouterr().out
     for what in ("set sizes", "captions"):
-        (row,) = (line for line in out.splitlines() if f"seed 0: {what}" in line)
+        (row,) = (line for line in out.splitlines() if f"seed 5: {what}" in line)
         assert f"| {items} | " in row
         assert ("total variation 0.0000" in row) == ("| 0 | 0 |" in row) == (not differ)
 
