@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from scene_specs.benchmarks.iwisdm.operators import GETTERS
+from scene_specs.benchmarks.iwisdm.published_tasks import PublishedConfig
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
 from scene_specs.language.diagnostics import option_problems
 from scene_specs.language.errors import spec_error
@@ -68,17 +69,18 @@ class AutoTaskConfig(BaseModel):
         return self
 
 
-def read_config(text: str, file: str = "") -> AutoTaskConfig:
-    """A configuration from JSON. Raises SpecError that lists every wrong field."""
+def read_config(text: str, file: str = "") -> AutoTaskConfig | PublishedConfig:
+    """A configuration from JSON, also a published one. Raises SpecError that lists every wrong field."""
     data = parse_json(text, file)
+    published = isinstance(data, dict) and "op_dict" in data
     try:
-        return AutoTaskConfig.model_validate(data)
+        return PublishedConfig.model_validate(data) if published else AutoTaskConfig.model_validate(data)
     except ValidationError as error:
         raise spec_error("; ".join(option_problems(error)), file=file) from None
 
 
 def benchmark(level: str, choice: str = "all") -> AutoTaskConfig:
-    """A published benchmark: `low`, `medium`, `high`, `single-frame`; properties `all` or one.
+    """A benchmark whose structures are weighed alike: `low`, `medium`, `high`, `single-frame`; properties `all` or one.
 
     Raises SpecError for identity in single frames, which has no name in words.
     """
