@@ -188,7 +188,7 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
     "origin",
     metavar="NAME",
     required=True,
-    help="Benchmark of the files: clevr, mewl, malevic, or a plugin's.",
+    help="Benchmark of the files: clevr, mewl, malevic, iwisdm, or a plugin's.",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @opt.choice(
@@ -201,7 +201,7 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
     "--strict",
     is_flag=True,
     help="Treat as errors, not as warnings: cameras that can't be computed (clevr, mewl), and published values, such "
-    "as labels and answers, that differ from the recomputed values (malevic).",
+    "as labels and answers, that differ from the recomputed values (malevic, iwisdm).",
 )
 @click.option(
     "--questions",
@@ -211,7 +211,8 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
 @click.option(
     "--images",
     type=opt.FOLDER,
-    help="Folder of a split's images (malevic).  [default: folder of the annotation file]",
+    help="Folder of a split's images (malevic), or of a stimulus set, whose tables name categories (iwisdm).  "
+    "[default: folder of the annotation file (malevic)]",
 )
 @opt.out
 def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out: Path | None, **others: Any) -> None:
@@ -221,6 +222,8 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     FILES of MEWL are folders that contain info.json files (subfolders are searched, too), or files of a single scene.
     FILES of MALeViC are annotation files, which contain neither questions nor the orientation of triangles. With
     --questions, the command adds the questions. It reads the orientation of triangles from the images (--images).
+    FILES of iWISDM are task files, task_info.json files of trials, or folders that contain them. A task file gives one
+    trial. Diorama's models stand for the published images.
 
     Examples:
       render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl

@@ -162,7 +162,7 @@ class _Run:
                 continue
             trial = self._new_trial(plan, wanted, number, seen)
             if number >= first:
-                yield self._spec(trial, number)
+                yield spec_of(trial, self.options, self.stimuli, self.name, number, self.set_name)
 
     def _with_distractors(self, plan: FramePlan, number: int) -> FramePlan:
         rng = self._rng(number, "distractors")
@@ -198,52 +198,52 @@ class _Run:
         problem = f"trial {self.name} {number}: {_ATTEMPTS} draws of its task repeated earlier trials only"
         raise spec_error(problem, "ask for fewer trials per task, or give more stimuli")
 
-    def _spec(self, trial: Trial, number: int) -> dict[str, Any]:
-        """The spec as JSON data that scene_specs.language.spec.EpisodeSpec takes: frames of the `quadrants` stage.
 
-        A frame holds only what is visible, so that equal frames of different trials have equal specs. `task`:
-        `instruction`, `answers` (one per frame, "null" where none is due), `objects` (of each frame, with their numbers
-        in the instruction), `questions` (each task's graph with its constants, its answer and when it is due),
-        `categories` and `models`: the meaning of the numbers `category` and `object` of `objects`.
-        """
-        options, stimuli = self.options, self.stimuli
-        due = {one.placed.answer_frame for one in trial.answered}
-        frames = []
-        for at, shown in enumerate(trial.frames):
-            objects = sorted((object_spec(one.item, options.split) for one in shown), key=lambda item: item["name"])
-            frame: dict[str, Any] = {"objects": objects} if objects else {}
-            if options.fixation != "none":
-                frame["fixation"] = (at in due) == (options.fixation == "action")
-            if options.background is not None:
-                frame["background"] = list(options.background)
-            frames.append(frame)
-        return {
-            "version": 1,
-            "id": f"iwisdm/{options.split}/{self.set_name}/{number:06d}",
-            "seed": options.seed,
-            "stage": "quadrants",
-            "split": options.split,
-            "frames": frames,
-            "task": {
-                "benchmark": "iwisdm",
-                "name": self.name,
-                "number": number,
-                "task": number // options.trials_per_task,
-                "instruction": trial.instruction,
-                "answers": list(trial.answers),
-                "questions": [
-                    {
-                        "answer_frame": one.placed.answer_frame,
-                        "answer": answer_text(one.value),
-                        "operator": one.placed.task.data(one.constants),
-                    }
-                    for one in trial.answered
-                ],
-                "objects": _objects(trial, stimuli),
-                "categories": list(stimuli.categories),
-                "models": list(stimuli.values("identity")),
-            },
-        }
+def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number: int, set_name: str) -> dict[str, Any]:
+    """The spec as JSON data that scene_specs.language.spec.EpisodeSpec takes: frames of the `quadrants` stage.
+
+    A frame holds only what is visible, so that equal frames of different trials have equal specs. `task`:
+    `instruction`, `answers` (one per frame, "null" where none is due), `objects` (of each frame, with their numbers
+    in the instruction), `questions` (each task's graph with its constants, its answer and when it is due),
+    `categories` and `models`: the meaning of the numbers `category` and `object` of `objects`.
+    """
+    due = {one.placed.answer_frame for one in trial.answered}
+    frames = []
+    for at, shown in enumerate(trial.frames):
+        objects = sorted((object_spec(one.item, options.split) for one in shown), key=lambda item: item["name"])
+        frame: dict[str, Any] = {"objects": objects} if objects else {}
+        if options.fixation != "none":
+            frame["fixation"] = (at in due) == (options.fixation == "action")
+        if options.background is not None:
+            frame["background"] = list(options.background)
+        frames.append(frame)
+    return {
+        "version": 1,
+        "id": f"iwisdm/{options.split}/{set_name}/{number:06d}",
+        "seed": options.seed,
+        "stage": "quadrants",
+        "split": options.split,
+        "frames": frames,
+        "task": {
+            "benchmark": "iwisdm",
+            "name": name,
+            "number": number,
+            "task": number // options.trials_per_task,
+            "instruction": trial.instruction,
+            "answers": list(trial.answers),
+            "questions": [
+                {
+                    "answer_frame": one.placed.answer_frame,
+                    "answer": answer_text(one.value),
+                    "operator": one.placed.task.data(one.constants),
+                }
+                for one in trial.answered
+            ],
+            "objects": _objects(trial, stimuli),
+            "categories": list(stimuli.categories),
+            "models": list(stimuli.values("identity")),
+        },
+    }
 
 
 def _set_name(options: Options, name: str) -> str:
