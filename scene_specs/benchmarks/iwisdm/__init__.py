@@ -147,4 +147,19 @@ class Balance(Report, run="answer_balance:audit", text="answer_balance:table"):
     """
 
 
-COMMANDS = (Balance,)
+class Stimuli(Command, run="generate:stimulus_specs"):
+    """Generate specs that show every view of every model.
+
+    Render them and export them with `--format iwisdm-stimuli`: the stimulus set for the published code.
+
+    Examples:
+      render-specs iwisdm stimuli --split train --out stimuli.jsonl
+    """
+
+    split: Literal["train", "val", "test"] = option("train", "Split, which has views of its own.", group="Sampling")
+    stimuli: Path | None = option(
+        None, "JSON file of models, as for trials.  [default: eight models of each packaged category]", path="file"
+    )
+
+
+COMMANDS = (Balance, Stimuli)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from scene_specs.benchmarks.iwisdm import Options
+from scene_specs.benchmarks.iwisdm import Stimuli as StimulusOptions
 from scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
 from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, read_config
 from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
@@ -24,8 +25,17 @@ from scene_specs.benchmarks.iwisdm.hold_out import split_has
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import Value
 from scene_specs.benchmarks.iwisdm.published_tasks import Limits, PublishedTasks, published_benchmark
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, Stimuli, object_spec, read_stimuli
-from scene_specs.benchmarks.iwisdm.task_graph import PlacedTask, TaskGraph
+from scene_specs.benchmarks.iwisdm.stimuli import (
+    DEFAULT,
+    LOCATIONS,
+    VARIANTS,
+    VIEW_ANGLES,
+    Item,
+    Stimuli,
+    object_spec,
+    read_stimuli,
+)
+from scene_specs.benchmarks.iwisdm.task_graph import PlacedTask, Shown, TaskGraph
 from scene_specs.benchmarks.iwisdm.trial import Trial, answer_text, attainable, make_trial, object_numbers
 from scene_specs.language.benchmark import Series
 from scene_specs.language.errors import spec_error
@@ -54,6 +64,29 @@ def trial_specs(options: Options, stimuli: Stimuli = DEFAULT) -> Iterator[dict[s
     10,000,000 on, or if draws find no further task.
     """
     return _Run(options, stimuli).specs()
+
+
+def stimulus_specs(options: StimulusOptions) -> Series:
+    """Specs that show each view of each model once, four in a frame; an episode per category. Raises SpecError."""
+    file = options.stimuli
+    stimuli = read_stimuli(read_text(file), str(file)) if file else DEFAULT
+    made = Options(benchmark="low", count=1, split=options.split, fixation="none")
+
+    def specs() -> Iterator[dict[str, Any]]:
+        for number, category in enumerate(stimuli.categories):
+            identities = [identity for own, identity in stimuli.identities if own == category]
+            shown = [
+                Shown(Item(LOCATIONS[k % 4], category, identity, side, variant))
+                for k, (identity, side, variant) in enumerate(
+                    itertools.product(identities, VIEW_ANGLES, range(VARIANTS))
+                )
+            ]
+            frames = tuple(tuple(shown[k : k + 4]) for k in range(0, len(shown), 4))
+            text = " ".join(f"observe object {k}," for k in range(1, len(frames) + 1))
+            trial = Trial(frames, (), text, ("null",) * len(frames))
+            yield spec_of(trial, made, stimuli, "stimuli", number, "stimuli")
+
+    return Series(specs(), len(stimuli.categories), "episodes")
 
 
 class Balance:
