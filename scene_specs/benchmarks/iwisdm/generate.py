@@ -16,7 +16,7 @@ from typing import Any
 from scene_specs.benchmarks.iwisdm import Options
 from scene_specs.benchmarks.iwisdm import Stimuli as StimulusOptions
 from scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
-from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, read_config
+from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, published_form, read_config
 from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
 from scene_specs.benchmarks.iwisdm.constraints import Requirements, TargetAnswer, answers_of
 from scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
@@ -24,7 +24,7 @@ from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, chained, with_de
 from scene_specs.benchmarks.iwisdm.hold_out import split_has
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import Value
-from scene_specs.benchmarks.iwisdm.published_tasks import Limits, PublishedTasks, published_benchmark
+from scene_specs.benchmarks.iwisdm.published_tasks import Limits, PublishedConfig, PublishedTasks
 from scene_specs.benchmarks.iwisdm.stimuli import (
     DEFAULT,
     LOCATIONS,
@@ -156,13 +156,13 @@ class _Run:
             problem = "--benchmark and --config: expected a published configuration, with op_dict"
             raise spec_error(problem, "other configurations have their own limits", file=str(options.config))
         own = benchmark(level, options.properties) if level else config
-        if isinstance(own, AutoTaskConfig) and (config is own or options.mix == "even"):
-            return TaskSpace(own.model_copy(update={"longest_delay": longest}) if longest else own)
         limits = Limits(longest=longest or 1)
         if isinstance(own, AutoTaskConfig):
+            if config is own or options.mix == "even":
+                return TaskSpace(own.model_copy(update={"longest_delay": longest}) if longest else own)
+            config = config or published_form(own)
             limits = limits._replace(frames=own.frames, joins=own.joins)
-        if config is None or isinstance(config, AutoTaskConfig):
-            config = published_benchmark(str(level), options.properties)
+        assert isinstance(config, PublishedConfig)
         return PublishedTasks(config, limits, self.stimuli)
 
     def _accepts(self, drawn: DrawnTask, placed: PlacedTask) -> bool:

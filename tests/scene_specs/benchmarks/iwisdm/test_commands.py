@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 
 from render.cli.specs import main
 from scene_specs.benchmarks.iwisdm import Options
+from scene_specs.benchmarks.iwisdm.autotask_config import benchmark, published_form
 from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
-from scene_specs.benchmarks.iwisdm.published_tasks import published_benchmark
 
 
 def run(*arguments: object) -> Result:
@@ -153,7 +153,7 @@ def test_shares_that_are_no_numbers(tmp_path: Path) -> None:
 
 def test_published_configurations(tmp_path: Path) -> None:
     theirs, own = tmp_path / "low.json", tmp_path / "own.json"
-    theirs.write_text(published_benchmark("low", "category").model_dump_json())
+    theirs.write_text(published_form(benchmark("low", "category")).model_dump_json())
     own.write_text('{"properties": ["view_angle"], "roots": ["IsSame"], "frames": [2, 3], "joins": [0, 0]}')
     made = run("iwisdm", "--config", theirs, "--benchmark", "low", "--count", 20, "--unique", "none")
     named = run("iwisdm", "--benchmark", "low", "--properties", "category", "--count", 20, "--unique", "none")
