@@ -102,7 +102,9 @@ def import_published(
 
 
 def _files(folder: Path) -> list[Path]:
-    found = [file for file in folder.rglob("*") if file.name in _TRIALS or re.fullmatch(r"\d+\.json", file.name)]
+    found = [
+        file for file in sorted(folder.rglob("*")) if file.name in _TRIALS or re.fullmatch(r"\d+\.json", file.name)
+    ]
     parts = {file: re.split(r"(\d+)", str(file)) for file in found}
     return sorted(found, key=lambda file: [(int(part), "") if part.isdigit() else (-1, part) for part in parts[file]])
 
