@@ -33,7 +33,7 @@ REACH = 0.05 + 0.02
 
 def trials_in(folder: Path) -> list[Path]:
     """Return the folders of trials, sorted by name and then by number."""
-    found = [path.parent for path in folder.rglob("task_info.json")]
+    found = [path.parents[1] for path in folder.rglob("frames/task_info.json")]
     return sorted(found, key=lambda path: (str(path.parent), int(path.name.removeprefix("trial"))))
 
 
@@ -50,7 +50,7 @@ def _opened(path: Path) -> Image.Image:
 
 def problems_of(trial: Path, fixation: bool = True) -> list[str]:
     """Return the problems of one trial. fixation: whether a cross is expected until the answer."""
-    info = json.loads((trial / "task_info.json").read_text())
+    info = json.loads((trial / "frames/task_info.json").read_text())
     paths = pictures_of(trial)
     if len(paths) != info["epochs"] or len(info["answers"]) != info["epochs"]:
         return [f"{info['epochs']} epochs, {len(paths)} pictures, {len(info['answers'])} answers"]
@@ -114,7 +114,7 @@ def text_problems(trial: Path, info: dict[str, Any]) -> list[str]:
 
 def trial_row(trial: Path, side: int) -> Tile:
     """Draw the frames of a trial side by side, and its instruction and answers below."""
-    info = json.loads((trial / "task_info.json").read_text())
+    info = json.loads((trial / "frames/task_info.json").read_text())
     due = ", ".join(f"frame {k}: {answer}" for k, answer in enumerate(info["answers"]) if answer != "null")
     frames = [_opened(path).resize((side, side), Image.Resampling.LANCZOS) for path in pictures_of(trial)]
     row = tile_grid([Tile(frame) for frame in frames], len(frames), GAP)

@@ -1,6 +1,6 @@
 """Compare Diorama with the published files of benchmarks.
 
-    python -m tools published CHECKOUT... [--items 10000]
+    python -m tools published CHECKOUT... [--items 10000] [--python venv/bin/python]
 
 CHECKOUT is a clone of a benchmark's repository (sandropezzelle/malevic, lil-lab/kilogram). For each, the tool prints
 its commit, the files that are listed there but absent, and a Markdown table, a row as soon as each comparison ends:
@@ -31,6 +31,9 @@ HEAD = ("compared", "values", "differ", "known", "note")
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("checkouts", nargs="+", type=Path, metavar="CHECKOUT")
     parser.add_argument("--renderer", default="cycles", help="renderer of the redrawn images (default: cycles)")
+    parser.add_argument(
+        "--python", help="Python with the requirements of the checkout's code (iwisdm; default: skip it)"
+    )
     parser.add_argument("--items", type=int, default=0, help="items per seed to compare distributions (default: none)")
 
 

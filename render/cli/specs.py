@@ -188,7 +188,7 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
     "origin",
     metavar="NAME",
     required=True,
-    help="Benchmark of the files: clevr, mewl, malevic, kilogram, or a plugin's.",
+    help="Benchmark of the files: clevr, mewl, malevic, kilogram, iwisdm, or a plugin's.",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @opt.choice(
@@ -201,7 +201,7 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
     "--strict",
     is_flag=True,
     help="Treat as errors, not as warnings: cameras that can't be computed (clevr, mewl), and published values, such "
-    "as labels, answers and texts, that differ from the recomputed values (malevic, kilogram).",
+    "as labels, answers and texts, that differ from the recomputed values (malevic, kilogram, iwisdm).",
 )
 @click.option(
     "--questions",
@@ -211,7 +211,8 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
 @click.option(
     "--images",
     type=opt.FOLDER,
-    help="Folder of a split's images (malevic; kilogram: colored images).  [default: folder of the annotation file]",
+    help="Folder of a split's images (malevic; kilogram: colored images), or of a stimulus set, whose tables name "
+    "categories (iwisdm).  [default: folder of the annotation file (malevic, kilogram)]",
 )
 @click.option("--svg", type=opt.FOLDER, help="Folder of drawings (kilogram).  [default: the packaged drawings]")
 @click.option("--annotations", type=opt.FILE, help="File of descriptions, which name the parts' pieces (kilogram).")
@@ -225,6 +226,8 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     --questions, the command adds the questions. It reads the orientation of triangles from the images (--images).
     FILES of KiloGram are reference games, such as part+black.json, with part+color.json in the same folder. Which
     pieces form a part comes from --annotations, or from the colors of --images.
+    FILES of iWISDM are task files, task_info.json files of trials, or folders that contain them. A task file gives one
+    trial. Diorama's models stand for the published images.
 
     Examples:
       render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl

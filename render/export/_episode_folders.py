@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from render.export._image_files import ID
-from render.export.atomic_output import FileConflictError, below, output_lock, put_folder
+from render.export.atomic_output import FileConflictError, below, output_lock, put_file, put_folder
 from render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport, chosen_ids, write_records
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
@@ -27,6 +27,7 @@ def export_folders(
     files_of: Callable[[EpisodeRecord, Identity], Files],
     identity_in: Callable[[dict[str, Any]], Identity | None] = lambda data: data.get("diorama"),
     merge: Callable[[Path, Path], None] | None = None,
+    files_beside: Callable[[EpisodeRecord], Files] = lambda record: {},
 ) -> ExportReport:  # fmt: skip
     """Write each episode to its folder below `out`; see render.export.protocol.Exporter.
 
@@ -34,7 +35,8 @@ def export_folders(
     path; raises ValueError for an id of another benchmark. files_of: all files of an episode, given its identity;
     raises SpecError or ValueError for an episode that the format can't hold. identity_in: finds the identity in the
     data of the marked file. merge: moves a new folder to an existing one (render.export.atomic_output.put_folder), for
-    formats in which a folder may hold the folders of other episodes.
+    formats in which a folder may hold the folders of other episodes. files_beside: an episode's files outside its
+    folder, relative to `out`; written before the folder.
     """
     report = ExportReport()
     owners: dict[Path, str] = {}
@@ -58,6 +60,9 @@ def export_folders(
         for path in (out / name, *(out / name).parents):
             if path.exists() and not path.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+        for file, content in files_beside(record).items():
+            below(out, file).parent.mkdir(parents=True, exist_ok=True)
+            put_file(out, file, content, overwrite=True)
         put_folder(out, name, files, merge)
         return True
 

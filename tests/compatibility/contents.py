@@ -49,7 +49,6 @@ ADDED = {
     "coco": _CAMERA,
     "clevr": _CAMERA,
     "mewl": _CAMERA,
-    "iwisdm": rb',\s*"cameras":\s*\[(\s*\{[^{}]*\},?)*\s*\]',
     "clevr-masks": rb',\s*"(in|ex)trinsics":\s*\[[^"{}]*\]',
 }
 
@@ -132,6 +131,8 @@ def differing_export(name: str, old: Mapping[str, bytes], new: Mapping[str, byte
         old = {_published_place(file): data for file, data in old.items()}
         named = {file for file in new if file in old and _by_tangram(new[file]) == _by_tangram(old[file])}
         return [file for file in differing(old, new) if file not in named]
+    if name == "iwisdm":
+        return differing(_trials(old), _trials(new))
     if name in ADDED:
         new = {file: re.sub(ADDED[name], b"", data) if file.endswith(".json") else data for file, data in new.items()}
     if name == "clevr-masks":
@@ -150,6 +151,22 @@ def _published_place(file: str) -> str:
     if name == "aug.csv":
         return "development/texts/augmented/new_dev_df.csv"
     return f"development/texts/{'' if name.endswith('_pictures.json') else 'controlled/'}{name}"
+
+
+def _trials(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """An iWISDM export without task files, under the names of version 0.1.0, whose layout was not the published one.
+
+    JSON without the identity of the stored episode and the cameras, which are elsewhere and new.
+    """
+    found = {}
+    for name, content in files.items():
+        if re.search(r"/task\d+\.json$|/tasks/", name):
+            continue
+        if name.endswith(".json"):
+            kept = {key: value for key, value in json.loads(content).items() if key not in ("diorama", "cameras")}
+            content = json.dumps(kept, sort_keys=True).encode()
+        found[name.replace("/trials/", "/").replace("/frames/task_info", "/task_info")] = content
+    return found
 
 
 def _by_tangram(file: bytes) -> Any:

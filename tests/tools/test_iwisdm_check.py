@@ -34,7 +34,7 @@ def trial(tmp_path: Path) -> Path:
             objects.append({"count": len(objects) + 1, "obj": obj})
         Image.fromarray(pixels).save(folder / f"frames/epoch{epoch}.png")
     info = {"epochs": 3, "objects": objects, "instruction": INSTRUCTION, "answers": ["null", "null", "true"]}
-    (folder / "task_info.json").write_text(json.dumps(info))
+    (folder / "frames/task_info.json").write_text(json.dumps(info))
     (folder / "annotations.json").write_text(json.dumps({"categories": ["cars"], "models": ["cars/#1"]}))
     return folder
 
@@ -79,7 +79,7 @@ def test_what_is_wrong_is_found(trial: Path) -> None:
         repaint(path, change)
         assert diagnostic in problems_of(trial)
         path.write_bytes(before)
-    info = trial / "task_info.json"
+    info = trial / "frames/task_info.json"
     before = info.read_bytes()
     for old, new, diagnostic in [
         ('"true"', '"false"', "the instruction gives"),

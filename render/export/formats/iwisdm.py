@@ -1,20 +1,21 @@
-"""`--format iwisdm`: the layout of the published iWISDM trials.
+"""`--format iwisdm`: the layout of the published iWISDM trials and task files.
 
-    <out>/<split>/<name>/trial<number>/frames/epoch<t>.png    8-bit RGB, t from 0
-                                       task_info.json         epochs, objects, instruction, answers
-                                       task<k>.json           the graph of task k, as in the published task files
-                                       annotations.json       names of categories and models, boxes, masks, cameras
+    <out>/<split>/<name>/trials/trial<i>/frames/epoch<t>.png    8-bit RGB, t from 0
+                                                task_info.json  epochs, objects, instruction, answers
+                                         annotations.json       not published: names, boxes, masks, cameras
+                         tasks/<i>.json                         the graph of the task, for their `read_task`
 
 Each entry of `objects` holds `count` (its number in the instruction), `obj` (location as "(x, y)" in shares of the
 image, x right, y down; space as [column, row]; category, object and view angle as numbers; epochs, its frame), the
-`tasks` that use it and the attributes they attend to. `task_info.json` has one additional key, `diorama`: the identity
-of the stored episode. `annotations.json` is not part of the published layout: it has the names behind the numbers of
-categories and objects, for each object in the order of `objects` its frame, box and mask (COCO), and the camera of each
-frame.
+`tasks` that use it and the attributes they attend to. A trial with several tasks has files `tasks/<i>_<k>.json`. Task
+files have the trial's constants. `annotations.json` has the names behind the numbers of categories and objects, for
+each object in the order of `objects` its frame, box and mask (COCO), the camera of each frame, and in `diorama` the
+identity of the stored episode.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from functools import partial
@@ -25,35 +26,60 @@ from typing import Any
 from render.export._episode_folders import export_folders
 from render.export.atomic_output import indented_json
 from render.model.record import EpisodeRecord
+from scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
 from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_location, truth_of
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _ID = re.compile(r"iwisdm/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([0-9]{1,9})")
 # Diorama's names -> the published names.
 _KEYS = {"location": "location", "category": "category", "identity": "object", "view_angle": "view angle"}
-_OPERATORS = {"GetLocation": "GetLoc", "GetIdentity": "GetObject"}
+_OPERATORS = {own: published for published, own in OPERATORS.items()}
+_EMPTY_CATEGORY = {"name": "SNCategory", "value": None}
+_EMPTY_OBJECT = {"name": "SNObject", "value": None, "category": _EMPTY_CATEGORY}
+# What a Select holds that picks the object of its frame.
+_EMPTY = [
+    {"name": "Location", "value": None},
+    _EMPTY_CATEGORY,
+    _EMPTY_OBJECT,
+    {"name": "SNViewAngle", "value": None, "sn_object": _EMPTY_OBJECT},
+]
 
 
-def _folder(episode_id: str) -> Path:
-    """`<split>/<name>/trial<number>`. Raises ValueError for an id that is not iWISDM's."""
+def _location(episode_id: str) -> tuple[Path, int]:
+    """`<split>/<name>`, and the number. Raises ValueError for an id that is not iWISDM's."""
     found = _ID.fullmatch(episode_id)
     if found is None:
         raise ValueError("not an iWISDM trial: expected an id iwisdm/<split>/<name>/<number>")
     split, name, number = found.groups()
-    return Path(split, name, f"trial{int(number)}")
+    return Path(split, name), int(number)
+
+
+def _folder(episode_id: str) -> Path:
+    """`<split>/<name>/trials/trial<number>`. Raises ValueError for an id that is not iWISDM's."""
+    parent, number = _location(episode_id)
+    return parent / "trials" / f"trial{number}"
 
 
 def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, bytes]:
     """Path -> content of a trial's folder. Raises SpecError if the record is not a trial or shows another one."""
-    task = truth_of(record)
-    info = info_file(record)
     files = {f"frames/epoch{number}.png": image.png for number, image in enumerate(record.images)}
-    for number, question in enumerate(task["questions"]):
-        files[f"task{number}.json"] = indented_json(task_file(question))
-    files["annotations.json"] = indented_json(_annotations(record, task))
-    files["task_info.json"] = indented_json({**info, "diorama": dict(identity)})
+    files["frames/task_info.json"] = json.dumps(info_file(record)).encode()
+    annotations = _annotations(record, truth_of(record))
+    files["annotations.json"] = indented_json({**annotations, "diorama": dict(identity)})
     return files
+
+
+def task_files(record: EpisodeRecord) -> dict[str, bytes]:
+    """Path below `out` -> content of the task files. Raises SpecError if the record is not a trial."""
+    task, (parent, number) = truth_of(record), _location(record.episode_id)
+    several = len(task["questions"]) > 1
+    return {
+        str(parent / "tasks" / (f"{number}_{k}.json" if several else f"{number}.json")): json.dumps(
+            task_file(question, task)
+        ).encode()
+        for k, question in enumerate(task["questions"])
+    }
 
 
 def info_file(record: EpisodeRecord) -> dict[str, Any]:
@@ -77,8 +103,7 @@ def info_file(record: EpisodeRecord) -> dict[str, Any]:
 
 
 def _object(item: Mapping[str, str], task: Mapping[str, Any], frame: int, is_distractor: bool) -> dict[str, Any]:
-    row, column = item["location"].split(" ")
-    space = [int(column == "right"), int(row == "bottom")]
+    space = _space(item["location"])
     return {
         # The center of the quadrant.
         "location": f"({0.25 + 0.5 * space[0]}, {0.25 + 0.5 * space[1]})",
@@ -89,6 +114,12 @@ def _object(item: Mapping[str, str], task: Mapping[str, Any], frame: int, is_dis
         "epochs": frame,
         "is_distractor": is_distractor,
     }
+
+
+def _space(location: str) -> list[int]:
+    """[column, row] of a quadrant."""
+    row, column = location.split(" ")
+    return [int(column == "right"), int(row == "bottom")]
 
 
 def _annotations(record: EpisodeRecord, task: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,7 +134,7 @@ def _annotations(record: EpisodeRecord, task: Mapping[str, Any]) -> dict[str, An
     return {**names, "objects": objects, "cameras": cameras}
 
 
-def task_file(question: Mapping[str, Any]) -> dict[str, Any]:
+def task_file(question: Mapping[str, Any], task: Mapping[str, Any]) -> dict[str, Any]:
     """The graph of one task in the published form. `whens` count back from the frame of the answer, "last0".
 
     Node ids count depth first. first_shareable is the number of frames, because the trial already includes shared ones.
@@ -113,16 +144,34 @@ def task_file(question: Mapping[str, Any]) -> dict[str, Any]:
 
     def node(data: Mapping[str, Any]) -> dict[str, Any]:
         number = next(counter)
-        result: dict[str, Any] = {"name": _OPERATORS.get(data["name"], data["name"])}
-        if "frame" in data:
-            result["when"] = whens[str(number)] = f"last{question['answer_frame'] - data['frame']}"
         if "value" in data:
-            result |= {"attribute": _KEYS[data["property"]], "value": data["value"]}
-        return {**result, "child": [node(child) for child in data["child"]]}
+            return _constant(data["property"], data["value"], task)
+        result: dict[str, Any] = {"name": _OPERATORS.get(data["name"], data["name"])}
+        result["child"] = [node(child) for child in data["child"]]
+        if "frame" in data:
+            result["child"] = result["child"] or _EMPTY
+            result["when"] = whens[str(number)] = f"last{question['answer_frame'] - data['frame']}"
+        return result
 
     operator = node(question["operator"])
     frames = 1 + max(int(when.removeprefix("last")) for when in whens.values())
     return {"n_frames": frames, "first_shareable": frames, "whens": whens, "operator": operator}
 
 
-export = partial(export_folders, version=FORMAT_VERSION, marked="task_info.json", folder_of=_folder, files_of=files_of)
+def _constant(name: str, value: str, task: Mapping[str, Any]) -> dict[str, Any]:
+    """A constant as the published code writes it; of a view angle, the object is open."""
+    if name == "location":
+        x, y = (0.25 + 0.5 * part for part in _space(value))
+        return {"name": "Location", "value": [x, y]}
+    if name == "category":
+        return {"name": "SNCategory", "value": task["categories"].index(value)}
+    if name == "view_angle":
+        return {"name": "SNViewAngle", "value": VIEW_ANGLES.index(value), "sn_object": _EMPTY_OBJECT}
+    category = {"name": "SNCategory", "value": task["categories"].index(value.split("/")[0])}
+    return {"name": "SNObject", "value": task["models"].index(value), "category": category}
+
+
+export = partial(
+    export_folders, version=FORMAT_VERSION, marked="annotations.json", folder_of=_folder, files_of=files_of,
+    files_beside=task_files,
+)  # fmt: skip

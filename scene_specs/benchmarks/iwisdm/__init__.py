@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -28,9 +29,10 @@ class Options(Command):
     frames. A question is built from operators, such as `equals`, `and` and `if`. A task fixes the operators and the
     frames that a question refers to; trials of the same task show different objects.
 
-    Pass exactly one of --benchmark, --task and --config. Trials are numbered from 0, and `--first 42 --count 1` writes
-    the same trial 42 as `--count 100` if all other options are the same. The command computes earlier trials as needed:
-    trial 42 differs from earlier ones of its task, its task from earlier tasks (--unique); --balanced counts answers.
+    Pass one of --benchmark, --task and --config; beside a published configuration (with op_dict), --benchmark adds the
+    numbers of frames and joins to accept. Trials are numbered from 0, and `--first 42 --count 1` writes the same trial
+    42 as `--count 100` if all other options are the same. The command computes earlier trials as needed: trial 42
+    differs from earlier ones of its task, its task from earlier tasks (--unique); --balanced counts answers.
 
     Examples:
       render-specs iwisdm --benchmark low --count 100 --out specs.jsonl
@@ -43,6 +45,11 @@ class Options(Command):
     properties: Literal["all", "category", "location", "identity"] = option(
         "all", "Properties that the questions of --benchmark ask about. The identity of an object is its 3D model."
     )
+    mix: Literal["published", "even"] = option(
+        "published",
+        "Mix of the tasks of --benchmark. published: sample operators and frames as the published code does, and "
+        "reject tasks of another length. even: make structures that fit equally frequent, as in version 0.1.0.",
+    )
     task: _Task | None = option(
         None,
         f"Classic task of cognitive science, instead of --benchmark: {', '.join(get_args(_Task))}.",
@@ -53,8 +60,8 @@ class Options(Command):
     )
     config: Path | None = option(
         None,
-        "JSON file that describes tasks to sample, instead of --benchmark: operators, numbers of frames and more. "
-        "See docs/iwisdm.md.",
+        "JSON file that describes tasks to sample: a published configuration, or operators, numbers of frames and more "
+        "as in docs/iwisdm.md.",
         path="file",
     )
     count: int = option(..., "Number of trials; required without a subcommand.", ge=0, group="Sampling")
@@ -70,6 +77,16 @@ class Options(Command):
     )
     split: Literal["train", "val", "test"] = option(
         "train", "Split to generate. The 3D models are seen from other angles than in the other splits."
+    )
+    hold_out: Literal["none", "structures", "compositions"] = option(
+        "none",
+        "What only one split has. structures: task structures, so that no instruction of val or test occurs in train. "
+        "compositions: pairs of comparisons below `and` and `or`; train has both comparisons, but never together.",
+    )
+    name: str | None = option(
+        None,
+        "Name of the set in ids.  [default: benchmark or task, seed, and a digest of other options]",
+        metavar="NAME",
     )
     seed: Seed = 0
     condition_matters: bool = option(
@@ -101,13 +118,17 @@ class Options(Command):
 
     @model_validator(mode="after")
     def _check(self) -> Options:
-        if sum(one is not None for one in (self.benchmark, self.task, self.config)) != 1:
+        given = [one is not None for one in (self.benchmark, self.task, self.config)]
+        if sum(given) != 1 and given != [True, False, True]:
             raise ValueError("give one of --benchmark, --task, --config")
+        if self.name is not None and not re.fullmatch("[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}", self.name):
+            raise ValueError("--name: expected up to 100 letters, digits, _, ., + and -")
         if self.settings and not self.task:
             raise ValueError("--set is for --task")
-        if self.task and (self.chain > 1 or self.longest_delay or self.unique != "frames"):
+        if self.task and (self.chain > 1 or self.longest_delay or self.unique != "frames" or self.hold_out != "none"):
             raise ValueError(
-                "--chain, --longest-delay and --unique are for benchmarks; use --set for the delays of a task"
+                "--chain, --longest-delay, --unique and --hold-out are for benchmarks; "
+                "use --set for the delays of a task"
             )
         return self
 
@@ -126,4 +147,19 @@ class Balance(Report, run="answer_balance:audit", text="answer_balance:table"):
     """
 
 
-COMMANDS = (Balance,)
+class Stimuli(Command, run="generate:stimulus_specs"):
+    """Generate specs that show every view of every model.
+
+    Render them and export them with `--format iwisdm-stimuli`: the stimulus set for the published code.
+
+    Examples:
+      render-specs iwisdm stimuli --split train --out stimuli.jsonl
+    """
+
+    split: Literal["train", "val", "test"] = option("train", "Split, which has views of its own.", group="Sampling")
+    stimuli: Path | None = option(
+        None, "JSON file of models, as for trials.  [default: eight models of each packaged category]", path="file"
+    )
+
+
+COMMANDS = (Balance, Stimuli)

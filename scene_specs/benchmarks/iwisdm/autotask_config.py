@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from scene_specs.benchmarks.iwisdm.operators import GETTERS
+from scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS, PublishedConfig
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
 from scene_specs.language.diagnostics import option_problems
 from scene_specs.language.errors import spec_error
@@ -68,17 +69,18 @@ class AutoTaskConfig(BaseModel):
         return self
 
 
-def read_config(text: str, file: str = "") -> AutoTaskConfig:
-    """A configuration from JSON. Raises SpecError that lists every wrong field."""
+def read_config(text: str, file: str = "") -> AutoTaskConfig | PublishedConfig:
+    """A configuration from JSON, also a published one. Raises SpecError that lists every wrong field."""
     data = parse_json(text, file)
+    published = isinstance(data, dict) and "op_dict" in data
     try:
-        return AutoTaskConfig.model_validate(data)
+        return PublishedConfig.model_validate(data) if published else AutoTaskConfig.model_validate(data)
     except ValidationError as error:
         raise spec_error("; ".join(option_problems(error)), file=file) from None
 
 
 def benchmark(level: str, choice: str = "all") -> AutoTaskConfig:
-    """A published benchmark: `low`, `medium`, `high`, `single-frame`; properties `all` or one.
+    """A benchmark whose structures are weighed alike: `low`, `medium`, `high`, `single-frame`; properties `all` or one.
 
     Raises SpecError for identity in single frames, which has no name in words.
     """
@@ -94,3 +96,35 @@ def benchmark(level: str, choice: str = "all") -> AutoTaskConfig:
     getters = {getter for name, getter in GETTERS.items() if name not in properties}
     roots = tuple(name for name in fields.pop("roots") if name not in getters)
     return AutoTaskConfig(properties=properties, constant=_CONSTANTS.get(choice, 0.0), roots=roots, **fields)
+
+
+def published_form(config: AutoTaskConfig) -> PublishedConfig:
+    """The published configuration of a benchmark."""
+    names = {own: published for published, own in OPERATORS.items()}
+    getters = [names.get(GETTERS[name], GETTERS[name]) for name in _ALL]
+    asked = [getters[_ALL.index(name)] for name in config.properties]
+    # The published file for categories in single frames leads to any property that can be compared with a constant.
+    compared = ["CONST"] if config.constant == 1 and asked != ["GetLoc"] else asked
+    op_dict = {
+        # Children, their number, and least depth and size.
+        "Select": ((), 4, 1, 1),
+        "CONST": ((), 0, 1, 1),
+        **dict.fromkeys(getters, (("Select",), 1, 2, 2)),
+        **dict.fromkeys(("IsSame", "NotSame"), (compared, 2, 3, 7)),
+        **dict.fromkeys(("And", "Or"), (config.booleans, 2, 4, 15)),
+    }
+    keys = ("downstream", "n_downstream", "min_depth", "min_op")
+    fields = {
+        "op_dict": {
+            name: {**dict(zip(keys, row, strict=True)), "same_children_op": row[0] is compared}
+            for name, row in op_dict.items()
+        },
+        "root_ops": [names.get(name, name) for name in config.roots],
+        "boolean_ops": config.booleans,
+        "max_op": config.max_operators,
+        "max_depth": 5,
+        "max_switch": config.max_switches if config.switch_probability else 0,
+        "switch_threshold": config.switch_probability,
+        "compare_const_prob": config.constant,
+    }
+    return PublishedConfig.model_validate(fields)

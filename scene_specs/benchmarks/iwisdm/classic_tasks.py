@@ -11,13 +11,14 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from functools import partial
+from itertools import combinations, product
 from typing import Any
 
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
+from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, Part
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import GRAMMAR
-from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
+from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Stimuli
 from scene_specs.benchmarks.iwisdm.task_graph import (
     Expression,
     PlacedTask,
@@ -112,28 +113,63 @@ def abba(rng: KeyedRng, tests: Span = (2, 4), delay: Span = (0, 1)) -> FramePlan
     return FramePlan(frames[-1] + 1, tuple(placed), aims=aims, related=repeated)
 
 
-def n_back(rng: KeyedRng, n: int = 2, length: int = 8, property: str = "identity", targets: int = 33) -> FramePlan:
+def n_back(
+    rng: KeyedRng, n: int = 2, length: int = 8, property: str = "identity", targets: int = 33, lures: int = 0
+) -> FramePlan:
     """A row of objects: from the n-th on, does each match the one n before? targets: percent that match.
 
+    lures: percent of the others that match the object n - 1 or n + 1 before instead, as far as those differ.
+
     Kirchner (1958), Age differences in short-term retention of rapidly changing information, J. Exp. Psychol. 55,
-    352-358.
+    352-358; lures after Gray, Chabris and Braver (2003), Neural mechanisms of general fluid intelligence, Nat.
+    Neurosci. 6, 316-322.
     """
-    return _n_back(n, length, [property], targets)
+    return _n_back(n, length, [property], targets, lures)
 
 
-def dual_n_back(rng: KeyedRng, n: int = 2, length: int = 8, property: str = "category", targets: int = 30) -> FramePlan:
+def dual_n_back(
+    rng: KeyedRng, n: int = 2, length: int = 8, property: str = "category", targets: int = 30, lures: int = 0
+) -> FramePlan:
     """n-back on two properties, the location and another one: two answers per frame, location first.
 
     Jaeggi, Buschkuehl, Jonides and Perrig (2008), Improving fluid intelligence with training on working memory, PNAS
     105, 6829-6833; a property of the object replaces their second stream, spoken letters.
     """
-    return _n_back(n, length, ["location", property], targets)
+    return _n_back(n, length, ["location", property], targets, lures)
 
 
-def _n_back(n: int, length: int, names: Sequence[str], targets: int) -> FramePlan:
+def _n_back(n: int, length: int, names: Sequence[str], targets: int, lures: int) -> FramePlan:
     pairs = [(same(get(name, at), get(name, at - n)), at) for at in range(n, length) for name in names]
     shares = dict.fromkeys(range(len(pairs)), targets / 100)
-    return FramePlan(length, tuple(PlacedTask(TaskGraph.of(question), at) for question, at in pairs), shares=shares)
+    placed = tuple(PlacedTask(TaskGraph.of(question), at) for question, at in pairs)
+    return FramePlan(length, placed, shares=shares, details=partial(_with_lures, lures / 100))
+
+
+def _with_lures(share: float, plan: FramePlan, answers: Sequence[bool], stimuli: Stimuli, rng: KeyedRng) -> FramePlan:
+    """Which objects match the one n before, and which of the others match a neighbor of that one instead."""
+    rows: dict[str, dict[int, str]] = {}
+    related = []
+    for one, answer in zip(plan.placed, answers, strict=True):
+        first, at = one.task.frames
+        (name,) = one.task.asked[at]
+        values, row = stimuli.values(name), rows.setdefault(name, {})
+        for early in range(at):
+            row.setdefault(early, rng.pick(values))
+        near = [frame for frame in (first - 1, first + 1) if 0 <= frame < at]
+        lures = [frame for frame in near if row[frame] != row[first]]
+        if answer:
+            row[at] = row[first]
+        elif lures and rng.chance(share):
+            row[at] = row[rng.pick(lures)]
+        else:
+            avoided = {row[first], *(row[frame] for frame in near)}
+            other = [value for value in values if value not in avoided]
+            row[at] = rng.pick(other or [value for value in values if value != row[first]])
+        related.append((at, first, name, answer))
+        # A match may be one of a neighbor, too.
+        for frame in near if not answer else ():
+            related += [(at, frame, name, row[at] == row[frame]), (frame, first, name, row[frame] == row[first])]
+    return replace(plan, related=tuple(related))
 
 
 def _is(name: str, frame: int, value: str | None = None) -> Expression:
@@ -165,36 +201,99 @@ def contextual_decision(rng: KeyedRng, delay: Span = (0, 2)) -> FramePlan:
     return _plan(_by_row(0, last), last + 1)
 
 
-def ax_cpt(rng: KeyedRng, delay: Span = (1, 3)) -> FramePlan:
-    """A cue, a delay, a probe: true for the probe X after the cue A, false for all others. A and X are categories.
+def ax_cpt(rng: KeyedRng, delay: Span = (1, 3), ax: int = 70, ay: int = 10, bx: int = 10, by: int = 10) -> FramePlan:
+    """A cue, a delay, a probe: true for the probe X after the cue A, false for all others. A and X are two categories.
+
+    ax, ay, bx, by: how often each kind of trial comes, as weights; B is any cue but A, Y any probe but X. No cue is X,
+    and no probe is A.
 
     Servan-Schreiber, Cohen and Steingard (1996), Schizophrenic deficits in the processing of context, Arch. Gen.
-    Psychiatry 53, 1105-1112.
+    Psychiatry 53, 1105-1112; 70, 10, 10 and 10 percent in Braver, Barch and Cohen (1999), Cognition and control in
+    schizophrenia, Biol. Psychiatry 46, 312-328.
     """
+    if not ay + bx + by:
+        raise spec_error("task ax-cpt: ay, bx and by are 0", "set one of them to 1 or more")
     last = _between(rng, delay) + 1
-    return _plan(both(_is("category", 0), _is("category", last)), last + 1)
+
+    def sides(wanted: bool, rng: KeyedRng) -> tuple[bool, bool]:
+        return (True, True) if wanted else ((True, False), (False, True), (False, False))[rng.weighted((ay, bx, by))]
+
+    grammar = GRAMMAR.with_operator(replace(GRAMMAR.operators["And"], backward=sides))
+    task = TaskGraph.of(both(_is("category", 0), _is("category", last)), grammar)
+    cue, probe = _constant(task, 0, 0), _constant(task, 0, 1)
+    tied = [(cue, probe, False), (_category(0), probe, False), (_category(last), cue, False)]
+    placed = (PlacedTask(task, last),)
+    return FramePlan(last + 1, placed, tied=tuple(tied), shares={0: ax / (ax + ay + bx + by)})
 
 
-def twelve_ax(rng: KeyedRng, delay: Span = (0, 1)) -> FramePlan:
-    """After the context 1, true for A then X; after any other, for B then Y. One outer loop: context, cue, probe.
+def _constant(task: TaskGraph, number: int, index: int) -> Part:
+    """Constant `index` of task `number`."""
+    node = task.constants[index]
+    name = task.property_of(node)
+    return (f"constant {name}", number, node), name
+
+
+def _category(frame: int) -> Part:
+    return ("model", frame, 0), "category"
+
+
+def twelve_ax(rng: KeyedRng, delay: Span = (0, 1), pairs: Span = (1, 4)) -> FramePlan:
+    """A context, then pairs of a cue and a probe with an answer to each: true for A then X after the context 1, for B
+    then Y after any other. A, B, X and Y are four categories; no cue is X or Y, and no probe is A or B.
 
     1-2-AX of Frank, Loughry and O'Reilly (2001), Interactions between frontal cortex and basal ganglia in working
-    memory, Cogn. Affect. Behav. Neurosci. 1, 137-160; the context is a location, cues and probes are
-    categories.
+    memory, Cogn. Affect. Behav. Neurosci. 1, 137-160: one outer loop of one to four inner ones; the context is a
+    location, cues and probes are categories.
     """
-    cue = _between(rng, delay) + 1
-    last = cue + _between(rng, delay) + 1
-    pair = both(_is("category", cue), _is("category", last))
-    return _plan(switch(_is("location", 0), pair, pair), last + 1)
+    placed: list[PlacedTask] = []
+    at = 0
+    for _ in range(_between(rng, pairs)):
+        cue = at + _between(rng, delay) + 1
+        at = cue + _between(rng, delay) + 1
+        branches = (both(_is("category", cue), _is("category", at)) for _ in range(2))
+        placed.append(PlacedTask(TaskGraph.of(switch(_is("location", 0), *branches)), at))
+    return FramePlan(at + 1, tuple(placed), details=_with_letters)
+
+
+def _with_letters(plan: FramePlan, answers: Sequence[bool], stimuli: Stimuli, rng: KeyedRng) -> FramePlan:
+    """Context, cues and probes of 12-AX. Pairs that are no target are equally frequent."""
+    # In the order of their nodes: context, A, X, B, Y.
+    context, *letters = (_constant(plan.placed[0].task, 0, index) for index in range(5))
+    first = rng.chance(0.5)
+    tied = [((("location", 0, 0), "location"), context, first)]
+    tied += [(one, other, False) for one, other in combinations(letters, 2)]
+    for number, (one, answer) in enumerate(zip(plan.placed, answers, strict=True)):
+        for index in range(5) if number else ():
+            tied.append((_constant(one.task, number, index), (context, *letters)[index], True))
+        target = (0, 0) if first else (1, 1)
+        # A, B or another cue; X, Y or another probe.
+        others = [pair for pair in product(range(3), repeat=2) if pair != target]
+        chosen = target if answer else rng.pick(others)
+        _, *frames = one.task.frames
+        for frame, own, options in zip(frames, chosen, (letters[::2], letters[1::2]), strict=True):
+            other = letters[1::2] if options == letters[::2] else letters[::2]
+            tied += [(_category(frame), letter, index == own) for index, letter in enumerate(options)]
+            tied += [(_category(frame), letter, False) for letter in other]
+    return replace(plan, tied=tuple(tied))
 
 
 def task_switching(rng: KeyedRng, length: int = 4) -> FramePlan:
     """A row of objects: those in the upper places are judged by category, those in the lower places by visible side.
 
+    One category and one side count in the whole trial.
+
     Rogers and Monsell (1995), Costs of a predictable switch between simple cognitive tasks, J. Exp. Psychol.: Gen. 124,
     207-231, where the place in a 2 x 2 grid determines the task, too; places come in any order here.
     """
-    return FramePlan(length, tuple(PlacedTask(TaskGraph.of(_by_row(at, at)), at) for at in range(length)))
+    placed = tuple(PlacedTask(TaskGraph.of(_by_row(at, at)), at) for at in range(length))
+    # The last two constants are the category and the side.
+    tied = tuple(
+        (_constant(one.task, number, index), _constant(placed[0].task, 0, index), True)
+        for number, one in enumerate(placed)
+        for index in (-2, -1)
+        if number
+    )
+    return FramePlan(length, placed, tied=tied)
 
 
 def memory_scanning(rng: KeyedRng, items: Span = (2, 5), delay: Span = (1, 2)) -> FramePlan:
@@ -263,7 +362,8 @@ TASKS: Mapping[str, Build] = {
 # Integer settings: (minimum, maximum).
 _LIMITS: Mapping[str, Span] = {
         "delay": (0, 30), "n": (1, 20), "length": (1, 60), "targets": (0, 100), "tests": (1, 20), "items": (1, 12),
-        "objects": (1, 4),
+        "objects": (1, 4), "pairs": (1, 8), "lures": (0, 100), "ax": (0, 100), "ay": (0, 100), "bx": (0, 100),
+        "by": (0, 100),
     }  # fmt: skip
 
 

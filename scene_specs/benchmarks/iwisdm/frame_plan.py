@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from scene_specs.benchmarks.iwisdm.stimuli import Stimuli
 from scene_specs.benchmarks.iwisdm.task_graph import PlacedTask
 from scene_specs.language.errors import spec_error
+
+# (variable, property): an object's property, or a constant of a task.
+Part = tuple[tuple[str, int, int], str]
+# (plan, answer of each task, stimuli, rng) -> plan.
+Details = Callable[["FramePlan", Sequence[bool], Stimuli, KeyedRng], "FramePlan"]
 
 
 @dataclass(frozen=True)
@@ -18,6 +24,8 @@ class FramePlan:
     fillers: empty frames that show a distractor.
     described: frame -> property that distinguishes its object from a distractor beside it.
     related: (frame, other frame, property, whether equal): relations that every trial fulfills.
+    tied: (part, other part, whether equal): the same for parts as in scene_specs.benchmarks.iwisdm.constraints.Term.
+    details: adds what decides the answers of all tasks, given their wanted answers; see Details.
     aims: task -> its answer, where the definition of the task fixes it. shares: task -> probability of true, where it
     is not 0.5.
     """
@@ -28,6 +36,8 @@ class FramePlan:
     fillers: tuple[int, ...] = ()
     described: Mapping[int, str] = field(default_factory=dict)
     related: tuple[tuple[int, int, str, bool], ...] = ()
+    tied: tuple[tuple[Part, Part, bool], ...] = ()
+    details: Details | None = None
     aims: Mapping[int, bool] = field(default_factory=dict)
     shares: Mapping[int, float] = field(default_factory=dict)
 

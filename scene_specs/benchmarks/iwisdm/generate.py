@@ -6,21 +6,37 @@ before it are planned, too.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm.autotask import AutoTasks, TaskSpace
-from scene_specs.benchmarks.iwisdm.autotask_config import benchmark, read_config
+from scene_specs.benchmarks.iwisdm import Stimuli as StimulusOptions
+from scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
+from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, published_form, read_config
 from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
 from scene_specs.benchmarks.iwisdm.constraints import Requirements, TargetAnswer, answers_of
+from scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
 from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, chained, with_described, with_fillers
+from scene_specs.benchmarks.iwisdm.hold_out import split_has
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import Value
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, Stimuli, object_spec, read_stimuli
-from scene_specs.benchmarks.iwisdm.task_graph import TaskGraph
-from scene_specs.benchmarks.iwisdm.trial import Trial, answer_text, make_trial, object_numbers
+from scene_specs.benchmarks.iwisdm.published_tasks import Limits, PublishedConfig, PublishedTasks
+from scene_specs.benchmarks.iwisdm.stimuli import (
+    DEFAULT,
+    LOCATIONS,
+    VARIANTS,
+    VIEW_ANGLES,
+    Item,
+    Stimuli,
+    object_spec,
+    read_stimuli,
+)
+from scene_specs.benchmarks.iwisdm.task_graph import PlacedTask, Shown, TaskGraph
+from scene_specs.benchmarks.iwisdm.trial import Trial, answer_text, attainable, make_trial, object_numbers
 from scene_specs.language.benchmark import Series
 from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import read_text
@@ -41,12 +57,36 @@ def generate(options: Options) -> Series:
 
 
 def trial_specs(options: Options, stimuli: Stimuli = DEFAULT) -> Iterator[dict[str, Any]]:
-    """Trials first ... first + count - 1 as JSON data that EpisodeSpec takes; ids `iwisdm/<split>/<name>/<6 digits>`.
+    """Trials first ... first + count - 1 as JSON data that EpisodeSpec takes; ids `iwisdm/<split>/<set>/<6 digits>`.
 
-    A trial does not depend on `first` and `count`. stimuli: replace the file of the options. Raises SpecError for
-    numbers from 10,000,000 on, or if there are fewer tasks than the trials need.
+    <set> is --name, or name, seed and a digest of the other options, so that any two sets fit into one store. A trial
+    does not depend on `first` and `count`. stimuli: replace the file of the options. Raises SpecError for numbers from
+    10,000,000 on, or if draws find no further task.
     """
     return _Run(options, stimuli).specs()
+
+
+def stimulus_specs(options: StimulusOptions) -> Series:
+    """Specs that show each view of each model once, four in a frame; an episode per category. Raises SpecError."""
+    file = options.stimuli
+    stimuli = read_stimuli(read_text(file), str(file)) if file else DEFAULT
+    made = Options(benchmark="low", count=1, split=options.split, fixation="none")
+
+    def specs() -> Iterator[dict[str, Any]]:
+        for number, category in enumerate(stimuli.categories):
+            identities = [identity for own, identity in stimuli.identities if own == category]
+            shown = [
+                Shown(Item(LOCATIONS[k % 4], category, identity, side, variant))
+                for k, (identity, side, variant) in enumerate(
+                    itertools.product(identities, VIEW_ANGLES, range(VARIANTS))
+                )
+            ]
+            frames = tuple(tuple(shown[k : k + 4]) for k in range(0, len(shown), 4))
+            text = " ".join(f"observe object {k}," for k in range(1, len(frames) + 1))
+            trial = Trial(frames, (), text, ("null",) * len(frames))
+            yield spec_of(trial, made, stimuli, "stimuli", number, "stimuli")
+
+    return Series(specs(), len(stimuli.categories), "episodes")
 
 
 class Balance:
@@ -85,11 +125,12 @@ def target_answer(task: TaskGraph, stimuli: Stimuli, choose: Choose) -> TargetAn
 
 
 class _Run:
-    """What all trials share. Raises SpecError if the configuration has fewer tasks than the trials need."""
+    """What all trials share. Raises SpecError for a configuration that can't be read."""
 
     def __init__(self, options: Options, stimuli: Stimuli) -> None:
         self.options, self.stimuli = options, stimuli
         self.name, self.plan_of = self._frame_plans()
+        self.set_name = options.name or _set_name(options, self.name)
         self.balance = Balance(options.seed, f"{options.split} {self.name}") if options.balanced else None
 
     def _frame_plans(self) -> tuple[str, Callable[[int], FramePlan]]:
@@ -98,20 +139,38 @@ class _Run:
         if task := options.task:
             settings = read_settings(task, options.settings)
             return task, lambda number: TASKS[task](KeyedRng(seed, task, f"session {split} {number}"), **settings)
-        if options.config:
-            config, name = read_config(read_text(options.config), str(options.config)), "auto"
-        else:
-            config = benchmark(str(options.benchmark), options.properties)
-            name = f"{options.benchmark}-{options.properties}"
-        if options.longest_delay:
-            config = config.model_copy(update={"longest_delay": options.longest_delay})
+        way = self._way()
+        name = "auto" if options.config else f"{options.benchmark}-{options.properties}"
         chain = options.chain
         name += f"-x{chain}" if chain > 1 else ""
-        needed = -(-(options.first + options.count) // options.trials_per_task) * chain
-        tasks = AutoTasks(TaskSpace(config), seed, f"{split} {name}", options.unique, needed)
+        tasks = AutoTasks(way, seed, f"{split} {name}", options.unique, self._accepts)
         return name, lambda number: chained(
             [tasks.task(number * chain + k) for k in range(chain)], KeyedRng(seed, name, f"chain {split} {number}")
         )
+
+    def _way(self) -> Draw:
+        """How tasks are drawn. Raises SpecError."""
+        options, level, longest = self.options, self.options.benchmark, self.options.longest_delay
+        config = read_config(read_text(options.config), str(options.config)) if options.config else None
+        if isinstance(config, AutoTaskConfig) and level:
+            problem = "--benchmark and --config: expected a published configuration, with op_dict"
+            raise spec_error(problem, "other configurations have their own limits", file=str(options.config))
+        own = benchmark(level, options.properties) if level else config
+        limits = Limits(longest=longest or 1)
+        if isinstance(own, AutoTaskConfig):
+            if config is own or options.mix == "even":
+                return TaskSpace(own.model_copy(update={"longest_delay": longest}) if longest else own)
+            config = config or published_form(own)
+            limits = limits._replace(frames=own.frames, joins=own.joins)
+        assert isinstance(config, PublishedConfig)
+        return PublishedTasks(config, limits, self.stimuli)
+
+    def _accepts(self, drawn: DrawnTask, placed: PlacedTask) -> bool:
+        """Whether a task belongs to the split, and has every answer that balance or --condition-matters may need."""
+        options = self.options
+        if options.hold_out != "none" and not split_has(drawn.structure, options.split, options.hold_out):
+            return False
+        return attainable(placed, self.stimuli, Requirements(condition_matters=True, foils=options.foils))
 
     def _rng(self, number: int, purpose: str, detail: str = "") -> KeyedRng:
         return KeyedRng(self.options.seed, f"{self.name} {number}", f"{purpose} {self.options.split}{detail}")
@@ -128,11 +187,15 @@ class _Run:
                 seen.clear()
             plan = self._with_distractors(self.plan_of(task), number)
             wanted = self._wanted(plan, number)
+            if plan.details is not None:
+                answers = [bool(one and one.value) for one in wanted]
+                plan = plan.details(plan, answers, self.stimuli, self._rng(number, "details"))
+                wanted = [None] * len(wanted)
             if number < first and per_task == 1:
                 continue
             trial = self._new_trial(plan, wanted, number, seen)
             if number >= first:
-                yield self._spec(trial, number)
+                yield spec_of(trial, self.options, self.stimuli, self.name, number, self.set_name)
 
     def _with_distractors(self, plan: FramePlan, number: int) -> FramePlan:
         rng = self._rng(number, "distractors")
@@ -168,52 +231,65 @@ class _Run:
         problem = f"trial {self.name} {number}: {_ATTEMPTS} draws of its task repeated earlier trials only"
         raise spec_error(problem, "ask for fewer trials per task, or give more stimuli")
 
-    def _spec(self, trial: Trial, number: int) -> dict[str, Any]:
-        """The spec as JSON data that scene_specs.language.spec.EpisodeSpec takes: frames of the `quadrants` stage.
 
-        A frame holds only what is visible, so that equal frames of different trials have equal specs. `task`:
-        `instruction`, `answers` (one per frame, "null" where none is due), `objects` (of each frame, with their numbers
-        in the instruction), `questions` (each task's graph with its constants, its answer and when it is due),
-        `categories` and `models`: the meaning of the numbers `category` and `object` of `objects`.
-        """
-        options, stimuli = self.options, self.stimuli
-        due = {one.placed.answer_frame for one in trial.answered}
-        frames = []
-        for at, shown in enumerate(trial.frames):
-            objects = sorted((object_spec(one.item, options.split) for one in shown), key=lambda item: item["name"])
-            frame: dict[str, Any] = {"objects": objects} if objects else {}
-            if options.fixation != "none":
-                frame["fixation"] = (at in due) == (options.fixation == "action")
-            if options.background is not None:
-                frame["background"] = list(options.background)
-            frames.append(frame)
-        return {
-            "version": 1,
-            "id": f"iwisdm/{options.split}/{self.name}/{number:06d}",
-            "seed": options.seed,
-            "stage": "quadrants",
-            "split": options.split,
-            "frames": frames,
-            "task": {
-                "benchmark": "iwisdm",
-                "name": self.name,
-                "number": number,
-                "task": number // options.trials_per_task,
-                "instruction": trial.instruction,
-                "answers": list(trial.answers),
-                "questions": [
-                    {
-                        "answer_frame": one.placed.answer_frame,
-                        "answer": answer_text(one.value),
-                        "operator": one.placed.task.data(one.constants),
-                    }
-                    for one in trial.answered
-                ],
-                "objects": _objects(trial, stimuli),
-                "categories": list(stimuli.categories),
-                "models": list(stimuli.values("identity")),
-            },
-        }
+def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number: int, set_name: str) -> dict[str, Any]:
+    """The spec as JSON data that scene_specs.language.spec.EpisodeSpec takes: frames of the `quadrants` stage.
+
+    A frame holds only what is visible, so that equal frames of different trials have equal specs. `task`:
+    `instruction`, `answers` (one per frame, "null" where none is due), `objects` (of each frame, with their numbers
+    in the instruction), `questions` (each task's graph with its constants, its answer and when it is due),
+    `categories` and `models`: the meaning of the numbers `category` and `object` of `objects`.
+    """
+    due = {one.placed.answer_frame for one in trial.answered}
+    frames = []
+    for at, shown in enumerate(trial.frames):
+        objects = sorted((object_spec(one.item, options.split) for one in shown), key=lambda item: item["name"])
+        frame: dict[str, Any] = {"objects": objects} if objects else {}
+        if options.fixation != "none":
+            frame["fixation"] = (at in due) == (options.fixation == "action")
+        if options.background is not None:
+            frame["background"] = list(options.background)
+        frames.append(frame)
+    return {
+        "version": 1,
+        "id": f"iwisdm/{options.split}/{set_name}/{number:06d}",
+        "seed": options.seed,
+        "stage": "quadrants",
+        "split": options.split,
+        "frames": frames,
+        "task": {
+            "benchmark": "iwisdm",
+            "name": name,
+            "number": number,
+            "task": number // options.trials_per_task,
+            "instruction": trial.instruction,
+            "answers": list(trial.answers),
+            "questions": [
+                {
+                    "answer_frame": one.placed.answer_frame,
+                    "answer": answer_text(one.value),
+                    "operator": one.placed.task.data(one.constants),
+                }
+                for one in trial.answered
+            ],
+            "objects": _objects(trial, stimuli),
+            "categories": list(stimuli.categories),
+            "models": list(stimuli.values("identity")),
+        },
+    }
+
+
+def _set_name(options: Options, name: str) -> str:
+    """`<name>-<seed>`, and a digest of all other options that are not at their default and decide about contents."""
+    known = {"count", "first", "seed", "split", "benchmark", "properties", "task", "chain", "name"}
+    given = options.model_dump(mode="json", exclude_defaults=True, exclude=known)
+    for key in ("config", "stimuli"):
+        if key in given:
+            given[key] = read_text(Path(given[key]))
+    if not given:
+        return f"{name}-{options.seed}"
+    digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+    return f"{name}-{options.seed}-{digest[:8]}"
 
 
 def _objects(trial: Trial, stimuli: Stimuli) -> list[dict[str, Any]]:

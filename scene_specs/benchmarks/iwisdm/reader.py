@@ -9,6 +9,9 @@ the stored answers. `verify.py` compares the stored answers with its own.
     comparison:= value ("equals" | "not equals") value | "exists" object
     value     := property "of" object | words
     object    := "object" N { "with" property ":" value | "at location:" value }
+
+Instructions of the paper and of older published code are understood, too: "equal" and "not equal", spaces before "?",
+"loc" and "object" for properties, and constants such as "location: top left".
 """
 
 from __future__ import annotations
@@ -27,8 +30,11 @@ _DETAIL = re.compile(r" (?:with (\w+)|at (location)): ([^,]+?)(?= with \w+:| at 
 _OBJECT = re.compile(r"object (\d+)")
 _PROPERTY = re.compile(r" with (\w+): | at (location): ")
 _OF = re.compile(r"\b(\w+) of (?=object \d)")
-_WORDS = re.compile(r"[^,?()]+?(?= (?:not )?equals | and | or | with \w+: | at location: |[,?()]|$)")
-_EQUALS = re.compile(r" (not )?equals ")
+_WORDS = re.compile(r"[^,?()]+?(?= (?:not )?equals? | and | or | with \w+: | at location: | ?[,?()]|$)")
+_EQUALS = re.compile(r" (not )?equals? ")
+_NAMED = re.compile(r"(?:location|category): ")
+# Published words -> properties.
+_PROPERTIES = {"loc": "location", "object": "identity"}
 
 
 class UnreadableError(Exception):
@@ -72,6 +78,7 @@ class _Reading:
         """The answer of a question, in words."""
         if not self.take("if "):
             answer = self.condition()
+            self.take(" ")
             self.need("?")
             return answer
         truth = self.condition()
@@ -115,6 +122,7 @@ class _Reading:
     def value(self) -> str:
         of = self.match(_OF)
         if of is None:
+            self.match(_NAMED)
             words = self.match(_WORDS)
             if words is None:
                 raise self.fail("expected a value")
@@ -123,9 +131,10 @@ class _Reading:
         fitting = [seen for seen in self.frames[frame] if _fits(seen, details)]
         if len(fitting) != 1:
             raise self.fail(f"{len(fitting)} objects fit the preceding words")
-        if of.group(1) not in fitting[0]:
+        name = _PROPERTIES.get(of.group(1), of.group(1))
+        if name not in fitting[0]:
             raise self.fail(f"unknown property {of.group(1)!r}")
-        return fitting[0][of.group(1)]
+        return fitting[0][name]
 
     def object(self) -> tuple[int, list[tuple[str, str]]]:
         """Frame of an object, and its description there."""

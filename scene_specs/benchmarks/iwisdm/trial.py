@@ -17,7 +17,9 @@ from scene_specs.benchmarks.iwisdm.constraints import (
     Requirements,
     Solution,
     TargetAnswer,
+    Term,
     Variable,
+    answers_of,
     object_term,
     object_variables,
     solve,
@@ -81,13 +83,33 @@ def make_trial(
     raise spec_error("no objects fulfill what the trial shows", "fewer objects in one frame, or fewer fixed values")
 
 
+def attainable(placed: PlacedTask, stimuli: Stimuli, required: Requirements) -> bool:
+    """Whether every answer of a task is possible on every way through its Switches.
+
+    A task that asks about the categories of two objects and about their identities may have one answer only.
+    """
+    frames = [names for names in placed.task.asked.values() if {"category", "identity"} <= {*names}]
+    if len(frames) < 2:
+        return True
+    plan, rng = FramePlan(placed.answer_frame + 1, (placed,)), KeyedRng(0, "attainable", "objects")
+    for conditions, kind in placed.task.leaves():
+        for value in answers_of(kind, stimuli):
+            wanted = TargetAnswer(value, conditions)
+            tries = (_constraints(plan, [wanted], stimuli, rng, required) for _ in range(TRIES))
+            if not any(c is not None and solve(_variables(plan), c, stimuli, rng) is not None for c in tries):
+                return False
+    return True
+
+
 def _variables(plan: FramePlan) -> list[Variable]:
     found = [variable for frame, slot in plan.slots() for variable in object_variables(frame, slot)]
+    constants: list[Variable] = []
     for number, one in enumerate(plan.placed):
         for node in one.task.constants:
             if one.task.graph.nodes[node]["value"] is None:
-                found.append((f"constant {one.task.property_of(node)}", number, node))
-    return found
+                constants.append((f"constant {one.task.property_of(node)}", number, node))
+    # Constants that depend on each other come first, because few of their values fit.
+    return [*constants, *found] if plan.tied else [*found, *constants]
 
 
 def _constraints(
@@ -103,6 +125,7 @@ def _constraints(
         constraints.append(Constraint(object_term(name, frame, 0), object_term(name, frame, 1), False))
     for frame, other, name, equal in plan.related:
         constraints.append(Constraint(object_term(name, frame, 0), object_term(name, other, 0), equal))
+    constraints += [Constraint(Term(*part), Term(*other), equal) for part, other, equal in plan.tied]
     for number, aim in enumerate(aims):
         builder = ConstraintBuilder(plan, number, stimuli, rng, required)
         if aim is not None and not builder.propagate(aim):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -11,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from render.cli.specs import main
 from scene_specs.benchmarks.iwisdm import Options
+from scene_specs.benchmarks.iwisdm.autotask_config import benchmark, published_form
 from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
 
 
@@ -66,14 +68,14 @@ def test_balance(file: Path, tmp_path: Path) -> None:
 def test_sources(tmp_path: Path) -> None:
     config = tmp_path / "mine.json"
     config.write_text('{"properties": ["view_angle"], "roots": ["IsSame"], "frames": [2, 3], "joins": [0, 0]}')
-    own = run("iwisdm", "--config", config, "--count", 2, "--split", "val")
-    assert [json.loads(line)["id"] for line in own.output.splitlines()] == [f"iwisdm/val/auto/00000{k}" for k in (0, 1)]
+    own = run("iwisdm", "--config", config, "--count", 2, "--split", "val", "--name", "mine")
+    assert [json.loads(line)["id"] for line in own.output.splitlines()] == [f"iwisdm/val/mine/00000{k}" for k in (0, 1)]
     bank = run("iwisdm", "--task", "n-back", "--set", "n=1", "--set", "length=3", "--count", 1, "--fixation", "none",
                "--background", "128,128,128")  # fmt: skip
     frames = json.loads(bank.output)["frames"]
     assert [(frame["background"], "fixation" in frame) for frame in frames] == [([128, 128, 128], False)] * 3
     chained = run("iwisdm", "--benchmark", "low", "--chain", 2, "--count", 1)
-    assert json.loads(chained.output)["id"] == "iwisdm/train/low-all-x2/000000"
+    assert json.loads(chained.output)["id"] == "iwisdm/train/low-all-x2-0/000000"
 
 
 def test_every_classic_task_is_an_option() -> None:
@@ -92,8 +94,14 @@ def test_every_classic_task_is_an_option() -> None:
         ("--count 1 --task dms --set n=1", "task dms has no setting 'n'; it has: delay, property"),
         ("--count 1 --task dms --set n", "expected KEY=VALUE"),
         ("--count 1 --task dms --background red", "expected R,G,B"),
-        ("--count 9 --benchmark single-frame", "there are 8"),
-        ("--count 73 --benchmark low --unique structure", "there are 72"),
+        ("--count 60 --benchmark single-frame", "found 48 tasks that differ in operators or frames"),
+        (
+            "--count 9 --benchmark low --properties category --unique structure",
+            "found 8 tasks that differ in operators",
+        ),
+        ("--count 1 --benchmark low --name a/b", "--name: expected"),
+        ("--count 1 --task dms --hold-out structures", "are for benchmarks"),
+        ("--count 1 --task ax-cpt --set ay=0 --set bx=0 --set by=0", "ay, bx and by are 0"),
         ("--count 1 --first 10000000 --benchmark low --unique none", "numbered from 0 to 9999999"),
         ("--count 1 --benchmark single-frame --properties identity", "can't be asked about identity"),
     ],
@@ -141,3 +149,32 @@ def test_shares_that_are_no_numbers(tmp_path: Path) -> None:
     found = run("iwisdm", "--benchmark", "low", "--count", 1, "--foils", "nan", "--out", tmp_path / "x.jsonl")
     assert found.exit_code == 2 and "found nan" in found.output
     assert not (tmp_path / "x.jsonl").exists()
+
+
+def test_published_configurations(tmp_path: Path) -> None:
+    theirs, own = tmp_path / "low.json", tmp_path / "own.json"
+    theirs.write_text(published_form(benchmark("low", "category")).model_dump_json())
+    own.write_text('{"properties": ["view_angle"], "roots": ["IsSame"], "frames": [2, 3], "joins": [0, 0]}')
+    made = run("iwisdm", "--config", theirs, "--benchmark", "low", "--count", 20, "--unique", "none")
+    named = run("iwisdm", "--benchmark", "low", "--properties", "category", "--count", 20, "--unique", "none")
+    specs = [[json.loads(line) for line in one.output.splitlines()] for one in (made, named)]
+    for spec, other in zip(*specs, strict=True):
+        assert len(spec["frames"]) == 6 and len(re.findall(" and | or ", spec["task"]["instruction"])) == 1
+        assert spec["task"]["name"] == "auto" and other["task"]["name"] == "low-category"
+    free = [json.loads(line) for line in run("iwisdm", "--config", theirs, "--count", 20).output.splitlines()]
+    assert len({len(spec["frames"]) for spec in free}) > 2
+    refused = run("iwisdm", "--config", own, "--benchmark", "low", "--count", 1)
+    assert refused.exit_code == 2 and "expected a published configuration" in refused.output
+
+
+def test_ids_carry_seed_and_options() -> None:
+    base = ("iwisdm", "--benchmark", "low", "--count", 1)
+    more: list[tuple[object, ...]] = [
+        (), ("--seed", 1), ("--balanced",), ("--mix", "even"), ("--balanced", "--seed", 1), ("--background", "1,2,3"),
+        ("--background", "1,2,4"), ("--properties", "category"), ("--split", "val"), ("--foils", "0.5"),
+        ("--name", "mine"), ("--hold-out", "compositions"), ("--trials-per-task", 2),
+    ]  # fmt: skip
+    ids = [json.loads(run(*base, *one).output)["id"] for one in more]
+    assert len({*ids}) == len(ids)
+    assert ids[0] == "iwisdm/train/low-all-0/000000" and ids[10] == "iwisdm/train/mine/000000"
+    assert json.loads(run(*base, "--first", 7).output)["id"] == "iwisdm/train/low-all-0/000007"

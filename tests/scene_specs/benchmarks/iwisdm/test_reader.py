@@ -44,6 +44,13 @@ SENTENCES = [
      [[CAR], [BOAT]], "bottom left"),
     (TWO + "if category of object 1 equals boats, then location of object 2? else if category of object 2 equals "
      "cars, then category of object 1? else location of object 1?", [[CAR], [BOAT]], "top left"),
+    # Older published code, and the paper.
+    (TWO + "loc of object 1 equal loc of object 2 ?", [[CAR], [OTHER]], "false"),
+    (TWO + "object of object 1 equal object of object 2 ?", [[CAR], [CAR]], "true"),
+    (TWO + "category of object 1 not equal category of object 2 and location of object 1 equals location: top left ?",
+     [[CAR], [BOAT]], "true"),
+    (TWO + "if location: top left not equal location of object 1, then category of object 1 ? else category of "
+     "object 2 ?", [[CAR], [BOAT]], "boats"),
     ("observe object 1, exists object 1 with category: boats?", [[CAR, BOAT]], "true"),
     ("observe object 1, exists object 1 with category: boats at location: top left?", [[CAR, BOAT]], "false"),
     ("observe object 1, location of object 1 with category: boats?", [[CAR, BOAT]], "bottom left"),

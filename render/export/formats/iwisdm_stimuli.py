@@ -1,0 +1,83 @@
+"""`--format iwisdm-stimuli`: the stimuli of iWISDM trials as a stimulus set for the published code.
+
+    <out>/<split>/<ref>/image.png    the quadrant of an object, 8-bit RGB
+          <split>_meta.csv           ref, ctg_mod, obj_mod, ang_mod, ctg: number of the image, category, identity and
+                                     side as in `--format iwisdm`; name of the category
+
+`render-specs iwisdm stimuli` makes specs that show all of them. Frames with a fixation cross are left out. The tables
+describe the store; every export without conflicts rewrites them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from PIL import Image
+
+from render.export._image_files import ImageExport, split_of
+from render.export.atomic_output import put_file
+from render.model.record import EpisodeRecord
+from scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, VIEW_ANGLES, view_of
+from scene_specs.benchmarks.iwisdm.verify import truth_of
+
+_COLUMNS = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
+
+
+class _StimuliExport(ImageExport):
+    """Collects the rows of the tables, by split."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._rows: dict[str, dict[int, tuple[object, ...]]] = defaultdict(dict)
+
+    def write(self, record: EpisodeRecord) -> bool:
+        task, split = truth_of(record), split_of(record.scene.split)
+        new = False
+        for frame, image in zip(record.job.spec["frames"], record.images, strict=True):
+            for item in () if frame.get("fixation") else frame.get("objects", ()):
+                row = _row(item, split, task)
+                # Equal views of equal objects are equal images, whatever the trial.
+                if row[0] not in self._rows[split]:
+                    png = _quadrant(image.png, item["place"])
+                    new |= put_file(self.out, f"{split}/{row[0]}/image.png", png, self.options.overwrite)
+                    self._rows[split][row[0]] = row
+        return new
+
+    def finish(self) -> None:
+        for split, rows in self._rows.items():
+            text = io.StringIO()
+            csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *(rows[ref] for ref in sorted(rows))])
+            put_file(self.out, f"{split}_meta.csv", text.getvalue().encode(), overwrite=True)
+
+
+def _row(item: Mapping[str, Any], split: str, task: Mapping[str, Any]) -> tuple[int, int, int, int, str]:
+    """ref, category, identity, side, name of the category. Raises ValueError for another object."""
+    identity = item["shape"].removeprefix("shapenet:")
+    view = item.get("view") or {}
+    seen = (view.get("yaw_deg", 0.0), view.get("elevation_deg", 0.0))
+    category = identity.split("/")[0]
+    if identity in task["models"]:
+        number = task["models"].index(identity)
+        for side, name in enumerate(VIEW_ANGLES):
+            for variant in range(VARIANTS):
+                if view_of(split, identity, name, variant) == seen:
+                    ref = (number * len(VIEW_ANGLES) + side) * VARIANTS + variant
+                    return ref, task["categories"].index(category), number, side, category
+    raise ValueError(f"found {identity} from {seen}; expected a view that iWISDM's trials show")
+
+
+def _quadrant(png: bytes, place: str) -> bytes:
+    """The quadrant of an image, as PNG."""
+    with Image.open(io.BytesIO(png)) as image:
+        width, height = image.size
+        left, top = (width // 2 if "right" in place else 0), (height // 2 if "bottom" in place else 0)
+        out = io.BytesIO()
+        image.convert("RGB").crop((left, top, left + width // 2, top + height // 2)).save(out, "PNG")
+        return out.getvalue()
+
+
+export = _StimuliExport.export

@@ -1,0 +1,238 @@
+"""Import published iWISDM files: task files, trials (`task_info.json`), and stimulus sets for their names.
+
+Diorama's models stand for the published stimuli, which are images: equal ones for equal, different ones for different.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from scene_specs.benchmarks.iwisdm import Options
+from scene_specs.benchmarks.iwisdm.constraints import answers_of
+from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
+from scene_specs.benchmarks.iwisdm.generate import spec_of, target_answer
+from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
+from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, MODELS, VIEW_ANGLES, Item, Stimuli, object_spec
+from scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, TaskGraph
+from scene_specs.benchmarks.iwisdm.trial import make_trial
+from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
+from scene_specs.importing.text import segment
+from scene_specs.language.diagnostics import option_problems
+from scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from scene_specs.language.foreign import parse_json, read_text
+from scene_specs.language.spec import EpisodeSpec
+
+log = logging.getLogger(__name__)
+# The names of trial files: today's, and those of older versions of the published code.
+_TRIALS = ("task_info.json", "trial_info", "compo_task_example")
+_ATTRIBUTES = {"Location": "location", "SNCategory": "category", "SNObject": "identity", "SNViewAngle": "view_angle"}
+_KEYS = {"location": "location", "category": "category", "object": "identity", "view_angle": "view_angle"}
+_MOST_FRAMES = 200
+Form = TypeVar("Form", bound=BaseModel)
+
+
+class _Object(BaseModel):
+    space: tuple[int, int]
+    category: int
+    object: int
+    view_angle: int = Field(alias="view angle")
+    epochs: int = Field(ge=0, lt=_MOST_FRAMES)
+    is_distractor: bool = False
+
+
+class _Entry(BaseModel):
+    count: int
+    obj: _Object
+    attended_attr: dict[str, list[str]] = {}
+
+
+class _Info(BaseModel):
+    epochs: int = Field(ge=1, le=_MOST_FRAMES)
+    objects: list[_Entry] | list[_Object]
+    instruction: str
+    answers: list[str]
+
+
+class _Task(BaseModel):
+    n_frames: int = Field(ge=1, le=_MOST_FRAMES)
+    operator: dict[str, Any]
+
+
+def import_published(
+    path: Path, camera: str = "recover", strict: bool = False, images: Path | None = None
+) -> Iterator[EpisodeSpec]:
+    """Yield an episode per task file or trial; of a folder, those below it, by name and number.
+
+    A task file gives one trial of its task with objects that are sampled from its name. strict: an answer that does not
+    follow from the instruction is a diagnostic instead of a warning. images: a stimulus set, whose tables name
+    categories; by default, categories are Diorama's in alphabetical order. Ids: `iwisdm/published/<folder>/<name>`.
+    Raises SpecError, after the last valid file, with all diagnostics.
+    """
+    names = _category_names(images) if images else {}
+    problems: list[Diagnostic] = []
+    files = [path] if path.is_file() else _files(path)
+    if not files:
+        raise spec_error("found no task file and no trial in this folder", file=str(path))
+    for file in files:
+        try:
+            data = parse_json(read_text(file), str(file))
+            is_task = isinstance(data, dict) and "operator" in data
+            spec = _of_task(_form(_Task, data, file), file) if is_task else _of_trial(_form(_Info, data, file), names)
+            spec["id"] = _id(file)
+            if reason := find_contradiction(spec["task"], frames_of(spec)):
+                if strict:
+                    raise spec_error(reason, file=str(file))
+                log.warning("%s: %s", file, reason)
+        except SpecError as error:
+            problems += [replace(one, file=one.file or str(file)) for one in error.diagnostics]
+            continue
+        yield EpisodeSpec.model_validate(spec)
+    if problems:
+        raise SpecError(problems)
+
+
+def _files(folder: Path) -> list[Path]:
+    found = [
+        file for file in sorted(folder.rglob("*")) if file.name in _TRIALS or re.fullmatch(r"\d+\.json", file.name)
+    ]
+    parts = {file: re.split(r"(\d+)", str(file)) for file in found}
+    return sorted(found, key=lambda file: [(int(part), "") if part.isdigit() else (-1, part) for part in parts[file]])
+
+
+def _id(file: Path) -> str:
+    """`iwisdm/published/<name of the folder of all trials or tasks>/<name of the trial or task>`."""
+    at = file.absolute()
+    if at.name in _TRIALS:
+        at = at.parents[1] if at.parent.name == "frames" else at.parent
+    return "/".join(("iwisdm", "published", segment(at.parent.name), segment(at.stem)))
+
+
+def _form(model: type[Form], data: Any, file: Path) -> Form:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise spec_error("; ".join(option_problems(error)), file=str(file)) from None
+
+
+def _category_names(folder: Path) -> Mapping[int, str]:
+    """Number of a category -> its label, from all tables of a stimulus set. Raises SpecError."""
+    names: dict[int, str] = {}
+    for file in sorted(folder.rglob("*.csv")):
+        for row in csv.DictReader(io.StringIO(read_text(file))):
+            try:
+                names[int(row["ctg_mod"])] = row.get("ctg") or DEFAULT.categories[int(row["ctg_mod"])]
+            except (KeyError, ValueError, IndexError):
+                problem = "expected columns ref, ctg_mod, obj_mod, ang_mod, and ctg for more than 8 categories"
+                raise spec_error(problem, file=str(file)) from None
+    if not names:
+        raise spec_error("found no table (.csv) of a stimulus set", file=str(folder))
+    return names
+
+
+def _of_trial(info: _Info, names: Mapping[int, str]) -> dict[str, Any]:
+    """A trial as JSON data of a spec. Raises SpecError."""
+    entries = [one if isinstance(one, _Entry) else _Entry(count=0, obj=one, attended_attr={}) for one in info.objects]
+    stimuli, stand_in = _stand_ins({(one.obj.category, one.obj.object) for one in entries}, names)
+    filled = sorted({one.obj.epochs for one in entries})
+    frames: list[dict[str, Any]] = [{"fixation": answer == "null"} for answer in info.answers]
+    objects = []
+    for one in entries:
+        obj = one.obj
+        if obj.epochs >= len(frames) or len(frames) != info.epochs or {*obj.space} - {0, 1}:
+            raise spec_error(f"found epoch {obj.epochs}, space {obj.space} and {len(frames)} answers")
+        category, identity = stand_in[obj.category, obj.object]
+        location = f"{('top', 'bottom')[obj.space[1]]} {('left', 'right')[obj.space[0]]}"
+        item = Item(location, category, identity, VIEW_ANGLES[obj.view_angle % len(VIEW_ANGLES)])
+        frames[obj.epochs].setdefault("objects", []).append(object_spec(item, "val"))
+        attended = {number: [_KEYS[key] for key in keys if key in _KEYS] for number, keys in one.attended_attr.items()}
+        objects.append(
+            {
+                "number": filled.index(obj.epochs) + 1, "frame": obj.epochs, "location": location,
+                "category": stimuli.categories.index(category), "object": stimuli.values("identity").index(identity),
+                "view_angle": item.view_angle, "is_distractor": obj.is_distractor, "asked": attended,
+            }
+        )  # fmt: skip
+    task = {
+        "benchmark": "iwisdm", "name": "published", "instruction": info.instruction.strip(),
+        "answers": info.answers, "questions": [], "objects": objects, "categories": list(stimuli.categories),
+        "models": list(stimuli.values("identity")),
+    }  # fmt: skip
+    return {"version": 1, "stage": "quadrants", "frames": frames, "task": task}
+
+
+def _stand_ins(
+    shown: set[tuple[int, int]], names: Mapping[int, str]
+) -> tuple[Stimuli, Mapping[tuple[int, int], tuple[str, str]]]:
+    """Stimuli, and (category, identity) of each published pair of numbers. Raises SpecError for too many of them.
+
+    Numbers from 0 to 7 keep their order; others take what is free.
+    """
+    labels = dict(names or enumerate(DEFAULT.categories))
+    models = {name: tuple(f"#{k + 1}" for k in range(MODELS)) for name in sorted(labels.values())}
+    free = [name for name in models if name not in {labels.get(category) for category, _ in shown}]
+    found: dict[tuple[int, int], tuple[str, str]] = {}
+    for category, number in sorted(shown):
+        if category not in labels:
+            if names or not free:
+                raise spec_error(f"found category {category}, which has no name", "pass --images with its stimulus set")
+            labels[category] = free.pop(0)
+        label = labels[category]
+        taken = {identity for _, identity in found.values()}
+        ranks = [number, *range(MODELS)] if number < MODELS else range(MODELS)
+        left = [f"{label}/#{rank + 1}" for rank in ranks if f"{label}/#{rank + 1}" not in taken]
+        if not left:
+            raise spec_error(f"found more than {MODELS} different objects of category {category}")
+        found[category, number] = (label, left[0])
+    return Stimuli(models), found
+
+
+def _of_task(task: _Task, file: Path) -> dict[str, Any]:
+    """One trial of a task as JSON data of a spec. Raises SpecError."""
+    graph = TaskGraph.of(_expression(task.operator, task.n_frames - 1))
+    plan = FramePlan(task.n_frames, (PlacedTask(graph, task.n_frames - 1),))
+    rng = KeyedRng(0, _id(file), "published task")
+    wanted = target_answer(graph, DEFAULT, lambda _, options: rng.pick(options))
+    trial = make_trial(plan, [wanted], DEFAULT, rng)
+    return spec_of(trial, Options(benchmark="low", count=1, split="val"), DEFAULT, "published", 0, "published")
+
+
+def _expression(data: Mapping[str, Any], last: int) -> Expression:
+    """A published operator or constant. last: the frame of the answer. Raises SpecError."""
+    name, children = data.get("name"), data.get("child", [])
+    if name in _ATTRIBUTES:
+        return Expression("CONST", property=_ATTRIBUTES[name], value=_constant(_ATTRIBUTES[name], data.get("value")))
+    if (
+        not isinstance(name, str)
+        or not isinstance(children, list)
+        or not all(isinstance(one, dict) for one in children)
+    ):
+        raise spec_error(f"found operator {name!r}; expected a name and children")
+    if name == "Select":
+        when = re.fullmatch(r"last(\d{1,3})", str(data.get("when")))
+        if when is None or int(when[1]) > last:
+            raise spec_error(f"Select: found when {data.get('when')!r}; expected last0 to last{last}")
+        named = [one for one in children if one.get("value") is not None or one.get("name") not in _ATTRIBUTES]
+        return Expression(name, tuple(_expression(one, last) for one in named), frame=last - int(when[1]))
+    return Expression(OPERATORS.get(name, name), tuple(_expression(one, last) for one in children))
+
+
+def _constant(name: str, value: Any) -> str | None:
+    """A constant in words; None if each trial draws one. Raises SpecError."""
+    if value is None:
+        return None
+    if name == "location" and isinstance(value, list) and len(value) == 2 and all(0 <= part <= 1 for part in value):
+        return f"{'top' if value[1] < 0.5 else 'bottom'} {'left' if value[0] < 0.5 else 'right'}"
+    values = answers_of(name, DEFAULT)
+    if name != "location" and isinstance(value, int) and 0 <= value < len(values):
+        return str(values[value])
+    raise spec_error(f"found {name} {value!r}; expected one of {len(values)}")

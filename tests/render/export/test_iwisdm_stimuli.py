@@ -1,0 +1,64 @@
+"""`--format iwisdm-stimuli`, read as the published code reads a stimulus set."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from render.export.formats.iwisdm_stimuli import export
+from render.export.protocol import ExportOptions
+from render.store.lance.lance_store import LanceStore
+from scene_specs.benchmarks.iwisdm import Options, Stimuli
+from scene_specs.benchmarks.iwisdm.generate import stimulus_specs, trial_specs
+from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT
+from scene_specs.benchmarks.iwisdm.verify import verify_spec
+from tests.render.export.test_iwisdm import made
+
+
+def test_the_specs_show_every_view_once() -> None:
+    specs = list(stimulus_specs(Stimuli(split="val")).items)
+    shown = [
+        (item["shape"], *item["view"].values())
+        for spec in specs
+        for frame in spec["frames"]
+        for item in frame["objects"]
+    ]
+    assert len({*shown}) == len(shown) == 64 * 4 * 3
+    assert [verify_spec(spec) for spec in specs] == [""] * 8
+
+
+def test_a_stimulus_set_of_trials(tmp_path: Path) -> None:
+    options = Options(benchmark="low", properties="category", count=2, fixation="none", seed=8)
+    records = [made(spec) for spec in trial_specs(options)]
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put(records)
+    report = export(store, tmp_path / "out", ExportOptions(), lambda _: None)
+    assert (report.exported, report.failed) == (2, [])
+    with (tmp_path / "out/train_meta.csv").open() as file:
+        rows = {int(row["ref"]): row for row in csv.DictReader(file)}
+    assert {int(path.name) for path in (tmp_path / "out/train").iterdir()} == {*rows}
+    for record in records:
+        for one in (record.scene.task or {})["objects"]:
+            pixels = np.asarray(Image.open(io.BytesIO(record.images[one["frame"]].png)))
+            row, column = (int(word in one["location"]) for word in ("bottom", "right"))
+            quadrant = pixels[112 * row : 112 * (row + 1), 112 * column : 112 * (column + 1)]
+            same = [
+                ref
+                for ref in rows
+                if np.array_equal(np.asarray(Image.open(tmp_path / f"out/train/{ref}/image.png")), quadrant)
+            ]
+            expected = (one["category"], one["object"], DEFAULT.categories[one["category"]])
+            assert expected in [(int(rows[k]["ctg_mod"]), int(rows[k]["obj_mod"]), rows[k]["ctg"]) for k in same]
+    assert export(store, tmp_path / "out", ExportOptions(), lambda _: None).skipped == 2
+
+
+def test_frames_with_a_cross_are_left_out(tmp_path: Path) -> None:
+    (spec,) = trial_specs(Options(benchmark="low", count=1))
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([made(spec)])
+    export(store, tmp_path / "out", ExportOptions(), lambda _: None)
+    assert len([*(tmp_path / "out/train").iterdir()]) == 1

@@ -1,0 +1,173 @@
+"""Files in exactly the published forms are read: task files, today's and older trials, tables of stimulus sets."""
+
+from __future__ import annotations
+
+import copy
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scene_specs.benchmarks.iwisdm.importing import import_published
+from scene_specs.benchmarks.iwisdm.verify import verify_spec
+from scene_specs.language.errors import SpecError
+from scene_specs.language.spec import EpisodeSpec
+
+EMPTY_OBJECT = {"name": "SNObject", "value": None, "category": {"name": "SNCategory", "value": None}}
+EMPTY = [
+    {"name": "Location", "value": None},
+    {"name": "SNCategory", "value": None},
+    EMPTY_OBJECT,
+    {"name": "SNViewAngle", "value": None, "sn_object": EMPTY_OBJECT},
+]
+
+
+def got(name: str, last: int) -> dict[str, Any]:
+    return {"name": name, "child": [{"name": "Select", "child": EMPTY, "when": f"last{last}"}]}
+
+
+PLACE, KIND = {"name": "Location", "value": [0.981, 0.286]}, {"name": "SNCategory", "value": 2}
+TASK = {
+    "n_frames": 5,
+    "first_shareable": 3,
+    "whens": {"3": "last0", "5": "last2", "8": "last3", "10": "last4"},
+    "operator": {
+        "name": "Switch",
+        "child": [
+            {"name": "And", "child": [
+                {"name": "NotSame", "child": [got("GetObject", 0), got("GetObject", 2)]},
+                {"name": "IsSame", "child": [PLACE, got("GetLoc", 3)]},
+            ]},
+            {"name": "IsSame", "child": [got("GetCategory", 4), KIND]},
+            {"name": "IsSame", "child": [got("GetViewAngle", 4), got("GetViewAngle", 0)]},
+        ],
+    },
+}  # fmt: skip
+
+
+def shown(epoch: int, space: tuple[int, int], category: int, number: int, angle: int = 0) -> dict[str, Any]:
+    return {
+        "location": "(0.819, 0.15)", "space": list(space), "category": category, "object": number,
+        "view angle": angle, "epochs": epoch, "is_distractor": False,
+    }  # fmt: skip
+
+
+OBJECTS = [shown(0, (1, 0), 4, 3), shown(2, (0, 1), 4, 3, 1)]
+INFO = {
+    "epochs": 3,
+    "objects": [
+        {"count": k, "obj": one, "tasks": [0], "attended_attr": {"0": ["object"]}} for k, one in enumerate(OBJECTS, 1)
+    ],
+    "instruction": "observe object 1, delay, observe object 2, identity of object 1 equals identity of object 2?",
+    "answers": ["null", "null", "true"],
+}
+OLD = {
+    "epochs": 2,
+    "objects": [shown(0, (1, 0), 10, 150), shown(1, (0, 1), 2, 15)],
+    "instruction": "observe object 1, observe object 2, loc of object 1 equal loc of object 2 ?",
+    "answers": ["null", "false"],
+}
+
+
+def written(path: Path, data: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(data))
+    return path
+
+
+def read(path: Path, **options: Any) -> list[dict[str, Any]]:
+    return [one.model_dump(mode="json", exclude_defaults=True) for one in import_published(path, **options)]
+
+
+def test_a_task_file_gives_a_trial_of_this_task(tmp_path: Path) -> None:
+    (spec,) = read(written(tmp_path / "low_all/7.json", TASK))
+    assert spec["id"] == "iwisdm/published/low_all/7"
+    assert [len(frame.get("objects", ())) for frame in spec["frames"]] == [1, 1, 1, 0, 1]
+    assert spec["task"]["instruction"] == (
+        "observe object 1, observe object 2, observe object 3, delay, observe object 4, if identity of object 4 not "
+        "equals identity of object 3 and top right equals location of object 2, then category of object 1 equals cars? "
+        "else view_angle of object 1 equals view_angle of object 4?"
+    )
+    assert verify_spec(spec) == ""
+    assert read(tmp_path / "low_all/7.json") == [spec]
+
+
+def test_trials_of_today_and_of_older_versions(tmp_path: Path) -> None:
+    written(tmp_path / "trials/trial10/frames/task_info.json", INFO)
+    written(tmp_path / "trials/trial9/frames/task_info.json", {**INFO, "answers": ["null", "null", "false"]})
+    written(tmp_path / "older/trial1/trial_info", OLD)
+    written(tmp_path / "older/notes.json", {"not": "theirs"})
+    older, ninth, tenth = read(tmp_path)
+    assert [one["id"] for one in (older, ninth, tenth)] == [
+        "iwisdm/published/older/trial1", "iwisdm/published/trials/trial9", "iwisdm/published/trials/trial10",
+    ]  # fmt: skip
+    assert [verify_spec(one) == "" for one in (older, ninth, tenth)] == [True, False, True]
+    # Equal stimuli are equal models; a category without a name gets one that is free.
+    first, _, last = (frame.get("objects", [{}])[0] for frame in tenth["frames"])
+    assert first["shape"] == last["shape"] == "shapenet:couches/#4"
+    assert (first["place"], last["place"]) == ("top_right", "bottom_left")
+    shapes = [frame["objects"][0]["shape"] for frame in older["frames"]]
+    assert shapes == ["shapenet:benches/#1", "shapenet:cars/#1"]
+    assert tenth["task"]["objects"][1]["asked"] == {"0": ["identity"]}
+    assert [frame["fixation"] for frame in tenth["frames"][:2]] == [True, True]
+
+
+def test_a_wrong_answer_is_a_warning_or_an_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = written(tmp_path / "trial0/frames/task_info.json", {**INFO, "answers": ["null", "null", "false"]})
+    with caplog.at_level(logging.WARNING):
+        assert len(read(path)) == 1
+    assert "stored answer is 'false'" in caplog.text
+    with pytest.raises(SpecError, match="stored answer is 'false'"):
+        read(path, strict=True)
+
+
+def test_tables_of_a_stimulus_set_name_categories(tmp_path: Path) -> None:
+    path = written(tmp_path / "trial0/frames/task_info.json", INFO)
+    table = tmp_path / "set/train_meta.csv"
+    table.parent.mkdir()
+    table.write_text("ref,ctg_mod,obj_mod,ang_mod,ctg\n0,4,3,0,mugs\n1,0,1,0,cars\n")
+    (spec,) = read(path, images=table.parent)
+    assert spec["frames"][0]["objects"][0]["shape"] == "shapenet:mugs/#4"
+    assert spec["task"]["categories"] == ["cars", "mugs"]
+    for text, problem in (
+        ("ref,ctg_mod,ctg\n0,7,cars\n1,0,boats\n", "has no name"),
+        ("a,b\n1,2\n", "expected columns"),
+    ):
+        table.write_text(text)
+        with pytest.raises(SpecError, match=problem):
+            read(path, images=table.parent)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (("n_frames", 0), "n_frames"),
+        (("operator", {"name": "Guess", "child": []}), "Guess"),
+        (("operator", {"name": "IsSame", "child": [PLACE, PLACE]}), "can't have the children"),
+        (("operator", got("GetLoc", 5)), "found when 'last5'; expected last0 to last4"),
+        (("operator", {"name": "IsSame", "child": [got("GetLoc", 4), {"name": "Location", "value": 3}]}), "location 3"),
+        (("operator", {"name": "GetLoc", "child": 3}), "expected a name and children"),
+    ],
+)
+def test_damaged_task_files_are_named(change: tuple[str, Any], problem: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "tasks/0.json", {**TASK, change[0]: change[1]})
+    written(tmp_path / "tasks/1.json", TASK)
+    found: list[EpisodeSpec] = []
+    with pytest.raises(SpecError, match=problem) as failure:
+        found.extend(import_published(tmp_path))
+    assert len(found) == 1 and [one.file for one in failure.value.diagnostics] == [str(path)]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [({"space": [2, 0]}, "space"), ({"epochs": 7}, "found epoch 7"), ({"category": "cars"}, "category")],
+)
+def test_damaged_trials_are_named(change: dict[str, Any], problem: str, tmp_path: Path) -> None:
+    info = copy.deepcopy(INFO)
+    info["objects"][0]["obj"] |= change  # type: ignore[index]
+    with pytest.raises(SpecError, match=problem):
+        read(written(tmp_path / "trial0/frames/task_info.json", info))
+    with pytest.raises(SpecError, match="found no task file and no trial"):
+        read(written(tmp_path / "empty/x", 1).parent)
