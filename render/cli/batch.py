@@ -111,7 +111,7 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @click.option(
     "--worker-memory", metavar="SIZE", callback=_parse_memory,
     help="Restart a worker that uses more memory than SIZE, such as 4GB.  [default: an equal share of "
-    "80% of the machine's memory]",
+    "80% of the memory that this process may use, as render-doctor prints it]",
 )  # fmt: skip
 @click.option(
     "--address", metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT.  [default: this machine]"

@@ -22,14 +22,14 @@ from render.run.estimate import Work, predict, remember
 from render.run.events import EventLog
 from render.run.gpus import OTHER_KINDS, find_cards
 from render.run.interrupt import Interrupts
-from render.run.local_ray import cores_here, ray_nodes
+from render.run.local_ray import node_here, ray_nodes
 from render.run.loop import RenderLoop
 from render.run.options import RunOptions
 from render.run.pool import RayLostError
 from render.run.status import Progress
 from render.run.summary import Summary
 from render.run.worker import Card, Failure, Task
-from render.run.worker_plan import Node, WorkerPlan, cards_wanted, plan_workers
+from render.run.worker_plan import WorkerPlan, cards_wanted, plan_workers
 from render.store import open_or_create, peek
 from render.store.episode_store import EpisodeStore
 from render.store.resume import Decision, Planner
@@ -175,7 +175,7 @@ class Batch:
         """Predict what the run that `plan` prepared takes (render.run.estimate); {} if its devices are not here."""
         if self.options.address is not None:
             return {}
-        node = Node("", cores_here(), find_cards(device=self.options.device).count)
+        node = node_here(find_cards(device=self.options.device).count)
         try:
             plans = plan_workers(self.options, [node], self.summary.todo)
         except DeviceError:

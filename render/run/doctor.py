@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from render.model.errors import DioramaError
+from render.run.allotment import core_limits, memory_here, memory_limits
+from render.run.limits import workers_that_fit
 from scene_specs.language.tables import counted
 
 # Shared library that bpy loads -> Debian package that has it.
@@ -67,6 +69,16 @@ def check_packages() -> Check:
         found = f"{', '.join(foreign)}: has files in Diorama's packages, which run as if they were ours"
         return Check("packages", False, found, f"pip uninstall {' '.join(foreign)}, then reinstall Diorama")
     return Check("packages", True, "no other distribution has files in Diorama's packages")
+
+
+def check_limits() -> list[Check]:
+    """Report the memory and the cores that a run may use here, and every limit with its source."""
+    memory, cores = memory_limits(), core_limits()
+    sizes = ", ".join(f"{limit.amount / 2**30:.2f} GiB ({limit.source})" for limit in memory) or "unknown"
+    workers = workers_that_fit(memory_here())
+    enough = f"; enough for {counted(workers, 'CPU worker')}" if workers else ""
+    counts = ", ".join(f"{limit.amount:g} ({limit.source})" for limit in cores)
+    return [Check("memory", True, f"{sizes}{enough}"), Check("cores", True, counts)]
 
 
 def check_libraries() -> Check:
@@ -202,6 +214,7 @@ def examine(device: str, store: str) -> Iterator[Check]:
         blender = pool.submit(check_blender, device)
         for check in quick:
             yield check()
+        yield from check_limits()
         yield check_disk(store)
         ray = check_ray()
         yield from blender.result()
