@@ -13,7 +13,8 @@
     │       └── GpuMemoryError 1 a GPU ran out of memory
     └── StoreError            4  the dataset store cannot be read or written
 
-The numbers are exit codes. If some episodes failed and the others are done, `render-batch` exits with 1.
+The numbers are exit codes. If some episodes failed and the others are done, `render-batch` exits with 1; with 75
+if its time was over before all were done.
 """
 
 from __future__ import annotations
