@@ -11,8 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from render.model.errors import UsageError
+from tools.programs import children_of
 
-CORES, MEGABYTES = 2, 3000
+CORES, MEGABYTES = 2, 4000
 USERS = {"root": 0, "ada": 30001, "bob": 30002}
 _PROGRAMS = ("slurmctld", "slurmd", "sbatch", "munged", "ip", "nsenter", "unshare")
 _START_SECONDS = 60.0
@@ -69,7 +70,7 @@ exec slurmd -D -N $1
 
 
 class MiniSlurm:
-    """While entered, Slurm runs. Each node has 2 cores and 3,000 MB, which control groups enforce.
+    """While entered, Slurm runs. Each node has 2 cores and 4,000 MB, which control groups enforce.
 
     folder: for its files, which every user can enter.
     """
@@ -83,6 +84,7 @@ class MiniSlurm:
             )
         self.folder, self.nodes = folder, nodes
         self._processes: list[subprocess.Popen[bytes]] = []
+        self._node_processes: dict[str, subprocess.Popen[bytes]] = {}
         self.environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf"), "FOLDER": str(folder)}
 
     def __enter__(self) -> MiniSlurm:
@@ -150,6 +152,7 @@ class MiniSlurm:
             name, "-mnup", "--fork", "--kill-child", "--mount-proc", "bash", "-c", _NODE, "node", name, address
         )
         # Until then, the process is still in the network of slurmctld.
+        self._node_processes[name] = node
         here = Path(f"/proc/{self._processes[0].pid}/ns/net").readlink()
         self._wait(lambda: Path(f"/proc/{node.pid}/ns/net").readlink() != here, name)
         self.call("ip", "link", "add", f"to-{name}", "type", "veth", "peer", "name", "eth0", "netns", str(node.pid))
@@ -166,6 +169,25 @@ class MiniSlurm:
                 logs = "".join(path.read_text()[-2000:] for path in sorted(self.folder.glob("*.out")))
                 raise AssertionError(f"{name} did not start within {_START_SECONDS:.0f} s: {logs}")
             time.sleep(0.2)
+
+    def on_node(self, name: str, *command: str, user: str = "root") -> str:
+        """Run a command on a node as a user and return its output, whatever its exit code."""
+        (slurmd,) = children_of(self._node_processes[name].pid)
+        line = [
+            "nsenter",
+            "-t",
+            str(slurmd),
+            "-m",
+            "-n",
+            "-p",
+            "-S",
+            str(USERS[user]),
+            "-G",
+            str(USERS[user]),
+            *command,
+        ]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=_CALL_SECONDS, check=False)
+        return done.stdout + done.stderr
 
     def call(self, *command: str, user: str = "root", check: bool = True) -> str:
         """Run a command beside slurmctld as a user and return its output. Raises CalledProcessError."""
