@@ -27,7 +27,7 @@ from typing import Any
 
 from render.store import peek
 from tools.programs import ROOT, command, run_measured, write_specs
-from tools.slurm_check.mini_slurm import MEGABYTES, USERS, MiniSlurm
+from tools.slurm_check.mini_slurm import MEGABYTES, MiniSlurm
 
 log = logging.getLogger("slurm")
 
@@ -193,12 +193,12 @@ def check_users(slurm: MiniSlurm, count: int = 150) -> str:
         listening = slurm.on_node("n1", "ss", "-Hltn").splitlines()
         folders = [line.split() for line in slurm.on_node("n1", "bash", "-c", "ls -ld /tmp/ray-*").splitlines()]
         assert {line[2] for line in folders} == {"ada", "bob"} and {line[0] for line in folders} == {"drwx------"}
-        ours = {user: slurm.on_node("n1", "pgrep", "-cu", str(USERS[user])).strip() for user in running}
+        ours = {user: slurm.processes("n1", user) for user in running}
         jobs, _, job = running["ada"]
         slurm.call("scancel", job, user="ada")
         running["bob"][0].wait(running["bob"][2])
-        left = slurm.on_node("n1", "pgrep", "-cu", str(USERS["ada"])).strip()
-        assert len(stored(stores["bob"])) == count and left == "0" and jobs.states(job) == {"CANCELLED"}
+        found = len(stored(stores["bob"])), slurm.processes("n1", "ada"), jobs.states(job)
+        assert found == (count, 0, {"CANCELLED"}), f"{form}: {found}"
         text.append(
             f"{form}: both rendered at once ({ours['ada']} and {ours['bob']} processes, {len(listening)} ports); ada "
             f"cancelled with {len(stored(stores['ada']))} stored, bob completed {count}"

@@ -6,8 +6,10 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from render.model.errors import UsageError
@@ -50,6 +52,14 @@ _CONTROL = """set -e
 hostname control
 mount --bind $FOLDER/passwd /etc/passwd
 mount --bind $FOLDER/hosts /etc/hosts
+# Other users have to reach a Python that is in the home folder of root.
+case $PREFIX in /root/*)
+    mkdir $FOLDER/python
+    mount --bind $PREFIX $FOLDER/python
+    mount -t tmpfs -o mode=755 tmpfs /root
+    mkdir -p $PREFIX
+    mount --bind $FOLDER/python $PREFIX
+esac
 ip link set lo up
 ip link add br0 type bridge
 ip addr add 10.77.0.1/24 dev br0
@@ -85,7 +95,8 @@ class MiniSlurm:
         self.folder, self.nodes = folder, nodes
         self._processes: list[subprocess.Popen[bytes]] = []
         self._node_processes: dict[str, subprocess.Popen[bytes]] = {}
-        self.environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf"), "FOLDER": str(folder)}
+        facts = {"SLURM_CONF": str(folder / "slurm.conf"), "FOLDER": str(folder), "PREFIX": sys.base_prefix}
+        self.environment = {**os.environ, **facts}
 
     def __enter__(self) -> MiniSlurm:
         self._write_files()
@@ -106,10 +117,12 @@ class MiniSlurm:
             # unshare forwards no other signal to its namespace.
             process.kill()
             process.wait()
+        # The processes of running jobs need a moment to end.
+        time.sleep(1.0)
         for group in Path("/sys/fs/cgroup").glob("*/slurm_n[0-9]*"):
-            for path in sorted((path for path in group.rglob("*") if path.is_dir()), reverse=True):
-                path.rmdir()
-            group.rmdir()
+            for path in sorted((path for path in [group, *group.rglob("*")] if path.is_dir()), reverse=True):
+                with suppress(OSError):
+                    path.rmdir()
         munged = self.folder / "munge" / "pid"
         if munged.exists():
             os.kill(int(munged.read_text()), signal.SIGTERM)
@@ -188,6 +201,11 @@ class MiniSlurm:
         ]
         done = subprocess.run(line, capture_output=True, text=True, timeout=_CALL_SECONDS, check=False)
         return done.stdout + done.stderr
+
+    def processes(self, name: str, user: str) -> int:
+        """Return how many processes of a user run on a node, without the zombies that slurmd, its init, keeps."""
+        states = self.on_node(name, "ps", "-o", "stat=", "-u", str(USERS[user])).split()
+        return sum(not state.startswith("Z") for state in states)
 
     def call(self, *command: str, user: str = "root", check: bool = True) -> str:
         """Run a command beside slurmctld as a user and return its output. Raises CalledProcessError."""
