@@ -250,6 +250,10 @@ class Batch:
                         remember(loop.measured, self._kind_of_run(plans))
                 return
             except RayLostError as error:
+                # Slurm may have ended Ray's processes, too.
+                if interrupts.stopping:
+                    self.summary.stopped = interrupts.stopping
+                    return
                 # Diorama never restarts a cluster it did not start.
                 if options.address is not None or restart == _RAY_RESTARTS:
                     raise

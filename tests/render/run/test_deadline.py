@@ -7,13 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from render.run.deadline import Deadline, job_end, parse_time
 from render.run.interrupt import Interrupts
+from render.run.loop import RenderLoop
+from render.run.pool import RayLostError
 from render.run.summary import Summary
+from render.run.worker_plan import Node
 from tests.render.run.conftest import Farm
 
 
@@ -96,6 +101,24 @@ def test_a_run_ends_before_its_time_and_another_continues(farm: Farm) -> None:
     assert found["rendered"] + found["left"] == 60 and len(farm.stored()) == found["rendered"]
     found = farm.run(specs, "--until", "2001-01-01T00:00", code=2)
     assert "is over" in found["stderr"]
+
+
+def test_a_ray_that_ended_with_its_job_is_not_started_again(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts: list[int] = []
+
+    @contextmanager
+    def nodes(*_: object) -> Iterator[list[Node]]:
+        starts.append(1)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        yield [Node("", 1, 0)]
+
+    def lost(*_: object) -> None:
+        raise RayLostError("lost")
+
+    monkeypatch.setattr("render.run.batch.ray_nodes", nodes)
+    monkeypatch.setattr(RenderLoop, "go", lost)
+    found = farm.run(farm.write("a"), code=75)
+    assert found["stopped"] == "time" and found["left"] == 1 and len(starts) == 1
 
 
 @pytest.mark.slow
