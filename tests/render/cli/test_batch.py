@@ -22,6 +22,7 @@ FAR = "9" * 400
         (("--store-wait", "nan"), "'--store-wait': found nan"),
         (("--until", "soon"), "'--until': found 'soon'"),
         (("--until", FAR), "found '999"),
+        (("--until", "2001-01-01T00:00"), "2001-01-01T00:00 is over"),
         (("--part", "3/2"), "'--part': found 3/2; expected I/N with I from 1 to N"),
         (("--part", "0/2"), "found 0/2"),
         (("--part", "array"), "found no array; expected a job array"),
