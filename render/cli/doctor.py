@@ -29,7 +29,7 @@ def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
 
     The command checks Python, libraries, assets, disk, Blender, devices, Ray and the store. It prints one line for each
     check. The line of a failed check says what to do. A store that does not exist yet passes. Two lines say how much
-    memory and how many cores a run may use here, and where each limit comes from: the machine, a control group or Slurm.
+    memory and how many cores a run may use here, and where each limit comes from: the machine, a control group, Slurm.
 
     Exit codes: 0: all checks passed; 1: a check failed.
 

@@ -73,6 +73,15 @@ class Jobs:
         """Return the states of a job, or of the tasks of an array."""
         return set(self.slurm.call("squeue", "-h", "-r", "-t", "all", "-j", job, "-o", "%T").split())
 
+    def settle(self, job: str, seconds: float) -> bool:
+        """Let tasks that were requeued begin at once; return whether all are completed within so many seconds."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self.states(job) != {"COMPLETED"}:
+            # Slurm would wait for two minutes.
+            self.slurm.call("scontrol", "update", f"JobId={job}", "StartTime=now", check=False)
+            time.sleep(2.0)
+        return self.states(job) == {"COMPLETED"}
+
     def wait(self, job: str) -> None:
         """Wait until a job has completed. Raises AssertionError."""
         deadline = time.monotonic() + _JOB_SECONDS
@@ -154,11 +163,8 @@ def check_kills(slurm: MiniSlurm, count: int = 2000) -> str:
     options = (*_SLOW, "--json-log", log_file)
     job = jobs.submit(_ARRAY, specs, parts, *options, options=("--array=1-2",))
     kills, start = 0, time.monotonic()
-    while jobs.states(job) != {"COMPLETED"}:
+    while not jobs.settle(job, _KILL_SECONDS):
         assert kills < 100, f"not done after {kills} kills"
-        time.sleep(_KILL_SECONDS)
-        if jobs.states(job) == {"COMPLETED"}:
-            break
         kills += 1
         for task in (f"{job}_{number}" for number in (1, 2)):
             if jobs.states(task) <= {"COMPLETED"}:
@@ -167,7 +173,6 @@ def check_kills(slurm: MiniSlurm, count: int = 2000) -> str:
                 slurm.call("scancel", "--full", "--signal=KILL", task, check=False)
                 time.sleep(2.0)
             slurm.call("scontrol", "requeue", task, check=False)
-            slurm.call("scontrol", "update", f"JobId={task}", "StartTime=now", check=False)
         log.info("kill %d: %d stored", kills, sum(len(stored(path)) for path in parts.glob("*.lance")))
     seconds = time.monotonic() - start
     names = [name for path in sorted(parts.glob("*.lance")) for name in stored(path)]
