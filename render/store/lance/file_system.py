@@ -6,6 +6,7 @@ import os
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from render.model.errors import StoreError
+from render.store.lance.durability import sync_tree
 
 _WRITERS, _COMMITS = 3, 4
 # File systems of several machines, or of a program, by the beginning of their names in /proc/mounts.
@@ -30,8 +32,11 @@ def kind_of(folder: Path, mounts: Path = Path("/proc/mounts")) -> tuple[str, boo
     return kind, kind.startswith(_SHARED)
 
 
-def check_file_system(folder: Path) -> None:
-    """Do in a folder what commits do, in a trial store that is removed. Raises StoreError with what failed."""
+def check_file_system(folder: Path, race: bool = True) -> None:
+    """Do in a folder what commits do, in files that are removed. Raises StoreError with what failed.
+
+    race: also commit from several processes at once to a trial store.
+    """
     step = "a new file"
     try:
         with tempfile.TemporaryDirectory(prefix=".diorama-trial-", dir=folder) as name:
@@ -41,20 +46,14 @@ def check_file_system(folder: Path) -> None:
             step = "a hard link"
             os.link(first, second)
             step = "refusing a second file of one name"
-            try:
+            with suppress(FileExistsError):
                 os.link(first, second)
                 raise OSError("it was not refused")
-            except FileExistsError:
-                pass
             step = "fsync"
-            for path in (first, Path(name)):
-                handle = os.open(path, os.O_RDONLY)
-                try:
-                    os.fsync(handle)
-                finally:
-                    os.close(handle)
+            sync_tree(Path(name))
             step = "commits of several processes at once"
-            _race(f"{name}/trial.lance")
+            if race:
+                _race(f"{name}/trial.lance")
     except (OSError, BrokenProcessPool) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise StoreError(f"{folder}: {step} failed: {reason}") from error
