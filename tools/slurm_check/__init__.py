@@ -37,7 +37,7 @@ _KILL_SECONDS = 30.0
 _BATCH = ("--size", "64x48", "--device", "cpu", "--quiet")
 _FAKE = ("--renderer", "fake", *_BATCH)
 _SLOW = ("--renderer", "tools.chaos_renderer:Slow", *_BATCH)
-_LEAKY = ("--renderer", "tools.chaos_renderer:Leaky", *_BATCH)
+_LEAKY = ("--renderer", "tests.render.run.renderers:Leaks", *_BATCH)
 _REAL = ("--profile", "draft", *_BATCH)
 _ENDED = {"COMPLETED", "FAILED", "CANCELLED", "OUT_OF_MEMORY", "TIMEOUT", "NODE_FAIL"}
 _MEASURED = """#!/bin/bash
@@ -143,7 +143,7 @@ def check_memory(slurm: MiniSlurm) -> str:
     """Give a job half the memory of its node, and render with Cycles, and with a renderer that leaks."""
     jobs, script, text = Jobs(slurm), slurm.folder / "root" / "measured.sh", []
     script.write_text(_MEASURED)
-    for name, count, options in (("cycles", 20, _REAL), ("leaky", 200, _LEAKY)):
+    for name, count, options in (("cycles", 20, _REAL), ("leaky", 100, _LEAKY)):
         store = jobs.folder / f"memory-{name}.lance"
         arguments = (jobs.specs(count, f"memory-{name}"), "--out", store, *options)
         job = jobs.submit(script, *arguments, options=("--cpus-per-task=2",), memory=MEGABYTES // 2)
@@ -152,7 +152,6 @@ def check_memory(slurm: MiniSlurm) -> str:
         peak, limit = (int(number) for number in re.search(r"peak (\d+) of (\d+)", output).groups())  # type: ignore[union-attr]
         assert peak < limit and len(stored(store)) == count, output
         text.append(f"{name}: peak {peak >> 20} of {limit >> 20} MiB")
-    log.info("%s", output)
     return "; ".join(text)
 
 
@@ -225,7 +224,7 @@ def main(options: Namespace) -> None:
     """Run the checks. Raises AssertionError."""
     # Not below /tmp, of which each node has its own.
     folder = options.folder or Path(tempfile.mkdtemp(prefix="slurm-check-", dir="/var/tmp"))
-    folder.mkdir(mode=0o755, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     folder.chmod(0o755)
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     os.environ["PYTHONPATH"] = str(ROOT)

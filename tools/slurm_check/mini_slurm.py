@@ -18,8 +18,7 @@ from tools.programs import children_of
 CORES, MEGABYTES = 2, 4000
 USERS = {"root": 0, "ada": 30001, "bob": 30002}
 _PROGRAMS = ("slurmctld", "slurmd", "sbatch", "munged", "ip", "nsenter", "unshare")
-_START_SECONDS = 60.0
-_CALL_SECONDS = 60.0
+_SECONDS = 60.0
 
 _CONF = """
 ClusterName=check
@@ -93,8 +92,7 @@ class MiniSlurm:
                 "apt-get install --no-install-recommends slurm-wlm munge iproute2"
             )
         self.folder, self.nodes = folder, nodes
-        self._processes: list[subprocess.Popen[bytes]] = []
-        self._node_processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
         facts = {"SLURM_CONF": str(folder / "slurm.conf"), "FOLDER": str(folder), "PREFIX": sys.base_prefix}
         self.environment = {**os.environ, **facts}
 
@@ -113,7 +111,7 @@ class MiniSlurm:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for process in reversed(self._processes):
+        for process in reversed(self._processes.values()):
             # unshare forwards no other signal to its namespace.
             process.kill()
             process.wait()
@@ -157,7 +155,7 @@ class MiniSlurm:
             process = subprocess.Popen(
                 [*self._inside(), "unshare", *command], env=self.environment, stdout=output, stderr=output
             )
-        self._processes.append(process)
+        self._processes[name] = process
         return process
 
     def _start_node(self, name: str, address: str) -> None:
@@ -165,27 +163,26 @@ class MiniSlurm:
             name, "-mnup", "--fork", "--kill-child", "--mount-proc", "bash", "-c", _NODE, "node", name, address
         )
         # Until then, the process is still in the network of slurmctld.
-        self._node_processes[name] = node
-        here = Path(f"/proc/{self._processes[0].pid}/ns/net").readlink()
+        here = Path(f"/proc/{self._processes['control'].pid}/ns/net").readlink()
         self._wait(lambda: Path(f"/proc/{node.pid}/ns/net").readlink() != here, name)
         self.call("ip", "link", "add", f"to-{name}", "type", "veth", "peer", "name", "eth0", "netns", str(node.pid))
         self.call("ip", "link", "set", f"to-{name}", "master", "br0", "up")
 
     def _inside(self) -> list[str]:
         """Return the beginning of a command line that enters the namespaces of slurmctld."""
-        return ["nsenter", "-t", str(self._processes[0].pid), "-m", "-n", "-u"] if self._processes else []
+        return ["nsenter", "-t", str(self._processes["control"].pid), "-m", "-n", "-u"] if self._processes else []
 
     def _wait(self, ready: Callable[[], bool], name: str) -> None:
-        deadline = time.monotonic() + _START_SECONDS
+        deadline = time.monotonic() + _SECONDS
         while not ready():
-            if time.monotonic() > deadline or any(process.poll() is not None for process in self._processes):
+            if time.monotonic() > deadline or any(process.poll() is not None for process in self._processes.values()):
                 logs = "".join(path.read_text()[-2000:] for path in sorted(self.folder.glob("*.out")))
-                raise AssertionError(f"{name} did not start within {_START_SECONDS:.0f} s: {logs}")
+                raise AssertionError(f"{name} did not start within {_SECONDS:.0f} s: {logs}")
             time.sleep(0.2)
 
     def on_node(self, name: str, *command: str, user: str = "root") -> str:
         """Run a command on a node as a user and return its output, whatever its exit code."""
-        (slurmd,) = children_of(self._node_processes[name].pid)
+        (slurmd,) = children_of(self._processes[name].pid)
         line = [
             "nsenter",
             "-t",
@@ -199,7 +196,7 @@ class MiniSlurm:
             str(USERS[user]),
             *command,
         ]
-        done = subprocess.run(line, capture_output=True, text=True, timeout=_CALL_SECONDS, check=False)
+        done = subprocess.run(line, capture_output=True, text=True, timeout=_SECONDS, check=False)
         return done.stdout + done.stderr
 
     def processes(self, name: str, user: str) -> int:
@@ -213,7 +210,7 @@ class MiniSlurm:
         line = [*self._inside(), *become, f"--wd={self.folder / user}", *command]
         done = subprocess.run(
             line, env={**self.environment, "HOME": str(self.folder / user)}, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, timeout=_CALL_SECONDS, check=False,
+            stderr=subprocess.STDOUT, text=True, timeout=_SECONDS, check=False,
         )  # fmt: skip
         if check and done.returncode:
             raise AssertionError(f"{' '.join(command)}: exit code {done.returncode}: {done.stdout}")
