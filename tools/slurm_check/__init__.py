@@ -1,4 +1,4 @@
-"""Run batches in a real Slurm: arrays, a cluster, limits, kills, two users.
+"""Run batches in a real Slurm: arrays, a cluster, kills, two users.
 
     python -m tools slurm-check                    # everything: about 30 minutes on two cores
     python -m tools slurm-check arrays memory      # some of the checks

@@ -43,6 +43,9 @@ def test_the_end_of_a_job_is_what_slurm_says(tmp_path: Path) -> None:
     assert (
         job_end(answers('[ "$*" = "-h -j 12 -o %e" ] && [ $SLURM_TIME_FORMAT = %s ] && echo 1763834400')) == 1763834400
     )
+    # squeue answers to the number of the last task of an array with the ends of all tasks.
+    array = {"SLURM_ARRAY_JOB_ID": "12", "SLURM_ARRAY_TASK_ID": "3"}
+    assert job_end(answers('[ "$3" = 12_3 ] && echo 5') | array) == 5
     assert job_end(answers("echo 1970-01-02T00:00:00+00:00")) == 86400
     for script in ("echo N/A", "exit 1", "true"):
         assert job_end(answers(script)) is None
