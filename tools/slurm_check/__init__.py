@@ -156,22 +156,21 @@ def check_memory(slurm: MiniSlurm) -> str:
 
 
 def check_kills(slurm: MiniSlurm, count: int = 2000) -> str:
-    """Kill two tasks every 30 seconds, in turn with Slurm's warning and without one, until everything is stored."""
+    """Kill four tasks every 30 seconds, in turn with Slurm's warning and without one, until everything is stored."""
     jobs, parts = Jobs(slurm), slurm.folder / "root" / "kills"
     log_file, specs = jobs.folder / "kills.events", jobs.specs(count, "kills")
     options = (*_SLOW, "--json-log", log_file)
-    job = jobs.submit(_ARRAY, specs, parts, *options, options=("--array=1-2",))
+    job = jobs.submit(_ARRAY, specs, parts, *options, options=("--array=1-4",))
     kills, start = 0, time.monotonic()
     while not jobs.settle(job, _KILL_SECONDS):
         assert kills < 100, f"not done after {kills} kills"
         kills += 1
-        for task in (f"{job}_{number}" for number in (1, 2)):
-            if jobs.states(task) <= {"COMPLETED"}:
-                continue
-            if kills % 2:
-                slurm.call("scancel", "--full", "--signal=KILL", task, check=False)
-                time.sleep(2.0)
-            slurm.call("scontrol", "requeue", task, check=False)
+        if kills % 2:
+            slurm.kill_tasks()
+            time.sleep(2.0)
+        for task in (f"{job}_{number}" for number in (1, 2, 3, 4)):
+            if not jobs.states(task) <= {"COMPLETED"}:
+                slurm.call("scontrol", "requeue", task, check=False)
         log.info("kill %d: %d stored", kills, sum(len(stored(path)) for path in parts.glob("*.lance")))
     seconds = time.monotonic() - start
     names = [name for path in sorted(parts.glob("*.lance")) for name in stored(path)]
