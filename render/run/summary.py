@@ -121,8 +121,8 @@ class Summary:
             text.append(f"would replace {counted(self.would_replace, 'stored episode')} (--replace)")
         text += self._worker_lines() + self._step_lines()
         if self.left:
-            why = " in time" if self.stopped == "time" else ""
-            why = f" after {counted(len(self.failed), 'failure')}" if self.stopped == "failures" else why
+            reasons = {"time": " in time", "failures": f" after {counted(len(self.failed), 'failure')}"}
+            why = reasons.get(self.stopped, "")
             left = counted(self.left, "episode")
             text.append(f"stopped{why} with {left} left; run the same command again to continue")
         text += [f"failed: {failure.message.splitlines()[0]}" for failure in self.failed[:_SHOWN_FAILURES]]

@@ -135,8 +135,7 @@ def check_cluster(slurm: MiniSlurm, count: int = 200, options: tuple[str, ...] =
 
 def check_real(slurm: MiniSlurm) -> str:
     """Render 20 episodes with Cycles in both forms."""
-    array = check_arrays(slurm, 20, _REAL, "real-arrays")
-    return f"Cycles: {array}; {check_cluster(slurm, 20, _REAL, 'real-cluster')}"
+    return f"{check_arrays(slurm, 20, _REAL, 'real-1')}; {check_cluster(slurm, 20, _REAL, 'real-2')}"
 
 
 def check_memory(slurm: MiniSlurm) -> str:

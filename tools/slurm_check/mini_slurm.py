@@ -103,8 +103,7 @@ class MiniSlurm:
             self._wait(lambda: "UP" in self.call("scontrol", "ping", check=False), "slurmctld")
             for number in range(1, self.nodes + 1):
                 self._start_node(f"n{number}", f"10.77.0.{10 + number}")
-            idle = f"{self.nodes} idle"
-            self._wait(lambda: self.call("sinfo", "-h", "-o", "%D %T", check=False).strip() == idle, "slurmd")
+            self._wait(lambda: f"{self.nodes} idle" in self.call("sinfo", "-h", "-o", "%D %T", check=False), "slurmd")
         except BaseException:
             self.__exit__()
             raise
