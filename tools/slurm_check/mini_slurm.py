@@ -161,9 +161,9 @@ class MiniSlurm:
         node = self._start_namespace(
             name, "-mnup", "--fork", "--kill-child", "--mount-proc", "bash", "-c", _NODE, "node", name, address
         )
-        # Until then, the process is still in the network of slurmctld.
-        here = Path(f"/proc/{self._processes['control'].pid}/ns/net").readlink()
-        self._wait(lambda: Path(f"/proc/{node.pid}/ns/net").readlink() != here, name)
+        # Until then, the process is still in the network of this machine or of slurmctld.
+        others = [Path(f"/proc/{pid}/ns/net").readlink() for pid in ("self", self._processes["control"].pid)]
+        self._wait(lambda: Path(f"/proc/{node.pid}/ns/net").readlink() not in others, name)
         self.call("ip", "link", "add", f"to-{name}", "type", "veth", "peer", "name", "eth0", "netns", str(node.pid))
         self.call("ip", "link", "set", f"to-{name}", "master", "br0", "up")
 
