@@ -20,11 +20,9 @@ _SQUEUE_SECONDS = 10.0
 
 def parse_time(text: str) -> float:
     """Return `2026-11-22T18:00` (local time, or with an offset) or Unix seconds as Unix seconds. Raises ValueError."""
-    return (
-        float(text)
-        if text.isascii() and text.isdigit() and len(text) <= 10
-        else datetime.fromisoformat(text).timestamp()
-    )
+    if text.isascii() and text.isdigit() and len(text) <= 10:
+        return float(text)
+    return datetime.fromisoformat(text).timestamp()
 
 
 def job_end(env: Mapping[str, str] = os.environ) -> float | None:
