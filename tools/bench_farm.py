@@ -6,7 +6,8 @@
 
 Workers sleep instead of rendering and answer with a prepared row, so that 16 workers don't need 16 cores: what remains
 is the work of the run itself, from reading the specs to the commit. `driver` is the driver's processor time per
-episode, `over` the wall time beyond seconds / workers. Neither includes the start of Ray and its workers.
+episode, `over` the wall time beyond seconds / workers. Neither includes the start of Ray and its workers. With
+`--store`, `resume` is the plan of a second run, which finds everything stored.
 """
 
 from __future__ import annotations
@@ -117,6 +118,14 @@ def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
         todo = tasks(batch, real if arguments.store else None)
         farm = RenderLoop(todo, real, options, batch.summary, meter, EventLog(None), Sleeper)
         summary = farm.go(plan_workers(options, nodes, arguments.episodes), interrupts)
+    kept: dict[str, Any] = {}
+    if arguments.store:
+        held, start = resident(), time.perf_counter()
+        again = Batch([str(specs)], store, options)
+        again.plan()
+        seconds, grown = round(time.perf_counter() - start, 1), (resident() - held) >> 20
+        kept = {"store_MB": round(real.bytes_on_disk() / 1e6, 1), "resume_s": seconds, "resume_MiB": grown}
+        assert again.summary.skipped == arguments.episodes
     counted = arguments.episodes - arguments.episodes // 10
     wall, driver = meter.end[0] - meter.begin[0], meter.end[1] - meter.begin[1]
     return {
@@ -132,6 +141,7 @@ def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
         "driver_MiB": [before, *meter.memory],
         "driver_peak_MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
         "threads": threading.active_count(),
+        **kept,
     }
 
 

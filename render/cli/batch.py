@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
+import time
 from typing import Any
 
 import click
@@ -17,6 +19,7 @@ from scene_specs.language.tables import counted
 
 # A larger limit is a typing error, and from 2**63 on Python can't count to it.
 _MAX_EPISODES = 10**12
+_ARRAY = ("MIN", "MAX", "COUNT", "ID")
 
 
 def _parse_per_gpu(_ctx: click.Context, _param: click.Parameter, value: str) -> int | None:
@@ -36,6 +39,39 @@ def _parse_memory(_ctx: click.Context, _param: click.Parameter, value: str | Non
         return None if value is None else parse_bytes(value)
     except UsageError as error:
         raise click.BadParameter(str(error)) from error
+
+
+def _parse_until(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
+    """Parse a time as Unix seconds. Raises BadParameter, also for one that is over."""
+    from render.run.deadline import parse_time
+
+    try:
+        until = None if value is None else parse_time(value)
+    except ValueError:
+        raise click.BadParameter(
+            f"found {value!r}; expected a time, such as 2026-11-22T18:00, or Unix seconds"
+        ) from None
+    if until is not None and until <= time.time():
+        raise click.BadParameter(f"{value} is over; expected a time in the future")
+    return until
+
+
+def _parse_part(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """Parse I/N, or `array` for this task of a Slurm job array. Raises BadParameter."""
+    if value is None:
+        return None
+    text, hint = value, "I/N with I from 1 to N, such as 3/8, or array"
+    if value == "array":
+        first, last, count, task = (os.environ.get(f"SLURM_ARRAY_TASK_{name}", "") for name in _ARRAY)
+        # Some tasks of an array run again would otherwise share out everything among themselves.
+        text, hint = f"{task}/{count}" if first == "1" and last == count else "", "a job array with --array=1-N"
+        value = (
+            f"SLURM_ARRAY_TASK_ID={task}, a task of {count or 'none'} from {first} to {last}" if task else "no array"
+        )
+    part = re.fullmatch(r"([1-9]\d{0,8})/([1-9]\d{0,8})", text)
+    if part is None or int(part[1]) > int(part[2]):
+        raise click.BadParameter(f"found {value}; expected {hint}")
+    return int(part[1]), int(part[2])
 
 
 def _print_status(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
@@ -74,6 +110,11 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     "Nothing is rendered or written; the exit codes are the same.",
 )
 @opt.limit("episodes to take from SPECS, including episodes that are already stored", _MAX_EPISODES)
+@click.option(
+    "--part", metavar="I/N|array", callback=_parse_part,
+    help="Render every N-th episode, beginning with the I-th. array: the part of this task of a Slurm job array with "
+    "--array=1-N.  [default: all episodes]",
+)  # fmt: skip
 @click.option("--replace", is_flag=True, help="Render a stored episode again if its spec or settings changed.")
 @click.option("--keep", is_flag=True, help="Keep a stored episode even if its spec or settings changed.")
 @opt.profile
@@ -111,7 +152,7 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @click.option(
     "--worker-memory", metavar="SIZE", callback=_parse_memory,
     help="Restart a worker that uses more memory than SIZE, such as 4GB.  [default: an equal share of "
-    "80% of the machine's memory]",
+    "80% of the memory that this process may use, as render-doctor prints it]",
 )  # fmt: skip
 @click.option(
     "--address", metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT.  [default: this machine]"
@@ -132,6 +173,11 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     help="Retries per episode if its worker died, or took longer than --timeout.",
 )
 @opt.timeout(0.1)
+@click.option(
+    "--until", metavar="TIME", callback=_parse_until,
+    help="Stop early enough to end before TIME, such as 2026-11-22T18:00, or Unix seconds.  [default: the end of the "
+    "Slurm job, if this is one]",
+)  # fmt: skip
 @click.option(
     "--store-wait", type=opt.Number(0, kind=float), default=300, metavar="SECONDS",
     help="If writing to the store fails, retry for this number of seconds.",
@@ -166,7 +212,8 @@ def main(
     Exit codes: 0: all episodes are stored; 1: some episodes failed, and the output ends with a list of them (the others
     are stored); 2: invalid specs or options, or stored episodes that differ (nothing was rendered); 3: the requested
     device is not available, or every GPU failed during the run (what was rendered is stored); 4: the store can't be
-    read or written; 130: interrupted with Ctrl-C.
+    read or written; 75: the time is over and some episodes are left: run the same command again; 130: interrupted with
+    Ctrl-C.
 
     Examples:
       render-batch specs.jsonl --out scenes.lance

@@ -10,7 +10,11 @@ from render.cli.output import print_json
 
 
 @click.command(cls=DioramaCommand)
-@click.option("--store", metavar="STORE", help="Store to check.  [default: $DIORAMA_STORE or ./diorama.lance]")
+@click.option(
+    "--store", metavar="STORE",
+    help="Store to check. With this option, the command also tests the file system with commits of several "
+    "processes.  [default: $DIORAMA_STORE or ./diorama.lance]",
+)  # fmt: skip
 @click.option(
     "--warm",
     "warming",
@@ -24,7 +28,8 @@ def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
     """Check whether this machine can render.
 
     The command checks Python, libraries, assets, disk, Blender, devices, Ray and the store. It prints one line for each
-    check. The line of a failed check says what to do. A store that does not exist yet passes.
+    check. The line of a failed check says what to do. A store that does not exist yet passes. Two lines say how much
+    memory and how many cores a run may use here, and where each limit comes from: the machine, a control group, Slurm.
 
     Exit codes: 0: all checks passed; 1: a check failed.
 
@@ -37,7 +42,7 @@ def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
     if warming and not as_json:
         click.echo("compiling kernels; on a GPU without prebuilt kernels this takes minutes", err=True)
     checks: list[Check] = []
-    for check in warm(device) if warming else examine(device, store or opt.default_store()):
+    for check in warm(device) if warming else examine(device, store or opt.default_store(), store is not None):
         checks.append(check)
         if not as_json:
             click.echo(check.line())

@@ -113,8 +113,15 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
 
 
 @click.command(cls=DioramaCommand)
-@click.argument("source")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.argument("target")
+@click.option(
+    "--complete",
+    "specs",
+    metavar="SPECS",
+    multiple=True,
+    help="Copy nothing unless all SOURCEs and TARGET together have every episode of SPECS; repeatable.",
+)
 @opt.choice(
     "--differing",
     ["error", "newest", "keep", "replace"],
@@ -125,8 +132,10 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
 @opt.at
 @click.option("--benchmark", metavar="NAME", help="Include only episodes of this benchmark.  [default: all]")
 @click.option("--id", "ids", metavar="ID", multiple=True, help="Include only this episode; repeatable.  [default: all]")
-def copy(source: str, target: str, at: str | None, differing: Any, **filters: Any) -> None:
-    """Copy episodes from SOURCE to TARGET.
+def copy(
+    sources: tuple[str, ...], target: str, specs: tuple[str, ...], at: str | None, differing: Any, **filters: Any
+) -> None:
+    """Copy episodes from every SOURCE to TARGET.
 
     The command creates TARGET if needed, and copies the episodes that match all filters. If you repeat --split or
     --id, an episode needs to have one of the values. Episodes that TARGET already has are skipped, so you can repeat an
@@ -136,21 +145,29 @@ def copy(source: str, target: str, at: str | None, differing: Any, **filters: An
     newest: TARGET gets the episode with the higher attempt number, which grows by 1 each time an episode is rendered
     again. keep: TARGET keeps its own episode. replace: TARGET gets the episode of SOURCE.
 
+    Exit codes: as of other commands, and 1: episodes of --complete SPECS are missing; nothing was copied.
+
     Examples:
-      render-store copy part1.lance scenes.lance
+      render-store copy parts/*.lance scenes.lance --complete specs.jsonl
       render-store copy scenes.lance val.lance --split val --differing newest
     """
-    from render.store import copying, open_or_create
+    from render.store import copying, open_or_create, peek
     from render.store.episode_store import condition as combine
+    from scene_specs.reading.source import SpecSource
 
-    opened, into = opt.open_reader(source, at, filters["splits"]), open_or_create(target)
     condition = combine(**filters)
-    with progress_bar(opened.count(condition), "episodes") as progress:
-        done = copying.copy(opened, into, condition, differing, progress)
+    opened = [opt.open_reader(source, at, filters["splits"]) for source in sources]
+    wanted = (item.episode.id for item in SpecSource(specs)) if specs else ()
+    copying.check_together(opened, peek(target), condition, differing, wanted)
+    into, done = open_or_create(target), copying.CopyResult()
+    stored = copying.states(into)
+    with progress_bar(sum(source.count(condition) for source in opened), "episodes") as progress:
+        for source in opened:
+            done += copying.copy(source, into, condition, differing, progress, stored)
     click.echo(f"copied {done.copied}, replaced {done.replaced}, kept {done.kept}, skipped {done.same} already there")
     if done.damaged:
         lines = "\n".join(f"  {line}" for line in done.damaged[:_MAX_DAMAGED])
-        raise StoreError(f"{source}: {counted(len(done.damaged), 'damaged episode')} not copied:\n{lines}")
+        raise StoreError(f"{', '.join(sources)}: {counted(len(done.damaged), 'damaged episode')} not copied:\n{lines}")
 
 
 @click.command(cls=DioramaCommand)

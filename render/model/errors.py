@@ -6,6 +6,7 @@
     ├── UsageError            2  options contradict each other or the store
     │   └── ConflictError     2  an id is stored already, made from something else
     ├── AssetError            2  an asset is missing, damaged or not the one a Scene was compiled with
+    ├── MissingError          1  episodes that a copy has to be complete with are in none of the stores
     ├── CompileError          1  no layout satisfies a frame's constraints within the bound
     ├── RenderError           1  Cycles failed on an episode
     │   ├── DeviceError       3  the requested device is not available, or every GPU of a run failed
@@ -13,7 +14,8 @@
     │       └── GpuMemoryError 1 a GPU ran out of memory
     └── StoreError            4  the dataset store cannot be read or written
 
-The numbers are exit codes. If some episodes failed and the others are done, `render-batch` exits with 1.
+The numbers are exit codes. If some episodes failed and the others are done, `render-batch` exits with 1; with 75
+if its time was over before all were done.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from scene_specs.language.tables import counted
 # fmt: off
 __all__ = [
     "AssetError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError", "GpuError",
-    "GpuMemoryError", "RenderError", "SpecError", "StoreError", "UsageError",
+    "GpuMemoryError", "MissingError", "RenderError", "SpecError", "StoreError", "UsageError",
 ]
 # fmt: on
 
@@ -37,6 +39,10 @@ class AssetError(DioramaError):
     """An asset is missing, damaged, outside the asset roots, or not the one that the Scene was compiled with."""
 
     exit_code = 2
+
+
+class MissingError(DioramaError):
+    """Episodes that a copy has to be complete with are in none of the stores."""
 
 
 class CompileError(DioramaError):

@@ -18,18 +18,19 @@ from render.episode.make_record import Episode
 from render.model.errors import AssetError, CompileError, DeviceError, Diagnostic, DioramaError, SpecError
 from render.model.profiles import episode_settings
 from render.run.commit import conflict_failure
+from render.run.deadline import Deadline, job_end
 from render.run.estimate import Work, predict, remember
 from render.run.events import EventLog
 from render.run.gpus import OTHER_KINDS, find_cards
 from render.run.interrupt import Interrupts
-from render.run.local_ray import cores_here, ray_nodes
+from render.run.local_ray import node_here, ray_nodes
 from render.run.loop import RenderLoop
 from render.run.options import RunOptions
 from render.run.pool import RayLostError
 from render.run.status import Progress
 from render.run.summary import Summary
 from render.run.worker import Card, Failure, Task
-from render.run.worker_plan import Node, WorkerPlan, cards_wanted, plan_workers
+from render.run.worker_plan import WorkerPlan, cards_wanted, plan_workers
 from render.store import open_or_create, peek
 from render.store.episode_store import EpisodeStore
 from render.store.resume import Decision, Planner
@@ -63,6 +64,10 @@ class Batch:
     ) -> None:
         self.options = options
         self.source = specs if isinstance(specs, SpecSource) else SpecSource(specs)
+        self._limit = options.limit
+        if options.part is not None:
+            self.source.part = first, count = options.part
+            self._limit = None if options.limit is None else len(range(first, options.limit + 1, count))
         self.summary = Summary(store=store)
         self.work = Work()
         self._on_progress = on_progress
@@ -103,7 +108,7 @@ class Batch:
         conflicts: list[Decision] = []
         error: DioramaError | None = None
         planner: Planner | None = None
-        left = sys.maxsize if self.options.limit is None else self.options.limit
+        left = sys.maxsize if self._limit is None else self._limit
         for item in self.source.check_each():
             if isinstance(item, Diagnostic):
                 diagnostics.append(item)
@@ -136,7 +141,7 @@ class Batch:
         Episodes that `plan` found up to date, and that still are, are left out.
         """
         planner = Planner(store, self.options.resume)
-        for item in islice(self.source, self.options.limit):
+        for item in islice(self.source, self._limit):
             name = item.episode.id
             if name in self._up_to_date and planner.stored.get(name) == self._up_to_date[name]:
                 continue
@@ -175,7 +180,7 @@ class Batch:
         """Predict what the run that `plan` prepared takes (render.run.estimate); {} if its devices are not here."""
         if self.options.address is not None:
             return {}
-        node = Node("", cores_here(), find_cards(device=self.options.device).count)
+        node = node_here(find_cards(device=self.options.device).count)
         try:
             plans = plan_workers(self.options, [node], self.summary.todo)
         except DeviceError:
@@ -210,10 +215,13 @@ class Batch:
         """Render and commit the episodes that `plan` found missing. Raises DeviceError, StoreError."""
         if not self.summary.todo:
             return self.summary
+        deadline = Deadline(self.options.until or job_end())
+        if deadline.end is not None:
+            log.info("the run stops in time to end before %s", time.strftime("%F %T", time.localtime(deadline.end)))
         with (
             closing(open_or_create(self.summary.store)) as store,
             closing(EventLog(self.options.json_log)) as events,
-            Interrupts() as interrupts,
+            Interrupts(deadline) as interrupts,
             closing(Progress(self.summary, self.work.cost, on_progress=self._on_progress)) as progress,
         ):
             try:
@@ -242,6 +250,10 @@ class Batch:
                         remember(loop.measured, self._kind_of_run(plans))
                 return
             except RayLostError as error:
+                # Slurm may have ended Ray's processes, too.
+                if interrupts.stopping:
+                    self.summary.stopped = interrupts.stopping
+                    return
                 # Diorama never restarts a cluster it did not start.
                 if options.address is not None or restart == _RAY_RESTARTS:
                     raise

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from render.model.errors import DioramaError
+from render.run.allotment import core_limits, memory_here, memory_limits
+from render.run.limits import workers_that_fit
 from scene_specs.language.tables import counted
 
 # Shared library that bpy loads -> Debian package that has it.
@@ -35,6 +36,7 @@ _PROBE_SECONDS = 60.0
 _WARM_SECONDS = 1800.0
 _PACKAGES = ("diorama", "render", "scene_specs", "assets")
 _LEAST_FREE = 2 * 2**30
+_IN_MEMORY = ("tmpfs", "ramfs")
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,16 @@ def check_packages() -> Check:
         found = f"{', '.join(foreign)}: has files in Diorama's packages, which run as if they were ours"
         return Check("packages", False, found, f"pip uninstall {' '.join(foreign)}, then reinstall Diorama")
     return Check("packages", True, "no other distribution has files in Diorama's packages")
+
+
+def check_limits() -> list[Check]:
+    """Report the memory and the cores that a run may use here, and every limit with its source."""
+    memory, cores = memory_limits(), core_limits()
+    sizes = ", ".join(f"{limit.amount / 2**30:.2f} GiB ({limit.source})" for limit in memory) or "unknown"
+    workers = workers_that_fit(memory_here())
+    enough = f"; enough for {counted(workers, 'CPU worker')}" if workers else ""
+    counts = ", ".join(f"{limit.amount:g} ({limit.source})" for limit in cores)
+    return [Check("memory", True, f"{sizes}{enough}"), Check("cores", True, counts)]
 
 
 def check_libraries() -> Check:
@@ -139,23 +151,33 @@ def check_ray() -> Check:
     return Check("ray", bool(answer), f"{seen}, a worker answered within {took:.1f} s")
 
 
-def check_disk(store: str) -> Check:
-    """Check the free space where the store is, and that hard links work there (Lance needs them)."""
+def check_disk(store: str, thorough: bool = False) -> Check:
+    """Check the free space where the store is, and the file system. thorough: with commits of several processes."""
     if "://" in store:
         return Check("disk", True, f"{store} is remote; not checked")
+    from render.store.lance.file_system import check_file_system, kind_of
+
     folder = Path(store).resolve().parent
     while not folder.exists():
         folder = folder.parent
     free = shutil.disk_usage(folder).free
+    kind, shared = kind_of(folder)
     try:
-        with tempfile.TemporaryDirectory(dir=folder) as name:
-            (Path(name) / "a").touch()
-            os.link(Path(name) / "a", Path(name) / "b")
-    except OSError as error:
-        todo = "pass --store a path in a writable folder that supports hard links"
-        return Check("disk", False, f"{folder}: {error.strerror}", todo)
-    found = f"{free / 2**30:.1f} GiB free at {folder}"
-    return Check("disk", None, found, "little free space") if free < _LEAST_FREE else Check("disk", True, found)
+        check_file_system(folder, thorough)
+    except DioramaError as error:
+        todo = "pass --store a path in a writable folder that supports hard links, or on S3"
+        return Check("disk", False, f"{kind}: {error}", todo)
+    found = f"{free / 2**30:.1f} GiB free at {folder} ({kind or 'unknown file system'})"
+    if thorough:
+        found += ", with hard links, fsync and commits of several processes"
+    if free < _LEAST_FREE:
+        return Check("disk", None, found, "little free space")
+    if shared:
+        todo = "if several nodes write, give each a store of its own (docs/slurm.md): only this node was tested"
+        return Check("disk", None, found, todo)
+    if kind in _IN_MEMORY:
+        return Check("disk", None, found, "it is in memory: it counts toward the limit of a job, and may go with it")
+    return Check("disk", True, found)
 
 
 def check_store(store: str) -> Check:
@@ -195,14 +217,15 @@ def check_plugins() -> Check:
     return Check("plug-ins", True, f"{len(found) - len(names)} of Diorama" + "".join(f", {name}" for name in names))
 
 
-def examine(device: str, store: str) -> Iterator[Check]:
-    """Run all checks, the slow ones in parallel."""
+def examine(device: str, store: str, thorough: bool = False) -> Iterator[Check]:
+    """Run all checks, the slow ones in parallel. thorough: see `check_disk`."""
     quick: list[Callable[[], Check]] = [check_python, check_packages, check_libraries, check_assets, check_plugins]
     with ThreadPoolExecutor(max_workers=1) as pool:
         blender = pool.submit(check_blender, device)
         for check in quick:
             yield check()
-        yield check_disk(store)
+        yield from check_limits()
+        yield check_disk(store, thorough)
         ray = check_ray()
         yield from blender.result()
         yield ray

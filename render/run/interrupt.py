@@ -1,4 +1,4 @@
-"""Ctrl-C: pressed once, the run finishes and commits what is in flight; pressed twice, it stops immediately."""
+"""Signals that stop a run: after one, it finishes and commits what is in flight; after two, it stops immediately."""
 
 from __future__ import annotations
 
@@ -7,22 +7,27 @@ import signal
 import threading
 from types import FrameType
 
+from render.run.deadline import Deadline
+
 log = logging.getLogger(__name__)
 
 
 class Interrupts:
-    """While entered, the first SIGINT or SIGTERM sets `stopping`; the second raises KeyboardInterrupt.
+    """While entered, the first signal sets `stopping` to its reason; another SIGINT or SIGTERM raises
+    KeyboardInterrupt.
 
-    Only the main thread receives signals; in another one, nothing happens.
+    The reasons, as in Summary.stopped: `time` for SIGUSR1, and for SIGTERM if the run has a deadline, because Slurm
+    sends it at the end of a job; else `interrupt`. Only the main thread receives signals; in others, nothing happens.
     """
 
-    def __init__(self) -> None:
-        self.stopping = False
+    def __init__(self, deadline: Deadline | None = None) -> None:
+        self.deadline = deadline or Deadline(None)
+        self.stopping = ""
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> Interrupts:
         main = threading.current_thread() is threading.main_thread()
-        for number in (signal.SIGINT, signal.SIGTERM) if main else ():
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1) if main else ():
             self._before[number] = signal.signal(number, self._handle)
         return self
 
@@ -32,6 +37,9 @@ class Interrupts:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.stopping:
+            if number == signal.SIGUSR1:
+                return
             raise KeyboardInterrupt
-        self.stopping = True
+        ends = number == signal.SIGUSR1 or (number == signal.SIGTERM and self.deadline.end is not None)
+        self.stopping = "time" if ends else "interrupt"
         log.warning("stopping: finishing what is in flight; press Ctrl-C again to stop now")

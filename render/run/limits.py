@@ -6,15 +6,19 @@ import os
 import sys
 import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 
 # Cycles compiles its kernels before the first image on a new GPU: 10 minutes are reported, more on a slow host.
 KERNEL_SECONDS = 1800.0
-# cgroup v1 writes about 2**63 if there is no limit.
-_NO_LIMIT = 2**60
-# Share of the machine's memory for all workers together.
+# Share of the usable memory for all workers together.
 _WORKERS_SHARE = 0.8
+# For the driver and Ray's own processes, which took 250 MiB for 400 episodes and 400 MiB for 37,800.
+_DRIVER_BYTES = 512 * 2**20
+# Ray's object store holds records of a few megabytes between worker and committer; its own default is a third of the
+# memory, and its minimum 75 MiB.
+_OBJECT_STORE_SHARE, _OBJECT_STORE_LEAST, _OBJECT_STORE_MOST = 1 / 16, 80 * 2**20, 512 * 2**20
+# Cycles takes 395 to 430 MiB for small scenes.
+_WORKER_LEAST = 512 * 2**20
 # A worker is replaced between two episodes once it exceeds its limit, and killed within one at this multiple of it.
 HARD = 1.5
 _LOOK_SECONDS = 0.5
@@ -42,30 +46,44 @@ def resident() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def machine_memory(root: Path = Path("/")) -> int:
-    """Return the memory in bytes of the machine, or of the container if its limit is lower; 0 if unknown."""
-    amounts = []
-    with suppress(OSError, ValueError, IndexError):
-        lines = (root / "proc/meminfo").read_text().splitlines()
-        amounts += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemTotal:")]
-    for name in ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        with suppress(OSError, ValueError):
-            amounts.append(int((root / name).read_text()))
-    return min((amount for amount in amounts if amount < _NO_LIMIT), default=0)
+def object_store_bytes(memory: int) -> int:
+    """Return the size of Ray's object store if so many bytes of memory are usable; 0 stands for unknown."""
+    most = int(memory * _OBJECT_STORE_SHARE) if memory else _OBJECT_STORE_MOST
+    return min(_OBJECT_STORE_MOST, max(_OBJECT_STORE_LEAST, most))
 
 
-def share_of_machine(workers: int) -> int | None:
-    """Return the default memory limit of a worker in bytes: an equal part of four fifths of the machine."""
-    return int(machine_memory() * _WORKERS_SHARE / max(1, workers)) or None
+def _for_workers(memory: int) -> int:
+    """Return the bytes that are left for all workers together, beside Ray's object store and the driver."""
+    return max(0, memory - object_store_bytes(memory) - _DRIVER_BYTES)
 
 
-def guard(limit: int, report: Path) -> None:
-    """Start a thread that ends this process once it exceeds HARD times `limit` bytes. report: file for the reason."""
+def workers_that_fit(memory: int) -> int | None:
+    """Return how many workers the default may start in so many bytes of usable memory; None if that is unknown."""
+    return max(1, _for_workers(memory) // _WORKER_LEAST) if memory else None
+
+
+def share_of_memory(workers: int, memory: int) -> tuple[int, int]:
+    """Return the default memory limit of a worker in bytes, and the bytes at which it is killed.
+
+    The limit is an equal part of four fifths of the usable memory. All workers that are about to be killed, Ray's
+    object store and the driver fit into that memory together, because Slurm ends a job that exceeds its own.
+    """
+    hard = max(_for_workers(memory) // max(1, workers), _WORKER_LEAST)
+    soft = min(int(memory * _WORKERS_SHARE / max(1, workers)), hard)
+    return soft, min(hard, int(HARD * soft))
+
+
+def guard(limit: int, report: Path, hard: int | None = None) -> None:
+    """Start a thread that ends this process once it exceeds `hard` bytes, by default HARD times `limit`.
+
+    report: file for the reason.
+    """
+    most = hard or HARD * limit
 
     def watch() -> None:
         while True:
             taken = resident()
-            if taken > HARD * limit:
+            if taken > most:
                 reason = (
                     f"ended at {taken / 2**20:.0f} MiB of memory in one episode; its limit is {limit / 2**20:.0f} MiB"
                 )

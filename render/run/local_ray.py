@@ -13,7 +13,6 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -28,13 +27,13 @@ from ray.job_config import JobConfig
 
 from render.model.errors import DeviceError, RenderError
 from render.model.scratch import SCRATCH, scratch_folder
+from render.run.allotment import cores_here, memory_here, memory_limits
+from render.run.limits import object_store_bytes, workers_that_fit
 from render.run.pool import first_line
 from render.run.worker_plan import Node
 
 log = logging.getLogger(__name__)
 
-# Holds records of a few megabytes between worker and committer; Ray's default is a third of the memory.
-_OBJECT_STORE_BYTES = 512 * 2**20
 # A Unix socket's path has 107 characters at most, of which those of Ray and of the private folder take up to 79.
 _LONGEST_FOLDER = 28
 # Methods that start the autoscaler, the dashboard, and the collection of logs, which a run on one machine never uses.
@@ -105,6 +104,9 @@ def _private_settings(folder: Path) -> Iterator[None]:
         # Ray's switch for systems whose firewalls ask the user: it binds nothing to other addresses then.
         ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR: "0",
     }
+    if any(limit.source != "machine" for limit in memory_limits()[:1]):
+        # Ray measures the whole machine: it would kill workers because of the memory that other jobs take.
+        settings["RAY_memory_monitor_refresh_ms"] = "0"
     try:
         with _environment(settings), patch.object(ray_constants, "ENABLE_RAY_CLUSTER", new=False):
             _reread_token()
@@ -153,7 +155,9 @@ def _start_here(gpus: int | None, folder: Path) -> None:
                 address="local",
                 include_dashboard=False,
                 num_gpus=gpus,
-                object_store_memory=_OBJECT_STORE_BYTES,
+                # By default, Ray starts a process for each core of the machine, also for those of other jobs.
+                num_cpus=cores_here(),
+                object_store_memory=object_store_bytes(memory_here()),
                 job_config=_job(),
                 **_QUIET,
                 # Ray opens its own folder to everybody, so it is a folder inside the private one.
@@ -180,7 +184,7 @@ def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> It
     if address is None:
         with local_ray(logical_gpus):
             first, *others = nodes_of_cluster()
-            yield [first, *others] if others else [replace(first, id="", cores=cores_here())]
+            yield [first, *others] if others else [node_here(first.gpus)]
         return
     with _quiet_ray():
         try:
@@ -220,9 +224,9 @@ def nodes_of_cluster() -> list[Node]:
     return sorted(useful or nodes, key=lambda node: (-node.gpus, -node.cores, node.id))
 
 
-def cores_here() -> int:
-    """Number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def node_here(gpus: int) -> Node:
+    """Return this machine, as far as this process may use it."""
+    return Node("", cores_here(), gpus, workers_that_fit(memory_here()))
 
 
 @contextmanager

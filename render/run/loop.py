@@ -14,6 +14,7 @@ from ray.exceptions import RayError
 from render.model.errors import DeviceError, DioramaError, GpuMemoryError, StoreError
 from render.run.card_faults import LOST_GPU, CardFaults
 from render.run.commit import Committer
+from render.run.deadline import Deadline
 from render.run.estimate import Work
 from render.run.events import EventLog
 from render.run.interrupt import Interrupts
@@ -71,17 +72,21 @@ class RenderLoop:
         self._images = 0
         self.measured = Work()
         self._ticked = 0.0
+        self._deadline = Deadline(None)
 
     def go(self, plans: list[WorkerPlan], interrupts: Interrupts) -> Summary:
         """Render everything and return the summary. Raises DeviceError, RenderError, StoreError, KeyboardInterrupt."""
         start = time.monotonic()
+        self._deadline = interrupts.deadline
         self._events.write("start", workers=len(plans), store=self.summary.store, devices=[p.device for p in plans])
         try:
             self._pool.start(plans)
             self._tuner = tuner_for(self._options, plans)
             while self._step(interrupts):
                 pass
-            self._committed(self._committer.finish())
+            self._committed(self._committer.finish(max(0.0, self._deadline.left(_STOP_NOW_SECONDS))))
+            if self._committer.unsaved:
+                log.warning("%s not committed in time", counted(self._committer.unsaved, "episode"))
         except StoreError:
             raise
         except (KeyboardInterrupt, DioramaError, RayError) as error:
@@ -97,16 +102,22 @@ class RenderLoop:
 
     def _step(self, interrupts: Interrupts) -> bool:
         """Do one turn of the loop; return whether another is needed."""
+        commit = self._committer.last_seconds
         if interrupts.stopping:
-            self._stop("interrupt")
+            self._stop(interrupts.stopping)
+        elif not self._deadline.enough(commit):
+            self._stop("time")
         self._fill()
         busy = any(slot.in_flight for slot in self._pool.slots)
         if not busy and (self.summary.stopped or not self._more()):
             return False
+        if self.summary.stopped and self._deadline.over(commit):
+            log.warning("no time is left for what is in flight: it will be rendered again")
+            return False
         self._collect()
         self._replace_hung()
         self._pool.refresh()
-        self._committed(self._committer.poll())
+        self._committed(self._committer.poll(force=bool(self.summary.stopped)))
         now = time.monotonic()
         if now - self._ticked > _TICK_SECONDS:
             self._ticked = now
@@ -114,7 +125,7 @@ class RenderLoop:
         return True
 
     def _stop(self, why: str) -> None:
-        """Start no further episodes; `why` is `interrupt` or `failures`."""
+        """Start no further episodes; `why` is `interrupt`, `time` or `failures`."""
         if not self.summary.stopped:
             self.summary.stopped = why
             self._committer.hurry.set()
@@ -215,6 +226,7 @@ class RenderLoop:
         threads = slot.plan.threads if slot.plan.card is None else 1
         if slot.warm or slot.plan.card is None:  # The first image on a GPU waits for its kernels.
             self.measured.add(replace(task.work, seconds=seconds * threads, bytes=len(done.row)))
+        self._deadline.finished(seconds)
         self._progress.advance(done.images, task.work.cost, seconds)
         facts = {"images": done.images, "tries": task.tries, "seconds": done.seconds, "memory": memory}
         self._events.write("episode-done", episode=done.episode_id, worker=slot.number, **facts)

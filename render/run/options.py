@@ -32,6 +32,8 @@ class RunOptions:
     address: of a Ray cluster, None for this machine. logical_gpus: number of GPUs that Ray assumes (tests).
     retries: further tries of an episode whose worker died or hung. max_failures: stop at this number, None never.
     timeout: seconds per image, None to derive it from samples and size.
+    until: Unix seconds at which the run has to be over, None for the end of the Slurm job, if it is in one.
+    part: (i, n) to render every n-th episode, beginning with the i-th (from 1); None for all. `limit` counts first.
     store_wait: seconds to retry commits to a store that fails.
     resume: what to do with ids that are stored already but were made from something else.
     library: root, up and front of the model library, None for the built-in one; see render.geometry.shapenet.
@@ -66,6 +68,12 @@ class RunOptions:
     profile: str | None = None
     size: tuple[int, int] | None = None
     limit: int | None = None
+    until: float | None = None
+    part: tuple[_Positive, _Positive] | None = None
+
+    def __post_init__(self) -> None:
+        if self.part is not None and self.part[0] > self.part[1]:
+            raise UsageError(f"part {self.part[0]}/{self.part[1]}: found part {self.part[0]} of {self.part[1]}")
 
 
 def parse_options(values: dict[str, Any]) -> RunOptions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,7 +30,8 @@ class Summary:
 
     skipped: up to date in the store. kept: left because of --keep. failed: with reasons.
     replaced: of `rendered`, those that replaced a stored episode; would_replace: in a dry run.
-    left: not done because the run stopped. stopped: the cause, `interrupt`, `failures` or `device`: no GPU was left.
+    left: not done because the run stopped. stopped: the cause, `interrupt`, `time`, `failures` or `device` (no GPU was
+        left).
     retried: episodes given to another worker. replaced_why: number of replaced workers by died, hung, memory, gpu,
         gpu_memory, node, unreachable. memory_peaks: bytes per worker. workers_per_gpu: as measured, or as limited when
         GPU memory ran out (gpu_memory_short), else None. lost_gpus: name -> why it left the run.
@@ -61,11 +63,16 @@ class Summary:
 
     @property
     def exit_code(self) -> int:
-        """0 if all are done, 1 if some failed or are left, 3 if no GPU was left, 130 if Ctrl-C stopped the run."""
+        """0 if all are done, 1 if some failed or are left, 3 if no GPU was left, 130 if Ctrl-C stopped the run.
+
+        75 if the end of its time stopped it: the same command continues.
+        """
         if self.stopped == "device":
             return DeviceError.exit_code
         if self.left and self.stopped == "interrupt":
             return 130
+        if self.left and self.stopped == "time":
+            return os.EX_TEMPFAIL
         return 1 if self.failed or self.left else 0
 
     @property
@@ -114,7 +121,8 @@ class Summary:
             text.append(f"would replace {counted(self.would_replace, 'stored episode')} (--replace)")
         text += self._worker_lines() + self._step_lines()
         if self.left:
-            why = f" after {counted(len(self.failed), 'failure')}" if self.stopped == "failures" else ""
+            reasons = {"time": " in time", "failures": f" after {counted(len(self.failed), 'failure')}"}
+            why = reasons.get(self.stopped, "")
             left = counted(self.left, "episode")
             text.append(f"stopped{why} with {left} left; run the same command again to continue")
         text += [f"failed: {failure.message.splitlines()[0]}" for failure in self.failed[:_SHOWN_FAILURES]]

@@ -30,6 +30,7 @@ from render.model.record import RenderKey
 from render.renderers import make_renderer
 from render.renderers.fake import FakeRenderer
 from render.run import limits
+from render.run.allotment import memory_here
 from render.run.estimate import Work
 from render.run.options import RunOptions
 from render.run.worker_plan import WorkerPlan
@@ -160,7 +161,9 @@ class Worker:
 
     def __init__(self, options: RunOptions, plan: WorkerPlan) -> None:
         self._options, self._plan = options, plan
-        self._limit = options.worker_memory or limits.share_of_machine(plan.workers_on_node)
+        self._limit, self._hard_limit = options.worker_memory, None
+        if not self._limit and (memory := memory_here()):
+            self._limit, self._hard_limit = limits.share_of_memory(plan.workers_on_node, memory)
         self._renderer: Renderer | None = None
         self._device_checked = False
 
@@ -184,7 +187,7 @@ class Worker:
         os.close(handle)
         os.environ[OUTPUT_FILE] = output_file
         if self._limit:
-            limits.guard(self._limit, Path(output_file))
+            limits.guard(self._limit, Path(output_file), self._hard_limit)
         choose_library(options.library)
         if options.renderer == "fake" and plan.card is not None:
             made: Renderer = FakeRenderer(device=f"{plan.device.upper()} fake card {_visible()}")

@@ -15,11 +15,15 @@ MOST_PER_GPU = 8
 
 @dataclass(frozen=True)
 class Node:
-    """A machine. id: Ray's id, "" for the only node. cores, gpus: numbers that may be used."""
+    """A machine. id: Ray's id, "" for the only node. cores, gpus: numbers that may be used.
+
+    fits: how many CPU workers its memory suffices for, None if unknown.
+    """
 
     id: str
     cores: int
     gpus: int
+    fits: int | None = None
 
 
 @dataclass(frozen=True)
@@ -122,15 +126,18 @@ def _gpus(count: int) -> str:
     return counted(count, "GPU") if count else "no GPU"
 
 
+def _fitting(node: Node, workers: int) -> int:
+    return max(1, workers if node.fits is None else min(workers, node.fits))
+
+
 def _cpu_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> list[WorkerPlan]:
     """Plan one-thread workers, which use the cores best; fewer episodes than cores get more threads each."""
-    cores = sum(node.cores for node in nodes)
     if options.workers is not None:
         count = options.workers
     elif options.threads is not None:
-        count = sum(max(1, node.cores // options.threads) for node in nodes)
+        count = sum(_fitting(node, node.cores // options.threads) for node in nodes)
     else:
-        count = cores
+        count = sum(_fitting(node, node.cores) for node in nodes)
     count = max(1, min(count, episodes))
     counts = dict.fromkeys(nodes, 0)
     for _ in range(count):

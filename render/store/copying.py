@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from render.model.errors import ConflictError, StoreError
+from render.model.errors import ConflictError, MissingError, StoreError
 from render.store.episode_store import BATCH_ROWS, EpisodeReader, EpisodeStore, read_each, short_columns
+from scene_specs.language.tables import counted
 
 Differing = Literal["error", "newest", "keep", "replace"]
 _SHOWN = 5
+_SHOWN_MISSING = 100
 _STATE_COLUMNS = ("job_hash", "attempt", "sha256", "text_sha256")
 
 
@@ -24,6 +26,43 @@ class CopyResult:
     kept: int = 0
     damaged: list[str] = field(default_factory=list)
 
+    def __add__(self, other: CopyResult) -> CopyResult:
+        return CopyResult(
+            *(mine + theirs for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True))
+        )
+
+
+def states(store: EpisodeReader, where: str | None = None) -> dict[str, tuple[Any, ...]]:
+    """Return id -> what identifies the contents of an episode."""
+    return short_columns(store, _STATE_COLUMNS, where)
+
+
+def check_together(
+    sources: Sequence[EpisodeReader],
+    target: EpisodeReader | None,
+    where: str | None = None,
+    differing: Differing = "error",
+    wanted: Iterable[str] = (),
+) -> None:
+    """Check before a copy from several stores that nothing is missing and, with "error", that no contents differ.
+
+    wanted: ids that the sources and the target have to have together. Raises MissingError, ConflictError, StoreError.
+    """
+    found = {} if target is None else states(target)
+    conflicts = []
+    for source in sources:
+        conflicts += [key for key, state in states(source, where).items() if found.setdefault(key, state) != state]
+    if conflicts and differing == "error":
+        raise _conflict(" or ".join(store.url for store in (target, *sources) if store), sorted(set(conflicts)))
+    missing = [key for key in wanted if key not in found]
+    if missing:
+        lines = "\n".join(f"  {key}" for key in missing[:_SHOWN_MISSING])
+        more = f"\n  and {len(missing) - _SHOWN_MISSING} more" if len(missing) > _SHOWN_MISSING else ""
+        raise MissingError(
+            f"{counted(len(missing), 'episode')} missing from all of the stores; nothing was copied:\n{lines}{more}\n"
+            "run the same render-batch commands again, with the same --part: they render what is missing"
+        )
+
 
 def copy(
     source: EpisodeReader,
@@ -31,15 +70,17 @@ def copy(
     where: str | None = None,
     differing: Differing = "error",
     progress: Callable[[int], None] = lambda done: None,
+    stored: dict[str, tuple[Any, ...]] | None = None,
 ) -> CopyResult:
     """Copy the episodes that match a SQL filter. Equal episodes are skipped, so an interrupted copy can be repeated.
 
     differing, for an id with other contents in the target: "error" copies nothing and lists them, "newest" takes the
     later attempt, "keep" keeps the target's, "replace" takes the source's. progress gets the number of episodes done
-    since its last call. Raises StoreError, ConflictError.
+    since its last call. stored: what `states` returned for the target, None to read it; updated for the next copy into
+    it. Raises StoreError, ConflictError.
     """
-    stored = short_columns(target, _STATE_COLUMNS)
-    wanted = short_columns(source, _STATE_COLUMNS, where)
+    stored = states(target) if stored is None else stored
+    wanted = states(source, where)
     todo = [key for key in sorted(wanted) if stored.get(key) != wanted[key]]
     result = CopyResult(same=len(wanted) - len(todo))
     conflicts = [key for key in todo if key in stored]
@@ -59,6 +100,7 @@ def copy(
         result.replaced += done.updated
         result.kept += done.unchanged
         progress(len(chunk))
+    stored.update({key: wanted[key] for key in todo})
     return result
 
 

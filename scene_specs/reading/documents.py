@@ -9,7 +9,7 @@ import codecs
 import glob
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -156,13 +156,17 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
-def documents(file: SpecFile) -> Iterator[Document | Diagnostic]:
-    """Yield the episodes of a file, and diagnostics of text that cannot be read as one."""
+def documents(file: SpecFile, wanted: Callable[[], bool] = lambda: True) -> Iterator[Document | Diagnostic]:
+    """Yield the episodes of a file, and diagnostics of text that cannot be read as one.
+
+    wanted: called once for each episode; of those that are not wanted, lines are not even parsed.
+    """
     try:
         found = False
-        for item in _lines(file) if file.lines else _values(file):
+        for item in _lines(file, wanted) if file.lines else _values(file):
             found = True
-            yield item
+            if item is not None and (file.lines or isinstance(item, Diagnostic) or wanted()):
+                yield item
         if not found:
             yield Diagnostic.of("an empty file", "a spec is a JSON object", file=file.name)
     except OSError as error:
@@ -187,7 +191,8 @@ def _text(file: SpecFile, raw: bytes, line: int) -> str | Diagnostic:
     return text
 
 
-def _lines(file: SpecFile) -> Iterator[Document | Diagnostic]:
+def _lines(file: SpecFile, wanted: Callable[[], bool]) -> Iterator[Document | Diagnostic | None]:
+    """Yield the episodes of a file with one per line; None for those that are not wanted."""
     with file.path.open("rb") as stream:
         number = 0
         while raw := stream.readline(MAX_EPISODE_BYTES + 1):
@@ -208,7 +213,7 @@ def _lines(file: SpecFile) -> Iterator[Document | Diagnostic]:
                 if "UTF-16" in text.problem or "UTF-32" in text.problem:
                     return
             elif text.strip(" \t\r\n"):
-                yield document_of(text, file.name, number)
+                yield document_of(text, file.name, number) if wanted() else None
 
 
 def document_of(text: str, file: str = "", line: int = 1) -> Document:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import cycle
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -52,6 +53,8 @@ class SpecSource:
         self._names = [str(name) for name in names]
         self._more = more
         self._stdin = stdin or Spool()
+        # (i, n): passes read every n-th episode, beginning with the i-th (from 1).
+        self.part = (1, 1)
         self._states: dict[str, tuple[int, int]] = {}
         self._checked = False
 
@@ -70,10 +73,10 @@ class SpecSource:
         """
         files, diagnostics = find_files(self._names, self._stdin)
         yield from diagnostics
-        ids, count = _Ids(files), 0
+        ids, count, wanted = _Ids(files), 0, self._wanted()
         for number, file in enumerate(files):
             state = file.state()
-            for document in documents(file):
+            for document in documents(file, wanted):
                 episode, found = _read(document, self._all)
                 # An invalid episode can still repeat an id.
                 if isinstance(document, Document) and (name := _id_of(document.value)):
@@ -104,14 +107,20 @@ class SpecSource:
         files, diagnostics = find_files(self._names, self._stdin)
         if diagnostics:
             raise SpecError(diagnostics)
+        wanted = self._wanted()
         for file in files:
             if self._states.get(file.name, file.state()) != file.state():
                 raise spec_error("the file was changed after it was checked", "start again", file=file.name)
-            for document in documents(file):
+            for document in documents(file, wanted):
                 episode, found = _read(document, (lambda _: ()) if self._checked else self._all)
                 if found or not isinstance(document, Document):
                     raise SpecError(found)
                 yield Item(document.file, document.line, episode)
+
+    def _wanted(self) -> Callable[[], bool]:
+        """Return a function that says of each episode in turn whether it is one of the part."""
+        first, count = self.part
+        return cycle(index == first for index in range(1, count + 1)).__next__
 
     def _all(self, episode: EpisodeSpec | Scene) -> list[PathDiagnostic]:
         return [*diagnostics_of(episode), *self._more(episode)]

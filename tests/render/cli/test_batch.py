@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -19,6 +20,12 @@ FAR = "9" * 400
         (("--timeout", "nan"), "'--timeout': found nan"),
         (("--timeout", "inf"), "'--timeout': found inf"),
         (("--store-wait", "nan"), "'--store-wait': found nan"),
+        (("--until", "soon"), "'--until': found 'soon'"),
+        (("--until", FAR), "found '999"),
+        (("--until", "2001-01-01T00:00"), "2001-01-01T00:00 is over"),
+        (("--part", "3/2"), "'--part': found 3/2; expected I/N with I from 1 to N"),
+        (("--part", "0/2"), "found 0/2"),
+        (("--part", "array"), "found no array; expected a job array"),
         (("--limit", "99999999999999999999"), "'--limit': found 99999999999999999999"),
         (("--worker-memory", FAR), "not an amount of memory"),
         (("--worker-memory", "0"), "not an amount of memory"),
@@ -37,3 +44,25 @@ def test_what_cannot_be_obeyed_is_refused(tmp_path: Path, options: tuple[str, ..
     assert done.exit_code == 2, done.output
     assert words in done.stderr
     assert not (tmp_path / "s.lance").exists()
+
+
+@pytest.mark.parametrize(
+    ("task", "first", "last", "count", "expected"),
+    [
+        ("2", "1", "4", "4", (2, 4)),
+        ("7", "7", "7", "1", "a task of 1 from 7 to 7"),  # one task of an array, run again
+        ("7", "1", "7", "2", "a task of 2 from 1 to 7"),
+        ("0", "0", "3", "4", "a task of 4 from 0 to 3"),
+    ],
+)
+def test_a_task_of_an_array_has_its_part(
+    monkeypatch: pytest.MonkeyPatch, task: str, first: str, last: str, count: str, expected: tuple[int, int] | str
+) -> None:
+    for name, value in {"ID": task, "MIN": first, "MAX": last, "COUNT": count}.items():
+        monkeypatch.setenv(f"SLURM_ARRAY_TASK_{name}", value)
+    context, option = click.Context(main), next(each for each in main.params if each.name == "part")
+    if isinstance(expected, tuple):
+        assert option.process_value(context, "array") == expected
+    else:
+        with pytest.raises(click.BadParameter, match=expected):
+            option.process_value(context, "array")

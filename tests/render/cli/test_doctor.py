@@ -21,7 +21,7 @@ def test_this_machine_is_well(tmp_path: Path) -> None:
     checks = {check["name"]: check for check in json.loads(done.stdout)}
     assert done.exit_code == 0, done.stdout
     quick = {"python", "packages", "libraries", "assets", "plug-ins", "disk"}
-    assert set(checks) == quick | {"blender", "devices", "render", "ray", "store"}
+    assert set(checks) == quick | {"memory", "cores", "blender", "devices", "render", "ray", "store"}
     assert "CPU" in checks["render"]["found"]
 
 

@@ -190,6 +190,20 @@ def test_copy_and_delete(store: str, tmp_path: Path) -> None:
     assert "copied 0" in call("copy", store, target, "--id", "demo/1").output
 
 
+def test_parts_are_joined_if_they_are_complete(store: str, tmp_path: Path) -> None:
+    part, target, specs = str(tmp_path / "part.lance"), tmp_path / "t.lance", tmp_path / "specs.jsonl"
+    LanceStore.create(part).put([rendered("demo/2")])
+    frame = {"objects": [{"shape": "cube"}]}
+    names = ["demo/0", "demo/1", "demo/2", "demo/3"]
+    specs.write_text("\n".join(json.dumps({"version": 1, "id": name, "frames": [frame]}) for name in names))
+    join = ["copy", store, part, str(target), "--complete", str(specs)]
+    assert "1 episode missing from all of the stores; nothing was copied:\n  demo/3\n" in call(*join, code=1).output
+    assert not target.exists()
+    LanceStore.open(part).put([rendered("demo/3")])
+    assert "copied 4, replaced 0, kept 0, skipped 0 already there" in call(*join).output
+    assert "copied 0, replaced 0, kept 0, skipped 4 already there" in call(*join).output
+
+
 def test_compact(store: str) -> None:
     LanceStore.open(store).put([rendered("demo/2")])
     assert "2 files compacted to 1" in call("compact", store).output

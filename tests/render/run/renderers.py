@@ -57,6 +57,13 @@ class CrashesAlways(FakeRenderer):
         return super().render(scene, frame, view)
 
 
+class Sleepy(FakeRenderer):
+    """Takes 9 seconds per image."""
+
+    def __init__(self) -> None:
+        super().__init__(seconds=9.0)
+
+
 class Slow(FakeRenderer):
     """Takes a fifth of a second an image."""
 

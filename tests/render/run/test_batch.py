@@ -201,9 +201,9 @@ def test_specs_are_read_twice_and_a_job_is_hashed_once(
     hashes: list[str] = []
     right, right_hash = documents, RenderKey.hash
 
-    def read(file: SpecFile) -> Iterator[Document | Diagnostic]:
+    def read(file: SpecFile, wanted: Callable[[], bool]) -> Iterator[Document | Diagnostic]:
         reads.append(file.name)
-        return right(file)
+        return right(file, wanted)
 
     def hashed(key: RenderKey) -> str:
         if "_hash" not in key.__dict__:
@@ -252,3 +252,12 @@ def test_planning_holds_few_episodes(
     with pytest.raises(ConflictError, match="and 15 more"):
         batch.plan()
     assert 5 <= held[0] <= 7
+
+
+def test_parts_make_the_whole_and_a_limit_counts_before_them(tmp_path: Path, write: Callable[..., str]) -> None:
+    specs = write(*map(episode, "abcdefg"))
+    done = [run(specs, "--part", part, "--limit", "5", folder=tmp_path) for part in ("1/3", "2/3", "3/3")]
+    assert [summary["rendered"] for summary in done] == [2, 2, 1]
+    assert stored(tmp_path) == [*"abcde"]
+    assert run(specs, "--part", "7/9", folder=tmp_path)["rendered"] == 1
+    assert run(specs, "--part", "9/9", folder=tmp_path)["todo"] == 0

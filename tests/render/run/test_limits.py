@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
+
+import pytest
 
 from render.run import limits
 
@@ -18,17 +19,18 @@ def test_time_outs_grow_with_the_work() -> None:
     assert limits.timeout_of(3.0, 24, 320, 240, 2) == 6.0
 
 
-def test_a_containers_limit_counts(tmp_path: Path) -> None:
-    (tmp_path / "proc").mkdir()
-    (tmp_path / "proc/meminfo").write_text("MemTotal:        8388608 kB\nMemFree: 1 kB\n")
-    assert limits.machine_memory(tmp_path) == 8 * 2**30
-    (tmp_path / "sys/fs/cgroup").mkdir(parents=True)
-    limit = tmp_path / "sys/fs/cgroup/memory.max"
-    limit.write_text("max\n")
-    assert limits.machine_memory(tmp_path) == 8 * 2**30
-    limit.write_text(f"{2**30}\n")
-    assert limits.machine_memory(tmp_path) == 2**30
-    assert limits.machine_memory(tmp_path / "nothing") == 0
+@pytest.mark.parametrize("gibibytes", [0.5, 1, 2, 4, 16, 24, 64, 512])
+def test_workers_object_store_and_driver_fit_into_the_memory(gibibytes: float) -> None:
+    memory = int(gibibytes * 2**30)
+    most = limits.workers_that_fit(memory)
+    assert most is not None
+    for workers in {1, most // 2 or 1, most}:
+        soft, hard = limits.share_of_memory(workers, memory)
+        assert soft <= hard <= limits.HARD * soft
+        together = workers * hard + limits.object_store_bytes(memory) + 512 * 2**20
+        # Below 1.1 GiB not even one worker has what Cycles needs.
+        assert together <= memory or (workers == 1 and gibibytes <= 1)
+    assert limits.workers_that_fit(0) is None
 
 
 def test_this_process_has_a_size() -> None:

@@ -151,3 +151,12 @@ def test_memory_is_shared_by_the_workers_that_the_tuner_can_start(cores: int, ca
     assert {plan.workers_on_node for plan in plans} == {workers}
     tuner = tuner_for(RunOptions(gpus=cards), plans)
     assert (max(tuner.levels) if tuner else 1) * cards == workers
+
+
+def test_the_default_starts_no_more_workers_than_the_memory_suffices_for() -> None:
+    node = Node("", 16, 0, fits=5)
+    assert len(plan_workers(RunOptions(), [node], 100)) == 5
+    assert len(plan_workers(RunOptions(threads=2), [node], 100)) == 5
+    assert len(plan_workers(RunOptions(threads=8), [node], 100)) == 2
+    # A number that the user gives counts.
+    assert len(plan_workers(RunOptions(workers=9), [node], 100)) == 9

@@ -5,8 +5,8 @@ from pathlib import Path
 import lance
 import pytest
 
-from render.model.errors import ConflictError
-from render.store.copying import copy
+from render.model.errors import ConflictError, MissingError
+from render.store.copying import check_together, copy
 from render.store.episode_store import condition
 from render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
@@ -63,3 +63,22 @@ def test_progress_counts_every_episode(store: LanceStore, tmp_path: Path) -> Non
     done: list[int] = []
     copy(store, target, progress=done.append)
     assert done == [1, 2]
+
+
+def test_parts_are_copied_complete_or_not_at_all(store: LanceStore, tmp_path: Path) -> None:
+    other = LanceStore.create(str(tmp_path / "o.lance"), fsync=False)
+    store.put([make_record("demo/0"), make_record("demo/1")])
+    other.put([make_record("demo/1"), make_record("demo/2")])
+    check_together([store, other], None, wanted=["demo/0", "demo/1", "demo/2"])
+    names = [f"demo/{number}" for number in range(200)]
+    with pytest.raises(MissingError, match=r"197 episodes missing .*nothing was copied:\n  demo/3\n") as raised:
+        check_together([store], other, wanted=names)
+    assert "  demo/102\n  and 97 more\n" in str(raised.value)
+    # What a filter leaves out is missing.
+    with pytest.raises(MissingError, match="demo/0"):
+        check_together([store], other, "episode_id <> 'demo/0'", wanted=names[:3])
+    third = LanceStore.create(str(tmp_path / "third.lance"), fsync=False)
+    third.put([make_record("demo/2", seed=9)])
+    with pytest.raises(ConflictError, match=r"o\.lance or .*third\.lance with other contents.*\n  demo/2\n"):
+        check_together([other, third], None)
+    check_together([other, third], None, differing="keep")

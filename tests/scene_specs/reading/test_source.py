@@ -275,3 +275,30 @@ def test_a_further_check_sees_what_is_left_of_an_invalid_episode(tmp_path: Path)
     diagnostics, _ = SpecSource([file], more=more).check()
     shape, seeds = sorted(diagnostics, key=lambda diagnostic: diagnostic.path)
     assert (seeds.path, shape.path, shape.line) == ("seeds", "frames[0].objects[0].shape", 8)
+
+
+def test_parts_share_out_the_episodes_of_all_files(tmp_path: Path) -> None:
+    spec = {"version": 1, "frames": [{"objects": [{"shape": "cube"}]}]}
+    named = [spec | {"id": f"e{number}"} for number in range(11)]
+    (tmp_path / "a.jsonl").write_text("\n\n".join(map(json.dumps, named[:5])))
+    (tmp_path / "b.json").write_text(json.dumps(named[5:9]))
+    (tmp_path / "c.json").write_text(json.dumps(named[9]))
+    (tmp_path / "d.jsonl").write_text(json.dumps(named[10]))
+    parts = []
+    for number in (1, 2, 3):
+        source = SpecSource([str(tmp_path)])
+        source.part = (number, 3)
+        # A file without an episode of the part is not an empty one.
+        diagnostics, count = source.check()
+        assert not diagnostics
+        parts.append([item.episode.id for item in source])
+        assert len(parts[-1]) == count
+    assert parts == [[f"e{k}" for k in range(first, 11, 3)] for first in range(3)]
+    # Each part reports its own diagnostics only; a line of another is not even parsed.
+    (tmp_path / "d.jsonl").write_text("{")
+    source = SpecSource([str(tmp_path)])
+    source.part = (3, 3)
+    assert source.check() == ([], 3)
+    source.part = (2, 3)
+    diagnostics, _ = source.check()
+    assert {diagnostic.file for diagnostic in diagnostics} == {str(tmp_path / "d.jsonl")}

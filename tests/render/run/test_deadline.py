@@ -1,0 +1,151 @@
+"""Runs that end in time: --until, Slurm's end of the job, signals, and what is committed then."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from render.run.deadline import Deadline, job_end, parse_time
+from render.run.interrupt import Interrupts
+from render.run.loop import RenderLoop
+from render.run.pool import RayLostError
+from render.run.summary import Summary
+from render.run.worker_plan import Node
+from tests.render.run.conftest import Farm
+
+
+def test_times_are_local_or_say_their_zone() -> None:
+    assert parse_time("1763834400") == 1763834400
+    assert parse_time("1970-01-02T00:00+00:00") == 86400
+    assert parse_time("2026-11-22T18:00") == time.mktime((2026, 11, 22, 18, 0, 0, 0, 0, -1))
+    with pytest.raises(ValueError, match="soon"):
+        parse_time("soon")
+
+
+def test_the_end_of_a_job_is_what_slurm_says(tmp_path: Path) -> None:
+    squeue = tmp_path / "squeue"
+
+    def answers(script: str) -> dict[str, str]:
+        squeue.write_text(f"#!/bin/sh\n{script}\n")
+        squeue.chmod(0o755)
+        return {"SLURM_JOB_ID": "12", "PATH": f"{tmp_path}:/bin:/usr/bin"}
+
+    assert job_end({}) is None and job_end({"SLURM_JOB_END_TIME": "5"}) is None
+    assert job_end({"SLURM_JOB_ID": "12", "SLURM_JOB_END_TIME": "1763834400"}) == 1763834400
+    assert (
+        job_end(answers('[ "$*" = "-h -j 12 -o %e" ] && [ $SLURM_TIME_FORMAT = %s ] && echo 1763834400')) == 1763834400
+    )
+    # squeue answers to the number of the last task of an array with the ends of all tasks.
+    array = {"SLURM_ARRAY_JOB_ID": "12", "SLURM_ARRAY_TASK_ID": "3"}
+    assert job_end(answers('[ "$3" = 12_3 ] && echo 5') | array) == 5
+    assert job_end(answers("echo 1970-01-02T00:00:00+00:00")) == 86400
+    for script in ("echo N/A", "exit 1", "true"):
+        assert job_end(answers(script)) is None
+    assert job_end({"SLURM_JOB_ID": "12", "PATH": str(tmp_path / "none")}) is None
+
+
+def test_an_episode_is_begun_only_if_it_can_be_finished_and_committed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+    deadline = Deadline(1100.0)
+    assert deadline.enough(0.0) and not deadline.over(0.0)
+    deadline.finished(89.0)
+    assert deadline.enough(0.0)
+    assert not deadline.enough(1.0) and not deadline.over(1.0)
+    deadline.finished(91.0)
+    assert not deadline.enough(0.0)
+    # What took long once, far back, says nothing.
+    for _ in range(64):
+        deadline.finished(1.0)
+    assert deadline.enough(0.0)
+    assert deadline.over(30.0)
+    never = Deadline(None)
+    assert never.enough(1e9) and not never.over(1e9)
+
+
+@pytest.mark.parametrize(
+    ("number", "end", "reason"),
+    [
+        (signal.SIGINT, None, "interrupt"),
+        (signal.SIGTERM, None, "interrupt"),
+        (signal.SIGTERM, 2e9, "time"),
+        (signal.SIGUSR1, None, "time"),
+    ],
+)
+def test_a_signal_says_why_it_stops(number: signal.Signals, end: float | None, reason: str) -> None:
+    with Interrupts(Deadline(end)) as interrupts:
+        os.kill(os.getpid(), number)
+        assert interrupts.stopping == reason
+        # Slurm may send it to the script and to the command.
+        os.kill(os.getpid(), signal.SIGUSR1)
+        assert interrupts.stopping == reason
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_more_to_do_has_its_own_exit_code() -> None:
+    assert Summary(stopped="time", left=3).exit_code == 75
+    assert Summary(stopped="time", left=0).exit_code == 0
+    assert "stopped in time with 3 episodes left" in str(Summary(stopped="time", left=3))
+
+
+@pytest.mark.slow
+def test_a_run_ends_before_its_time_and_another_continues(farm: Farm) -> None:
+    # More than could be rendered. Of these seconds, ten are for the end of the run.
+    specs = farm.write(*(f"e{number:03d}" for number in range(500)))
+    end = int(time.time()) + 40
+    found = farm.run(specs, "--until", str(end), "--workers", "1", renderer="Slow", code=75)
+    assert found["stopped"] == "time" and time.time() < end
+    assert found["rendered"] + found["left"] == 500 and len(farm.stored()) == found["rendered"]
+    # Those that are in flight are finished, because they take less than what is left.
+    assert found["rendered"] > 0 and not found["retried"]
+
+
+def test_a_ray_that_ended_with_its_job_is_not_started_again(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts: list[int] = []
+
+    @contextmanager
+    def nodes(*_: object) -> Iterator[list[Node]]:
+        starts.append(1)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        yield [Node("", 1, 0)]
+
+    def lost(*_: object) -> None:
+        raise RayLostError("lost")
+
+    monkeypatch.setattr("render.run.batch.ray_nodes", nodes)
+    monkeypatch.setattr(RenderLoop, "go", lost)
+    found = farm.run(farm.write("a"), code=75)
+    assert found["stopped"] == "time" and found["left"] == 1 and len(starts) == 1
+
+
+@pytest.mark.slow
+def test_what_is_in_flight_at_the_end_is_given_up(farm: Farm) -> None:
+    specs = farm.write("a", "b", "c")
+    start = time.time()
+    found = farm.run(specs, "--until", str(int(start) + 25), "--workers", "1", renderer="Sleepy", code=75)
+    assert found["rendered"] + found["left"] == 3 and found["left"] >= 1
+    assert time.time() - start < 25
+
+
+@pytest.mark.slow
+def test_sigusr1_commits_what_is_finished(farm: Farm) -> None:
+    specs = farm.write(*(f"e{number:03d}" for number in range(300)))
+    line = [sys.executable, "-c", "from render.cli.batch import main; main()", specs, "--out", farm.store]
+    options = ["--renderer", "tests.render.run.renderers:Slow", "--size", "32x24", "--workers", "1"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen([*line, *options], env=environment, stdout=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 100
+        while not (Path(farm.store).exists() and farm.stored()) and time.monotonic() < deadline:
+            time.sleep(0.3)
+        process.send_signal(signal.SIGUSR1)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 75, out
+    assert f"rendered {len(farm.stored())} episodes" in out and "left; run the same command again" in out
