@@ -120,12 +120,13 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
     ["error", "newest", "keep", "replace"],
     "What to do if TARGET has a different episode with the same id.",
 )
+@opt.mix_series
 @opt.splits
 @opt.where
 @opt.at
 @click.option("--benchmark", metavar="NAME", help="Include only episodes of this benchmark.  [default: all]")
 @click.option("--id", "ids", metavar="ID", multiple=True, help="Include only this episode; repeatable.  [default: all]")
-def copy(source: str, target: str, at: str | None, differing: Any, **filters: Any) -> None:
+def copy(source: str, target: str, at: str | None, differing: Any, mix_series: bool, **filters: Any) -> None:
     """Copy episodes from SOURCE to TARGET.
 
     The command creates TARGET if needed, and copies the episodes that match all filters. If you repeat --split or
@@ -146,7 +147,7 @@ def copy(source: str, target: str, at: str | None, differing: Any, **filters: An
     opened, into = opt.open_reader(source, at, filters["splits"]), open_or_create(target)
     condition = combine(**filters)
     with progress_bar(opened.count(condition), "episodes") as progress:
-        done = copying.copy(opened, into, condition, differing, progress)
+        done = copying.copy(opened, into, condition, differing, progress, mix_series)
     click.echo(f"copied {done.copied}, replaced {done.replaced}, kept {done.kept}, skipped {done.same} already there")
     if done.damaged:
         lines = "\n".join(f"  {line}" for line in done.damaged[:_MAX_DAMAGED])

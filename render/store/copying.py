@@ -8,6 +8,7 @@ from typing import Literal
 
 from render.model.errors import ConflictError, StoreError
 from render.store.episode_store import BATCH_ROWS, EpisodeReader, EpisodeStore, read_each, short_columns
+from render.store.resume import check_series
 
 Differing = Literal["error", "newest", "keep", "replace"]
 _SHOWN = 5
@@ -31,17 +32,21 @@ def copy(
     where: str | None = None,
     differing: Differing = "error",
     progress: Callable[[int], None] = lambda done: None,
+    mix_series: bool = False,
 ) -> CopyResult:
     """Copy the episodes that match a SQL filter. Equal episodes are skipped, so an interrupted copy can be repeated.
 
     differing, for an id with other contents in the target: "error" copies nothing and lists them, "newest" takes the
     later attempt, "keep" keeps the target's, "replace" takes the source's. progress gets the number of episodes done
-    since its last call. Raises StoreError, ConflictError.
+    since its last call. mix_series: whether the target may hold images of another series of Blender. Raises
+    StoreError, ConflictError.
     """
     stored = short_columns(target, _STATE_COLUMNS)
     wanted = short_columns(source, _STATE_COLUMNS, where)
     todo = [key for key in sorted(wanted) if stored.get(key) != wanted[key]]
     result = CopyResult(same=len(wanted) - len(todo))
+    if todo and not mix_series:
+        check_series(target, source.job(todo[0]))
     conflicts = [key for key in todo if key in stored]
     if conflicts and differing == "error":
         raise _conflict(target.url, conflicts)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from render.geometry.display import display
 from render.geometry.marks import on_background
 from render.model.errors import RenderError
+from render.renderers.cycles.series import IDS
 
 Floats = NDArray[np.float32]
 
@@ -26,7 +27,7 @@ def object_name(index: int) -> str:
 
 
 class Exr:
-    """The channels of an EXR file, named without view layer: `Combined.R`, `IndexOB.X`. Raises RenderError."""
+    """The channels of an EXR file, named without view layer: `Combined.R`, `Depth.V`. Raises RenderError."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -58,7 +59,7 @@ class Exr:
 
     def ids(self) -> NDArray[np.uint16]:
         """(H, W) uint16 instance ids."""
-        ids: NDArray[np.uint16] = np.rint(self.stack("IndexOB", "X")[..., 0]).astype(np.uint16)
+        ids: NDArray[np.uint16] = np.rint(self.stack(IDS, "X")[..., 0]).astype(np.uint16)
         return ids
 
     def coverage(self, indices: Sequence[int]) -> Floats:
