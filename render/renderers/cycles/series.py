@@ -12,8 +12,26 @@ import bpy
 
 SECOND = bpy.app.version >= (5, 0)
 
-# The pass of ids: renamed with 5.0 (RE_PASSNAME_INDEXOB in Blender's RE_pipeline.h).
-IDS = "Object Index" if SECOND else "IndexOB"
+# Layers that 5.0 renamed -> their names in 4.5, which passes and plug-ins use. Found by writing every pass with both
+# modules; the names are in Blender's source/blender/render/RE_pipeline.h.
+LAYERS = {
+    "Ambient Occlusion": "AO",
+    "Diffuse Color": "DiffCol",
+    "Diffuse Direct": "DiffDir",
+    "Diffuse Indirect": "DiffInd",
+    "Emission": "Emit",
+    "Environment": "Env",
+    "Glossy Color": "GlossCol",
+    "Glossy Direct": "GlossDir",
+    "Glossy Indirect": "GlossInd",
+    "Material Index": "IndexMA",
+    "Object Index": "IndexOB",
+    "Transmission Color": "TransCol",
+    "Transmission Direct": "TransDir",
+    "Transmission Indirect": "TransInd",
+    "Volume Direct": "VolumeDir",
+    "Volume Indirect": "VolumeInd",
+}
 # One change of a setting each: owner (relative to the scene) -> property -> value.
 _ADDED: dict[str, dict[str, Any]] = {
     # 5.0: which formats are allowed depends on it, so it comes before the format (ayon-blender#285).
