@@ -71,4 +71,4 @@ clean: ## removes what was built, not the environment
 
 distclean: clean ## and the environment, if `make` made it
 	[[ ! -e $(VENV)/diorama-setup ]] || rm -rf $(VENV)
-	rm -rf .venv-docs .venv-readers
+	rm -rf .venv-docs .venv-readers .venv-4.5 .venv-5.2

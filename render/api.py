@@ -22,6 +22,7 @@ from render.export.protocol import ExportOptions, ExportReport
 from render.export.run_export import run_export
 from render.geometry.asset_roots import searching
 from render.geometry.shapenet import library_setting
+from render.model.blender_series import require_module
 from render.model.device_names import DeviceName
 from render.model.errors import UsageError
 from render.model.passes import Passes, Renderer
@@ -181,6 +182,7 @@ def render_to_store(
 
     Raises SpecError with all diagnostics, UsageError, ConflictError, AssetError, DeviceError, StoreError.
     """
+    require_module("ray")
     from render.run.batch import Batch
     from render.run.options import parse_options
 

@@ -3,13 +3,15 @@
 # newer versions; without, versions that still fit stay.
 #   requirements.lock          what a user runs: h5py, stores on S3 since clusters write there, and the build backend
 #                              that installs Diorama itself
+#   requirements-reading.lock  the same without Blender and Ray, for who only reads stores
 #   requirements-dev.lock      the same and the tools of `make test`
 #   requirements-readers.lock  the same and most tools of `make test-all`
 #   requirements-cluster.lock  what Ray's launchers also need, for docker/Dockerfile
 #   requirements-docs.lock     what `make docs` installs into an environment of its own
 #   requirements-moto.lock     a server for stores on S3, which `make test-all` installs into an environment of its own
 #   requirements-{ziglang,opencl}.lock  what simulated GPUs need: tools/simulated_gpu
-# The files hold hashes of every file of a release, for all platforms, and no index's address: they work with any mirror.
+# The files hold hashes of every file of a release, for all platforms and Pythons from 3.11 on, and no index's address: they
+# work with any mirror.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -29,6 +31,9 @@ compile() { # compile LOCK [option of uv...]: written beside the old lock's plac
 # The backend has to be locked too: with --no-build-isolation it is taken from the environment.
 grep -oE '"hatchling[^"]*"' pyproject.toml | head -n 1 | tr -d '"' >"$work/backend.in"
 compile requirements.lock "$@" --extra s3 --extra h5 pyproject.toml "$work/backend.in"
+printf 'bpy\nray\n' >"$work/rendering.in"
+compile requirements-reading.lock "$@" --extra s3 --extra h5 --excludes "$work/rendering.in" --constraint "$work/requirements.lock" \
+  pyproject.toml "$work/backend.in"
 compile requirements-dev.lock "$@" --extra s3 --extra h5 --extra dev --constraint "$work/requirements.lock" pyproject.toml "$work/backend.in"
 compile requirements-readers.lock "$@" --extra s3 --extra h5 --extra dev --extra readers --constraint "$work/requirements-dev.lock" \
   pyproject.toml "$work/backend.in"
@@ -46,4 +51,4 @@ done
 # Temporary names would change with every run.
 sed -i.bak "s#$work/##g" "$work"/requirements*.lock
 mv "$work"/requirements*.lock .
-echo "lock: wrote requirements.lock and requirements-{dev,readers,cluster,docs,moto,ziglang,opencl}.lock"
+echo "lock: wrote requirements.lock and requirements-{reading,dev,readers,cluster,docs,moto,ziglang,opencl}.lock"

@@ -2,7 +2,7 @@
 # Makes the private environment that `make demo` and `make test` run in, or says in one line why it can't. With the
 # argument `readers`, makes that of `make test-all`: .venv-readers also has other people's readers, PyTorch, axe-core,
 # and a server for stores on S3 (in an environment inside), and Chromium is installed.
-#   DIORAMA_VENV  its folder (.venv)     PYTHON  the Python 3.11 to make it from
+#   DIORAMA_VENV  its folder (.venv)     PYTHON  the Python to make it from: 3.11 (Blender 4.5) or 3.13 (Blender 5.2)
 # Where uv is on the PATH, it makes the environment, and fetches Python 3.11 if there is none.
 # Exit codes: 0 ready; 2 something is missing that this script may not install; 1 an installation failed.
 # A virtual environment can't be moved, so it is made in its place; a stamp written last says that it is whole.
@@ -27,14 +27,14 @@ if command -v flock >/dev/null; then
   flock --nonblock 9 || { say "waiting for another set-up of this folder"; flock 9; }
 fi
 
-# Library that bpy loads -> Debian package that has it. A bare Debian 12 needs these and no others.
+# Library that bpy loads -> Debian package that has it. A bare Debian 12 or 13 needs these and no others.
 system_libraries="libX11.so.6:libx11-6 libXrender.so.1:libxrender1 libXfixes.so.3:libxfixes3 libXi.so.6:libxi6
   libxkbcommon.so.0:libxkbcommon0 libSM.so.6:libsm6 libGL.so.1:libgl1"
 
 find_python() { # prints the interpreter itself, not the environment's link to it that may be about to go
   local name
-  for name in ${PYTHON:-python3.11 python3 python}; do
-    if "$name" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
+  for name in ${PYTHON:-python3.11 python3.13 python3 python}; do
+    if "$name" -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 13)))' 2>/dev/null; then
       "$name" -c 'import sys; print(sys._base_executable)'
       return
     fi
@@ -45,7 +45,7 @@ find_python() { # prints the interpreter itself, not the environment's link to i
 # Sets `python` to one that uv fetches, or says how to get one.
 fetch_python() {
   if [[ -n ${PYTHON:-} || -z $uv ]]; then
-    fail "no Python 3.11 found${PYTHON:+ at $PYTHON} (bpy 4.5 runs on no other). $(python_advice)"
+    fail "no Python 3.11 or 3.13 found${PYTHON:+ at $PYTHON} (Blender runs on no other). $(python_advice)"
   fi
   say "fetching Python 3.11 with uv (30 MB)"
   "$uv" python install 3.11 || { say "uv could not fetch Python 3.11 (above)"; exit 1; }
@@ -53,12 +53,16 @@ fetch_python() {
 }
 
 python_advice() {
-  local sudo=""
+  local sudo="" name=""
+  case $(grep -s '^VERSION_CODENAME=' /etc/os-release) in
+    *=bookworm) name=python3.11 ;;
+    *=trixie) name=python3.13 ;;
+  esac
   if [[ $(id -u) -ne 0 ]]; then sudo="sudo "; fi
   if ! command -v apt-get >/dev/null; then
     echo "Install uv, which brings one (https://docs.astral.sh/uv/), then run this again. README.md lists systems."
-  elif grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release; then
-    echo "Run:  ${sudo}apt-get update && ${sudo}apt-get install -y python3.11 python3.11-venv  then run this again."
+  elif [[ -n $name ]]; then
+    echo "Run:  ${sudo}apt-get update && ${sudo}apt-get install -y $name $name-venv  then run this again."
   else
     echo "uv brings one. Run:  ${sudo}apt-get update && ${sudo}apt-get install -y pipx && pipx install uv &&" \
       "PATH=~/.local/bin:\$PATH make demo"
@@ -82,7 +86,7 @@ PROBE
 missing_parts() { # missing_parts PYTHON: library:package or module:package for each that is missing
   missing_libraries "$1"
   if [[ -z $uv ]] && ! is_whole && ! "$1" -c 'import ensurepip, venv' 2>/dev/null; then
-    echo "ensurepip:python3.11-venv"
+    "$1" -c 'import sys; print("ensurepip:python%d.%d-venv" % sys.version_info[:2])'
   fi
   if [[ -n $readers ]]; then
     command -v "${DIORAMA_CHROMIUM:-chromium}" google-chrome >/dev/null || echo "chromium:chromium"

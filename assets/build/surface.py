@@ -78,7 +78,7 @@ def surface_nets(field: Field, lower: Floats, upper: Floats, step: float) -> tup
     return points, normals, _quads(inside, index)
 
 
-def _cell_points(cells: Ints, corners: list[Ints], values: Floats, grid: Floats) -> Floats:
+def _cell_points(cells: NDArray[np.intp], corners: list[Ints], values: Floats, grid: Floats) -> Floats:
     """Return the mean of the crossings on each cell's edges."""
     total = np.zeros((len(cells), 3))
     count = np.zeros(len(cells))

@@ -117,6 +117,7 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 )  # fmt: skip
 @click.option("--replace", is_flag=True, help="Render a stored episode again if its spec or settings changed.")
 @click.option("--keep", is_flag=True, help="Keep a stored episode even if its spec or settings changed.")
+@opt.mix_series
 @opt.profile
 @opt.size
 @opt.renderer
@@ -222,6 +223,9 @@ def main(
     if replace and keep:
         raise UsageError("--replace and --keep exclude each other; omit one")
     from render.geometry.shapenet import library_setting
+    from render.model.blender_series import require_module
+
+    require_module("ray")
     from render.run.batch import Batch
     from render.run.options import RunOptions
 

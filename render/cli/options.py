@@ -26,6 +26,9 @@ PROFILE_HELP = (
     "Rendering quality: draft (for previews), standard (for datasets), reference (4096 samples per pixel), or "
     "clevr-512 (the settings of the published CLEVR images, 512 samples per pixel)."
 )
+mix_series = click.option(
+    "--mix-series", is_flag=True, help="Also write into a store that holds images of another Blender series."
+)
 FILES_HELP = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
 
 

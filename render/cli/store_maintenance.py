@@ -127,13 +127,20 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
     ["error", "newest", "keep", "replace"],
     "What to do if TARGET has a different episode with the same id.",
 )
+@opt.mix_series
 @opt.splits
 @opt.where
 @opt.at
 @click.option("--benchmark", metavar="NAME", help="Include only episodes of this benchmark.  [default: all]")
 @click.option("--id", "ids", metavar="ID", multiple=True, help="Include only this episode; repeatable.  [default: all]")
 def copy(
-    sources: tuple[str, ...], target: str, specs: tuple[str, ...], at: str | None, differing: Any, **filters: Any
+    sources: tuple[str, ...],
+    target: str,
+    specs: tuple[str, ...],
+    at: str | None,
+    differing: Any,
+    mix_series: bool,
+    **filters: Any,
 ) -> None:
     """Copy episodes from every SOURCE to TARGET.
 
@@ -163,7 +170,7 @@ def copy(
     stored = copying.states(into)
     with progress_bar(sum(source.count(condition) for source in opened), "episodes") as progress:
         for source in opened:
-            done += copying.copy(source, into, condition, differing, progress, stored)
+            done += copying.copy(source, into, condition, differing, progress, stored, mix_series)
     click.echo(f"copied {done.copied}, replaced {done.replaced}, kept {done.kept}, skipped {done.same} already there")
     if done.damaged:
         lines = "\n".join(f"  {line}" for line in done.damaged[:_MAX_DAMAGED])

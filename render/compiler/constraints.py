@@ -77,7 +77,7 @@ class Rules:
             return np.asarray(discs)
         disc_radii = sum(float(self.radii[k]) for k in (first, second) if self.hulls[k] is None)
         outline = difference(self.hulls[first], self.hulls[second])
-        return np.maximum(discs, clearance(dx, dy, outline) - disc_radii)
+        return np.asarray(np.maximum(discs, clearance(dx, dy, outline) - disc_radii))
 
     def least(self, axis: int) -> Floats:
         """(n, n): how much further along the axis object j (column) must be than i (row), including chains of demands.

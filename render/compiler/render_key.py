@@ -10,6 +10,7 @@ from render.compiler.cameras import fits
 from render.compiler.plugins import plugin_assets
 from render.compiler.pointer import MESHES
 from render.geometry.asset_roots import in_asset_roots
+from render.model.blender_series import key_suffix
 from render.model.record import RenderKey
 from scene_specs.language.outlines import FLAT_SHAPES
 from scene_specs.language.scene import Scene, Settings
@@ -44,7 +45,7 @@ def render_key_of(
         spec=episode.model_dump(mode="json", exclude_none=True),
         settings=settings.model_dump(mode="json"),
         assets={**assets, **plugin_assets(assets, materials, renderer, passes)},
-        version=IDENTITY_VERSION + ("" if fits(size, settings) or not flat else _FITTED),
+        version=IDENTITY_VERSION + ("" if fits(size, settings) or not flat else _FITTED) + key_suffix(renderer),
         renderer=renderer,
     )
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from render.compiler import compile_episode
 from render.episode.edit import apply_edits
 from render.episode.request import EpisodeRequest, check_options
+from render.model.blender_series import PYTHONS, key_suffix, series_of
 from render.model.errors import DioramaError, SpecError, UsageError
 from render.model.profiles import episode_settings
-from render.model.record import EpisodeRecord
+from render.model.record import EpisodeRecord, RenderKey
 from render.store import open_at, open_store
 from render.store.episode_store import unknown_id
 from scene_specs.language.scene import Scene, Settings
@@ -63,6 +64,11 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
             f"--replace: {stored.episode_id} was rendered by {stored.job.renderer!r}, this would be "
             f"{request.renderer!r}; give --renderer {stored.job.renderer}"
         )
+    if request.replace and (other := other_series(stored.job, request.renderer)):
+        raise UsageError(
+            f"--replace: {stored.episode_id} was rendered by {other}; render it with Python "
+            f"{PYTHONS.get(str(series_of(stored.job)))}, or replace episodes with render-batch --replace --mix-series"
+        )
     spec: EpisodeSpec | None = None
     if request.edits:
         scene, spec = apply_edits(request, source, scene)
@@ -71,6 +77,12 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
     only_frames(scene, request.frames)
     expect_difference = request.edits or scene.settings != stored.scene.settings
     return ResolvedRequest(stored, scene, spec, request.edits, expect_difference)
+
+
+def other_series(stored: RenderKey, renderer: str) -> str:
+    """Return "Blender 4.5, this is Blender 5.2" if a renderer here is of another series than a stored episode's."""
+    was, now = series_of(stored), series_of(stored.model_copy(update={"version": key_suffix(renderer)}))
+    return f"Blender {was}, this is Blender {now}" if renderer != "fake" and was and was != now else ""
 
 
 def _stored(url: str, episode_id: str, at: str | None) -> EpisodeRecord:

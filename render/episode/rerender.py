@@ -9,7 +9,7 @@ from typing import Any
 
 from render.annotations.compare import Comparison, circumstances, scene_changes
 from render.compiler.render_key import render_key_of
-from render.episode.find import ResolvedRequest, find, only_frames, only_images
+from render.episode.find import ResolvedRequest, find, only_frames, only_images, other_series
 from render.episode.make_record import make_record
 from render.episode.output_files import BlendSaver, Files, check_writable
 from render.episode.replace import Replaced, replace_stored
@@ -32,6 +32,7 @@ class EpisodeResult:
 
     comparison: None without a stored record to compare with. edited: fields of the Scene that differ from the stored
     one. changed: versions, device, settings and assets that differ. replaced: None where the store is unchanged.
+    other_series: see render.episode.find.other_series.
     """
 
     episode: str
@@ -42,6 +43,7 @@ class EpisodeResult:
     edited: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     replaced: Replaced | None = None
+    other_series: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -57,6 +59,8 @@ class EpisodeResult:
         images = counted(len(self.record.images), "image")
         lines = [f"{self.episode}: {images} on {self.record.provenance.device} ({seconds})", *edited]
         lines += self.comparison.lines() if self.comparison else [f"changed since: {line}" for line in self.changed]
+        if self.other_series and not self.comparison:
+            lines.append(f"stored by {self.other_series}: the images differ; pass --compare to see them side by side")
         lines.append(f"files: {self.folder}")
         return [*lines, *(self.replaced.lines() if self.replaced else [])]
 
@@ -87,7 +91,8 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
     record, blends = _render(request, resolved, folder)
     files = Files(folder)
     stored = only_images(resolved.stored, request.frames) if resolved.stored is not None else None
-    compared = stored is not None and (request.compare or not resolved.expect_difference)
+    series = other_series(stored.job, request.renderer) if stored is not None else ""
+    compared = stored is not None and (request.compare or not (resolved.expect_difference or series))
     comparison = files.write_record(record, stored if compared else None, request.compare)
     _write_views(request, record.scene, record, files)
     if resolved.spec is not None and resolved.edited:
@@ -99,7 +104,7 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
         assert request.store is not None and stored is not None
         replaced = replace_stored(request.store, stored, record)
     return EpisodeResult(
-        record.episode_id, record, folder, (*files.paths, *blends), comparison, edited, changed, replaced
+        record.episode_id, record, folder, (*files.paths, *blends), comparison, edited, changed, replaced, series
     )
 
 

@@ -147,8 +147,8 @@ def fill(source: Corners, window: tuple[int, int, int, int], both_sides: bool) -
     nearest = np.zeros(width * rows)
     t = _setup(source, window, both_sides)
     for triangle, column, row in _candidates(t):
-        px: Floats = column + 0.5
-        py: Floats = row + 0.5
+        px: Floats = column + np.float64(0.5)
+        py: Floats = row + np.float64(0.5)
         ax, ay = t.x[0][triangle] - px, t.y[0][triangle] - py
         bx, by = t.x[1][triangle] - px, t.y[1][triangle] - py
         cx, cy = t.x[2][triangle] - px, t.y[2][triangle] - py

@@ -206,7 +206,7 @@ def _hide_below_ground(layer: Layer, body: Solid, pose: Pose, camera: Camera, gr
     if not len(rows):
         return
     depth = layer.depth[rows, columns]
-    x, y, z = camera.unproject(columns + (layer.x + 0.5), rows + (layer.y + 0.5), depth)
+    x, y, z = camera.unproject(columns + np.float64(layer.x + 0.5), rows + np.float64(layer.y + 0.5), depth)
     low = np.flatnonzero(z < highest)
     if not len(low):
         return

@@ -20,7 +20,9 @@ def fake(view: SoftwareView) -> NDArray[np.float64]:
     seen = np.isfinite(view.depth)
     rows, columns = np.nonzero(seen)
     position = np.full((*view.depth.shape, 3), np.inf)
-    position[seen] = np.stack(view.camera.unproject(columns + 0.5, rows + 0.5, view.depth[seen]), axis=-1)
+    position[seen] = np.stack(
+        view.camera.unproject(columns + np.float64(0.5), rows + np.float64(0.5), view.depth[seen]), axis=-1
+    )
     return position
 
 

@@ -117,7 +117,7 @@ class Batch:
                 continue
             left -= 1
             try:
-                planner = planner or Planner(peek(self.summary.store), self.options.resume)
+                planner = planner or Planner(peek(self.summary.store), self.options.resume, self.options.mix_series)
                 decision = self._decide(planner, item.episode)
             except DioramaError as caught:
                 # Wrong specs come first: the rest of the files may have diagnostics.
@@ -140,7 +140,7 @@ class Batch:
 
         Episodes that `plan` found up to date, and that still are, are left out.
         """
-        planner = Planner(store, self.options.resume)
+        planner = Planner(store, self.options.resume, self.options.mix_series)
         for item in islice(self.source, self._limit):
             name = item.episode.id
             if name in self._up_to_date and planner.stored.get(name) == self._up_to_date[name]:

@@ -16,7 +16,8 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
-from render.model.errors import DioramaError
+from render.model.blender_series import PYTHONS, require_module
+from render.model.errors import DioramaError, UsageError
 from render.run.allotment import core_limits, memory_here, memory_limits
 from render.run.limits import workers_that_fit
 from scene_specs.language.tables import counted
@@ -55,10 +56,10 @@ class Check:
 
 
 def check_python() -> Check:
-    """Check that bpy is built for this Python."""
-    found = ".".join(map(str, sys.version_info[:3]))
-    right = sys.version_info[:2] == (3, 11)
-    return Check("python", right, found, "" if right else "bpy 4.5 needs Python 3.11: make a new environment with it")
+    """Check that this Python has a bpy."""
+    found, rendering = ".".join(map(str, sys.version_info[:3])), PYTHONS.values()
+    right = ".".join(found.split(".")[:2]) in rendering
+    return Check("python", right, found, "" if right else f"make an environment with Python {' or '.join(rendering)}")
 
 
 def check_packages() -> Check:
@@ -136,6 +137,10 @@ def check_blender(device: str, limit: float = _PROBE_SECONDS) -> list[Check]:
 
 def check_ray() -> Check:
     """Check that Ray starts and a worker answers."""
+    try:
+        require_module("ray")
+    except UsageError as error:
+        return Check("ray", False, str(error))
     import ray
 
     from render.run.local_ray import ray_nodes

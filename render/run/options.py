@@ -36,6 +36,7 @@ class RunOptions:
     part: (i, n) to render every n-th episode, beginning with the i-th (from 1); None for all. `limit` counts first.
     store_wait: seconds to retry commits to a store that fails.
     resume: what to do with ids that are stored already but were made from something else.
+    mix_series: write into a store that holds images of another series of Blender.
     library: root, up and front of the model library, None for the built-in one; see render.geometry.shapenet.
     skip_broken: count episodes with missing or broken assets as failed, instead of stopping before rendering starts.
     renderer: a registered one, such as "cycles" or "fake", or "package.module:Class".
@@ -59,6 +60,7 @@ class RunOptions:
     timeout: Annotated[float, Field(gt=0)] | None = None
     store_wait: Annotated[float, Field(ge=0)] = 300.0
     resume: Policy = "error"
+    mix_series: bool = False
     renderer: str = "cycles"
     commit_every: _Positive = 16
     asset_roots: tuple[Path, ...] = ()

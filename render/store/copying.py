@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from render.model.errors import ConflictError, MissingError, StoreError
 from render.store.episode_store import BATCH_ROWS, EpisodeReader, EpisodeStore, read_each, short_columns
+from render.store.resume import check_series
 from scene_specs.language.tables import counted
 
 Differing = Literal["error", "newest", "keep", "replace"]
@@ -71,18 +72,21 @@ def copy(
     differing: Differing = "error",
     progress: Callable[[int], None] = lambda done: None,
     stored: dict[str, tuple[Any, ...]] | None = None,
+    mix_series: bool = False,
 ) -> CopyResult:
     """Copy the episodes that match a SQL filter. Equal episodes are skipped, so an interrupted copy can be repeated.
 
     differing, for an id with other contents in the target: "error" copies nothing and lists them, "newest" takes the
     later attempt, "keep" keeps the target's, "replace" takes the source's. progress gets the number of episodes done
     since its last call. stored: what `states` returned for the target, None to read it; updated for the next copy into
-    it. Raises StoreError, ConflictError.
+    it. mix_series: whether the target may hold images of another series of Blender. Raises StoreError, ConflictError.
     """
     stored = states(target) if stored is None else stored
     wanted = states(source, where)
     todo = [key for key in sorted(wanted) if stored.get(key) != wanted[key]]
     result = CopyResult(same=len(wanted) - len(todo))
+    if todo and not mix_series:
+        check_series(target, source.job(todo[0]))
     conflicts = [key for key in todo if key in stored]
     if conflicts and differing == "error":
         raise _conflict(target.url, conflicts)

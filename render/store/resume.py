@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from render.model.blender_series import PYTHONS, series_of
 from render.model.errors import ConflictError
 from render.model.json_diff import differences, preview_json
 from render.model.record import RenderKey
-from render.store.episode_store import EpisodeStore, short_columns
+from render.store.episode_store import KEY, EpisodeReader, EpisodeStore, short_columns
 from scene_specs.language.scene import Scene, Settings
 from scene_specs.language.spec import EpisodeSpec
 
@@ -39,18 +40,23 @@ class Decision:
 
 
 class Planner:
-    """Decides episode by episode. store: None if it does not exist yet."""
+    """Decides episode by episode. store: None if it does not exist yet. mix_series: see RunOptions."""
 
-    def __init__(self, store: EpisodeStore | None, policy: Policy = "error") -> None:
+    def __init__(self, store: EpisodeStore | None, policy: Policy = "error", mix_series: bool = False) -> None:
         self._store = store
         self._policy = policy
+        self._any_series = mix_series or store is None
         # Id -> the job hash that it is stored with.
         self.stored = dict(store.ids()) if store is not None else {}
         self._explained = 0
 
     def decide(self, episode: EpisodeSpec | Scene, job: RenderKey, settings: Settings) -> Decision:
-        """Decide about one episode. Raises StoreError if the store can't be read."""
+        """Decide about one episode. Raises ConflictError for another series of Blender, StoreError."""
         stored = self.stored.get(episode.id)
+        if not self._any_series and stored != job.hash() and not (stored and self._policy == "keep"):
+            assert self._store is not None
+            check_series(self._store, job)
+            self._any_series = True
         if stored is None:
             return Decision("render", episode, job, settings)
         if stored == job.hash():
@@ -91,6 +97,17 @@ class Planner:
             lines.append(f"and {count - _EXPLAINED} more")
         lines.append("pass --replace to render them again, --keep to keep the stored ones, or use another id or store")
         return ConflictError("\n".join(lines))
+
+
+def check_series(store: EpisodeReader, new: RenderKey) -> None:
+    """Raise ConflictError if the store's first episode was rendered by another series of Blender than `new` is."""
+    first = next(iter(store.scan([KEY], batch_size=1)), None)
+    stored, now = series_of(store.job(first[KEY])) if first else None, series_of(new)
+    if stored and now and stored != now:
+        raise ConflictError(
+            f"{store.url} holds images of Blender {stored}, and these are of Blender {now}, whose images differ "
+            f"slightly: render with Python {PYTHONS.get(stored)}, name another store, or pass --mix-series"
+        )
 
 
 def difference(old: RenderKey, new: RenderKey) -> list[str]:

@@ -70,7 +70,8 @@ def pack(folder: Path, archive: Path) -> None:
 def unpack(archive: Path, folder: Path) -> None:
     """The files of an archive below a folder."""
     with tarfile.open(archive) as tar:
-        # Our own archive. Debian 12 has Python 3.11.2, which does not know `filter` yet.
+        # Debian 12 has Python 3.11.2, which does not know filters yet.
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)
         tar.extractall(folder)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import diorama
 from render.compiler.content import content_seed, picture_key
 from render.compiler.render_key import render_key_of
+from render.model.blender_series import key_suffix
 from render.model.profiles import settings_for
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
@@ -61,8 +62,9 @@ def spec_digest(episode: EpisodeSpec) -> str:
 
 
 def job_hash(episode: EpisodeSpec) -> str:
-    """The job hash for profile standard, the stage's own size and Cycles."""
-    return render_key_of(episode, settings_for("standard", *stage_of(episode).size), "cycles").hash()
+    """The job hash for profile standard, the stage's own size and Cycles of Blender 4.5, whichever is installed."""
+    key = render_key_of(episode, settings_for("standard", *stage_of(episode).size), "cycles")
+    return key.model_copy(update={"version": key.version.removesuffix(key_suffix("cycles"))}).hash()
 
 
 def compiled(episode: EpisodeSpec) -> Compiled:

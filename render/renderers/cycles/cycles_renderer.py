@@ -104,7 +104,9 @@ class CyclesRenderer:
         stage = load_stage(scene.stage)
         if self._blender.owner is not self:
             self._take_over()
-        apply_settings(self._scene, scene.settings, frame, view, self._threads)
+        # 5.2 looks for devices that denoise, and logs a warning for each maker without a driver.
+        with captured():
+            apply_settings(self._scene, scene.settings, frame, view, self._threads)
         linked = [stages.ground_object(stage)] if stage.ground is not None else []
         linked += stages.apply_lights(self._scene, frame.lights)
         linked += [self._object(k, item) for k, item in enumerate(frame.objects)]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from render.model.errors import DeviceError
+from render.renderers.cycles.capture import captured
 
 GPU_KINDS = ("OPTIX", "CUDA", "HIP", "ONEAPI", "METAL")
 _NVIDIA = GPU_KINDS[:2]
@@ -36,7 +37,9 @@ def _preferences() -> Any:
 def found(kind: str) -> list[Device]:
     """The devices of a kind that Cycles finds."""
     preferences = _preferences()
-    preferences.refresh_devices()
+    # Without a driver, 5.2 logs a warning for each maker.
+    with captured():
+        preferences.refresh_devices()
     return [Device(kind, str(d.name)) for d in preferences.get_devices_for_type(kind) if d.type == kind]
 
 

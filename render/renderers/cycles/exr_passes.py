@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from render.geometry.display import display
 from render.geometry.marks import on_background
 from render.model.errors import RenderError
+from render.renderers.cycles.series import LAYERS
 
 Floats = NDArray[np.float32]
 
@@ -26,7 +27,7 @@ def object_name(index: int) -> str:
 
 
 class Exr:
-    """The channels of an EXR file, named without view layer: `Combined.R`, `IndexOB.X`. Raises RenderError."""
+    """The channels of an EXR file, with the names of 4.5 without view layer: `IndexOB.X`. Raises RenderError."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -36,7 +37,8 @@ class Exr:
         self.channels: dict[str, Floats] = {}
         for part in file.parts:
             for name, channel in part.channels.items():
-                self.channels[name.split(".", 1)[1] if name.count(".") > 1 else name] = channel.pixels
+                layer, letter = name.split(".")[-2:] if "." in name else ("", name)
+                self.channels[f"{LAYERS.get(layer, layer)}.{letter}".lstrip(".")] = channel.pixels
         self.header = file.header()
 
     def stack(self, layer: str, letters: str) -> Floats:

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from render.model.errors import DioramaError, RenderError
+from render.renderers.cycles.series import node_tree
 from scene_specs.language.materials import load_material
 from scene_specs.language.registry import plugin
 from scene_specs.language.scene import SceneMaterial
@@ -17,8 +18,8 @@ class Tree:
 
     def __init__(self, name: str) -> None:
         self.material: Any = bpy.data.materials.new(name)
-        self.material.use_nodes = True
-        self.nodes: Any = self.material.node_tree.nodes
+        self._tree: Any = node_tree(self.material)
+        self.nodes: Any = self._tree.nodes
         self.nodes.clear()
         self._output = self.nodes.new("ShaderNodeOutputMaterial")
         self._info = self.nodes.new("ShaderNodeObjectInfo")
@@ -51,7 +52,7 @@ class Tree:
 
     def link(self, source: Any, target: Any) -> None:
         """Connect an output to an input."""
-        self.material.node_tree.links.new(source, target)
+        self._tree.links.new(source, target)
 
     def mix(self, factor: Any, first: Any, second: Any) -> Any:
         """Output of a mix of two shaders. factor: share of `second`, a number or an output."""

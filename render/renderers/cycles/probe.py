@@ -11,6 +11,7 @@ import sys
 import time
 from typing import Any
 
+from render.model.blender_series import require_module
 from render.model.errors import DioramaError
 
 
@@ -19,6 +20,7 @@ def probe(device: str, size: int = 8) -> dict[str, Any]:
 
     Keys: bpy, found, kernels, import_s, and of renders: device, first_s, second_s.
     """
+    require_module("bpy")
     start = time.perf_counter()
     import bpy
 

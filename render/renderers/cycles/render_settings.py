@@ -7,6 +7,7 @@ from typing import Any
 from render.geometry.glass import samples_of
 from render.passes import rendered_rows
 from render.renderers.cycles.exr_passes import CRYPTOMATTE_LEVELS
+from render.renderers.cycles.series import apply_added_settings
 from scene_specs.language.scene import SceneFrame, SceneView, Settings
 
 # Frame.pixels -> filter and width in pixels. Cycles' first sample is at the pixel center; 0.01 is its smallest width.
@@ -60,6 +61,7 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     render.use_motion_blur = False
     render.use_compositing = render.use_sequencer = False
     render.use_border = render.use_simplify = render.use_multiview = render.use_freestyle = False
+    apply_added_settings(scene)
     render.image_settings.file_format = "OPEN_EXR_MULTILAYER"
     render.image_settings.color_depth, render.image_settings.exr_codec = "32", "NONE"
     render.use_file_extension = False
@@ -68,9 +70,10 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     layer.samples = 0
     layer.cycles.use_denoising = True
     wanted = {"use_pass_combined", "use_pass_object_index", *(row.switch for row in rendered_rows(frame).values())}
-    for switch in layer.bl_rna.properties:
-        if switch.identifier.startswith("use_pass_"):
-            setattr(layer, switch.identifier, switch.identifier in wanted)
+    for owner in (layer, layer.cycles):
+        for switch in owner.bl_rna.properties:
+            if switch.identifier.startswith("use_pass_"):
+                setattr(owner, switch.identifier, switch.identifier in wanted)
     # Transparent surfaces count in the id and depth passes, as glass does: annotations treat them as solid.
     layer.pass_alpha_threshold = 0.0
     # Also keep the image before denoising, which shows exactly where samples met only the background.

@@ -11,6 +11,7 @@ from mathutils import Matrix, Vector
 from render.geometry.camera import Camera, Vec
 from render.renderers.cycles.blender_meshes import mesh_data
 from render.renderers.cycles.node_tree import Tree
+from render.renderers.cycles.series import node_tree
 from scene_specs.language.scene import SceneLight, SceneView, Settings
 from scene_specs.language.stage import Stage
 from scene_specs.language.vocabulary import linear_of_srgb
@@ -89,15 +90,15 @@ def apply_world(scene: Any, ambient: Vec, background: tuple[int, int, int] | Non
     """
     if scene.world is None:
         scene.world = bpy.data.worlds.new("world")
-    scene.world.use_nodes = background is not None
     scene.world.color = ambient
-    if background is None:
+    tree = node_tree(scene.world, used=background is not None)
+    if tree is None:
         return
-    nodes = scene.world.node_tree.nodes
-    if "seen" not in nodes:
-        _build_world(scene.world.node_tree)
-    nodes["ambient"].inputs["Color"].default_value = (*ambient, 1.0)
-    nodes["seen"].inputs["Color"].default_value = (*linear_of_srgb(background), 1.0)
+    if "seen" not in tree.nodes:
+        _build_world(tree)
+    seen = ambient if background is None else linear_of_srgb(background)
+    tree.nodes["ambient"].inputs["Color"].default_value = (*ambient, 1.0)
+    tree.nodes["seen"].inputs["Color"].default_value = (*seen, 1.0)
 
 
 def _build_world(tree: Any) -> None:

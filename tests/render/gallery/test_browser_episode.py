@@ -67,7 +67,8 @@ def test_boxes_on_the_screen_lie_on_the_objects(open_page: Open, odd: LanceStore
         scale = drawn.shape[1] / image.width
         if key == "b":
             down, across = np.nonzero(decode_mask(item.rle))
-            left, top, right, bottom = across.min(), down.min(), across.max() + 1, down.max() + 1
+            left, top = int(across.min()), int(down.min())
+            right, bottom = int(across.max()) + 1, int(down.max()) + 1
         else:
             assert item.amodal_bbox is not None
             left, top = item.amodal_bbox[:2]

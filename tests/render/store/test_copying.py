@@ -9,7 +9,7 @@ from render.model.errors import ConflictError, MissingError
 from render.store.copying import check_together, copy
 from render.store.episode_store import condition
 from render.store.lance.lance_store import LanceStore
-from tests.factories import make_record
+from tests.factories import make_job, make_record
 
 
 @pytest.fixture
@@ -27,6 +27,17 @@ def test_filters(store: LanceStore, tmp_path: Path) -> None:
     again = copy(store, target, condition(benchmark="demo", splits=["train"]))
     assert (again.copied, again.same) == (2, 2)
     assert copy(store, target, condition(benchmark="o'hara")).copied == 0
+
+
+def test_images_of_two_series_of_blender_meet_only_where_told(store: LanceStore, tmp_path: Path) -> None:
+    jobs = [make_job(renderer="cycles", version=version) for version in ("0.1.0", "0.1.0+blender5.2")]
+    target = LanceStore.create(str(tmp_path / "t.lance"), fsync=False)
+    store.put([make_record("demo/0", job=jobs[0])])
+    target.put([make_record("demo/1", job=jobs[1])])
+    with pytest.raises(ConflictError, match=r"Blender 5\.2, and these are of Blender 4\.5"):
+        copy(store, target)
+    assert target.count() == 1
+    assert copy(store, target, mix_series=True).copied == 1
 
 
 def test_differing(store: LanceStore, tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from tests.factories import SETTINGS, make_job, make_spec
 class FakeStore:
     """The methods of a store that Planner calls; counts the calls of `job`."""
 
+    url = "s.lance"
+
     def __init__(self, jobs: dict[str, RenderKey], attempts: dict[str, int] | None = None) -> None:
         self._jobs = jobs
         self._attempts = attempts or {}
@@ -49,6 +51,20 @@ def test_same_job_is_skipped_and_a_new_id_rendered() -> None:
     plan = planner({"demo/0001": make_job()})
     assert plan.decide(episode(), make_job(), SETTINGS).kind == "skip"
     assert plan.decide(episode("demo/0002"), make_job(), SETTINGS).kind == "render"
+
+
+def test_a_store_holds_one_series_of_blender_unless_told_otherwise() -> None:
+    old, new = make_job(renderer="cycles"), make_job(renderer="cycles", version="0.1.0+blender5.2")
+    both = ((old, new, r"4\.5.* 5\.2.*Python 3\.11"), (new, old, r"5\.2.* 4\.5.*Python 3\.13"))
+    for stored, wanted, words in both:
+        jobs = {"demo/0001": stored}
+        for name, policy in (("demo/0001", "replace"), ("demo/0002", "keep"), ("demo/0002", "error")):
+            with pytest.raises(ConflictError, match=words + ".*--mix-series"):
+                planner(jobs, policy).decide(episode(name), wanted, SETTINGS)  # type: ignore[arg-type]
+        assert planner(jobs, "keep").decide(episode(), wanted, SETTINGS).kind == "keep"
+        mixed = Planner(FakeStore(jobs), mix_series=True)  # type: ignore[arg-type]
+        assert mixed.decide(episode("demo/0002"), wanted, SETTINGS).kind == "render"
+    assert planner({"demo/0001": make_job()}).decide(episode("demo/0002"), new, SETTINGS).kind == "render"
 
 
 @pytest.mark.parametrize("policy", ["keep", "replace"])

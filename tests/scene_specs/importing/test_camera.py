@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from scene_specs.importing.camera import project, recover
 from tests.scene_specs.importing.published import NOMINAL, Vec, camera_at, jittered, scene
@@ -14,7 +15,7 @@ FOCAL = NOMINAL.lens / NOMINAL.sensor_width
 SIZES = [(320, 240), (480, 320)]
 
 
-def numbers(objects: list[dict[str, object]]) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def numbers(objects: list[dict[str, object]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.array([item["3d_coords"] for item in objects]), np.array([item["pixel_coords"] for item in objects])
 
 

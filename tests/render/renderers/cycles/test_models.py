@@ -179,9 +179,9 @@ def test_each_of_four_stays_in_its_place(renderer: CyclesRenderer) -> None:
         assert not (lit & ~cross).any()
         assert (image.passes.color[half, half] == 255).all()
     arm, width = int(0.05 * side), int(0.02 * side) // 2
-    lit = np.argwhere((images[5].passes.color > 0).any(axis=2))
+    lit_at = np.argwhere((images[5].passes.color > 0).any(axis=2))
     assert set(np.unique(images[5].passes.color)) == {0, 255}
-    assert (lit.min(), lit.max()) == (half - arm - width, half + arm + width)
+    assert (int(lit_at.min()), int(lit_at.max())) == (half - arm - width, half + arm + width)
 
 
 def test_an_object_is_seen_from_where_its_view_says(renderer: CyclesRenderer) -> None:

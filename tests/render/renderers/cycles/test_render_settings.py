@@ -15,9 +15,10 @@ from tests.render.renderers.cycles.test_cycles_renderer import TRIO, one, scene_
 # What no picture of ours shows: the viewport, baking, films of several frames, stamps, the output file's form, volumes,
 # curves, subdivision, and what only counts with something that is switched off (path guiding, transparent film,
 # motion blur, fast global illumination, culling and texture limits of `use_simplify`, a border, tiles, parts of the
-# samples). The BVH's form is speed; debug flags are for Cycles' own developers.
+# samples); the viewport's resolution of textures. The BVH's form is speed; debug flags are for Cycles' own developers.
 NO_PIXEL = re.compile(
-    "name|preview|debug_|texture_limit|bake_|use_bake|stamp|metadata|line_thickness|hair_|simplify_|frame_map|fps|"
+    "name|preview|debug_|texture_limit|texture_resolution$|bake_|use_bake|stamp|metadata|line_thickness|hair_|"
+    "simplify_|frame_map|fps|"
     "border_|use_crop|motion_blur_|rolling_shutter|guiding|volume_|dicing|subdivision|cull|film_transparent_|"
     "fast_gi_method|ao_bounces|tile_size|sample_offset|sample_subset_length|ppm_|compositor_|views_format|"
     "device$|feature_set|filter_size|dither|high_quality_normals|placeholder|overwrite|lock_interface|filepath|"
@@ -53,7 +54,9 @@ def counting(owner: Any) -> dict[str, Any]:
 def test_a_picture_does_not_depend_on_what_was_set_before(renderer: CyclesRenderer) -> None:
     scene = scene_of(TRIO)
     first = one(renderer, scene)
-    changes = [(owner, counting(owner)) for owner in (bpy.context.scene.cycles, bpy.context.scene.render)]
+    scene_of_blender = bpy.context.scene
+    owners = (scene_of_blender.cycles, scene_of_blender.render, scene_of_blender.view_layers[0].cycles)
+    changes = [(owner, counting(owner)) for owner in owners]
     before = [(owner, name, getattr(owner, name)) for owner, values in changes for name in values]
     names = {name for _, name, _ in before}
     assert {"min_light_bounces", "min_transparent_bounces", "light_sampling_threshold", "use_fast_gi"} <= names
