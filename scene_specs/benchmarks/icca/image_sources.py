@@ -91,8 +91,8 @@ _CLEVR_GROUND = Ground(
     (-2.3, 2.3), (5.9849, -5.2061, 4.275), {"large": 0.7, "small": 0.35}, {"large": 4.2, "small": 2.4}, 0.2, 3, 0.2
 )
 _CLEVR_FRAME = {"area": {"x": [*_CLEVR_GROUND.area], "y": [*_CLEVR_GROUND.area]}}
-# Wider than the outlines, so that no two touch.
-_FLAT_GROUND = Ground((140.0, 884.0), (), {"large": 140.0, "small": 70.0}, {"large": 0.0, "small": 0.0}, 20.0, 0)
+# As wide as nearly all outlines, and away from the border, so that objects are apart and complete.
+_FLAT_GROUND = Ground((225.0, 799.0), (), {"large": 150.0, "small": 70.0}, {"large": 0.0, "small": 0.0}, 20.0, 0)
 _BOTH = ("attributes", "relations")
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
