@@ -33,6 +33,9 @@ LAZY_IMPORTS = {
         "scene_specs/language/registry.py",
         "scene_specs.language.diagnostics",
     ): "imports pydantic; the help of commands lists plug-ins without it",
+    ("render/chat/__init__.py", "render.chat"): "each kind of model needs a library of its own",
+    ("render/chat/openai_model.py", "openai"): "an extra that only models behind an OpenAI-compatible server need",
+    ("render/chat/hf_model.py", ""): "an extra that only models of transformers need",
     ("render/export/formats/malevic.py", "h5py"): "an extra that only the question tensors of MALeViC need",
     ("scene_specs/benchmarks/kilogram/measures.py", "nltk"): "takes 0.2 s, and only measures of naming need it",
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Writes the lock files from pyproject.toml. Run it after every change of the dependencies, and with --upgrade to take
 # newer versions; without, versions that still fit stay.
-#   requirements.lock          what a user runs: h5py, stores on S3 since clusters write there, and the build backend
-#                              that installs Diorama itself
+#   requirements.lock          what a user runs: h5py, the openai client, stores on S3 since clusters write there, and
+#                              the build backend that installs Diorama itself
 #   requirements-dev.lock      the same and the tools of `make test`
 #   requirements-readers.lock  the same and most tools of `make test-all`
 #   requirements-cluster.lock  what Ray's launchers also need, for docker/Dockerfile
@@ -28,9 +28,9 @@ compile() { # compile LOCK [option of uv...]: written beside the old lock's plac
 
 # The backend has to be locked too: with --no-build-isolation it is taken from the environment.
 grep -oE '"hatchling[^"]*"' pyproject.toml | head -n 1 | tr -d '"' >"$work/backend.in"
-compile requirements.lock "$@" --extra s3 --extra h5 pyproject.toml "$work/backend.in"
-compile requirements-dev.lock "$@" --extra s3 --extra h5 --extra dev --constraint "$work/requirements.lock" pyproject.toml "$work/backend.in"
-compile requirements-readers.lock "$@" --extra s3 --extra h5 --extra dev --extra readers --constraint "$work/requirements-dev.lock" \
+compile requirements.lock "$@" --extra s3 --extra h5 --extra openai pyproject.toml "$work/backend.in"
+compile requirements-dev.lock "$@" --extra s3 --extra h5 --extra openai --extra dev --constraint "$work/requirements.lock" pyproject.toml "$work/backend.in"
+compile requirements-readers.lock "$@" --extra s3 --extra h5 --extra openai --extra dev --extra readers --constraint "$work/requirements-dev.lock" \
   pyproject.toml "$work/backend.in"
 sed -nE 's/^ray(==[^ ]+).*/ray[default]\1/p' "$work/requirements.lock" >"$work/cluster.in"
 compile requirements-cluster.lock "$@" --constraint "$work/requirements.lock" "$work/cluster.in"

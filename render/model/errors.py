@@ -11,6 +11,7 @@
     │   ├── DeviceError       3  the requested device is not available, or every GPU of a run failed
     │   └── GpuError          1  a GPU failed; the process can't render on it any more
     │       └── GpuMemoryError 1 a GPU ran out of memory
+    ├── ChatError             1  a chat model gave no usable reply; its own errors are in `render.chat.asking`
     └── StoreError            4  the dataset store cannot be read or written
 
 The numbers are exit codes. If some episodes failed and the others are done, `render-batch` exits with 1.
@@ -23,7 +24,7 @@ from scene_specs.language.tables import counted
 
 # fmt: off
 __all__ = [
-    "AssetError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError", "GpuError",
+    "AssetError", "ChatError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError", "GpuError",
     "GpuMemoryError", "RenderError", "SpecError", "StoreError", "UsageError",
 ]
 # fmt: on
@@ -79,6 +80,12 @@ class GpuError(RenderError):
 
 class GpuMemoryError(GpuError):
     """A GPU ran out of memory."""
+
+
+class ChatError(DioramaError):
+    """A chat model gave no usable reply."""
+
+    exit_code = 1
 
 
 class StoreError(DioramaError):

@@ -11,6 +11,7 @@ Diorama's own plug-ins are registered the same way, in pyproject.toml. Nothing i
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -135,6 +136,17 @@ def find_plugin(noun: str, name: str) -> Plugin:
     top = module.partition(".")[0]
     owner = _OWN if top in _OWN_PACKAGES else next(iter(metadata.packages_distributions().get(top, ())), "")
     return Plugin(noun, name, module, attribute, owner, "" if owner in ("", _OWN) else metadata.version(owner))
+
+
+def load_object(noun: str, name: str) -> Any:
+    """The object `package.module:object`, of an installed package or of a file in the current folder.
+
+    Raises PluginError.
+    """
+    # Commands start without the current folder on the path, which `python -m` has.
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
+    return find_plugin(noun, name).load()
 
 
 def _singular(noun: str) -> str:

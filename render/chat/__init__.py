@@ -1,0 +1,105 @@
+"""Chat models of any kind behind one interface: retries, a budget, a log that a later run continues from.
+
+    with open_models(ChatSettings(base_url="http://localhost:8000/v1", max_requests=500)) as models:
+        model = models.open("openai:my-model")
+        reply = model.reply([Message("user", ("What is this?", Picture("a.png", png)))], max_tokens=30)
+
+`ChatSettings` describes settings and limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from render.chat.asking import Asker, BudgetError, Meter, ReplyLog, TemporaryError
+from render.model.errors import ChatError, UsageError
+from scene_specs.language.appending import open_growing
+from scene_specs.language.chat import ChatModel, Message, Picture, Reply, in_parallel
+from scene_specs.language.registry import load_object
+
+__all__ = [
+    "Asker", "BudgetError", "ChatError", "ChatModel", "ChatSettings", "Message", "Meter", "Models", "Picture", "Reply",
+    "TemporaryError", "in_parallel", "open_model", "open_models",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ChatSettings:
+    """How models are asked.
+
+    base_url: address of an OpenAI-compatible server; "" is OpenAI's, or the one of OPENAI_BASE_URL. parameters: sent
+    with each request of `openai:`, or passed to `generate` of `hf:`; None leaves a default out. timeout: seconds per
+    request. max_requests, max_tokens: limits of a run; tokens are those of prompts and replies. price: of a million
+    input tokens, and of a million output tokens. attempts: requests per reply, at most. first_wait, longest_wait:
+    seconds between attempts; each wait is twice as long as the one before.
+    """
+
+    base_url: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    timeout: float = 120.0
+    max_requests: int | None = None
+    max_tokens: int | None = None
+    price: tuple[float, float] = (0.0, 0.0)
+    attempts: int = 8
+    first_wait: float = 1.0
+    longest_wait: float = 60.0
+
+
+def open_model(name: str, settings: ChatSettings | None = None) -> ChatModel:
+    """A model without retries: `openai:MODEL`, `hf:MODEL_OR_FOLDER` or `module:Class` (called without arguments).
+
+    Raises UsageError for a name of another form, or if the model's library or key is missing; PluginError for a class
+    that can't be imported.
+    """
+    settings = settings or ChatSettings()
+    kind, colon, rest = name.partition(":")
+    if not colon or not rest:
+        raise UsageError(f"model {name!r}: expected openai:MODEL, hf:MODEL_OR_FOLDER or module:Class")
+    if kind == "openai":
+        from render.chat.openai_model import OpenAIModel
+
+        return OpenAIModel(rest, settings.base_url, settings.parameters, settings.timeout)
+    if kind == "hf":
+        from render.chat.hf_model import HuggingFaceModel
+
+        return HuggingFaceModel(rest, settings.parameters)
+    made = load_object("models", name)()
+    if not callable(getattr(made, "reply", None)):
+        raise UsageError(f"model {name!r}: {type(made).__name__} has no method reply(messages, *, max_tokens)")
+    return made  # type: ignore[no-any-return]
+
+
+class Models:
+    """Opens models that share a meter and a log; see `scene_specs.language.chat.ModelOpener`."""
+
+    def __init__(self, settings: ChatSettings, log: ReplyLog) -> None:
+        self.meter = Meter(settings.max_requests, settings.max_tokens, settings.price)
+        self._settings, self._log = settings, log
+
+    def open(self, name: str) -> Asker:
+        """A model by name, with retries; see `open_model`."""
+        settings = self._settings
+        about = {"base_url": settings.base_url, "parameters": settings.parameters, "price": [*settings.price]}
+        waits = (settings.attempts, settings.first_wait, settings.longest_wait)
+        return Asker(name, open_model(name, settings), self.meter, self._log, about, waits)
+
+    def stop(self) -> None:
+        """Send no more requests."""
+        self.meter.stopped.set()
+
+
+@contextmanager
+def open_models(settings: ChatSettings, log: Path | None = None) -> Iterator[Models]:
+    """Models whose replies are appended to a file; a request whose reply is in the file is not sent again.
+
+    log: JSON lines; None keeps replies in memory. Raises UsageError if another process writes the file.
+    """
+    if log is None:
+        yield Models(settings, ReplyLog())
+        return
+    with open_growing(log) as file:
+        yield Models(settings, ReplyLog(file))

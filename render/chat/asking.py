@@ -1,0 +1,154 @@
+"""Asking a model: attempts with growing waits, limits and costs of a run, and a log of replies. Thread-safe."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from threading import Event, Lock
+from typing import Any
+
+from render.model.errors import ChatError
+from scene_specs.language.appending import GrowingFile
+from scene_specs.language.chat import ChatModel, Message, Picture, Reply
+
+
+class BudgetError(ChatError):
+    """A limit of requests or tokens that is reached; the run can be continued with a higher one."""
+
+
+class TemporaryError(ChatError):
+    """A failure that another attempt may not have. wait: seconds that the server asks for. tokens: input and output
+    tokens of a reply that could not be used.
+    """
+
+    def __init__(self, problem: str, wait: float = 0.0, tokens: tuple[int, int] = (0, 0)) -> None:
+        super().__init__(problem)
+        self.wait, self.tokens = wait, tokens
+
+
+class Meter:
+    """Counts requests and tokens of a run, and ends it at its limits. price: of a million input and output tokens."""
+
+    def __init__(self, max_requests: int | None, max_tokens: int | None, price: tuple[float, float]) -> None:
+        self._max_requests, self._max_tokens, self._price = max_requests, max_tokens, price
+        self._lock = Lock()
+        self._reserved = 0
+        self.requests, self.tokens = 0, (0, 0)
+        self.stopped = Event()
+
+    def start(self, output_tokens: int) -> None:
+        """Count a request that may produce this number of tokens. Raises BudgetError, and ChatError after a stop."""
+        if self.stopped.is_set():
+            raise ChatError("stopped: another request failed, or the run was interrupted")
+        with self._lock:
+            if self._max_requests is not None and self.requests >= self._max_requests:
+                raise BudgetError(f"--max-requests: {self._max_requests} requests are sent; raise it to continue")
+            used = sum(self.tokens) + self._reserved
+            if self._max_tokens is not None and used + output_tokens > self._max_tokens:
+                left = f"{self._max_tokens - used} are left and a reply may have {output_tokens}"
+                raise BudgetError(f"--max-tokens: of {self._max_tokens} tokens, {left}; raise it to continue")
+            self.requests += 1
+            self._reserved += output_tokens
+
+    def end(self, output_tokens: int, tokens: tuple[int, int]) -> float:
+        """Count the tokens of a request that `start` counted; return their cost."""
+        with self._lock:
+            self._reserved -= output_tokens
+            self.tokens = (self.tokens[0] + tokens[0], self.tokens[1] + tokens[1])
+        return (tokens[0] * self._price[0] + tokens[1] * self._price[1]) / 1e6
+
+
+class ReplyLog:
+    """Replies by request. file: JSON lines that earlier runs and this one write; a last incomplete line is cut off."""
+
+    def __init__(self, file: GrowingFile | None = None) -> None:
+        self._file, self._lock = file, Lock()
+        self._replies: dict[str, Reply] = {}
+        if file is None:
+            return
+        data = file.contents()
+        end = data.rfind(b"\n") + 1
+        for number, line in enumerate(data[:end].decode(errors="replace").splitlines(), start=1):
+            try:
+                row = json.loads(line)
+                request = str(row.pop("request"))
+                self._replies[request] = Reply(**row)
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                hint = "remove the file to send all requests again"
+                raise ChatError(f"{file.path}, line {number}: not a logged reply: {error}; {hint}") from error
+        file.truncate(end)
+
+    def get(self, request: str) -> Reply | None:
+        """The reply to a request, if there is one."""
+        return self._replies.get(request)
+
+    def add(self, request: str, reply: Reply) -> None:
+        """Keep a reply; with a file, it is on the disk when this returns."""
+        with self._lock:
+            self._replies[request] = reply
+            if self._file is not None:
+                self._file.append(json.dumps({"request": request, **asdict(reply)}, ensure_ascii=True) + "\n")
+
+
+class Asker:
+    """A model with retries. settings: what describes it in results. waits: attempts, first and longest wait in s."""
+
+    def __init__(
+        self, name: str, model: ChatModel, meter: Meter, log: ReplyLog, settings: Mapping[str, Any],
+        waits: tuple[int, float, float],
+    ) -> None:  # fmt: skip
+        self.name, self.settings = name, settings
+        self._model, self._meter, self._log, self._waits = model, meter, log, waits
+
+    def reply(self, messages: Sequence[Message], *, max_tokens: int, key: str = "") -> Reply:
+        """The model's reply; from the log if it was given to the same messages, settings and key before.
+
+        Raises ChatError after the last attempt and for a failure that is not temporary; BudgetError.
+        """
+        request = self._identity(messages, max_tokens, key)
+        if (known := self._log.get(request)) is not None:
+            return known
+        attempts, wait, longest = self._waits
+        cost = 0.0
+        for attempt in range(1, attempts + 1):
+            found, spent = self._attempt(messages, max_tokens)
+            cost += spent
+            if isinstance(found, Reply):
+                reply = replace(found, requests=attempt, cost=cost)
+                self._log.add(request, reply)
+                return reply
+            if attempt < attempts:
+                # Parallel requests that failed together must not come back together.
+                self._meter.stopped.wait(min(longest, max(found.wait, wait * random.uniform(0.5, 1.0))))
+                wait *= 2
+        raise ChatError(f"model {self.name}: no usable reply in {attempts} attempts; the last one: {found}")
+
+    def _attempt(self, messages: Sequence[Message], max_tokens: int) -> tuple[Reply | TemporaryError, float]:
+        """A reply or a temporary failure, and its cost."""
+        self._meter.start(max_tokens)
+        tokens = (0, 0)
+        found: Reply | TemporaryError
+        try:
+            found = self._model.reply(messages, max_tokens=max_tokens)
+            tokens = (found.input_tokens, found.output_tokens)
+        except TemporaryError as error:
+            found, tokens = error, error.tokens
+        finally:
+            cost = self._meter.end(max_tokens, tokens)
+        return found, cost
+
+    def _identity(self, messages: Sequence[Message], max_tokens: int, key: str) -> str:
+        """A hash of everything that decides the reply."""
+        parts = [
+            [
+                one.role,
+                [hashlib.sha256(p.png).hexdigest() if isinstance(p, Picture) else {"text": p} for p in one.parts],
+            ]
+            for one in messages
+        ]
+        about = {name: value for name, value in self.settings.items() if name != "price"}
+        data = json.dumps([self.name, about, max_tokens, key, parts], sort_keys=True)
+        return hashlib.sha256(data.encode()).hexdigest()

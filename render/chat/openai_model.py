@@ -1,0 +1,90 @@
+"""Models behind OpenAI's interface for chat completions, which most servers of models offer, too."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from render.chat.asking import TemporaryError
+from render.model.errors import ChatError, UsageError
+from scene_specs.language.chat import Message, Picture, Reply
+
+# Timed out, conflicting, too early, and too many requests; so are all errors of the server.
+_TEMPORARY = (408, 409, 425, 429)
+
+
+class OpenAIModel:
+    """A model by its name on the server. Temperature 0, unless `parameters` say otherwise."""
+
+    def __init__(self, name: str, base_url: str, parameters: Mapping[str, Any], timeout: float) -> None:
+        try:
+            import openai
+        except ImportError as error:
+            raise UsageError(
+                "openai: models need the openai client; install it: pip install 'diorama[openai]'"
+            ) from error
+        self._name, self._openai, self._parameters = name, openai, parameters
+        # Servers of one's own ask for no key, but the client does.
+        own = base_url or os.environ.get("OPENAI_BASE_URL")
+        key = os.environ.get("OPENAI_API_KEY") or ("none" if own else None)
+        if key is None:
+            raise UsageError(f"openai:{name}: set OPENAI_API_KEY, or name a server with --base-url")
+        # `Asker` retries, so that each request is counted.
+        self._client = openai.OpenAI(api_key=key, base_url=base_url or None, timeout=timeout, max_retries=0)
+
+    def reply(self, messages: Sequence[Message], *, max_tokens: int) -> Reply:
+        """See `ChatModel.reply`. Raises ChatError, TemporaryError."""
+        values: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens, **self._parameters}
+        body = {
+            "model": self._name,
+            "messages": [{"role": one.role, "content": _content(one)} for one in messages],
+            **{key: value for key, value in values.items() if value is not None},
+        }
+        try:
+            # The text of the answer: the client's own reading accepts answers that lack what is needed here.
+            raw = self._client.chat.completions.with_raw_response.create(**body).text
+        except self._openai.APIStatusError as error:
+            problem = f"openai:{self._name}: {error.message}"
+            if error.status_code < 500 and error.status_code not in _TEMPORARY:
+                raise ChatError(problem) from error
+            raise TemporaryError(problem, _seconds(error.response.headers.get("retry-after"))) from error
+        except self._openai.APIError as error:
+            raise TemporaryError(f"openai:{self._name}: {error.message}") from error
+        return _read_reply(raw() if callable(raw) else raw)
+
+
+def _content(message: Message) -> Any:
+    if all(isinstance(part, str) for part in message.parts):
+        return "\n".join(str(part) for part in message.parts)
+    return [
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{base64.b64encode(part.png).decode()}"}}
+        if isinstance(part, Picture)
+        else {"type": "text", "text": part}
+        for part in message.parts
+    ]
+
+
+def _read_reply(text: str) -> Reply:
+    """The reply in an answer's text. Raises TemporaryError for an answer without one."""
+    tokens = (0, 0)
+    try:
+        answer = json.loads(text)
+        usage = answer.get("usage") or {}
+        tokens = (int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
+        message = answer["choices"][0]["message"]
+        content = message.get("content") if message.get("content") is not None else message.get("refusal")
+        if not isinstance(content, str):
+            raise TypeError("no content")
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        raise TemporaryError(f"malformed answer of the server: {text[:200]!r}", tokens=tokens) from error
+    return Reply(content, *tokens)
+
+
+def _seconds(header: str | None) -> float:
+    try:
+        return float(header or 0)
+    except ValueError:  # a date
+        return 0.0

@@ -1,0 +1,62 @@
+"""Files that only grow: records are appended under a lock, and a crash loses at most the record being written."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from scene_specs.language.errors import UsageError
+from scene_specs.language.writing import report_write_errors
+
+
+class GrowingFile:
+    """A file under an exclusive lock. where: the option and path, for messages."""
+
+    def __init__(self, path: Path, file: IO[bytes], where: str) -> None:
+        self.path, self._file, self._where = path, file, where
+
+    def contents(self) -> bytes:
+        """All bytes."""
+        self._file.seek(0)
+        return self._file.read()
+
+    def append(self, text: str) -> None:
+        """Append text and wait for the disk; after an error the file is as it was. Raises UsageError."""
+        end = self._file.seek(0, os.SEEK_END)
+        with report_write_errors(self._where):
+            try:
+                self._file.write(text.encode())
+                self._file.flush()
+                os.fsync(self._file.fileno())
+            except OSError:
+                os.ftruncate(self._file.fileno(), end)
+                raise
+
+    def truncate(self, size: int) -> None:
+        """Keep the first `size` bytes."""
+        os.ftruncate(self._file.fileno(), size)
+
+
+@contextmanager
+def open_growing(path: Path, option: str = "--out") -> Iterator[GrowingFile]:
+    """Open or create a file; one that is empty in the end and was not there before is removed. Raises UsageError."""
+    where = f"{option} {path}"
+    new = not path.exists()
+    with report_write_errors(where):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+b")
+    with file:
+        try:
+            # The lock ends with the process, even if the process is killed.
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise UsageError(f"{where}: another command is writing it; wait for it or name another file") from error
+        try:
+            yield GrowingFile(path, file, where)
+        finally:
+            if new and not os.fstat(file.fileno()).st_size:
+                path.unlink(missing_ok=True)

@@ -1,0 +1,99 @@
+"""Conversations with chat models: the messages that benchmarks write, and the replies that they read.
+
+`render.chat` has the models. Benchmarks don't import it; they get a `ModelOpener` from the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeVar
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image of a message. name: for logs; models don't get it. png: the contents of a PNG file."""
+
+    name: str
+    png: bytes
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message of a conversation: texts and images in order."""
+
+    role: Literal["system", "user", "assistant"]
+    parts: tuple[str | Picture, ...]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A model's reply. input_tokens, output_tokens: of this reply. requests: sent until it came. cost: of all of them,
+    in the currency of the prices that were given.
+    """
+
+    text: str
+    input_tokens: int
+    output_tokens: int
+    requests: int = 1
+    cost: float = 0.0
+
+
+class ChatModel(Protocol):
+    """A model that continues a conversation. `reply` is called by several threads at once."""
+
+    def reply(self, messages: Sequence[Message], *, max_tokens: int) -> Reply:
+        """The next message of the assistant, of at most `max_tokens` tokens.
+
+        Raises `render.chat.TemporaryError` for a failure that another attempt may not have.
+        """
+        ...
+
+
+class OpenedModel(Protocol):
+    """A model with retries, a budget, and a log of its replies. settings: what describes it in results."""
+
+    name: str
+    settings: Mapping[str, Any]
+
+    def reply(self, messages: Sequence[Message], *, max_tokens: int, key: str = "") -> Reply:
+        """The reply; see `render.chat.Asker`. key: tells apart equal conversations."""
+        ...
+
+
+class ModelOpener(Protocol):
+    """Opens models that share a budget and a log."""
+
+    def open(self, name: str) -> OpenedModel:
+        """A model by name: openai:MODEL, hf:MODEL_OR_FOLDER or module:Class. Raises UsageError, PluginError."""
+        ...
+
+    def stop(self) -> None:
+        """Send no more requests: those that wait fail at once, those under way end."""
+        ...
+
+
+def in_parallel(
+    work: Callable[[_Item], _Result], items: Iterable[_Item], workers: int, stop: Callable[[], None]
+) -> Iterator[_Result]:
+    """Yield the results of `work`, which runs in threads, as they are ready; with one worker in order and unthreaded.
+
+    After an error, or if the caller stops reading, items that wait are dropped, `stop` is called to shorten those that
+    are worked on, and the error is raised when these have ended.
+    """
+    if workers == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(work, item) for item in items]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
