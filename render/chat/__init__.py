@@ -9,9 +9,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,16 +77,17 @@ def open_model(name: str, settings: ChatSettings | None = None) -> ChatModel:
 class Models:
     """Opens models that share a meter and a log; see `scene_specs.language.chat.ModelOpener`."""
 
-    def __init__(self, settings: ChatSettings, log: ReplyLog) -> None:
+    def __init__(self, settings: ChatSettings, open_log: Callable[[], ReplyLog]) -> None:
         self.meter = Meter(settings.max_requests, settings.max_tokens, settings.price)
-        self._settings, self._log = settings, log
+        self._settings = settings
+        # Opened by the first model: a command that asks none leaves no file.
+        self._log = cache(open_log)
 
     def open(self, name: str) -> Asker:
         """A model by name, with retries; see `open_model`."""
         settings = self._settings
-        about = {"base_url": settings.base_url, "parameters": settings.parameters, "price": [*settings.price]}
         waits = (settings.attempts, settings.first_wait, settings.longest_wait)
-        return Asker(name, open_model(name, settings), self.meter, self._log, about, waits)
+        return Asker(name, open_model(name, settings), self.meter, self._log(), settings.parameters, waits)
 
     def stop(self) -> None:
         """Send no more requests."""
@@ -93,13 +95,17 @@ class Models:
 
 
 @contextmanager
-def open_models(settings: ChatSettings, log: Path | None = None) -> Iterator[Models]:
+def open_models(settings: ChatSettings, log: Path | None = None, resume: bool = True) -> Iterator[Models]:
     """Models whose replies are appended to a file; a request whose reply is in the file is not sent again.
 
-    log: JSON lines; None keeps replies in memory. Raises UsageError if another process writes the file.
+    log: JSON lines; None keeps replies in memory. resume: the file may have replies. Opening a model raises UsageError
+    if it has and may not, or if another process writes it.
     """
-    if log is None:
-        yield Models(settings, ReplyLog())
-        return
-    with open_growing(log) as file:
-        yield Models(settings, ReplyLog(file))
+    with ExitStack() as stack:
+
+        def open_log() -> ReplyLog:
+            if log is not None and not resume and log.exists():
+                raise UsageError(f"{log}: has replies of an earlier run; pass --resume to use them, or remove it")
+            return ReplyLog(stack.enter_context(open_growing(log)) if log is not None else None)
+
+        yield Models(settings, open_log)

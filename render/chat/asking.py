@@ -94,7 +94,7 @@ class ReplyLog:
 
 
 class Asker:
-    """A model with retries. settings: what describes it in results. waits: attempts, first and longest wait in s."""
+    """A model with retries. settings: parameters of its requests. waits: attempts, first and longest wait in s."""
 
     def __init__(
         self, name: str, model: ChatModel, meter: Meter, log: ReplyLog, settings: Mapping[str, Any],
@@ -149,6 +149,5 @@ class Asker:
             ]
             for one in messages
         ]
-        about = {name: value for name, value in self.settings.items() if name != "price"}
-        data = json.dumps([self.name, about, max_tokens, key, parts], sort_keys=True)
+        data = json.dumps([self.name, dict(self.settings), max_tokens, key, parts], sort_keys=True)
         return hashlib.sha256(data.encode()).hexdigest()

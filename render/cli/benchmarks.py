@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
@@ -17,6 +19,7 @@ from render.cli.output import json_text, progress, write_lines, write_text
 from render.cli.verification import StoreEpisodes, read_benchmark
 from render.model.errors import SpecError
 from scene_specs.language.registry import plugins
+from scene_specs.language.writing import is_stream
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -197,31 +200,56 @@ def _parse_settings(_ctx: click.Context, _param: click.Parameter, values: tuple[
 
 def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool) -> None:
     """Run a command of a benchmark and write what it returns. Raises DioramaError."""
-    from scene_specs.language.benchmark import Report, Result, Series, SpecsCommand, StoreCommand
+    from scene_specs.language.benchmark import Report, Result, Series
 
-    inputs: tuple[Any, ...] = ()
+    with _inputs(benchmark, options) as inputs:
+        if isinstance(options, Report):
+            rows = benchmark.function(options.run)(*inputs)
+            found = Result(rows, benchmark.function(options.text)(rows))
+        else:
+            found = benchmark.function(options.run)(options, *inputs)
+        if isinstance(found, Result):
+            _write_result(found, out, as_json)
+            return
+        series = found if isinstance(found, Series) else Series(found)
+        if "out" in options.writes:
+            lines = (json.dumps(item, separators=(",", ":")) for item in series.items)
+            write_lines(out, lines, series.unit, series.total)
+            return
+        for _ in progress(series.items, series.unit, series.total):
+            pass
+        if series.done:
+            click.echo(series.done)
+
+
+@contextmanager
+def _inputs(benchmark: Benchmark, options: Command) -> Iterator[tuple[Any, ...]]:
+    """What the function of a command gets besides its options."""
+    from scene_specs.language.benchmark import ModelCommand, SpecsCommand, StoreCommand
+
     if isinstance(options, SpecsCommand):
         check = benchmark.function(options.check) if options.check else None
-        inputs = (read_benchmark(options.files, benchmark.name, check),)
+        yield (read_benchmark(options.files, benchmark.name, check),)
     elif isinstance(options, StoreCommand):
-        inputs = (StoreEpisodes(options.store),)
-    if isinstance(options, Report):
-        rows = benchmark.function(options.run)(*inputs)
-        found = Result(rows, benchmark.function(options.text)(rows))
+        yield (StoreEpisodes(options.store),)
+    elif isinstance(options, ModelCommand):
+        from render.chat import ChatSettings, open_models
+
+        given = ("base_url", "timeout", "max_requests", "max_tokens", "price")
+        parameters = {name: _json_or_text(value) for name, value in options.parameters.items()}
+        settings = ChatSettings(parameters=parameters, **{name: getattr(options, name) for name in given})
+        log = None if is_stream(options.out) else Path(f"{options.out}.replies")
+        with open_models(settings, log, options.resume) as models:
+            yield (models,)
     else:
-        found = benchmark.function(options.run)(options, *inputs)
-    if isinstance(found, Result):
-        _write_result(found, out, as_json)
-        return
-    series = found if isinstance(found, Series) else Series(found)
-    if "out" in options.writes:
-        lines = (json.dumps(item, separators=(",", ":")) for item in series.items)
-        write_lines(out, lines, series.unit, series.total)
-        return
-    for _ in progress(series.items, series.unit, series.total):
-        pass
-    if series.done:
-        click.echo(series.done)
+        yield ()
+
+
+def _json_or_text(value: str) -> Any:
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
 
 
 def _write_result(result: Result, out: Path | None, as_json: bool) -> None:

@@ -106,6 +106,33 @@ class StoreCommand(Command):
     store: str = argument("", metavar="[STORE]")
 
 
+class ModelCommand(Command):
+    """A command that may ask chat models: its function also gets a ModelOpener (scene_specs.language.chat).
+
+    Replies are kept in `<out>.replies`, so that a run with `resume` doesn't pay for them again.
+    """
+
+    out: Path | None = None
+    resume: bool = False
+    base_url: str = option(
+        "", "Address of an OpenAI-compatible server.  [default: that of OpenAI]", metavar="URL", group="Models"
+    )
+    parameters: dict[str, str] = option(
+        {},
+        "Parameter of each request, such as `temperature=0.7`; JSON. `null` leaves out a default. Repeatable.",
+        name="--set",
+    )
+    timeout: float = option(120.0, "Seconds to wait for a reply.", ge=0.001)
+    max_requests: int | None = option(None, "Maximum number of requests of this run.  [default: no limit]", ge=1)
+    max_tokens: int | None = option(
+        None, "Maximum number of tokens, of prompts and replies, of this run.  [default: no limit]", ge=1
+    )
+    price: tuple[float, float] = option(
+        (0.0, 0.0), "Prices of a million input tokens and of a million output tokens.", metavar="INPUT:OUTPUT"
+    )
+    parallel: int = option(1, "Number of games or questions to work on at a time.", ge=1, le=256)
+
+
 class Episodes(Protocol):
     """The episodes of a store."""
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
+Role = Literal["system", "user", "assistant"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Picture:
 class Message:
     """A message of a conversation: texts and images in order."""
 
-    role: Literal["system", "user", "assistant"]
+    role: Role
     parts: tuple[str | Picture, ...]
 
 
@@ -55,7 +56,7 @@ class ChatModel(Protocol):
 
 
 class OpenedModel(Protocol):
-    """A model with retries, a budget, and a log of its replies. settings: what describes it in results."""
+    """A model with retries, a budget, and a log of its replies. settings: parameters of its requests."""
 
     name: str
     settings: Mapping[str, Any]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import model_validator
 
-from scene_specs.language.benchmark import Command, First, Report, Seed, StoreCommand, argument, option
+from scene_specs.language.benchmark import Command, First, ModelCommand, Report, Seed, StoreCommand, argument, option
 
 _FORM = "Show four separate images, or one image with the four in a 2 x 2 grid."
 LABELS = {"letters": ("A", "B", "C", "D"), "positions": ("top left", "top right", "bottom left", "bottom right")}
@@ -84,10 +84,14 @@ class Presented(Command):
     variant: str = option("L3", "What the listener sees; `icca variants` lists the variants.", metavar="L1-L7")
     variant_file: Path | None = option(
         None,
-        "JSON file with one more listener variant, used instead of --variant. `icca variants --json` shows the fields; "
-        "leave out name and images.  [default: none]",
+        "JSON file with one more listener variant, used instead of --variant: the published interaction_args_lsnr.json, "
+        "or fields as `icca variants --json` shows them, without name and images.  [default: none]",
         path="file",
     )
+    texts: tuple[Path, ...] = option(
+        (), "Published introductions, intro_texts_spkr.json or intro_texts_lsnr.json. Repeatable.", path="file"
+    )
+    texts_of: str = option("GPT", "Model whose published introductions --texts uses.", metavar="NAME")
     labels: Literal["letters", "positions"] = option(
         "letters", "Names of the images: A to D, or top left to bottom right."
     )
@@ -112,12 +116,12 @@ class Presented(Command):
         return LABELS[self.labels]
 
 
-class Play(Presented, run="play_files:play_games", writes=()):
+class Play(Presented, ModelCommand, run="play_files:play_games", writes=()):
     """Play games and write transcripts as JSON Lines.
 
     GAMES are folders of games, as `icca games` writes them, or folders that contain such folders. In each of 24 trials,
-    the speaker describes one of the four images and the listener picks an image. The built-in players call no network
-    service.
+    the speaker describes one of the four images and the listener picks an image. Only openai:MODEL calls a network
+    service; docs/models.md describes models.
 
     The command appends each finished game to the file of --out. After an error, Ctrl-C or a crash, the file has the
     finished games, and the same command with --resume plays the other games. Without --resume, an existing file is an
@@ -125,21 +129,23 @@ class Play(Presented, run="play_files:play_games", writes=()):
 
     Examples:
       render-specs icca play games --speaker steady --listener oracle --out o.jsonl
-      render-specs icca play games --speaker scripted --listener random --prompts
+      render-specs icca play games --speaker scripted --listener openai:my-model --base-url http://localhost:8000/v1
     """
 
     games: tuple[Path, ...] = argument()
     speaker: str = option(
         ...,
         "Player that describes images: scripted (shorter each time), steady (always the same), restless (never the "
-        "same), recorded (the messages of the games), replay:FILE (those of a transcript), or the name of a plugin.",
+        "same), recorded (the messages of the games), replay:FILE (those of a transcript), a model (openai:MODEL, "
+        "hf:MODEL_OR_FOLDER), module:Class, or the name of a plugin.",
         metavar="NAME",
         group="Players",
     )
     listener: str = option(
         ...,
         "Player that picks images: oracle (always right), random, literal (compares message and images), learner "
-        "(also remembers messages), replay:FILE (choices of a transcript), or the name of a plugin.",
+        "(also remembers messages), replay:FILE (choices of a transcript), a model (openai:MODEL, hf:MODEL_OR_FOLDER), "
+        "module:Class, or the name of a plugin.",
         metavar="NAME",
     )
     prompts: bool = option(False, "Include both prompts of each trial in the transcript.", group="Output")
@@ -148,7 +154,7 @@ class Play(Presented, run="play_files:play_games", writes=()):
     out: Path | None = option(None, "Output file.  [default: stdout]", metavar="FILE")
 
     @model_validator(mode="after")
-    def _check_resume(self) -> Play:
+    def _check_resume(self) -> Self:
         if self.resume and self.out is None:
             raise ValueError("--resume is for --out FILE")
         return self

@@ -34,18 +34,22 @@ _Target = TypeVar("_Target", int, str)
 
 @dataclass(frozen=True)
 class SpeakerVariant:
-    """says: the text of the instruction, which asks the same as the published one."""
+    """says: the text of the instruction, which asks the same as the published one. rules: a text that replaces the
+    whole introduction.
+    """
 
     name: str
     instruction: str
     says: str
+    rules: str = ""
 
 
 @dataclass(frozen=True)
 class ListenerVariant:
     """history: the prompt contains earlier trials. images_once: images are shown in trial 0 only. shuffle: the order of
     the images, and of their labels, is drawn anew for each trial. mask: black images are shown. misleading_trials: in
-    these trials, images are shown in an order in which none has its own label.
+    these trials, images are shown in an order in which none has its own label. intro: the prompt begins with the rules
+    of the game. rules: a text that replaces them.
     """
 
     name: str
@@ -54,6 +58,8 @@ class ListenerVariant:
     shuffle: bool
     mask: bool
     misleading_trials: tuple[int, ...]
+    intro: bool = True
+    rules: str = ""
 
     def __post_init__(self) -> None:
         trials = [*self.misleading_trials]
@@ -63,6 +69,13 @@ class ListenerVariant:
             raise spec_error("shuffle with images_once: the listener can't know the new order; expected one of them")
         if self.images_once and not self.history:
             raise spec_error("images_once without history: no prompt after trial 0 would show the images")
+
+    def data(self) -> dict[str, Any]:
+        """Its settings as JSON data, as in the table of variants."""
+        found = {key: value for key, value in asdict(self).items() if key != "name"}
+        extra = {"intro": True, "rules": ""}
+        found = {key: value for key, value in found.items() if key not in extra or value != extra[key]}
+        return {**found, "misleading_trials": [*self.misleading_trials]}
 
     def shows(self, trial: int) -> bool:
         """Whether this trial (from 0) shows the images."""
@@ -85,6 +98,15 @@ def check_images(variant: ListenerVariant, form: str, most: int | None) -> None:
     if most is not None and needed > most:
         problem = f"listener variant {variant.name}: its prompts hold up to {needed} images; allowed: {most}"
         raise spec_error(problem, "use a variant with fewer images, or collages")
+
+
+# Keys of the published file, with their defaults, and two that the published code reads and does not use.
+_PUBLISHED = {
+    "no_history": "history", "img_once": "images_once", "do_shuffle": "shuffle", "img_mask": "mask",
+    "misleading_trials": "misleading_trials", "has_intro": "intro",
+}  # fmt: skip
+_DEFAULTS = {key: key == "has_intro" for key in _PUBLISHED}
+_UNUSED = ("max_hist_len", "first_round_eg")
 
 
 def _listener(name: str, row: Mapping[str, Any]) -> ListenerVariant:
@@ -110,9 +132,19 @@ def listener_variant(name: str) -> ListenerVariant:
 
 
 def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:
-    """A user's listener variant: a row of the table as JSON. Raises SpecError."""
+    """A user's listener variant as JSON: a row of the table, or the published `interaction_args_lsnr.json`.
+
+    Raises SpecError.
+    """
     row = parse_json(text, file)
     types = {"history": bool, "images_once": bool, "shuffle": bool, "mask": bool, "misleading_trials": list}
+    if isinstance(row, dict) and {*row} & {"no_history", "img_once", "do_shuffle", "img_mask", "has_intro"}:
+        if unknown := sorted({*row} - {*_PUBLISHED, *_UNUSED}):
+            raise spec_error(f"unknown keys {', '.join(unknown)}; allowed: {', '.join(_PUBLISHED)}", file=file)
+        row = {_PUBLISHED[key]: value for key, value in {**_DEFAULTS, **row}.items() if key in _PUBLISHED}
+        row["history"] = row["history"] is False if type(row["history"]) is bool else None
+        row["misleading_trials"] = row["misleading_trials"] or []
+        types["intro"] = bool
     if not isinstance(row, dict) or {*row} != {*types} or not all(type(row[key]) is types[key] for key in types):
         expected = ", ".join(f"{key} ({kind.__name__})" for key, kind in types.items())
         raise spec_error(f"expected an object with {expected}", file=file)
@@ -237,10 +269,12 @@ def new_game(context: int, number: int, images: Sequence[str], pictures: Sequenc
 def list_variants(options: Variants) -> Result:
     """The result of `render-specs icca variants`."""
     listeners = [
-        {**asdict(one), "images": [one.images(trial, options.form) for trial in range(TRIALS)]}
+        {"name": one.name, **one.data(), "images": [one.images(trial, options.form) for trial in range(TRIALS)]}
         for one in LISTENER_VARIANTS.values()
     ]
-    speakers = [asdict(one) for one in SPEAKER_VARIANTS.values()]
+    speakers = [
+        {key: getattr(one, key) for key in ("name", "instruction", "says")} for one in SPEAKER_VARIANTS.values()
+    ]
     lines = [f"{one['name']}  {one['instruction']}: {one['says']}" for one in speakers]
     for one in listeners:
         settings = ", ".join(f"{key} {one[key]}" for key in ("history", "images_once", "shuffle", "mask"))

@@ -7,8 +7,8 @@ player that runs a model must use `view.prompt` only: game and setup hold the an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from scene_specs.benchmarks.icca import Presented
@@ -23,10 +23,18 @@ from scene_specs.benchmarks.icca.prompts import (
 )
 from scene_specs.language.errors import DioramaError, spec_error
 
+METHODS = {"speaker": "speak", "listener": "choose"}
 MAX_MESSAGE = 4000
 MAX_ANSWER = 20_000
 # Half of a surrogate pair, as some tokenizers leave it: no text file can hold it.
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_MARKUP = re.compile(r"[*_`#\"]")
+# A capital letter by itself, except the article in `A red cube`; a small one only alone, at the end, or before
+# punctuation after a word such as `image`.
+_LETTER = re.compile(
+    r"(?<![\w'])(?:(A(?!\s[a-z]|')|A(?=\s(?:is|or|and|but|because|since|seems|matches|fits|shows)\b)|[B-D](?!'))(?!\w)"
+    r"|(?:(?:^|(?<=[(\[]))|\b(?i:image|picture|photo|option|label|answer|choice|is)\s*:?\s?)[(\[]?([a-d])(?=\s*(?:$|[^\w\s'])))"
+)
 _Answer = TypeVar("_Answer")
 
 
@@ -36,12 +44,13 @@ class PlayerError(DioramaError):
 
 @dataclass(frozen=True)
 class Setup:
-    """The settings of a game. seed: of players that draw."""
+    """The settings of a game. seed: of players that draw. models: of players that are models: role -> settings."""
 
     presentation: Presented
     speaker: SpeakerVariant
     listener: ListenerVariant
     seed: int = 0
+    models: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,8 @@ class Listener(Protocol):
 class Trial:
     """One trial. target: file. order: index of the image that each listener's label means. shown: index of the image
     shown under it (different in misleading trials only). answer: as returned; choice: its label, or "". speaker_images,
-    listener_images: number of images in the prompts. prompts: of speaker and listener; () if read from a file.
+    listener_images: number of images in the prompts. prompts: of speaker and listener; () if read from a file. usage:
+    tokens and costs of players that are models, by role.
     """
 
     trial: int
@@ -101,6 +111,7 @@ class Trial:
     speaker_images: int
     listener_images: int
     prompts: tuple[tuple[Part, ...], ...] = ()
+    usage: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def correct(self) -> bool:
@@ -117,9 +128,18 @@ class Trial:
 
 
 def label_of(answer: str, labels: Sequence[str]) -> str:
-    """The label that an answer gives, ignoring letter case, spaces and a final period; "" for an invalid answer."""
-    plain = " ".join(answer.split()).removesuffix(".").casefold()
-    return next((label for label in labels if label.casefold() == plain), "")
+    """The label that an answer names, as a person reads it: `B`, `(b)`, `**B**`, `image b`, `The answer is B.`
+
+    "" for an answer that names none or several.
+    """
+    plain = " ".join(_MARKUP.sub(" ", answer).split())
+    if len(labels[0]) == 1:
+        named = {(first or second).upper() for first, second in _LETTER.findall(plain)}
+    else:
+        text = plain.casefold().replace("-", " ").replace("upper", "top").replace("lower", "bottom")
+        named = {label for label in labels if re.search(rf"\b{re.escape(label.casefold())}\b", text)}
+    found = [label for label in labels if label in named]
+    return found[0] if len(found) == 1 else ""
 
 
 def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup) -> list[Trial]:
@@ -157,8 +177,9 @@ def _play_trial(
     trial = Trial(
         number, game.images[target], speaker_label, message, order, shown, gold, answer, choice,
         image_count(to_speaker), image_count(to_listener), (to_speaker, to_listener),
+        {role: one.usage for role, one in (("speaker", speaker), ("listener", listener)) if hasattr(one, "usage")},
     )  # fmt: skip
-    return trial, PastTrial(number, message, speaker_label, gold, choice, picked, shown)
+    return trial, PastTrial(number, message, speaker_label, gold, choice, picked, shown, answer)
 
 
 def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: Setup) -> Any:
@@ -173,7 +194,7 @@ def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: 
         raise
     except (Exception, SystemExit) as error:
         raise PlayerError(f"game {game.name!r}: the {role} can't be made: {error!r}") from error
-    method = {"speaker": "speak", "listener": "choose"}[role]
+    method = METHODS[role]
     if not callable(getattr(created, method, None)):
         raise spec_error(f"the {role}'s factory gave {type(created).__name__}; expected an object with {method}(view)")
     return created
@@ -182,6 +203,8 @@ def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: 
 def _ask(game: Game, number: int, role: str, ask: Callable[[], _Answer]) -> _Answer:
     try:
         return ask()
+    except DioramaError as error:
+        raise PlayerError(f"game {game.name!r}, trial {number}: the {role} failed: {error}") from error
     # SystemExit: a model's library that exits would otherwise end the command as if it had succeeded.
     except (Exception, SystemExit) as error:
         raise PlayerError(f"game {game.name!r}, trial {number}: the {role} failed: {error!r}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from scene_specs.benchmarks.icca import Play, Presented, Prompt, Score
 from scene_specs.benchmarks.icca.difficulty import SIZE
 from scene_specs.benchmarks.icca.game import Game, check_images, listener_variant, read_listener, speaker_variant
 from scene_specs.benchmarks.icca.game_folders import read_games
-from scene_specs.benchmarks.icca.play import Setup, play, player
+from scene_specs.benchmarks.icca.model_players import ModelFactory, with_texts
+from scene_specs.benchmarks.icca.play import METHODS, Setup, play, player
 from scene_specs.benchmarks.icca.players import Replay, factory
 from scene_specs.benchmarks.icca.prompts import as_text, image_of, png_bytes
 from scene_specs.benchmarks.icca.score import (
@@ -27,27 +29,32 @@ from scene_specs.benchmarks.icca.transcript_files import open_transcripts, write
 from scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
 from scene_specs.language.atomic import write_atomic
 from scene_specs.language.benchmark import Chart, Result, Series
+from scene_specs.language.chat import ModelOpener, in_parallel
 from scene_specs.language.errors import UsageError
 from scene_specs.language.foreign import read_text
+from scene_specs.language.registry import load_object
 from scene_specs.language.writing import create_empty_folder, report_write_errors
 
 
-def play_games(options: Play) -> Series:
+def play_games(options: Play, models: ModelOpener) -> Series:
     """Play the games of folders, and write their transcripts to `out` one by one."""
-    setup = _read_setup(options)
     names = (options.speaker, options.listener)
-    factories = {"speaker": _player_factory("speaker", names[0]), "listener": _player_factory("listener", names[1])}
+    setup, factories = _with_players(_read_setup(options), names, models)
     found = read_games(options.games)
     if options.folders is not None:
         create_empty_folder("--folders", options.folders)
 
     def games() -> Iterator[Game]:
+        def lines(game: Game) -> tuple[Game, list[str]]:
+            speaker, listener = (player(role, make, game, setup) for role, make in factories.items())
+            trials = play(game, speaker, listener, setup)
+            return game, [*lines_of(game, setup, names, trials, options.prompts)]
+
         with open_transcripts(options.out, options.resume, found, setup, names) as transcripts:
-            for game in found:
-                if game.name not in transcripts.lines:
-                    speaker, listener = (player(role, make, game, setup) for role, make in factories.items())
-                    trials = play(game, speaker, listener, setup)
-                    transcripts.add(game.name, [*lines_of(game, setup, names, trials, options.prompts)])
+            yield from (game for game in found if game.name in transcripts.lines)
+            left = [game for game in found if game.name not in transcripts.lines]
+            for game, text in in_parallel(lines, left, options.parallel, models.stop):
+                transcripts.add(game.name, text)
                 yield game
         if options.folders is not None:
             write_played(found, transcripts.lines, options.folders)
@@ -55,18 +62,37 @@ def play_games(options: Play) -> Series:
     return Series(games(), len(found), "games")
 
 
-def _player_factory(role: str, name: str) -> Callable[..., Any]:
-    kind, colon, path = name.partition(":")
+def _with_players(
+    setup: Setup, names: tuple[str, str], models: ModelOpener
+) -> tuple[Setup, dict[str, Callable[..., Any]]]:
+    """Factories of both players, and the setup with the settings of those that are models."""
+    about, factories = {}, {}
+    for role, name in zip(("speaker", "listener"), names, strict=True):
+        factories[role] = made = _player_factory(role, name, models)
+        if isinstance(made, ModelFactory):
+            about[role] = dict(made.model.settings)
+    return replace(setup, models=about), factories
+
+
+def _player_factory(role: str, name: str, models: ModelOpener | None = None) -> Callable[..., Any]:
+    kind, colon, rest = name.partition(":")
     if kind == "replay" and colon:
-        return Replay(Path(path))
-    return factory(role, name)
+        return Replay(Path(rest))
+    if not colon or models is None:
+        return factory(role, name)
+    if kind not in ("openai", "hf"):
+        made = load_object(f"icca.{role}s", name)
+        if callable(getattr(made, METHODS[role], None)):
+            return made  # type: ignore[no-any-return]
+    return ModelFactory(models.open(name))
 
 
 def _read_setup(options: Presented) -> Setup:
     file = options.variant_file
     listener = read_listener(read_text(file), file.stem, str(file)) if file else listener_variant(options.variant)
     check_images(listener, options.form, options.max_images)
-    return Setup(options, speaker_variant(options.speaker_variant), listener, options.seed)
+    setup = Setup(options, speaker_variant(options.speaker_variant), listener, options.seed)
+    return with_texts(setup, options.texts, options.texts_of)
 
 
 def show_prompt(options: Prompt) -> Result:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from PIL import Image
 
 from scene_specs.benchmarks.icca import LABELS, Presented
 from scene_specs.benchmarks.icca.game import Game, ListenerVariant, Order, SpeakerVariant
+from scene_specs.language.chat import Message, Picture, Role
 from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import read_foreign
 
@@ -21,9 +23,14 @@ _RULES = (
     "This is a game of two players, a speaker and a listener, about the same four pictures, which each of you may see "
     "in an order of their own. "
 )
+_SYSTEM = "You play reference games with the user. Follow the earlier rounds of a game closely."
 _SPEAKER = "You are the speaker. In each round you are told the label of one picture, in your order. "
 _LABELS = "Labels mean nothing to the listener: don't use them. At most {words} words. "
-_LISTENER = "You are the listener. In each round you read the speaker's message and answer with one label: {labels}. "
+_LISTENER = (
+    "You are the listener. In each round you read the speaker's message and guess which picture it means. Earlier "
+    "rounds tell you how the speaker names the pictures. Answer with one label and nothing else: {labels}. Guess if "
+    "you are not sure. "
+)
 _COLLAGE = "The four pictures are shown as one image, two by two: {places}. "
 _MASKED = "The pictures are hidden from you. Guess at first, and learn from what you are told after each round. "
 WORDS = 20
@@ -37,25 +44,31 @@ _MAX_SIDE = 4096
 class Part:
     """A text, or an image reference: kind `text`, `image`, `mask` (a black image) or `collage` (four, row by row).
 
-    files: names in the game's folder; "mask" for a black image. label: of a single image.
+    files: names in the game's folder; "mask" for a black image. label: of a single image. role: who says it: `system`,
+    `user`, or `assistant` for the player's own words.
     """
 
     kind: str
     text: str = ""
     files: tuple[str, ...] = ()
     label: str = ""
+    role: Role = "user"
 
     def data(self) -> dict[str, Any]:
         """As JSON data."""
         if self.kind == "text":
-            return {"text": self.text}
+            return {"text": self.text, **({} if self.role == "user" else {"role": self.role})}
         found: dict[str, Any] = {self.kind: list(self.files) if self.kind == COLLAGE else self.files[0]}
         return {**found, "label": self.label} if self.label else found
+
+    def line(self) -> str:
+        """Its text; of other roles than the user's, with the role."""
+        return self.text if self.role == "user" else f"{self.role}: {self.text}"
 
 
 @dataclass(frozen=True)
 class PastTrial:
-    """An earlier trial as both players saw it. choice: a label, or "" for an invalid answer."""
+    """An earlier trial as both players saw it. choice: a label, or "" for an invalid answer. answer: as given."""
 
     trial: int
     message: str
@@ -64,6 +77,7 @@ class PastTrial:
     choice: str
     speaker_choice: str
     shown: Order
+    answer: str = ""
 
     @property
     def correct(self) -> bool:
@@ -80,8 +94,8 @@ def _collage_rules(presentation: Presented) -> str:
     return _COLLAGE.format(places="a label says where in it a picture is" if by_place else places)
 
 
-def _text(text: str) -> Part:
-    return Part("text", text)
+def _text(text: str, role: Role = "user") -> Part:
+    return Part("text", text, role=role)
 
 
 def image_parts(game: Game, order: Order, presentation: Presented, mask: bool = False) -> list[Part]:
@@ -98,12 +112,13 @@ def speaker_prompt(
 ) -> list[Part]:
     """The instruction, the four images once, earlier messages with their answers, and the label of the target."""
     rules = _RULES + _SPEAKER + _collage_rules(presentation) + variant.says + " " + _LABELS.format(words=WORDS)
-    parts = [_text(rules.strip()), *image_parts(game, game.speaker_order, presentation)]
+    parts = [_text(_SYSTEM, "system"), _text(variant.rules or rules.strip())]
+    parts += image_parts(game, game.speaker_order, presentation)
     for one in past:
         parts.append(_text(f"Round {one.trial + 1}. The target is {one.speaker_label}."))
-        parts.append(_text(f"Your message: {one.message}"))
+        parts.append(_text(one.message, "assistant"))
         parts.append(_text(_speaker_feedback(one)))
-    return [*parts, _text(f"Round {trial + 1}. The target is {label}. Your message:")]
+    return [*parts, _text(f"Round {trial + 1}. The target is {label}.")]
 
 
 def _speaker_feedback(one: PastTrial) -> str:
@@ -125,10 +140,11 @@ def listener_prompt(
 
     names = ", ".join(presentation.names)
     rules = _RULES + _LISTENER.format(labels=names) + _collage_rules(presentation) + (_MASKED if variant.mask else "")
-    parts = [_text(rules.strip())]
+    parts = [_text(_SYSTEM, "system"), *([_text(variant.rules or rules.strip())] if variant.intro else [])]
     for one in past if variant.history else ():
         parts += round_parts(one.trial, f"Round {one.trial + 1}.", one.shown, one.message)
-        parts += [_text(f"Your answer: {one.choice or 'invalid'}"), _text(_listener_feedback(one, names))]
+        # The player's own words, valid or not; services refuse an empty message.
+        parts += [_text(one.answer.strip() or "(no answer)", "assistant"), _text(_listener_feedback(one, names))]
     title = f"Round {trial + 1}." if variant.history else "This round."
     return [*parts, *round_parts(trial, title, game.shown_order(variant, trial, presentation.seed), message)]
 
@@ -149,7 +165,7 @@ def image_count(parts: Sequence[Part]) -> int:
 def as_text(parts: Sequence[Part]) -> str:
     """A prompt as text, with images in brackets."""
     images = (f"[{part.kind} {' | '.join(part.files)}] {part.label}".rstrip() for part in parts)
-    lines = (part.text if part.kind == "text" else image for part, image in zip(parts, images, strict=True))
+    lines = (part.line() if part.kind == "text" else image for part, image in zip(parts, images, strict=True))
     return "\n".join(lines) + "\n"
 
 
@@ -217,8 +233,31 @@ def model_input(game: Game, prompt: Sequence[Part]) -> list[str | Image.Image]:
     for part in prompt:
         if part.label:
             found.append(f"Picture {part.label}:")
-        found.append(part.text if part.kind == "text" else image_of(game, part))
+        found.append(part.line() if part.kind == "text" else image_of(game, part))
     return found
+
+
+def messages_of(game: Game, prompt: Sequence[Part], pictures: dict[Part, Picture]) -> list[Message]:
+    """A prompt as messages, of alternating roles after the first. pictures: those opened before, which are not opened
+    again.
+
+    Raises SpecError as `image_of` does.
+    """
+
+    def content(part: Part) -> Iterator[str | Picture]:
+        if part.kind == "text":
+            yield part.text
+            return
+        if part.label:
+            yield f"Picture {part.label}:"
+        if part not in pictures:
+            pictures[part] = Picture(" ".join(part.files), png_bytes(image_of(game, part)))
+        yield pictures[part]
+
+    return [
+        Message(role, tuple(one for part in parts for one in content(part)))
+        for role, parts in groupby(prompt, key=lambda part: part.role)
+    ]
 
 
 def png_bytes(image: Image.Image) -> bytes:

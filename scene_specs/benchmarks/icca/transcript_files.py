@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -16,6 +14,7 @@ from scene_specs.benchmarks.icca.game import TRIALS, Game
 from scene_specs.benchmarks.icca.game_folders import TRUTH, table_text, transcript_rows, write_game
 from scene_specs.benchmarks.icca.play import Setup
 from scene_specs.benchmarks.icca.transcripts import header_of, transcripts_of
+from scene_specs.language.appending import GrowingFile, open_growing
 from scene_specs.language.errors import Diagnostic, SpecError, UsageError
 from scene_specs.language.foreign import read_foreign, read_text
 from scene_specs.language.writing import atomic_writer, is_stream, report_write_errors
@@ -55,24 +54,20 @@ def open_transcripts(
             yield TranscriptWriter(partial(_write_and_flush, out, stream), {})
         return
     assert out is not None
-    new = not out.exists()
-    with _open_locked(out) as file:
-        size = os.fstat(file.fileno()).st_size
-        transcripts = TranscriptWriter(partial(_append, out, file), {})
+    with open_growing(out) as file:
+        transcripts = TranscriptWriter(file.append, {})
+        contents = file.contents()
         try:
-            if size and not resume:
+            if contents and not resume:
                 hint = "pass --resume to play the games that it does not have yet, or name another file"
                 raise UsageError(f"--out {out}: already exists; {hint}")
-            if size:
-                transcripts.lines = _read_finished(out, file, {game.name: game for game in games}, setup, players)
+            if contents:
+                transcripts.lines = _read_finished(file, contents, {game.name: game for game in games}, setup, players)
             yield transcripts
         except BaseException:
             if finished := sum(game.name in transcripts.lines for game in games):
                 _log.warning("%d of %d games are in %s; --resume plays the others", finished, len(games), out)
             raise
-        finally:
-            if new and not os.fstat(file.fileno()).st_size:
-                out.unlink(missing_ok=True)
 
 
 def _write_and_flush(out: Path | None, stream: IO[str], text: str) -> None:
@@ -81,56 +76,27 @@ def _write_and_flush(out: Path | None, stream: IO[str], text: str) -> None:
         stream.flush()
 
 
-def _append(out: Path, file: IO[bytes], text: str) -> None:
-    """Append text and wait for the disk; after an error the file is as it was. Raises UsageError."""
-    end = file.seek(0, os.SEEK_END)
-    with report_write_errors(f"--out {out}"):
-        try:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        except OSError:
-            os.ftruncate(file.fileno(), end)
-            raise
-
-
-@contextmanager
-def _open_locked(out: Path) -> Iterator[IO[bytes]]:
-    """Open a file to read and append, under an exclusive lock. Raises UsageError."""
-    with report_write_errors(f"--out {out}"):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        file = out.open("a+b")
-    with file:
-        try:
-            # The lock ends with the process, even if the process is killed.
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise UsageError(f"--out {out}: another `play` is writing it; wait for it or name another file") from error
-        yield file
-
-
 def _read_finished(
-    out: Path, file: IO[bytes], games: Mapping[str, Game], setup: Setup, players: tuple[str, str]
+    file: GrowingFile, contents: bytes, games: Mapping[str, Game], setup: Setup, players: tuple[str, str]
 ) -> dict[str, list[str]]:
     """Read the lines of the games in a file; remove a last game that is cut short. Raises SpecError."""
+    out = file.path
     try:
         text = read_text(out)
         found = _games_of(text, out, games, setup, players)
     except SpecError:
-        file.seek(0)
-        data = file.read()
-        end = complete_length(data)
-        if end == len(data):
+        end = complete_length(contents)
+        if end == len(contents):
             raise
-        found = _games_of(data[:end].decode(errors="replace"), out, games, setup, players) if end else {}
+        found = _games_of(contents[:end].decode(errors="replace"), out, games, setup, players) if end else {}
         aside = out.with_name(f"{out.name}.cut")
         with report_write_errors(str(aside)):
-            aside.write_bytes(data[end:])
+            aside.write_bytes(contents[end:])
         _log.warning("%s: its last game was cut short, and is played again; its incomplete lines are in %s", out, aside)
-        os.ftruncate(file.fileno(), end)
+        file.truncate(end)
         return found
     if not text.endswith("\n"):
-        file.write(b"\n")
+        file.append("\n")
     return found
 
 

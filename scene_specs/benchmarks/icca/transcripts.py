@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from io import StringIO
 from itertools import chain
 from pathlib import Path
@@ -44,16 +44,19 @@ class Transcript(NamedTuple):
 
 def header_of(setup: Setup, players: tuple[str, str]) -> dict[str, Any]:
     """The header keys that all games of a run share, with the types that JSON reads back."""
-    variant = {key: value for key, value in asdict(setup.listener).items() if key != "name"}
+    models = {"models": dict(setup.models)} if setup.models else {}
+    rules = {"speaker_rules": setup.speaker.rules} if setup.speaker.rules else {}
     return {
         "labels": list(setup.presentation.names),
         "speaker": players[0],
         "listener": players[1],
         "speaker_variant": setup.speaker.name,
         "listener_variant": setup.listener.name,
-        "variant": {**variant, "misleading_trials": list(setup.listener.misleading_trials)},
+        "variant": setup.listener.data(),
         "form": setup.presentation.form,
         "seed": setup.seed,
+        **rules,
+        **models,
     }
 
 
@@ -67,6 +70,8 @@ def lines_of(
     for trial in trials:
         derived = {"repetition": trial.trial // PER_REPETITION, "names_a_label": trial.names_a_label(labels)}
         row = {key: derived[key] if key in derived else getattr(trial, key) for key in _ROW}
+        if trial.usage:
+            row["usage"] = dict(trial.usage)
         for role, prompt in zip(("speaker", "listener"), trial.prompts if prompts else (), strict=False):
             row[f"{role}_prompt"] = [part.data() for part in prompt]
         yield json.dumps(row, ensure_ascii=False)
@@ -165,7 +170,8 @@ def _row_problem(row: Mapping[str, Any], number: int, images: Sequence[str], lab
     gold = labels[row["order"].index(images.index(row["target"]))]
     if row["listener_label"] != gold:
         return f"listener_label {row['listener_label']!r} is not the target's, which is {gold!r} in this order"
-    choice = label_of(row["answer"], labels)
+    # Version 0.1.0 took only a label by itself for valid.
+    choice = label_of(row["answer"], labels) if row.get("choice") != "" else ""
     for key, expected in (("choice", choice), ("correct", choice == gold)):
         if row.get(key) != expected:
             return f"{key} is {row.get(key)!r}; the answer gives {expected!r}"

@@ -93,18 +93,21 @@ def test_replies_in_the_log_are_not_asked_again(tmp_path: Path) -> None:
         assert Flaky.made[0].calls == 9
     assert len(log.read_text().splitlines()) == 4
     log.write_text("[]\n")
-    with pytest.raises(ChatError, match="line 1: not a logged reply"), open_models(ChatSettings(), log):
-        pass
+    with pytest.raises(ChatError, match="line 1: not a logged reply"), open_models(ChatSettings(), log) as models:
+        models.open(NAME)
 
 
 def test_a_log_has_one_writer(tmp_path: Path) -> None:
-    with (
-        open_models(ChatSettings(), tmp_path / "log"),
-        pytest.raises(UsageError, match="another command is writing it"),
-        open_models(ChatSettings(), tmp_path / "log"),
-    ):
-        pass
-    assert not (tmp_path / "log").exists()
+    log = tmp_path / "log"
+    with open_models(ChatSettings(), log) as models, open_models(ChatSettings(), log) as others:
+        assert not log.exists()
+        models.open(NAME)
+        with pytest.raises(UsageError, match="another command is writing it"):
+            others.open(NAME)
+    assert not log.exists()
+    log.write_text("")
+    with open_models(ChatSettings(), log, resume=False) as models, pytest.raises(UsageError, match="pass --resume"):
+        models.open(NAME)
 
 
 def test_threads_share_the_meter() -> None:

@@ -136,7 +136,7 @@ def test_killed_while_it_plays(games: Path, tmp_path: Path) -> None:
         time.sleep(0.01)
     # Meanwhile it is alone.
     second = run(*arguments, "--resume")
-    assert (second.exit_code, "another `play` is writing it" in second.output) == (2, True)
+    assert (second.exit_code, "another command is writing it" in second.output) == (2, True)
     os.kill(playing.pid, signal.SIGKILL)
     playing.wait(60)
     kept = out.read_text().splitlines()

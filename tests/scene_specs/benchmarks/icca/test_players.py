@@ -113,10 +113,11 @@ def fixed(said: Any, picked: Any) -> list[Trial]:
 
 
 def test_answers_that_are_no_label_are_wrong() -> None:
-    for answer in ("E", "", "image A", "A or B"):
+    for answer in ("E", "", "Image A or B", "a cube", "Dad"):
         trials = fixed("the red one", answer)
         assert not any(one.correct or one.choice for one in trials)
     assert sum(one.correct for one in fixed("the red one", " b. ")) == 6
+    assert all(one.choice == "A" for one in fixed("the red one", "The answer is **A**."))
     assert label_of("Top  Left.", ("top left", "top right")) == "top left"
 
 

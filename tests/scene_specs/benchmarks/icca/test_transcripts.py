@@ -37,7 +37,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         (t.message, t.choice, t.correct, t.order) for t in again
     ]
     assert found[0].about["listener_variant"] == "L1"
-    assert json.loads(lines(0)[1])["listener_prompt"][1:3] == [
+    assert json.loads(lines(0)[1])["listener_prompt"][2:4] == [
         {"text": "Round 1."}, {"image": game(0).images[found[0].trials[0].shown[0]], "label": "A"},
     ]  # fmt: skip
 

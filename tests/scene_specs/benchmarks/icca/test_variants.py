@@ -176,10 +176,10 @@ def test_what_a_model_is_given_has_its_labels(tmp_path: Path) -> None:
     one = read_game(write(tmp_path, game()))
     parts = listener_parts(played(one, "steady", "oracle", setup())[0])
     given = model_input(one, parts)
-    assert [what if isinstance(what, str) else what.size for what in given[1:10]] == [
+    assert [what if isinstance(what, str) else what.size for what in given[2:11]] == [
         "Round 1.", *(what for label in "ABCD" for what in (f"Picture {label}:", (16, 12))),
     ]  # fmt: skip
-    assert given[10] == parts[-1].text
+    assert given[11] == parts[-1].text
     parts = listener_parts(played(one, "steady", "oracle", setup(form="collage"))[0])
     assert [what.size for what in model_input(one, parts) if not isinstance(what, str)] == [(32 + GAP, 24 + GAP)]
 
