@@ -30,6 +30,8 @@ class RenderedObject(Protocol):
     material: str
     size: str | None
     camera_rotation: tuple[float, float, float, float]
+    location: tuple[float, float, float]
+    pixel_center: tuple[float, float, float]
     bbox: tuple[int, int, int, int] | None
 
     @property

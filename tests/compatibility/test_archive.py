@@ -215,8 +215,11 @@ def test_icca_games_and_a_transcript_are_made_alike(archive: Archive, tmp_path: 
     games, played = tmp_path / GAMES, tmp_path / PLAYED
     run("render-specs", "icca", "games", archive.store, "--count", "2", "--out", games)
     assert differing(files_of(archive.root / GAMES), files_of(games)) == []
-    run("render-specs", "icca", "play", archive.root / GAMES, *archive.about["players"], "--out", played)
-    assert played.read_bytes() == (archive.root / PLAYED).read_bytes()
+    # The scripted speaker has other messages since: the transcript's own are said again.
+    again = f"replay:{archive.root / PLAYED}"
+    players = [again if value == "scripted" else value for value in archive.about["players"]]
+    run("render-specs", "icca", "play", archive.root / GAMES, *players, "--out", played)
+    assert played.read_text().replace(json.dumps(again), '"scripted"') == (archive.root / PLAYED).read_text()
 
 
 def test_the_transcript_has_its_scores(archive: Archive) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from scene_specs.benchmarks.icca.image_sources import AXES, Source
+from scene_specs.benchmarks.icca.image_sources import Source
 from scene_specs.benchmarks.icca.referring_expressions import IndistinguishableError, full_brevity, length, single_names
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, count_differences, graph_of, others_of
 from scene_specs.language.errors import spec_error
@@ -22,6 +21,7 @@ from scene_specs.language.tables import markdown_table
 SIZE = 4
 DESCRIPTIONS: tuple[str, ...] = ("full_brevity", "incremental")
 Attributes = dict[str, str]
+_Lines = list[list[int]]
 _Builder = Callable[[Source, np.random.Generator], list[SceneGraph]]
 
 
@@ -101,6 +101,11 @@ def _rich_attributes(source: Source) -> list[str]:
     return [name for name, values in source.values.items() if len(values) >= SIZE]
 
 
+def _silent_attributes(source: Source) -> list[str]:
+    """Those of them that leave outlines as they are: with another shape, an object would seem to stand elsewhere."""
+    return [name for name in _rich_attributes(source) if name != "shape"]
+
+
 def _graphs(images: Sequence[Sequence[Attributes]], rng: np.random.Generator) -> list[SceneGraph]:
     """The graphs of images, with their objects in one drawn order, the same for all images."""
     order = rng.permutation(len(images[0])).tolist()
@@ -109,7 +114,7 @@ def _graphs(images: Sequence[Sequence[Attributes]], rng: np.random.Generator) ->
 
 def decoys(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
     """One object differs, in one attribute; every value of that attribute occurs on another object in all images."""
-    name = pick(rng, _rich_attributes(source))
+    name = pick(rng, _silent_attributes(source))
     values = sample(rng, source.values[name], SIZE)
     odd = _draw_object(source, rng)
     shared = [{**_draw_object(source, rng), name: value} for value in values]
@@ -118,7 +123,7 @@ def decoys(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
 
 def missing(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
     """Four objects that differ in one attribute; each image lacks another of them. At most one shared object."""
-    name = pick(rng, _rich_attributes(source))
+    name = pick(rng, _silent_attributes(source))
     base = _draw_object(source, rng)
     odd = [{**base, name: value} for value in sample(rng, source.values[name], SIZE)]
     room = source.object_count[1] - (SIZE - 1)
@@ -141,29 +146,23 @@ def independent(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
     return [graph_of(_draw_objects(source, rng, count)) for _ in range(SIZE)]
 
 
-def arranged(source: Source, rng: np.random.Generator, near: bool) -> list[SceneGraph]:
-    """The same three objects in other places. near: along each axis, two neighbors are swapped or not."""
-    objects = _draw_objects(source, rng, 3)
-    base = [rng.permutation(3).tolist() for _ in AXES]
-    if not near:
-        return [_standing(objects, [rng.permutation(3).tolist() for _ in AXES]) for _ in range(SIZE)]
-    other = []
-    for order in base:
-        at = int(rng.integers(2))
-        other.append([*order[:at], order[at + 1], order[at], *order[at + 2 :]])
-    orders = [(a, b) for a in (base[0], other[0]) for b in (base[1], other[1])]
-    return [_standing(objects, one) for one in shuffled(rng, orders)]
+def arranged(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
+    """The same four objects of one size and shape in all images; `arrangements` has their places."""
+    same = {name: pick(rng, source.values[name]) for name in ("size", "shape")}
+    return [graph_of([{**item, **same} for item in _draw_objects(source, rng, SIZE)])] * SIZE
 
 
-def _standing(objects: Sequence[Attributes], orders: Sequence[Sequence[int]]) -> SceneGraph:
-    """Objects in an order along each axis."""
-    relations = [
-        (relation, a, b) for relation, order in zip(AXES, orders, strict=True) for a, b in combinations(order, 2)
-    ]
-    return graph_of(objects, relations)
+def arrangements(difficulty: str, rng: np.random.Generator) -> tuple[_Lines, list[list[int]]]:
+    """Lines of places (see `draw_places`), and the place of each of four objects in each of four images.
+
+    On a line, swapping neighbors changes one relation; elsewhere it changes at least two. hard: two swaps, done or not.
+    """
+    if difficulty == "hard":
+        orders = [[*a, *b] for a in ([0, 1], [1, 0]) for b in ([2, 3], [3, 2])]
+        return [[0, 1], [2, 3]], shuffled(rng, orders)
+    return [[0, 1, 2, 3]] if difficulty == "medium" else [], [rng.permutation(SIZE).tolist() for _ in range(SIZE)]
 
 
-_NEAR, _FAR = partial(arranged, near=True), partial(arranged, near=False)
 _MOST = 1000
 _ATTRIBUTE_LEVELS = {
     "easy": Level((2, _MOST), (1, 1), (independent,), half=True, named=True),
@@ -173,9 +172,9 @@ _ATTRIBUTE_LEVELS = {
 # Swaps have a parity: of three arrangements, two differ in an even number of relations, so not all pairs can differ in
 # one.
 _RELATION_LEVELS = {
-    "easy": Level((3, _MOST), (1, 6), (_FAR,), named=True),
-    "medium": Level((2, 3), (1, 6), (_FAR,)),
-    "hard": Level((1, 2), (1, 9), (_NEAR,), named=False),
+    "easy": Level((3, _MOST), (1, 6), (arranged,), named=True),
+    "medium": Level((2, 3), (1, 6), (arranged,)),
+    "hard": Level((1, 2), (1, 9), (arranged,), named=False),
 }
 # vary -> difficulty -> conditions.
 LEVELS: Mapping[str, Mapping[str, Level]] = MappingProxyType(

@@ -2,12 +2,14 @@
 
 Tangrams: objects are parts. Parts that belong to the image are colored, the others are black. Hard: one tangram; each
 image lacks another of four parts, so that no single part identifies an image. Medium: one tangram; each image has one
-part of its own. Easy: four tangrams, each with a part of its own.
+part of its own. In both, all images have the same number of black pieces. Easy: four tangrams, each with a part of
+its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
@@ -18,12 +20,14 @@ from scene_specs.benchmarks.icca import Options
 from scene_specs.benchmarks.icca.difficulty import (
     LEVELS,
     SIZE,
+    arrangements,
     builders_for,
     has_distinct_objects,
     pair_differences,
     similarity_of,
 )
-from scene_specs.benchmarks.icca.image_sources import SOURCES, frame_spec
+from scene_specs.benchmarks.icca.image_sources import SOURCES, draw_layout, frame_spec
+from scene_specs.benchmarks.icca.layout import relations_at
 from scene_specs.benchmarks.icca.referring_expressions import full_brevity, incremental, length, text_of
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of, others_of
 from scene_specs.benchmarks.kilogram import Options as KilogramOptions
@@ -38,6 +42,8 @@ from scene_specs.language.rng import generator, pick, sample, shuffled
 IMAGES: tuple[str, ...] = tuple(f"image-{k}" for k in range(SIZE))
 MAX_CONTEXTS = 10**6
 TANGRAM = "tangram"
+# Of a context whose images have their objects in the same places, as all have since version 0.2.
+SHARED = "shared"
 _ATTEMPTS = 5000
 _TANGRAM_ATTEMPTS = 1000
 _LOOK = KilogramOptions(size=224, border=2.0, margin=12.0)
@@ -77,8 +83,7 @@ def context_spec(number: int, options: Options) -> dict[str, Any]:
         graphs, frames = tangram_context(difficulty, identity, seed)
     else:
         stage = {"stage": SOURCES[source].stage}
-        graphs = draw_graphs(source, difficulty, vary, identity, seed)
-        frames = [frame_spec(source, graph, identity, seed, image) for graph, image in zip(graphs, IMAGES, strict=True)]
+        graphs, frames = draw_images(source, difficulty, vary, identity, seed)
     for frame, graph in zip(frames, graphs, strict=True):
         frame["truth"] = {**frame.get("truth", {}), "picture": graph.data()}
     return {
@@ -94,26 +99,43 @@ def context_spec(number: int, options: Options) -> dict[str, Any]:
             "vary": vary,
             "number": number,
             "options": [*IMAGES],
+            **({} if source == TANGRAM else {"layout": SHARED}),
             **measured_truth(graphs),
         },
     }
 
 
-def draw_graphs(source: str, difficulty: str, vary: str, identity: str, seed: int) -> list[SceneGraph]:
-    """Four images of a level, in a drawn order."""
+def draw_images(
+    source: str, difficulty: str, vary: str, identity: str, seed: int
+) -> tuple[list[SceneGraph], list[dict[str, Any]]]:
+    """Scene graphs and frames of four images of a level, in a drawn order."""
     own, level = SOURCES[source], LEVELS[vary][difficulty]
     build = pick(generator(seed, identity, "structure"), builders_for(own, level))
     for attempt in range(_ATTEMPTS):
         rng = generator(seed, identity, f"attempt-{attempt}")
         graphs = build(own, rng)
+        related = vary == "relations"
         # Cheap conditions first.
         if not has_distinct_objects(graphs) or not all(map(own.looks_as_described, graphs)):
             continue
-        if not level.allows(pair_differences(graphs)):
+        if not related and not level.allows(pair_differences(graphs)):
             continue
-        found = similarity_of(graphs)
+        lines, swaps = arrangements(difficulty, rng) if related else ([], None)
+        layout = draw_layout(own, [[dict(item) for item in graph.objects] for graph in graphs], lines, swaps, rng)
+        if layout is None:
+            continue
+        camera, places = layout
+        if related and own.ground is not None:
+            standing = (relations_at(own.ground, camera, np.array([place[:2] for place in one])) for one in places)
+            graphs = [replace(graph, relations=relations) for graph, relations in zip(graphs, standing, strict=True)]
+        found = similarity_of(graphs) if level.allows(pair_differences(graphs)) else None
         if found is not None and level.accepts(found):
-            return shuffled(rng, graphs)
+            order = shuffled(rng, range(SIZE))
+            frames = [
+                frame_spec(source, graphs[k], places[k], camera, identity, seed, name)
+                for k, name in zip(order, IMAGES, strict=True)
+            ]
+            return [graphs[k] for k in order], frames
     raise RuntimeError(f"context {identity}, seed {seed}: none of {_ATTEMPTS} attempts was {difficulty}")
 
 
@@ -164,10 +186,18 @@ def _graph_of_parts(names: Sequence[str]) -> SceneGraph:
     return graph_of([{"part": name} for name in names])
 
 
+def _alike(item: Annotation) -> list[str]:
+    """The largest group of parts with the same number of pieces."""
+    sizes = {name: len(pieces) for name, pieces in item.groups().items()}
+    return max(([name for name in sizes if sizes[name] == size] for size in sizes.values()), key=len)
+
+
 def _one_tangram(difficulty: str, rng: np.random.Generator) -> _Tangrams:
-    item = pick(rng, _annotations(_MIN_PARTS[difficulty]))
+    # The number of black pieces must not tell images apart.
+    choices = [(item, _alike(item)) for item in _annotations(_MIN_PARTS[difficulty]) if len(_alike(item)) >= SIZE]
+    item, alike = pick(rng, choices)
     parts = list(item.groups())
-    odd = sample(rng, parts, SIZE)
+    odd = sample(rng, alike, SIZE)
     if difficulty == "hard":
         return [(item, tuple(name for name in parts if name != gone)) for gone in odd]
     return [(item, tuple(name for name in parts if name == own or name not in odd)) for own in odd]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
+from scene_specs.benchmarks.icca.layout import Ground, Point, draw_places
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of
 from scene_specs.language.model_names import SYNSETS, parse_model
-from scene_specs.language.rng import generator
+from scene_specs.language.rng import generator, shuffled
 
 # A thick star that lies flat on the ground, so that none of its sides looks like a cube from above.
 _RADII, _STAR_HEIGHT = (1.3, 0.6), 1.2
@@ -38,17 +40,14 @@ _MODELS = 8
 _PLACES = ("top_left", "top_right", "bottom_left", "bottom_right")
 _COLORS = ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow")
 _FLAT_COLORS = ("red", "green", "blue", "yellow", "white", "black", "cyan", "magenta", "orange")
-# Minimum visible pixels of each object: four fifths of its pixels when it stands far away and unoccluded. With less,
+# Minimum visible pixels of each object: three fifths of its pixels when it stands far away and unoccluded. With less,
 # some objects could not be recognized by their visible corner.
 _VISIBLE: Mapping[str, Mapping[str, int]] = {
-    "large": {"cube": 2400, "sphere": 1300, "cylinder": 1900, "star": 1500},
-    "small": {"cube": 600, "sphere": 330, "cylinder": 430, "star": 350},
+    "large": {"cube": 1800, "sphere": 970, "cylinder": 1420, "star": 1120},
+    "small": {"cube": 450, "sphere": 245, "cylinder": 320, "star": 260},
 }
-# Four fifths of CLEVR's distance and a smaller area, so that every named object is clearly visible.
-_NEARER: Mapping[str, Any] = {
-    "camera": {"location": [5.9849, -5.2061, 4.275], "jitter": 0.4},
-    "area": {"x": [-2.3, 2.3], "y": [-2.3, 2.3]},
-}
+# x, y and rotation in degrees, or the name of a place.
+Place = Point | str
 # Relations that describe an order: along the x axis of the image, and in depth.
 AXES: tuple[str, ...] = ("left", "front")
 
@@ -57,8 +56,8 @@ AXES: tuple[str, ...] = ("left", "front")
 class Source:
     """values: attribute -> possible values. stage: stage of the spec. object_count: minimum and maximum per image.
 
-    vary: what contexts may differ in. frame: further keys of a spec's frame. misread: pairs of values that no object
-    combines, because people would describe it differently.
+    vary: what contexts may differ in. frame: further keys of a spec's frame. ground: where objects stand; None for
+    named places. misread: pairs of values that no object combines, because people would describe it differently.
     """
 
     stage: str
@@ -66,6 +65,7 @@ class Source:
     object_count: tuple[int, int]
     vary: tuple[str, ...] = ("attributes",)
     frame: Mapping[str, Any] = field(default_factory=dict)
+    ground: Ground | None = None
     misread: frozenset[frozenset[str]] = frozenset()
 
     def looks_as_described(self, graph: SceneGraph) -> bool:
@@ -86,43 +86,96 @@ _FLAT_VALUES = {
     "shape": ("circle", "square", "rectangle", "triangle"),
 }
 _FLAT_FRAME = {"background": [170, 170, 170], "antialias": True}
+# Four fifths of CLEVR's distance and a smaller area, so that every named object is clearly visible.
+_CLEVR_GROUND = Ground(
+    (-2.3, 2.3), (5.9849, -5.2061, 4.275), {"large": 0.7, "small": 0.35}, {"large": 4.2, "small": 2.4}, 0.2, 3, 0.2
+)
+_CLEVR_FRAME = {"area": {"x": [*_CLEVR_GROUND.area], "y": [*_CLEVR_GROUND.area]}}
+# Wider than the outlines, so that no two touch.
+_FLAT_GROUND = Ground((140.0, 884.0), (), {"large": 140.0, "small": 70.0}, {"large": 0.0, "small": 0.0}, 20.0, 0)
 _BOTH = ("attributes", "relations")
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
-        "clevr": Source("clevr", _CLEVR_VALUES, (3, 5), _BOTH, _NEARER, _MISREAD),
+        "clevr": Source("clevr", _CLEVR_VALUES, (3, 5), _BOTH, _CLEVR_FRAME, _CLEVR_GROUND, _MISREAD),
         "shapenet": Source("quadrants", {"color": _COLORS, "category": tuple(_FOLDERS)}, (3, 4)),
-        "flat": Source("flat", _FLAT_VALUES, (3, 5), _BOTH, _FLAT_FRAME),
+        "flat": Source("flat", _FLAT_VALUES, (3, 5), _BOTH, _FLAT_FRAME, _FLAT_GROUND),
     }
 )
 
 
-def frame_spec(source: str, graph: SceneGraph, context: str, seed: int, name: str) -> dict[str, Any]:
+def frame_spec(
+    source: str, graph: SceneGraph, places: Sequence[Place], camera: Point, context: str, seed: int, name: str
+) -> dict[str, Any]:
     """An image as a frame of a spec. Objects are named thing-0, thing-1, ... in the graph's order.
 
-    Without relations, the objects' places are drawn independently for each image and carry no information.
+    places: of the objects; see `draw_layout`. camera: its location, of a source with one.
     """
     frame: dict[str, Any] = {"name": name, **SOURCES[source].frame}
     if source == "shapenet":
-        frame["objects"] = _quadrant_objects(graph, context, seed, name)
-    else:
-        values = ({key: _SPEC_VALUES.get(word, word) for key, word in item} for item in graph.objects)
-        frame["objects"] = [{"name": f"thing-{k}", **item} for k, item in enumerate(values)]
-    constraints = _constraints(graph)
+        return {**frame, "objects": _models(graph, places, context, seed)}
+    if camera:
+        frame["camera"] = {"location": [*camera], "jitter": 0.0}
+    frame["objects"] = [
+        {
+            "name": f"thing-{k}",
+            **{key: _SPEC_VALUES.get(word, word) for key, word in item},
+            "location": [*place[:2]],
+            "rotation_deg": place[2],
+        }
+        for k, (item, place) in enumerate(zip(graph.objects, places, strict=True))
+    ]
     if source == "clevr":
-        constraints += [
+        frame["constraints"] = [
             {"min_visible_pixels": _VISIBLE[values["size"]][values["shape"]], "objects": [f"thing-{k}"]}
             for k, values in enumerate(map(dict, graph.objects))
         ]
-    if constraints:
-        frame["constraints"] = constraints
     return frame
 
 
-def _quadrant_objects(graph: SceneGraph, context: str, seed: int, name: str) -> list[dict[str, Any]]:
-    """Each object in its own drawn place; equal objects look the same in all images of the context."""
-    places = generator(seed, context, f"places {name}").permutation(len(_PLACES)).tolist()
+def draw_layout(
+    source: Source, images: Sequence[Sequence[Mapping[str, str]]], lines: Sequence[Sequence[int]],
+    swaps: Sequence[Sequence[int]] | None, rng: np.random.Generator,
+) -> tuple[Point, list[list[Place]]] | None:  # fmt: skip
+    """The camera's location, and the places of the objects of each image: those of the context, assigned anew.
+
+    images: attributes of objects. lines: see `draw_places`. swaps: the place of each object in each image; None draws
+    them, among the places of objects of this size and, if images have the same shapes, of this shape: solids of
+    different height would stand elsewhere in the image. If sizes differ between images, all places have room for large
+    objects. None if there are no such places.
+    """
+    kinds = [[(item.get("size", ""), item.get("shape", "")) for item in objects] for objects in images]
+    if any(one != kinds[0] for one in kinds):
+        kinds = [[(size, "") for size, _ in one] for one in kinds]
+    if any(one != kinds[0] for one in kinds):
+        kinds = [[("large", "")] * len(one) for one in kinds]
+    sizes = [size for size, _ in kinds[0]]
+    camera: Point = ()
+    places: list[Place] = [_PLACES[k] for k in rng.permutation(len(_PLACES))[: len(sizes)]]
+    if (ground := source.ground) is not None:
+        camera = tuple(round(x + ground.jitter * float(rng.uniform(-1, 1)), 4) for x in ground.camera)
+        drawn = draw_places(ground, camera, sizes, lines, rng)
+        if drawn is None:
+            return None
+        places = [(*one, round(float(rng.uniform(0, 360)), 1)) for one in drawn.tolist()]
+    if swaps is None:
+        swaps = [_shuffled_among_equals(kinds[0], rng) for _ in images]
+    return camera, [[places[k] for k in order] for order in swaps]
+
+
+def _shuffled_among_equals(kinds: Sequence[tuple[str, str]], rng: np.random.Generator) -> list[int]:
+    """A permutation of the indices that keeps the kind at each."""
+    found = [0] * len(kinds)
+    for kind in dict.fromkeys(kinds):
+        own = [k for k, one in enumerate(kinds) if one == kind]
+        for k, other in zip(own, shuffled(rng, own), strict=True):
+            found[k] = other
+    return found
+
+
+def _models(graph: SceneGraph, places: Sequence[Place], context: str, seed: int) -> list[dict[str, Any]]:
+    """Each object in its own place; equal objects look the same in all images of the context."""
     objects = []
-    for k, attributes in enumerate(graph.objects):
+    for k, (attributes, place) in enumerate(zip(graph.objects, places, strict=True)):
         values = dict(attributes)
         model = int(generator(seed, context, f"model {values['category']}").integers(_MODELS)) + 1
         yaw, elevation = generator(seed, context, f"view {sorted(attributes)}").random(2).tolist()
@@ -131,24 +184,11 @@ def _quadrant_objects(graph: SceneGraph, context: str, seed: int, name: str) -> 
                 "name": f"thing-{k}",
                 "shape": f"shapenet:{_FOLDERS[values['category']]}/#{model}",
                 "color": values["color"],
-                "place": _PLACES[places[k]],
+                "place": place,
                 "view": {"yaw_deg": round(20 + 40 * yaw, 1), "elevation_deg": round(18 + 16 * elevation, 1)},
             }
         )
     return objects
-
-
-def _constraints(graph: SceneGraph) -> list[dict[str, Any]]:
-    """Relations between neighbors along each axis. The stage's margin between neighbors implies the others."""
-    found = []
-    for relation in AXES:
-        related = [(a, b) for name, a, b in graph.relations if name == relation]
-        if not related:
-            continue
-        before = [sum(b == k for _, b in related) for k in range(len(graph.objects))]
-        order = sorted(range(len(graph.objects)), key=lambda k: before[k])
-        found += [{"relation": relation, "subject": f"thing-{a}", "of": f"thing-{b}"} for a, b in pairwise(order)]
-    return found
 
 
 def attributes_of(source: str, item: Mapping[str, Any]) -> dict[str, str]:

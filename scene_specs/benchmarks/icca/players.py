@@ -6,8 +6,8 @@ An entry point of group `diorama.icca.speakers` or `diorama.icca.listeners` name
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import product
+import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,18 @@ from scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, Game
 from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView
 from scene_specs.benchmarks.icca.prompts import last_shown
 from scene_specs.benchmarks.icca.referring_expressions import (
+    NO_NOUN,
     IndistinguishableError,
     Lexicon,
     incremental,
     shortened,
     text_of,
 )
-from scene_specs.benchmarks.icca.scene_graph import SceneGraph, agreement, others_of
+from scene_specs.benchmarks.icca.scene_graph import SceneGraph, agreement, others_of, subgraph
 from scene_specs.benchmarks.icca.transcripts import Transcript, read_transcripts
 from scene_specs.language.errors import spec_error
 from scene_specs.language.registry import plugins
 from scene_specs.language.rng import generator, pick
-
-_SMALL_WORDS = frozenset({"a", "an", "the", "and", "of", "in"})
 
 
 def _known_graphs(game: Game, player: str) -> tuple[SceneGraph, ...]:
@@ -63,40 +62,71 @@ class PlannedSpeaker:
         return self._messages[view.label][view.trial // PER_REPETITION]
 
 
-class ScriptedSpeaker(PlannedSpeaker):
-    """Shortens its message repetition by repetition; content words are only left out (clauses of relations may move).
+class ScriptedSpeaker:
+    """Shortens its messages as far as a listener who remembers the game still understands them.
 
-    0: every object with all its values (and the relations that the next message uses). 1: the incremental algorithm's
-    description. 2: that without its redundant parts. 3: that without articles, `and` and `of`. 4: at most two of these
-    words. 5: one word, a different one for each image where possible.
+    Repetition 0: every object with all its values (and the relations that the next message uses). 1: the incremental
+    algorithm's description. 2: that without its redundant parts. 3: that without `a` and `an`. 4 and 5: the last
+    message for the image, without the words that `remembered` does not need; at least two values in 4, one in 5.
     """
 
     def __init__(self, game: Game, setup: Setup) -> None:
         pairs = _by_label(game, setup, "the scripted speaker")
-        # Words are assigned in the order of the game's images.
-        labels = [label for _, label in sorted(zip(game.speaker_order, pairs, strict=True))]
-        self._messages = {label: self._stages(*pairs[label]) for label in labels}
-        words = {label: stages[3].split() for label, stages in self._messages.items()}
-        for label, word in zip(labels, _distinctive_words([*words.values()]), strict=True):
-            at = words[label].index(word)
-            # The preceding word is usually its adjective.
-            pair = words[label][max(0, at - 1) : at + 1] if at else words[label][:2]
-            self._messages[label] += [" ".join(pair), word]
+        labels = [setup.presentation.names[game.speaker_order.index(k)] for k in game.targets]
+        self._lexicon = Lexicon(game.pictures)
+        stages = {label: self._stages(*pair) for label, pair in pairs.items()}
+        # Label and meaning of each message so far.
+        self._said: list[tuple[str, SceneGraph]] = []
+        self._messages: list[str] = []
+        last = {label: shorter for label, (_, _, shorter) in stages.items()}
+        for number, label in enumerate(labels):
+            repetition = number // PER_REPETITION
+            if repetition < 3:
+                message = text_of(stages[label][repetition])
+            else:
+                if repetition > 3:
+                    last[label] = self._shortened(label, last[label], REPETITIONS - repetition)
+                message = _terse(last[label])
+            self._said.append((label, self._lexicon.parse(message)))
+            self._messages.append(message)
 
-    def _stages(self, graph: SceneGraph, others: Sequence[SceneGraph]) -> list[str]:
+    def speak(self, view: SpeakerView) -> str:
+        """The message of this trial."""
+        return self._messages[view.trial]
+
+    def _stages(self, graph: SceneGraph, others: Sequence[SceneGraph]) -> tuple[SceneGraph, SceneGraph, SceneGraph]:
         described = incremental(graph, others)
         complete = graph if described.relations else SceneGraph(graph.objects, ())
-        short = text_of(shortened(graph, others, types=True))
-        content = [word for word in short.replace(",", "").split() if word not in _SMALL_WORDS]
-        return [text_of(complete), text_of(described), short, " ".join(content)]
+        return complete, described, shortened(graph, others, types=True)
+
+    def _shortened(self, label: str, description: SceneGraph, least: int) -> SceneGraph:
+        """A description without what can go; one value after the other, from the end."""
+        for k in reversed(range(len(description.atoms()))):
+            count = len(description.atoms())
+            rest = subgraph(description, (1 << count) - 1 - (1 << k)) if count > least else description
+            # An object without any value would need a new word.
+            if all(rest.objects) and remembered(self._lexicon.parse(_terse(rest)), self._said) == [label]:
+                description = rest
+        return description
 
 
-def _distinctive_words(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """A word of each row, all different if possible, preferably words that few rows have."""
-    common = {word: sum(word in row for row in rows) for row in rows for word in row}
-    # Four rows with five words each give at most 625 choices.
-    rare = [sorted(dict.fromkeys(row), key=lambda word: common[word])[:5] for row in rows]
-    return min(product(*rare), key=lambda chosen: (-len({*chosen}), sum(common[word] for word in chosen)))
+def _terse(description: SceneGraph) -> str:
+    """A description without articles, and without `thing` after a value; `the` and `another` refer to other objects."""
+    values = "|".join(re.escape(value) for item in description.objects for _, value in item)
+    words = [word for word in text_of(description).replace(" and ", ", ").split() if word not in ("a", "an")]
+    return re.sub(rf"\b({values}) {NO_NOUN}\b", r"\1", " ".join(words))
+
+
+def remembered(heard: SceneGraph, said: Iterable[tuple[str, SceneGraph]]) -> list[str]:
+    """The labels for which a message contained all that is heard; of several, those whose last such message had the
+    fewest values. said: label and meaning of each earlier message.
+    """
+    known = {
+        label: len(before.atoms())
+        for label, before in said
+        if heard.atoms() and agreement(heard, before) == len(heard.atoms())
+    }
+    return [label for label, count in known.items() if count == min(known.values())]
 
 
 class SteadySpeaker(PlannedSpeaker):
@@ -203,20 +233,15 @@ class LearnerListener(LiteralListener):
 
     def choose(self, view: ListenerView) -> str:
         """The label."""
-        description = self._lexicon.parse(view.message)
-        known: dict[str, int] = {}
-        for one in view.past if self._variant.history else ():
-            # The feedback to an invalid answer does not reveal the right label.
-            if not one.choice:
-                continue
-            label = self._current_label(one.listener_label, one.shown, view)
-            before = self._lexicon.parse(one.message)
-            if description.atoms() and agreement(description, before) == len(description.atoms()):
-                known[label] = len(before.atoms())
+        # The feedback to an invalid answer does not reveal the right label.
+        past = [one for one in view.past if one.choice] if self._variant.history else []
+        said = (
+            (self._current_label(one.listener_label, one.shown, view), self._lexicon.parse(one.message)) for one in past
+        )
+        known = remembered(self._lexicon.parse(view.message), said)
         if not known:
             return super().choose(view)
-        least = min(known.values())
-        return self._pick("learner", view, [label for label in view.labels if known.get(label) == least])
+        return self._pick("learner", view, [label for label in view.labels if label in known])
 
     def _current_label(self, label: str, shown: tuple[int, ...], view: ListenerView) -> str:
         """The current label of what had `label` then. With shuffled labels, the image identifies it."""

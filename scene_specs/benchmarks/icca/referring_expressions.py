@@ -34,7 +34,7 @@ _HEARD = MappingProxyType(
 )
 _ORDINALS: tuple[str, ...] = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 _RELATION = re.compile(r"\b(left of|right of|in front of|front of|behind)\b")
-_NO_NOUN = "thing"
+NO_NOUN = "thing"
 _AGAIN = re.compile(rf"\bthe\b(?: ({'|'.join(_ORDINALS)})\b)?")
 
 
@@ -171,7 +171,7 @@ def noun_phrase(item: Iterable[tuple[str, str]], article: str = "a") -> str:
     values = dict(item)
     words = [values[name] for name in ORDER if name in values]
     if not any(name in values for name in NOUNS):
-        words.append(_NO_NOUN)
+        words.append(NO_NOUN)
     if article == "a":
         article = "" if words[-1].endswith("s") and words[-1][-2:] not in ("ss", "us") else article
     if article == "a" and words[0][0] in "aeiou":
@@ -245,7 +245,7 @@ class Lexicon:
             if not found or name in found[-1]:
                 found.append({})
             found[-1][name] = value
-        if related and not found and re.search(rf"\b{_NO_NOUN}\b", text):
+        if related and not found and re.search(rf"\b{NO_NOUN}\b", text):
             found.append({})
         again = _AGAIN.search(text)
         indices = []

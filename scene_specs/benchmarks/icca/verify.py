@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scene_specs.benchmarks.icca.difficulty import DESCRIPTIONS, LEVELS, SIZE, pair_differences, similarity_of
-from scene_specs.benchmarks.icca.generate import TANGRAM, graph_of_pieces
+from scene_specs.benchmarks.icca.generate import SHARED, TANGRAM, graph_of_pieces
 from scene_specs.benchmarks.icca.image_sources import attributes_of, graph_of_annotations
+from scene_specs.benchmarks.icca.layout import telling_layouts
 from scene_specs.benchmarks.icca.referring_expressions import (
     IndistinguishableError,
     full_brevity,
@@ -22,12 +23,23 @@ from scene_specs.language.rendered import RenderedEpisode
 
 def verify_spec(data: dict[str, Any]) -> str:
     """Why a context's stored descriptions are wrong; "" if they are right. Raises SpecError for unreadable truth."""
-    return find_contradiction(data["task"], pictures_of_spec(data))
+    places = [[_place(item) for item in frame.get("objects") or ()] for frame in data["frames"]]
+    return find_contradiction(data["task"], pictures_of_spec(data), places)
 
 
 def verify_record(episode: RenderedEpisode) -> str:
     """The same as `verify_spec`, from the rendered images. Raises SpecError."""
-    return find_contradiction(episode.scene.task or {}, pictures_of_record(episode))
+    task = episode.scene.task or {}
+    # Of solids, where they stand: their heights differ.
+    key = "location" if task.get("source") == "clevr" else "pixel_center"
+    places = [[getattr(item, key) for item in image.annotation.objects] for image in episode.images]
+    return find_contradiction(task, pictures_of_record(episode), places)
+
+
+def _place(item: Mapping[str, Any]) -> Any:
+    """The coordinates of an object of a spec; None if it has none."""
+    name = str(item.get("place"))
+    return ("right" in name, "top" in name) if "place" in item else item.get("location")
 
 
 def pictures_of_spec(spec: Mapping[str, Any]) -> list[SceneGraph]:
@@ -79,8 +91,13 @@ def pictures_of_record(episode: RenderedEpisode) -> list[SceneGraph]:
     return found
 
 
-def find_contradiction(task: Mapping[str, Any], graphs: Sequence[SceneGraph]) -> str:
-    """Why the stored descriptions and similarity contradict the images; "" if they agree."""
+def find_contradiction(
+    task: Mapping[str, Any], graphs: Sequence[SceneGraph], places: Sequence[Sequence[Any]] = ()
+) -> str:
+    """Why the stored descriptions and similarity contradict the images; "" if they agree.
+
+    places: coordinates of the objects of each image, for contexts that promise the same layout in all images.
+    """
     stored = task.get("descriptions")
     if len(graphs) != SIZE or not isinstance(stored, list) or len(stored) != SIZE:
         return f"found {len(graphs)} images; expected {SIZE}, and as many descriptions"
@@ -97,6 +114,9 @@ def find_contradiction(task: Mapping[str, Any], graphs: Sequence[SceneGraph]) ->
             if [*stored[k]["single"]] != (single := single_names(graph, others)):
                 return f"image {k}: single values {single} identify it; stored is {stored[k]['single']}"
             singles.append(single)
+        telling = telling_layouts(places) if places and task.get("layout") == SHARED else ()
+        if named := [f"image {k} ({name})" for k, name in enumerate(telling) if name]:
+            return f"the layout alone identifies {', '.join(named)}"
         if task.get("source") != TANGRAM:
             found = similarity_of(graphs)
             if found is None or not LEVELS[task["vary"]][task["name"]].accepts(found):

@@ -26,7 +26,11 @@ def episode_of(spec: dict[str, Any]) -> Any:
         SimpleNamespace(
             name=frame["name"],
             annotation=SimpleNamespace(
-                objects=[Item(**{"visible_pixels": 9, **item}) for item in frame["objects"]], relations={}
+                objects=[
+                    Item(**{"visible_pixels": 9, "pixel_center": item.get("location"), **item})
+                    for item in frame["objects"]
+                ],
+                relations={},
             ),
         )
         for frame in spec["frames"]
@@ -40,6 +44,24 @@ def test_specs_and_episodes_agree(source: str) -> None:
     spec = context_spec(2, "hard", source)
     assert verify_spec(spec) == verify_record(episode_of(spec)) == ""
     assert pictures_of_record(episode_of(spec)) == pictures_of_spec(spec)
+
+
+@pytest.mark.parametrize("source", ["clevr", "flat", "shapenet"])
+def test_layouts_that_tell_images_apart(source: str) -> None:
+    spec = context_spec(2, "hard", source)
+    moved = spec["frames"][1]["objects"][0]
+    if source == "shapenet":
+        places = {item["place"] for item in spec["frames"][1]["objects"]}
+        free = {"top_left", "top_right", "bottom_left", "bottom_right"} - places
+        moved["place"] = min(free or places - {moved["place"]})
+    else:
+        edge = 2.3 if source == "clevr" else 884
+        x, y = moved["location"]
+        moved["location"] = [-edge if x > edge / 2 else edge, y]
+    assert "the layout alone identifies image 1 (" in verify_spec(spec)
+    # Contexts of version 0.1.0 promise nothing.
+    del spec["task"]["layout"]
+    assert verify_spec(spec) == ""
 
 
 def test_a_half_black_part_is_a_diagnostic_with_its_image() -> None:

@@ -1,0 +1,185 @@
+"""ICCA (lil-lab/ICCA): games, arguments, introductions, measures, and answers as the published loop scores them."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import MagicMock
+from zlib import crc32
+
+import numpy as np
+from PIL import Image
+
+from scene_specs.benchmarks.icca import Options, Presented
+from scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, Game, new_game, read_listener, speaker_variant
+from scene_specs.benchmarks.icca.game_folders import game_folders, read_games, table_text, transcript_rows, write_game
+from scene_specs.benchmarks.icca.generate import generate
+from scene_specs.benchmarks.icca.model_players import with_texts
+from scene_specs.benchmarks.icca.play import ListenerView, Setup, play
+from scene_specs.benchmarks.icca.players import RecordedSpeaker, SteadySpeaker
+from scene_specs.benchmarks.icca.prompts import png_bytes
+from scene_specs.benchmarks.icca.scene_graph import graph_from_json
+from scene_specs.benchmarks.icca.score import novelty, plain_words, played_recording, scores
+from scene_specs.benchmarks.icca.transcripts import lines_of, transcripts_of
+from tools.crosschecks import Row
+
+MARK = "src/run_icca.py"
+# Libraries of the published code that its loop does not use.
+_UNUSED = ("pandas", "sklearn.metrics", "tqdm", "openai", "httpx", "anthropic", "google.generativeai")
+_UNUSED_TYPES = "google.generativeai.types"
+# Accuracy of people in the last repetition, in percent (Hua and Artzi 2024).
+LAST_ACCURACY = 99.54
+OWN_GAMES = 13
+
+
+def check(checkout: Path, options: Namespace) -> Iterator[Row]:
+    """Yield the comparisons of every file that is there."""
+    folders = game_folders([checkout / "src/ICCA_data"])
+    games = read_games(folders)
+    yield Row(
+        "game folders",
+        len(folders),
+        len(folders) - len(games),
+        0,
+        f"{sum(g.iteration == 'pilot0' for g in games)} pilots",
+    )
+    yield _arguments(checkout / "src/args")
+    accuracy = [row.mean for row in scores(map(played_recording, games)) if row.measure == "accuracy"]
+    wrong = round(100 * accuracy[-1], 2) != LAST_ACCURACY
+    yield Row("people's accuracy, repetition 6", 1, int(wrong), 0, " ".join(f"{100 * one:.2f}" for one in accuracy))
+    yield _distances(checkout, games)
+    with _published_loop(checkout) as loop, TemporaryDirectory() as folder:
+        yield from (_answers(f"answers to people's messages, {name}", loop, games, name) for name in LISTENER_VARIANTS)
+        yield _answers(f"answers in {OWN_GAMES} games of Diorama", loop, _own_games(Path(folder)), "L3")
+
+
+def _arguments(folder: Path) -> Row:
+    """Every introduction of every model, and the arguments, which are L3."""
+    setup = Setup(Presented(), speaker_variant("S1"), LISTENER_VARIANTS["L3"])
+    values = differ = 0
+    for file, masked in (("intro_texts_spkr.json", False), ("intro_texts_lsnr.json", True)):
+        for model, texts in json.loads((folder / file).read_text()).items():
+            for version in texts:
+                speakers = [name for name in ("S1", "S2", "S3", "S4") if speaker_variant(name).instruction == version]
+                chosen = LISTENER_VARIANTS["L5" if masked and version == "masked" else "L3"]
+                given = Setup(Presented(), speaker_variant((speakers or ["S1"])[0]), chosen)
+                found = with_texts(given, [folder / file], model)
+                rules = found.listener.rules if masked else found.speaker.rules
+                values += 1
+                differ += not rules or rules not in texts[version]
+    arguments = read_listener((folder / "interaction_args_lsnr.json").read_text(), "L3")
+    return Row("introductions and arguments", values + 1, differ + (arguments != setup.listener), 0, "")
+
+
+def _distances(checkout: Path, games: Sequence[Game]) -> Row:
+    """Distances of the notebook's function between consecutive messages, of all words."""
+    cells = json.loads((checkout / "src/collect_metrics.ipynb").read_text())["cells"]
+    found: dict[str, Any] = {"np": np}
+    exec(next(text for cell in cells if (text := "".join(cell["source"])).startswith("def editDistance")), found)
+    values = differ = 0
+    for game in games:
+        for image in range(4):
+            said = [plain_words(one.message) for one, k in zip(game.recorded, game.targets, strict=True) if k == image]
+            for earlier, later in itertools.pairwise(said):
+                values += 1
+                differ += int(found["editDistance"](later, earlier)[0]) != novelty(earlier, later, published=True)
+    return Row("WND of people's messages", values, differ, 0, "as published")
+
+
+@contextlib.contextmanager
+def _published_loop(checkout: Path) -> Iterator[Any]:
+    """The module of the published loop; libraries that it does not need here are replaced."""
+    missing = {name: MagicMock() for name in (*_UNUSED, "sklearn", "google", _UNUSED_TYPES)}
+    before = {**sys.modules}
+    sys.modules.update(missing)
+    sys.path.insert(0, str(checkout / "src"))
+    try:
+        yield import_module("run_icca")
+    finally:
+        sys.path.remove(str(checkout / "src"))
+        for name in (*missing, "run_icca", "MLLMs", "utils"):
+            sys.modules.pop(name, None)
+        sys.modules.update({name: before[name] for name in missing if name in before})
+
+
+def _answers(title: str, loop: Any, games: Sequence[Game], variant: str) -> Row:
+    """Play games in the published loop and here, with the same answers: which are right, and images per prompt."""
+    listener = LISTENER_VARIANTS[variant]
+    setup = Setup(Presented(), speaker_variant("S1"), listener)
+    values = differ = 0
+    for game in games:
+        theirs = _play_theirs(loop, game, listener)
+
+        class Same:
+            def choose(self, view: ListenerView, game: Game = game, rows: Any = theirs) -> str:
+                file = rows[view.trial]["picked"]
+                order = game.listener_order(listener, view.trial)
+                return view.labels[order.index(game.images.index(file))] if file else rows[view.trial]["lsnr_pred"]
+
+        for trial, row in zip(play(game, RecordedSpeaker(game, setup), Same(), setup), theirs, strict=True):
+            values += 1
+            differ += (trial.correct, trial.listener_images) != (row["right"], row["images"])
+    return Row(title, values, differ, 0, f"{listener.most_images()} images at most")
+
+
+def _play_theirs(loop: Any, game: Game, listener: Any) -> list[dict[str, Any]]:
+    """Rows of the published loop. The listener's answers depend on the message; every fifth is invalid."""
+
+    class Listener(loop.GPTModel):  # type: ignore[misc]
+        def __init__(self, arguments: Any) -> None:
+            self.model_args, self.enforce_alternating_roles, self.images = arguments, False, list[int]()
+
+        def query(self, query: list[dict[str, Any]]) -> str:
+            self.images.append(
+                sum(part["type"] == "image_url" for one in query if one["role"] == "user" for part in one["content"])
+            )
+            return ("A", "B", "C", "D", "NONE OF THEM")[crc32(query[-1]["content"][-1]["text"].encode()) % 5]
+
+    published = {
+        "no_history": not listener.history, "img_once": listener.images_once, "do_shuffle": listener.shuffle,
+        "img_mask": listener.mask, "misleading_trials": [*listener.misleading_trials],
+    }  # fmt: skip
+    labels = ["A", "B", "C", "D"]
+    model = Listener(loop.ModelArgs(role="lsnr", img_mode="URL", label_space=labels, intro_text="rules"))
+    images = [{"filename": name, "URL": name} for name in game.images]
+    rows = [
+        {"targetImg": name, "msg": one.message} for name, one in zip(game.target_images, game.recorded, strict=True)
+    ]
+    with contextlib.redirect_stdout(io.StringIO()):
+        found, *_ = loop.eval_loop(
+            rows, images, len(rows), 0, loop.InteractionArgs(model_type="Human"),
+            loop.InteractionArgs(model_type="GPT", **published), None, model, None,
+        )  # fmt: skip
+    for row, count in zip(found, model.images, strict=True):
+        valid = row["lsnr_pred"] in labels
+        row["picked"] = row["lsnr_trial_fns"][labels.index(row["lsnr_pred"])] if valid else ""
+        row["right"], row["images"] = row["lsnr_pred"] == row["tgt_label_for_lsnr"], count
+    return list(found)
+
+
+def _own_games(out: Path) -> list[Game]:
+    """Games of Diorama, played by the steady speaker, written and read again."""
+    for number, spec in enumerate(generate(Options(contexts=OWN_GAMES)).items):
+        graphs = [graph_from_json(frame["truth"]["picture"]) for frame in spec["frames"]]
+        game = new_game(number, 0, [f"image-{k}.png" for k in range(4)], graphs)
+        setup = Setup(Presented(), speaker_variant("S1"), LISTENER_VARIANTS["L3"])
+        speaker = SteadySpeaker(game, setup)
+        trials = play(game, speaker, _First(), setup)
+        (transcript,) = transcripts_of("\n".join(lines_of(game, setup, ("steady", "first"), trials)))
+        files = {name: png_bytes(Image.new("RGB", (8, 8))) for name in game.images}
+        write_game(out, game, files, table_text(game, transcript_rows(game, transcript)), None)
+    return read_games([out])
+
+
+class _First:
+    def choose(self, view: ListenerView) -> str:
+        return view.labels[0]
