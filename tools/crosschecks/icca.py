@@ -9,18 +9,26 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from unittest.mock import MagicMock
+from unittest.mock import MagicMock, patch
 from zlib import crc32
 
 import numpy as np
 from PIL import Image
 
 from scene_specs.benchmarks.icca import Options, Presented
-from scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, Game, new_game, read_listener, speaker_variant
+from scene_specs.benchmarks.icca.game import (
+    LISTENER_VARIANTS,
+    SPEAKER_VARIANTS,
+    Game,
+    new_game,
+    read_listener,
+    speaker_variant,
+)
 from scene_specs.benchmarks.icca.game_folders import game_folders, read_games, table_text, transcript_rows, write_game
 from scene_specs.benchmarks.icca.generate import generate
 from scene_specs.benchmarks.icca.model_players import with_texts
@@ -34,8 +42,10 @@ from tools.crosschecks import Row
 
 MARK = "src/run_icca.py"
 # Libraries of the published code that its loop does not use.
-_UNUSED = ("pandas", "sklearn.metrics", "tqdm", "openai", "httpx", "anthropic", "google.generativeai")
-_UNUSED_TYPES = "google.generativeai.types"
+_UNUSED = (
+    "pandas", "sklearn", "sklearn.metrics", "tqdm", "openai", "httpx", "anthropic", "google", "google.generativeai",
+    "google.generativeai.types",
+)  # fmt: skip
 # Accuracy of people in the last repetition, in percent (Hua and Artzi 2024).
 LAST_ACCURACY = 99.54
 OWN_GAMES = 13
@@ -57,7 +67,10 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
     wrong = round(100 * accuracy[-1], 2) != LAST_ACCURACY
     yield Row("people's accuracy, repetition 6", 1, int(wrong), 0, " ".join(f"{100 * one:.2f}" for one in accuracy))
     yield _distances(checkout, games)
-    with _published_loop(checkout) as loop, TemporaryDirectory() as folder:
+    stubs = patch.dict(sys.modules, {name: MagicMock() for name in _UNUSED})
+    path = patch.object(sys, "path", [str(checkout / "src"), *sys.path])
+    with stubs, path, TemporaryDirectory() as folder:
+        loop = import_module("run_icca")
         yield from (_answers(f"answers to people's messages, {name}", loop, games, name) for name in LISTENER_VARIANTS)
         yield _answers(f"answers in {OWN_GAMES} games of Diorama", loop, _own_games(Path(folder)), "L3")
 
@@ -66,18 +79,17 @@ def _arguments(folder: Path) -> Row:
     """Every introduction of every model, and the arguments, which are L3."""
     setup = Setup(Presented(), speaker_variant("S1"), LISTENER_VARIANTS["L3"])
     values = differ = 0
-    for file, masked in (("intro_texts_spkr.json", False), ("intro_texts_lsnr.json", True)):
+    for file, role in (("intro_texts_spkr.json", "speaker"), ("intro_texts_lsnr.json", "listener")):
         for model, texts in json.loads((folder / file).read_text()).items():
-            for version in texts:
-                speakers = [name for name in ("S1", "S2", "S3", "S4") if speaker_variant(name).instruction == version]
-                chosen = LISTENER_VARIANTS["L5" if masked and version == "masked" else "L3"]
-                given = Setup(Presented(), speaker_variant((speakers or ["S1"])[0]), chosen)
-                found = with_texts(given, [folder / file], model)
-                rules = found.listener.rules if masked else found.speaker.rules
+            for version, text in texts.items():
+                speaker = next((one for one in SPEAKER_VARIANTS.values() if one.instruction == version), setup.speaker)
+                listener = LISTENER_VARIANTS["L5" if version == "masked" else "L3"]
+                found = with_texts(replace(setup, speaker=speaker, listener=listener), [folder / file], model)
+                rules = getattr(found, role).rules
                 values += 1
-                differ += not rules or rules not in texts[version]
+                differ += not rules or rules not in text
     arguments = read_listener((folder / "interaction_args_lsnr.json").read_text(), "L3")
-    return Row("introductions and arguments", values + 1, differ + (arguments != setup.listener), 0, "")
+    return Row("introductions and arguments", values + 1, differ + (arguments != setup.listener))
 
 
 def _distances(checkout: Path, games: Sequence[Game]) -> Row:
@@ -93,22 +105,6 @@ def _distances(checkout: Path, games: Sequence[Game]) -> Row:
                 values += 1
                 differ += int(found["editDistance"](later, earlier)[0]) != novelty(earlier, later, published=True)
     return Row("WND of people's messages", values, differ, 0, "as published")
-
-
-@contextlib.contextmanager
-def _published_loop(checkout: Path) -> Iterator[Any]:
-    """The module of the published loop; libraries that it does not need here are replaced."""
-    missing = {name: MagicMock() for name in (*_UNUSED, "sklearn", "google", _UNUSED_TYPES)}
-    before = {**sys.modules}
-    sys.modules.update(missing)
-    sys.path.insert(0, str(checkout / "src"))
-    try:
-        yield import_module("run_icca")
-    finally:
-        sys.path.remove(str(checkout / "src"))
-        for name in (*missing, "run_icca", "MLLMs", "utils"):
-            sys.modules.pop(name, None)
-        sys.modules.update({name: before[name] for name in missing if name in before})
 
 
 def _answers(title: str, loop: Any, games: Sequence[Game], variant: str) -> Row:

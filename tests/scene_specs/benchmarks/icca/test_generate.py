@@ -136,6 +136,15 @@ def test_objects_that_are_not_the_truth(spoil: Any, problem: str) -> None:
         pictures_of_spec(spec)
 
 
+@pytest.mark.parametrize(("source", "vary"), [kind for kind in KINDS if kind[0] != "tangram"])
+def test_the_outlines_of_a_hard_context_are_in_the_same_places(source: str, vary: str) -> None:
+    for spec in context_specs(4, "hard", source, vary):
+        keys = ("place",) if source == "shapenet" else ("location", "rotation_deg", "size", "shape")
+        outlines = [sorted(repr([item[key] for key in keys]) for item in frame["objects"]) for frame in spec["frames"]]
+        assert all(one == outlines[0] for one in outlines)
+        assert all(frame.get("camera") == spec["frames"][0].get("camera") for frame in spec["frames"])
+
+
 def test_wrong_truth_is_found() -> None:
     spec = context_spec(0, "hard", "clevr")
     shown = pictures_of_spec(spec)

@@ -1,6 +1,6 @@
 """Measure how many images of ICCA contexts are identified by their layout alone.
 
-    python -m tools icca-layout STORE
+    python -m tests.scene_specs.benchmarks.icca.layout_guesser STORE
 
 The guesser sees bounding boxes only, in pixels, and shares no code with `check --prove`: how many objects there are, in
 which quarters of the image they are, where the widest gaps between them are, and in which rows and columns they stand.
@@ -9,20 +9,17 @@ A describer names one of these; a listener picks an image at random among those 
 
 from __future__ import annotations
 
+import io
 import itertools
 import sys
-from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
+from PIL import Image
+
 from render.cli.verification import StoreEpisodes
-from scene_specs.language.tables import markdown_table
 
 Box = tuple[int, int, int, int]
-
-
-def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("store")
 
 
 def layout(boxes: Sequence[Box], width: int, height: int) -> Iterator[tuple[str, Hashable]]:
@@ -41,25 +38,27 @@ def layout(boxes: Sequence[Box], width: int, height: int) -> Iterator[tuple[str,
         yield f"first {name}", sum(at < size / 2 for at in along)
 
 
-def main(options: Namespace) -> int:
-    """Print the number of images that each fact identifies, and the listener's accuracy by the most telling fact."""
-    episodes = StoreEpisodes(options.store)
+def measure(store: str) -> tuple[Counter[str], list[float]]:
+    """How many images each fact identifies, and each image's chance by the most telling fact."""
+    episodes = StoreEpisodes(store)
     named: Counter[str] = Counter()
     chances: list[float] = []
     for episode in episodes.read([name for name in episodes.ids() if name.startswith("icca/")]):
         facts = []
         for image in episode.images:
             boxes = [item.bbox for item in image.annotation.objects if item.bbox is not None]
-            facts.append(dict(layout(boxes, image.width, image.height)))
+            with Image.open(io.BytesIO(image.png)) as opened:
+                facts.append(dict(layout(boxes, *opened.size)))
         for own in facts:
             alike = {name: sum(other.get(name) == value for other in facts) for name, value in own.items()}
             named.update(name for name, count in alike.items() if count == 1)
             named["any"] += 1 in alike.values()
             chances.append(1 / min(alike.values()))
-    share = sum(chances) / len(chances)
-    rows = [(name, count, f"{100 * count / len(chances):.1f} %") for name, count in named.most_common()]
-    sys.stdout.write(markdown_table(("identified by", "images", "share"), rows))
-    sys.stdout.write(
-        f"\n{len(chances)} images; accuracy of a listener who hears the layout alone: {100 * share:.1f} %\n"
-    )
-    return 0
+    return named, chances
+
+
+if __name__ == "__main__":
+    found, chances = measure(sys.argv[1])
+    share = 100 * sum(chances) / len(chances)
+    sys.stdout.write(f"{found['any']} of {len(chances)} images identified: {dict(found)}\n")
+    sys.stdout.write(f"accuracy of a listener who hears the layout alone: {share:.1f} %\n")
