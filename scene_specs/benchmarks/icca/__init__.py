@@ -84,8 +84,9 @@ class Presented(Command):
     variant: str = option("L3", "What the listener sees; `icca variants` lists the variants.", metavar="L1-L7")
     variant_file: Path | None = option(
         None,
-        "JSON file with one more listener variant, used instead of --variant: the published interaction_args_lsnr.json, "
-        "or fields as `icca variants --json` shows them, without name and images.  [default: none]",
+        "JSON file with one more listener variant, used instead of --variant: the published "
+        "interaction_args_lsnr.json, or fields as `icca variants --json` shows them, without name and images.  "
+        "[default: none]",
         path="file",
     )
     texts: tuple[Path, ...] = option(
@@ -129,7 +130,7 @@ class Play(Presented, ModelCommand, run="play_files:play_games", writes=()):
 
     Examples:
       render-specs icca play games --speaker steady --listener oracle --out o.jsonl
-      render-specs icca play games --speaker scripted --listener openai:my-model --base-url http://localhost:8000/v1
+      render-specs icca play games --speaker scripted --listener openai:my-model --parallel 4
     """
 
     games: tuple[Path, ...] = argument()
