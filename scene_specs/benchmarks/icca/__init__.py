@@ -130,7 +130,7 @@ class Play(Presented, ModelCommand, run="play_files:play_games", writes=()):
 
     Examples:
       render-specs icca play games --speaker steady --listener oracle --out o.jsonl
-      render-specs icca play games --speaker scripted --listener openai:my-model --parallel 4
+      render-specs icca play games --speaker scripted --listener openai:MODEL
     """
 
     games: tuple[Path, ...] = argument()
