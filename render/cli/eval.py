@@ -9,6 +9,7 @@ import click
 from render.cli import options as opt
 from render.cli.command import DioramaCommand, DioramaGroup
 from render.cli.output import print_json, progress_bar, write_text
+from scene_specs.language.tables import counted
 
 
 @click.group(cls=DioramaGroup)
@@ -21,6 +22,75 @@ def main() -> None:
       render-eval ask scenes.lance --model openai:gpt-5 --out predictions.jsonl
       render-eval score predictions.jsonl --store scenes.lance
     """
+
+
+def _parse_parameters(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
+    """Parse any number of `KEY=JSON`. Raises BadParameter."""
+    import json
+
+    try:
+        return {name: json.loads(text) for name, _, text in (value.partition("=") for value in values)}
+    except ValueError as error:
+        raise click.BadParameter("expected KEY=JSON, such as temperature=0.5 or max_tokens=null") from error
+
+
+@main.command(cls=DioramaCommand)
+@click.argument("store", metavar="[STORE]", default=opt.default_store)
+@click.option(
+    "--model", required=True, metavar="NAME",
+    help="Model: openai:NAME (any OpenAI-compatible server), hf:NAME_OR_FOLDER (transformers), or module:Class.",
+)  # fmt: skip
+@click.option("--out", required=True, type=opt.NEW_FILE, metavar="FILE", help="File to which replies are appended.")
+@opt.group("Model", click.option("--base-url", default="", help="Address of the server.  [default: OpenAI's]"))
+@click.option("--reply-tokens", type=opt.Number(1), default=256, help="Maximum number of tokens per reply.")
+@click.option(
+    "--parameter", "parameters", multiple=True, metavar="KEY=JSON", callback=_parse_parameters,
+    help="Parameter of each request, such as temperature=0.5; null omits a default; repeatable.",
+)  # fmt: skip
+@click.option("--workers", type=opt.Number(1), default=4, help="Number of parallel requests.")
+@click.option("--max-requests", type=opt.Number(1), help="Maximum number of requests of this run.  [default: no limit]")
+@click.option(
+    "--max-tokens", type=opt.Number(1),
+    help="Maximum number of tokens of this run, of prompts and replies together.  [default: no limit]",
+)  # fmt: skip
+@opt.limit("episodes")
+@opt.splits
+@opt.where
+@opt.at
+def ask(
+    store: str, model: str, out: Path, base_url: str, reply_tokens: int, parameters: dict[str, Any], workers: int,
+    max_requests: int | None, max_tokens: int | None, limit: int | None, splits: tuple[str, ...], where: str | None,
+    at: str | None,
+) -> None:  # fmt: skip
+    """Ask a model the questions of a store.
+
+    The command appends each reply to the file of --out. After an error, Ctrl-C or an exhausted limit, the same command
+    asks what is still missing. The key of an OpenAI-compatible server is in the environment variable OPENAI_API_KEY.
+
+    Exit codes: 0: all asked; 1: the model failed, or a limit is reached; 2: invalid options; 4: the store can't be
+    read.
+
+    Examples:
+      render-eval ask scenes.lance --model openai:gpt-5 --out predictions.jsonl
+      render-eval ask --model openai:qwen --base-url http://localhost:8000/v1 --out p.jsonl
+    """
+    from render.chat import ChatSettings, open_models
+    from render.evaluation.ask import ask as ask_model
+    from render.export.protocol import ExportOptions
+    from render.store.episode_store import condition
+
+    reader = opt.open_reader(store, at, splits)
+    options = ExportOptions(limit=limit, where=condition(where, splits=splits))
+    settings = ChatSettings(base_url, parameters, max_requests=max_requests, max_tokens=max_tokens)
+    with open_models(settings) as models, progress_bar(reader.count(options.where), "episodes") as advance:
+        count = ask_model(
+            reader, options, models, model, out, workers=workers, reply_tokens=reply_tokens, progress=advance
+        )
+    requests, (read, written) = models.meter.requests, models.meter.tokens
+    click.echo(
+        f"asked {counted(count, 'item')}: {counted(requests, 'request')}, {read:,} tokens read, {written:,} written"
+    )
+    click.echo(f"next: render-eval score {out} --store {store}")
 
 
 _store = click.option("--store", metavar="STORE", default=opt.default_store, help="Store with the answers.")
