@@ -19,7 +19,7 @@ from render.cli.output import print_json
 @click.option("--from", "spec", metavar="SPEC", help="Render the episode of a spec file, without a store.")
 @click.option(
     "--from-export", "export", type=opt.FOLDER,
-    help="Take the episode from a folder of `render-export --format huggingface`, without a store.",
+    help="Take episode ID from a folder of `render-export --format huggingface`; omit STORE.",
 )  # fmt: skip
 @click.option("--at", metavar="VERSION", help="Version number or tag of the store.  [default: the newest version]")
 @click.option(

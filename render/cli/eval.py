@@ -26,13 +26,10 @@ def main() -> None:
 
 
 def _parse_parameters(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
-    """Parse any number of `KEY=JSON`. Raises BadParameter."""
-    import json
+    """Parse any number of `KEY=VALUE`, with values in JSON or plain texts. Raises BadParameter."""
+    from render.cli.benchmarks import json_or_text, parse_settings
 
-    try:
-        return {name: json.loads(text) for name, _, text in (value.partition("=") for value in values)}
-    except ValueError as error:
-        raise click.BadParameter("expected KEY=JSON, such as temperature=0.5 or max_tokens=null") from error
+    return {name: json_or_text(text) for name, text in parse_settings(_ctx, _param, values).items()}
 
 
 @main.command(cls=DioramaCommand)
@@ -42,26 +39,28 @@ def _parse_parameters(_ctx: click.Context, _param: click.Parameter, values: tupl
     help="Model: openai:NAME (any OpenAI-compatible server), hf:NAME_OR_FOLDER (transformers), or module:Class.",
 )  # fmt: skip
 @click.option("--out", required=True, type=opt.NEW_FILE, metavar="FILE", help="File to which replies are appended.")
-@opt.group("Model", click.option("--base-url", default="", help="Address of the server.  [default: OpenAI's]"))
 @click.option("--reply-tokens", type=opt.Number(1), default=256, help="Maximum number of tokens per reply.")
+@opt.group("Models", click.option(
+    "--base-url", metavar="URL", help="Address of an OpenAI-compatible server.  [default: that of OpenAI]"
+))  # fmt: skip
 @click.option(
-    "--parameter", "parameters", multiple=True, metavar="KEY=JSON", callback=_parse_parameters,
-    help="Parameter of each request, such as temperature=0.5; null omits a default; repeatable.",
+    "--set", "parameters", multiple=True, metavar="KEY=VALUE", callback=_parse_parameters,
+    help="Parameter of each request, such as `temperature=0.7`; JSON. `null` leaves out a default. Repeatable.",
 )  # fmt: skip
-@click.option("--workers", type=opt.Number(1), default=4, help="Number of parallel requests.")
+@click.option("--timeout", type=opt.Number(0.001, kind=float), default=120.0, help="Seconds to wait for a reply.")
 @click.option("--max-requests", type=opt.Number(1), help="Maximum number of requests of this run.  [default: no limit]")
 @click.option(
     "--max-tokens", type=opt.Number(1),
-    help="Maximum number of tokens of this run, of prompts and replies together.  [default: no limit]",
+    help="Maximum number of tokens, of prompts and replies, of this run.  [default: no limit]",
 )  # fmt: skip
+@click.option("--parallel", type=opt.Number(1, 256), default=1, help="Number of questions to work on at a time.")
 @opt.limit("episodes")
 @opt.splits
 @opt.where
 @opt.at
 def ask(
-    store: str, model: str, out: Path, base_url: str, reply_tokens: int, parameters: dict[str, Any], workers: int,
-    max_requests: int | None, max_tokens: int | None, limit: int | None, splits: tuple[str, ...], where: str | None,
-    at: str | None,
+    store: str, model: str, out: Path, reply_tokens: int, parallel: int, limit: int | None, splits: tuple[str, ...],
+    where: str | None, at: str | None, base_url: str | None, **settings: Any,
 ) -> None:  # fmt: skip
     """Ask a model the questions of a store.
 
@@ -73,7 +72,7 @@ def ask(
 
     Examples:
       render-eval ask scenes.lance --model openai:gpt-5 --out predictions.jsonl
-      render-eval ask --model openai:qwen --base-url http://localhost:8000/v1 --out p.jsonl
+      render-eval ask --model hf:Qwen/Qwen3-VL-2B-Instruct --split test --out qwen.jsonl
     """
     from render.chat import ChatSettings, open_models
     from render.evaluation.ask import ask as ask_model
@@ -82,10 +81,10 @@ def ask(
 
     reader = opt.open_reader(store, at, splits)
     options = ExportOptions(limit=limit, where=condition(where, splits=splits))
-    settings = ChatSettings(base_url, parameters, max_requests=max_requests, max_tokens=max_tokens)
-    with open_models(settings) as models, progress_bar(reader.count(options.where), "episodes") as advance:
+    chosen = ChatSettings(base_url=base_url or "", **settings)
+    with open_models(chosen) as models, progress_bar(reader.count(options.where), "episodes") as advance:
         count = ask_model(
-            reader, options, models, model, out, workers=workers, reply_tokens=reply_tokens, progress=advance
+            reader, options, models, model, out, parallel=parallel, reply_tokens=reply_tokens, progress=advance
         )
     requests, (read, written) = models.meter.requests, models.meter.tokens
     click.echo(

@@ -33,7 +33,7 @@ def message_of(item: Item, episode: EpisodeRecord) -> Message:
 
 def ask(
     store: EpisodeReader, options: ExportOptions, models: Models, name: str, out: Path, *,
-    workers: int, reply_tokens: int, progress: Callable[[int], None],
+    parallel: int, reply_tokens: int, progress: Callable[[int], None],
 ) -> int:  # fmt: skip
     """Append a line {"id", "reply", "model", "prompts", ...} to `out` for each item that has none; return how many.
 
@@ -62,7 +62,7 @@ def ask(
 
         count, waiting = 0, missing()
         while chunk := list(islice(waiting, _CHUNK)):
-            for line in in_parallel(reply, chunk, workers, models.stop):
+            for line in in_parallel(reply, chunk, parallel, models.stop):
                 file.append(json.dumps(line, ensure_ascii=False) + "\n")
                 count += 1
     return count

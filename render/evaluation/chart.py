@@ -10,15 +10,15 @@ from render.gallery.typography import fitting, font
 
 _ROW, _HEAD, _LABEL, _WIDTH = 22.0, 64.0, 250.0, 400.0
 _GRID, _ACCURACY = "#e3e6e9", "#0072b2"
-# Marks of a row: key -> color, and what the legend calls it.
-_MARKS = {"chance": (FAINT, "chance"), "blind": ("#e69f00", "blind"), "text": ("#d55e00", "text only")}
+# Marks of a row: key -> color, name in the legend, and half the height, so that equal values stay visible.
+_MARKS = {"chance": (FAINT, "chance", 9), "blind": ("#e69f00", "blind", 7), "text": ("#d55e00", "text only", 4)}
 
 
 def chart(rows: Sequence[Mapping[str, Any]], title: str) -> str:
     """Draw rows of render.evaluation.score.rows, as SVG."""
     page = Svg(_LABEL + _WIDTH + 30, _HEAD + _ROW * len(rows) + 30, f"Accuracy: {title}")
     page.text((14, 22), fitting(f"Accuracy: {title}", _LABEL + _WIDTH, font(15)), 15, fill=INK)
-    legend = {"accuracy, 95 % interval": _ACCURACY, **{name: color for color, name in _MARKS.values()}}
+    legend = {"accuracy, 95 % interval": _ACCURACY, **{name: color for color, name, _ in _MARKS.values()}}
     x = 20.0
     for name, color in legend.items():
         page.circle((x, 42), 4, fill=color)
@@ -33,9 +33,9 @@ def chart(rows: Sequence[Mapping[str, Any]], title: str) -> str:
         y = _HEAD + _ROW * (number + 0.5)
         label = f"{row['by']}: {row['group']} ({row['items']})".replace(": (", " (").replace(":  (", " (")
         page.text((_LABEL - 10, y + 4), fitting(label, _LABEL - 20, font(12)), 12, fill=INK, text_anchor="end")
-        for name, (color, _) in _MARKS.items():
+        for name, (color, _, half) in _MARKS.items():
             at = _LABEL + _WIDTH * row[name]
-            page.line((at, y - 7), (at, y + 7), stroke=color, stroke_width=2)
+            page.line((at, y - half), (at, y + half), stroke=color, stroke_width=2)
         low, mean, high = (_LABEL + _WIDTH * row[name] for name in ("low", "accuracy", "high"))
         page.line((low, y), (high, y), stroke=_ACCURACY, stroke_width=1.5)
         page.circle((mean, y), 4, fill=_ACCURACY)

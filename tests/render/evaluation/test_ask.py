@@ -41,11 +41,11 @@ def test_a_run_continues_after_its_limit(tmp_path: Path) -> None:
     store = eval_store(tmp_path, "malevic", "kilogram").url
     out = tmp_path / "p.jsonl"
     ask = ("render-eval", "ask", store, "--model", MODEL, "--out", out)
-    run(*ask, "--max-requests", "2", "--workers", "1", exit_codes=(1,))
+    run(*ask, "--max-requests", "2", "--parallel", "1", exit_codes=(1,))
     first = out.read_text()
     assert len(first.splitlines()) == 2
     out.write_text(first + '{"id": "kilo')
-    text = run(*ask)
+    text = run(*ask, "--parallel", "4")
     assert text.startswith("asked 4 items: 4 requests, 40 tokens read, 4 written")
     assert out.read_text().startswith(first) and len(Player.asked) == 6
     assert run(*ask).startswith("asked 0 items: 0 requests")
@@ -70,10 +70,10 @@ def test_replies_of_two_models_are_not_mixed(tmp_path: Path) -> None:
 
 def test_a_server_gets_texts_and_images_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    store = eval_store(tmp_path, "icca").url
+    store = eval_store(tmp_path, "icca", episodes_each=1).url
     with chat_server(lambda number, body: "Answer: A") as server:
-        arguments = ("--model", "openai:m", "--base-url", server.url, "--parameter", "temperature=1")
-        run("render-eval", "ask", store, *arguments, "--out", tmp_path / "p", "--limit", "1", "--workers", "1")
+        arguments = ("--model", "openai:m", "--base-url", server.url, "--set", "temperature=1")
+        run("render-eval", "ask", store, *arguments, "--out", tmp_path / "p", "--limit", "1", "--parallel", "1")
     assert len(server.bodies) == 4 and {body["temperature"] for body in server.bodies} == {1}
     (message,) = server.bodies[0]["messages"]
     kinds = [part["type"] for part in message["content"]]

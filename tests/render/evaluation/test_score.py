@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from render.evaluation.score import Entry, add_guesses, interval, read_entries
+from render.evaluation.score import Entry, add_guesses, interval, read_entries, rows
 from render.export.protocol import ExportOptions
 from render.store.lance.lance_store import LanceStore
+from scene_specs.benchmarks.iwisdm import answer_balance
+from scene_specs.benchmarks.mewl.audit import audit
 from scene_specs.language.answer_rule import LETTERS
 from tests.compatibility.commands import run, run_json
-from tests.render.evaluation.eval_stores import eval_store
+from tests.render.evaluation.eval_stores import episodes, eval_store
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ def test_wrong_files_are_refused(store: LanceStore, tmp_path: Path, text: str, p
 
 
 def test_a_million_lines_take_no_memory(store: LanceStore, tmp_path: Path) -> None:
-    """A tenth of them here; `python -m tools` is not needed for more: memory does not depend on the number."""
+    """A tenth of them here; what is kept does not depend on the number."""
     file = tmp_path / "p"
     with file.open("w") as lines:
         for number in range(100_000):
@@ -155,3 +157,20 @@ def test_intervals_cover_what_they_claim() -> None:
     low, high = interval([1.0] * 20, [str(k) for k in range(20)])
     assert high == 1.0 and low == pytest.approx(0.839, abs=0.001)  # Wilson's 95 % interval of 20 out of 20
     assert not math.isnan(interval([0.0], ["a"])[1])
+
+
+def test_guessers_get_what_the_reports_of_the_benchmarks_say(tmp_path: Path) -> None:
+    records = [*episodes("mewl", 18), *episodes("iwisdm", 6)]
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put(records)
+    found = {row["group"]: row for row in rows(read_entries(store, ExportOptions()).values())}
+    store.close()
+    specs = [record.job.spec for record in records]
+    for row in audit(spec for spec in specs if spec["task"]["benchmark"] == "mewl"):
+        assert found[f"mewl: {row['task']}"]["chance"] == pytest.approx(row["chance"])
+        # The report has the blind guesser, too, as `position`.
+        assert found[f"mewl: {row['task']}"]["text"] == pytest.approx(max(row["guessers"].values()))
+    (task,) = {spec["task"]["name"] for spec in specs[18:]}
+    balance = answer_balance.audit(spec for spec in specs if spec["task"]["benchmark"] == "iwisdm")
+    right = sum(row["text"] * sum(row["answers"].values()) for row in balance)
+    assert found[f"iwisdm: {task}"]["text"] * found[f"iwisdm: {task}"]["items"] == pytest.approx(right)
