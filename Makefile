@@ -50,7 +50,8 @@ test: lint ## style, types and tests (ARGS="-k name" for some)
 # --cov: what to measure is in pyproject.toml.
 test-all: export DIORAMA_AXE := $(READERS)/package/axe.min.js
 test-all: export DIORAMA_MOTO := $(READERS)/moto/bin/python
-test-all: lint ## also slow tests, other programs that read stores, browsers; coverage (in .venv-readers, 3.4 GB on disk)
+test-all: export DIORAMA_HARNESS := $(READERS)/harness/bin/python
+test-all: lint ## also slow tests, other programs that read stores, browsers; coverage (in .venv-readers, 4.8 GB on disk)
 	@tools/setup.sh readers
 	@$(READERS)/bin/python -m pytest --all --cov --cov-report= $(PARALLEL) $(ARGS)
 	@$(READERS)/bin/python -m tools coverage-table

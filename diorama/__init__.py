@@ -44,7 +44,7 @@ _HOMES = {
     "PluginError": "scene_specs.language.registry",
     "Summary": "render.run.summary",
 }
-_COMMANDS = ("batch", "specs", "export", "store", "doctor", "episode", "gallery")
+_COMMANDS = ("batch", "specs", "export", "store", "doctor", "episode", "eval", "gallery")
 _OURS = '"""Diorama'
 
 

@@ -16,9 +16,10 @@ from tests.walls import LAZY_IMPORTS, breaches, circles
 PACKAGES = ("render", "scene_specs", "assets")
 # Slow to import, and not needed to print a help text or to find a mistake in an option.
 HEAVY = ("bpy", "ray", "numpy", "pydantic", "lance", "pyarrow", "PIL", "OpenEXR", "pycocotools")
-COMMANDS = tuple(f"render.cli.{name}" for name in ("batch", "specs", "export", "episode", "doctor", "store", "gallery"))
-# Where Blender or Ray is at home, these can't be imported without them.
-NEEDING = ("render.renderers.cycles", "render.run", "assets.build")
+_NAMES = ("batch", "specs", "export", "episode", "doctor", "eval", "store", "gallery")
+COMMANDS = tuple(f"render.cli.{name}" for name in _NAMES)
+# Where Blender or Ray is at home, these can't be imported without them; nor code of an export without its harness.
+NEEDING = ("render.renderers.cycles", "render.run", "assets.build", "render.export.harness.")
 
 
 def package_folder(package: str) -> Path:

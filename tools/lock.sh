@@ -9,6 +9,7 @@
 #   requirements-cluster.lock  what Ray's launchers also need, for docker/Dockerfile
 #   requirements-docs.lock     what `make docs` installs into an environment of its own
 #   requirements-moto.lock     a server for stores on S3, which `make test-all` installs into an environment of its own
+#   requirements-harness.lock  Inspect AI and lmms-eval, which `make test-all` installs into another one
 #   requirements-{ziglang,opencl}.lock  what simulated GPUs need: tools/simulated_gpu
 # The files hold hashes of every file of a release, for all platforms and Pythons from 3.11 on, and no index's address: they
 # work with any mirror.
@@ -32,7 +33,7 @@ compile() { # compile LOCK [option of uv...]: written beside the old lock's plac
 grep -oE '"hatchling[^"]*"' pyproject.toml | head -n 1 | tr -d '"' >"$work/backend.in"
 user=(--extra s3 --extra h5 --extra openai)
 compile requirements.lock "$@" "${user[@]}" pyproject.toml "$work/backend.in"
-printf 'bpy\\nray\\n' >"$work/rendering.in"
+printf 'bpy\nray\n' >"$work/rendering.in"
 compile requirements-reading.lock "$@" "${user[@]}" --excludes "$work/rendering.in" --constraint "$work/requirements.lock" \
   pyproject.toml "$work/backend.in"
 compile requirements-dev.lock "$@" "${user[@]}" --extra dev --constraint "$work/requirements.lock" pyproject.toml "$work/backend.in"
@@ -41,15 +42,18 @@ compile requirements-readers.lock "$@" "${user[@]}" --extra dev --extra readers 
 sed -nE 's/^ray(==[^ ]+).*/ray[default]\1/p' "$work/requirements.lock" >"$work/cluster.in"
 compile requirements-cluster.lock "$@" --constraint "$work/requirements.lock" "$work/cluster.in"
 # Without Diorama itself: the site is built from the sources, and the others are no part of its environment.
-for name in docs moto ziglang opencl; do
+# Builds of PyTorch for the CPU are on other indexes; our tasks of lmms-eval don't need the other two.
+printf '%s ; python_version < "3"\n' torch torchvision transformers-stream-generator >"$work/without.in"
+for name in docs moto ziglang opencl harness; do
   "$work/venv/bin/python" - "$name" <<'NAME' >"$work/$name.in"
 import sys, tomllib
 file = tomllib.load(open("pyproject.toml", "rb"))
 print(*{**file["project"]["optional-dependencies"], **file["dependency-groups"]}[sys.argv[1]], sep="\n")
 NAME
+  if [[ $name == harness ]]; then set -- "$@" --build --override "$work/without.in"; fi
   compile "requirements-$name.lock" "$@" "$work/$name.in"
 done
 # Temporary names would change with every run.
 sed -i.bak "s#$work/##g" "$work"/requirements*.lock
 mv "$work"/requirements*.lock .
-echo "lock: wrote requirements.lock and requirements-{reading,dev,readers,cluster,docs,moto,ziglang,opencl}.lock"
+echo "lock: wrote requirements.lock and requirements-{reading,dev,readers,cluster,docs,moto,ziglang,opencl,harness}.lock"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the private environment that `make demo` and `make test` run in, or says in one line why it can't. With the
 # argument `readers`, makes that of `make test-all`: .venv-readers also has other people's readers, PyTorch, axe-core,
-# and a server for stores on S3 (in an environment inside), and Chromium is installed.
+# a server for stores on S3, and evaluation harnesses (each in an environment inside), and Chromium is installed.
 #   DIORAMA_VENV  its folder (.venv)     PYTHON  the Python to make it from: 3.11 (Blender 4.5) or 3.13 (Blender 5.2)
 # Where uv is on the PATH, it makes the environment, and fetches Python 3.11 if there is none.
 # Exit codes: 0 ready; 2 something is missing that this script may not install; 1 an installation failed.
@@ -12,7 +12,7 @@ cd "$root"
 readers=${1:-}
 case $readers in
   "") venv=${DIORAMA_VENV:-.venv} lock=requirements-dev.lock sizes="0.6 GB to fetch, 1.8 GB on disk" most=2400 ;;
-  readers) venv=.venv-readers lock=requirements-readers.lock sizes="1.1 GB to fetch, 3.4 GB on disk" most=3200 ;;
+  readers) venv=.venv-readers lock=requirements-readers.lock sizes="1.6 GB to fetch, 4.8 GB on disk" most=3200 ;;
   *) echo "setup: unknown environment '$readers'; there are: readers, and that without a name" >&2; exit 2 ;;
 esac
 mark=$venv/diorama-setup # exists: this folder is ours to remove; holds the wanted stamp: it is whole
@@ -205,6 +205,11 @@ add_readers() {
   say "installing a server for stores on S3, then PyTorch"
   new_venv "$venv/moto" "$venv/bin/python"
   most=150 into=$venv/moto install "moto" --only-binary :all: --require-hashes -r requirements-moto.lock
+  say "installing Inspect AI, lmms-eval and mlcroissant"
+  new_venv "$venv/harness" "$venv/bin/python"
+  # Without dependencies: the lock leaves out PyTorch, which is found here.
+  most=1900 into=$venv/harness install "them" --no-deps --require-hashes -r requirements-harness.lock
+  "$venv/bin/python" -c 'import site; print(*site.getsitepackages())' >"$venv"/harness/lib/python3.11/site-packages/torch.pth
   # With pip in any case: uv does not read pip's settings, which say where builds for the CPU are.
   if timeout 300 "$venv/bin/python" -m pip install --quiet --dry-run --report - "$torch" | grep '"name": "nvidia-' >"$log"; then
     say "pip finds only PyTorch's build for CUDA (3 GB more); where one for the CPU is: PIP_EXTRA_INDEX_URL=ADDRESS"
@@ -229,7 +234,7 @@ trap 'exit 143' TERM HUP
 
 # An environment made elsewhere, or from another lock, is not this one.
 stamp="$(cksum <"$lock") $root"
-if [[ -n $readers ]]; then stamp="$stamp $torch $axe $(cksum <requirements-moto.lock)"; fi
+if [[ -n $readers ]]; then stamp="$stamp $torch $axe $(cat requirements-{moto,harness}.lock | cksum)"; fi
 if is_whole; then
   python=$venv/bin/python
 else

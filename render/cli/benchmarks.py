@@ -156,7 +156,7 @@ def _parameter(name: str, field: FieldInfo) -> click.Parameter:
         callback = opt.set_environment(str(extra["environment"]))
         more |= {"is_eager": True, "expose_value": False, "callback": callback}
     elif get_origin(kind) is dict:
-        more |= {"metavar": metavar or "KEY=VALUE", "callback": _parse_settings}
+        more |= {"metavar": metavar or "KEY=VALUE", "callback": parse_settings}
     if kind is bool:
         more["is_flag"] = True
     if isinstance(value_type, opt.Numbers) and field.default is not None:
@@ -191,7 +191,7 @@ def _type(kind: Any, field: FieldInfo, path: str) -> Any:
     return kind
 
 
-def _parse_settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+def parse_settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
     """Parse any number of `KEY=VALUE`. Raises BadParameter."""
     if any("=" not in value for value in values):
         raise click.BadParameter("expected KEY=VALUE, such as n=3 or delay=2-5")
@@ -236,7 +236,7 @@ def _inputs(benchmark: Benchmark, options: Command) -> Iterator[tuple[Any, ...]]
         from render.chat import ChatSettings, open_models
 
         given = ("base_url", "timeout", "max_requests", "max_tokens", "price")
-        parameters = {name: _json_or_text(value) for name, value in options.parameters.items()}
+        parameters = {name: json_or_text(value) for name, value in options.parameters.items()}
         settings = ChatSettings(parameters=parameters, **{name: getattr(options, name) for name in given})
         log = None if is_stream(options.out) else Path(f"{options.out}.replies")
         with open_models(settings, log, options.resume) as models:
@@ -245,7 +245,8 @@ def _inputs(benchmark: Benchmark, options: Command) -> Iterator[tuple[Any, ...]]
         yield ()
 
 
-def _json_or_text(value: str) -> Any:
+def json_or_text(value: str) -> Any:
+    """A value in JSON, or the text itself."""
     try:
         return json.loads(value)
     except ValueError:

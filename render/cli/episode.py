@@ -17,6 +17,10 @@ from render.cli.output import print_json
 @click.argument("store", required=False)
 @click.argument("episode_id", required=False, metavar="[ID]")
 @click.option("--from", "spec", metavar="SPEC", help="Render the episode of a spec file, without a store.")
+@click.option(
+    "--from-export", "export", type=opt.FOLDER,
+    help="Take episode ID from a folder of `render-export --format huggingface`; omit STORE.",
+)  # fmt: skip
 @click.option("--at", metavar="VERSION", help="Version number or tag of the store.  [default: the newest version]")
 @click.option(
     "--frame", "frames", multiple=True, metavar="NAME", help="Render only this frame; repeatable.  [default: all]"
@@ -115,7 +119,7 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
     from render.episode.rerender import EpisodeRequest, render_again
 
     if store is not None and episode_id is None:
-        if options["spec"] is not None:
+        if options["spec"] is not None or options["export"] is not None:
             store, episode_id = None, store
         # A folder is a STORE whose ID is missing, unless the environment names the store.
         elif os.environ.get("DIORAMA_STORE") or not Path(store).is_dir():

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from render.cli import options as opt
-from render.cli.command import DioramaCommand
+from render.cli.command import DioramaCommand, log
 from render.cli.output import total_bar
 from scene_specs.language.tables import counted
 
@@ -21,6 +21,21 @@ def _print_formats(ctx: click.Context, _param: click.Parameter, value: bool) -> 
 
     for name, registered in plugins("exports").items():
         click.echo(f"{name:13} {registered.summary().removeprefix(f'`--format {name}`: ')}".rstrip())
+    ctx.exit()
+
+
+def _init_about(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    """Write about.toml and exit. Raises click.UsageError if it exists."""
+    if not value or ctx.resilient_parsing:
+        return
+    from render.export.about import TEMPLATE
+
+    try:
+        with Path("about.toml").open("x", encoding="utf-8") as file:
+            file.write(TEMPLATE)
+    except FileExistsError as error:
+        raise click.UsageError("--init-about: about.toml exists; edit it, or move it away") from error
+    click.echo("wrote about.toml; fill it in, then pass --about about.toml")
     ctx.exit()
 
 
@@ -42,13 +57,23 @@ def _print_formats(ctx: click.Context, _param: click.Parameter, value: bool) -> 
     "--list-formats", is_flag=True, is_eager=True, expose_value=False, callback=_print_formats,
     help="List the formats and what they write, and exit.",
 )  # fmt: skip
+@click.option(
+    "--about", type=opt.FILE, metavar="about.toml",
+    help="Also write what publishing needs: README.md, croissant.json, CITATION.cff, LICENSE and provenance.json; for "
+    "the formats huggingface, webdataset and folder.",
+)  # fmt: skip
+@click.option(
+    "--init-about", is_flag=True, is_eager=True, expose_value=False, callback=_init_about,
+    help="Write a template of about.toml with comments into the current folder, and exit.",
+)  # fmt: skip
 @opt.limit("episodes")
 @opt.splits
 @opt.where
 @opt.at
 def main(
-    source: str | None, name: str, out: Path | None, splits: tuple[str, ...], at: str | None, **options: Any
-) -> None:
+    source: str | None, name: str, out: Path | None, splits: tuple[str, ...], at: str | None, about: Path | None,
+    **options: Any,
+) -> None:  # fmt: skip
     """Export episodes to a dataset format.
 
     The command writes the episodes of STORE [default: $DIORAMA_STORE or ./diorama.lance] to DIR. A second run writes
@@ -79,8 +104,12 @@ def main(
 
     source = source or opt.default_store()
     with total_bar("episodes") as on_progress:
-        report = run_export(source, name, out, ExportOptions(**options), at=at, splits=splits, on_progress=on_progress)
+        report = run_export(
+            source, name, out, ExportOptions(**options), at=at, splits=splits, about=about, on_progress=on_progress
+        )
     skipped = f", skipped {report.skipped} already there" if report.skipped else ""
     click.echo(f"exported {counted(report.exported, 'episode')} to {out}{skipped}")
+    for line in report.missing:
+        log.warning("%s", line)
     if error := report.error():
         raise error

@@ -11,6 +11,7 @@ from render.compiler import compile_episode
 from render.episode.edit import apply_edits
 from render.episode.request import EpisodeRequest, check_options
 from render.model.blender_series import PYTHONS, key_suffix, series_of
+from render.export.read_back import exported_record
 from render.model.errors import DioramaError, SpecError, UsageError
 from render.model.profiles import episode_settings
 from render.model.record import EpisodeRecord, RenderKey
@@ -47,9 +48,12 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
     check_options(request)
     if request.spec is not None:
         return _from_spec(request)
-    if request.store is None or request.episode_id is None:
-        raise UsageError("give STORE and ID, or --from SPEC")
-    stored = _stored(request.store, request.episode_id, request.at)
+    if request.export is not None and request.episode_id is not None:
+        stored = exported_record(request.export, request.episode_id)
+    elif request.store is None or request.episode_id is None:
+        raise UsageError("give STORE and ID, --from SPEC, or --from-export DIR and ID")
+    else:
+        stored = _stored(request.store, request.episode_id, request.at)
     # Nothing in the Scene moves.
     scene = compile_episode(stored.scene, _settings(stored.scene, request), request.asset_roots)
     source = _source_of(stored)

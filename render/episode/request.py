@@ -10,11 +10,12 @@ from render.model.errors import UsageError
 
 @dataclass(frozen=True)
 class EpisodeRequest:
-    """An episode of a store, or of a spec file. The other fields are the options of render-episode."""
+    """An episode of a store, a spec file or an exported folder. The other fields are the options of render-episode."""
 
     store: str | None
     episode_id: str | None
     spec: str | None = None
+    export: Path | None = None
     at: str | None = None
     frames: tuple[str, ...] = ()
     profile: str | None = None
@@ -67,6 +68,15 @@ def check_options(request: EpisodeRequest) -> None:
             f"{request.store} beside --from: an episode comes from a store or from a spec file; "
             "give STORE ID, or --from SPEC, with ID where the file has several episodes"
         )
+    if request.export is not None:
+        others = {
+            "STORE": request.store,
+            "--from": request.spec,
+            "--at": request.at,
+            "--replace": request.replace or None,
+        }
+        if named := [name for name, value in others.items() if value is not None]:
+            raise UsageError(f"{named[0]} beside --from-export: the episode comes from the exported folder alone")
     for option, value in (("--compare", request.compare), ("--replace", request.replace), ("--at", request.at)):
         if value and request.spec is not None:
             raise UsageError(f"{option} needs an episode of a store; give STORE and ID instead of --from")

@@ -4,14 +4,19 @@ A format is a module with a function `export` (render.export.protocol.Exporter),
 
     FROM_FILES = True    `export` reads a file of the user instead of a store
     SHARDED = True       it takes `--shard-size`: its files hold many episodes
+    croissant(out)       for `--about`: the files and record sets of an export (render.export.croissant), and
+                         split -> pattern of its files, for the viewer of the Hugging Face hub
 
 A package may register the function alone, which then takes `--shard-size`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
+from scene_specs.language.errors import UsageError
 from scene_specs.language.registry import plugin
 
 if TYPE_CHECKING:
@@ -33,3 +38,11 @@ def takes_shard_size(name: str) -> bool:
     """Whether a format writes files of several episodes."""
     registered = plugin("exports", name)
     return bool(getattr(registered.load(), "SHARDED", registered.attribute))
+
+
+def described_by(name: str) -> Callable[[Path], tuple[list[Any], list[Any], dict[str, str]]]:
+    """The function `croissant` of a format. Raises UsageError if it has none."""
+    found = getattr(plugin("exports", name).load(), "croissant", None)
+    if not callable(found):
+        raise UsageError(f"--about: --format {name} can't be described; use huggingface, webdataset or folder")
+    return cast("Callable[[Path], tuple[list[Any], list[Any], dict[str, str]]]", found)

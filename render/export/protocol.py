@@ -37,13 +37,17 @@ class ExportOptions:
 
 @dataclass
 class ExportReport:
-    """exported, skipped (already there and equal): numbers of episodes. damaged, differing, failed: one line each."""
+    """exported, skipped (already there and equal): numbers of episodes. damaged, differing, failed: one line each.
+
+    missing: what about.toml should still say.
+    """
 
     exported: int = 0
     skipped: int = 0
     damaged: list[str] = field(default_factory=list)
     differing: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
 
     def error(self) -> DioramaError | None:
         """The error that the command ends with, if any; all other episodes were exported."""

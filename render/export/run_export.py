@@ -7,8 +7,10 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from render.export import exporter, reads_files, takes_shard_size
+from render.export import described_by, exporter, reads_files, takes_shard_size
+from render.export.about import read_about
 from render.export.protocol import ExportOptions, ExportReport
+from render.export.publish import publish
 from render.model.errors import UsageError
 from render.store import open_at, open_store
 from render.store.episode_store import check_splits, condition
@@ -22,17 +24,22 @@ def run_export(
     *,
     at: int | str | None = None,
     splits: Sequence[str] = (),
+    about: Path | None = None,
     on_progress: Callable[[int, int | None], None] = lambda done, total: None,
 ) -> ExportReport:
     """Export a store in a format; problems of single episodes are in the report.
 
     source: the store, or the file of a format that reads one. at: version number or tag, None for the newest.
-    splits: of the episodes, none for all. on_progress: called with the numbers of finished episodes and of all, None
+    splits: of the episodes, none for all. about: about.toml, to describe the export for publication. on_progress:
+    called with the numbers of finished episodes and of all, None
     if unknown. Raises UsageError for an unknown format and options that are not for it, StoreError.
     """
     export = exporter(name)
     if options.shard_size is not None and not takes_shard_size(name):
         raise UsageError(f"--format {name} writes no shards; omit --shard-size")
+    described = None if about is None else read_about(about)
+    if described is not None:
+        described_by(name)
     done, total = 0, None
 
     def advance(episodes: int) -> None:
@@ -49,4 +56,7 @@ def run_export(
         check_splits(store, splits)
         total = store.count(options.where)
         total = total if options.limit is None else min(options.limit, total)
-        return export(store, out, options, advance)
+        report = export(store, out, options, advance)
+        if described is not None and report.error() is None:
+            report.missing += publish(store, name, out, options, described)
+        return report

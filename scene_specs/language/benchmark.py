@@ -4,6 +4,8 @@
     COMMANDS       more classes of this kind, for `render-specs NAME COMMAND`; optional
     verify_spec, verify_record
                    see `Verifier`; in the module itself or in its file `verify`; optional
+    items(episode) yields the evaluation items of a rendered episode, see scene_specs.language.items; in the module
+                   itself or in its file `items`; optional
     import_published(path, camera, strict)
                    yields published episodes as EpisodeSpec for `render-specs import --from NAME`; in the module itself
                    or in its file `importing`; optional. Parameters `questions` and `images` get these options
@@ -214,11 +216,21 @@ class Benchmark:
     @property
     def verifier(self) -> Verifier | None:
         """Its verification, if it has one."""
-        if hasattr(self.module, "verify_spec"):
-            return cast(Verifier, self.module)
-        name = f"{self._package}.verify"
-        packaged = hasattr(self.module, "__path__") and util.find_spec(name)
-        return cast(Verifier, import_module(name)) if packaged else None
+        return cast(Verifier | None, self._with("verify_spec", "verify"))
+
+    @property
+    def items(self) -> Callable[[RenderedEpisode], Iterable[Any]] | None:
+        """The function that makes its evaluation items (scene_specs.language.items.Item), if it has one."""
+        found = self._with("items", "items")
+        return None if found is None else cast("Callable[[RenderedEpisode], Iterable[Any]]", found.items)
+
+    def _with(self, name: str, file: str) -> Any:
+        """The module itself, if it has this function, or else its file; None if there is neither."""
+        if callable(getattr(self.module, name, None)):
+            return self.module
+        file = f"{self._package}.{file}"
+        packaged = hasattr(self.module, "__path__") and util.find_spec(file)
+        return import_module(file) if packaged else None
 
     @property
     def _package(self) -> str:

@@ -16,8 +16,10 @@ import diorama
 from render.episode.make_record import make_record
 from render.model.profiles import settings_for
 from render.renderers.fake import FakeRenderer
+from scene_specs.language.answer_rule import answer_of
 from scene_specs.language.benchmark import Benchmark, Command, Report, Series, benchmark, option
 from scene_specs.language.errors import SpecError
+from scene_specs.language.items import items_of
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import SpecSource
 from tests import factories
@@ -109,19 +111,42 @@ def refused(verify: Callable[[Any], str], wrong: object) -> bool:
         return True
 
 
+def check_items(found: Benchmark, given: dict[str, Any]) -> None:
+    """Items have unique ids and distinct options, and no text gives the answer away."""
+    assert found.items is not None
+    for spec in made(found, given):
+        record = make_record(
+            FakeRenderer(), EpisodeSpec.model_validate(spec), factories.make_job(spec), settings_for("draft", 64, 48)
+        )
+        items = list(items_of(record))
+        assert [item.number for item in items] == [*range(len(items))] and items
+        assert list(items_of(record)) == items
+        for item in items:
+            assert item.answer in item.options and len({*item.options}) == len(item.options) > 1
+            assert any(part.image for part in item.parts) and all(bool(p.text) != bool(p.image) for p in item.parts)
+            assert not any("{" in part.text for part in item.parts), "a field of the prompt is left"
+            assert answer_of(item.label, item.options, item.lettered) == item.answer
+        json.dumps([dict(item.groups) for item in items])
+
+
 CHECKS = (check_seed, check_parts, check_specs, check_options)
 
 
 def test_every_benchmark_has_a_row() -> None:
     assert set(members("benchmarks")) == set(EPISODES)
     with_verifier = {name for name in members("benchmarks") if benchmark(name).verifier is not None}
-    assert with_verifier == set(WRONG)
+    assert with_verifier == set(WRONG) == {name for name in members("benchmarks") if benchmark(name).items is not None}
 
 
 @ALL
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_a_benchmark_keeps_its_contract(name: str, check: Callable[[Benchmark, dict[str, Any]], None]) -> None:
     check(benchmark(name), EPISODES[name])
+
+
+@VERIFIED
+def test_items_can_be_asked_and_answered(name: str) -> None:
+    check_items(benchmark(name), EPISODES[name])
 
 
 @VERIFIED

@@ -35,8 +35,8 @@ from tests.factories import make_job
 from tests.render.export.helpers import SPLITS, contents, run, unfinished
 from tests.render.store.rendered import rendered
 
-# These take episodes of their own benchmark only.
-OF_BENCHMARKS = {"acme", "iwisdm", "kilogram", "malevic", "mewl"}
+# These take episodes of a benchmark only; `eval` takes those of several.
+OF_BENCHMARKS = {**{name: name for name in ("acme", "iwisdm", "kilogram", "malevic", "mewl")}, "eval": "malevic"}
 FORMATS = [name for name in members("exports") if name in OF_BENCHMARKS or not reads_files(name)]
 # Formats for any episode have tests of faults that need the names of their files.
 PLAIN = [name for name in FORMATS if name not in OF_BENCHMARKS]
@@ -49,8 +49,9 @@ def records(name: str) -> list[EpisodeRecord]:
     """Five episodes that a format takes, in the order of their ids."""
     if name not in OF_BENCHMARKS:
         return [rendered(key, seed=number, split=split) for number, (key, split) in enumerate(SPLITS.items())]
-    given = {**EPISODES[name], **({} if name == "kilogram" else {"count": 5})}
-    specs = islice(diorama.generate(name, **given), 5)
+    benchmark = OF_BENCHMARKS[name]
+    given = {**EPISODES[benchmark], **({} if benchmark == "kilogram" else {"count": 5})}
+    specs = islice(diorama.generate(benchmark, **given), 5)
     made = (
         make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), make_job(spec), settings_for("draft", 64, 48))
         for spec in specs

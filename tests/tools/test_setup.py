@@ -23,7 +23,7 @@ def checkout(tmp_path: Path) -> Path:
     """A folder with the script and a lock that nothing could be installed from."""
     (tmp_path / "tools").mkdir()
     shutil.copy(ROOT / "tools/setup.sh", tmp_path / "tools")
-    for name in ("dev", "readers", "moto"):
+    for name in ("dev", "readers", "moto", "harness"):
         (tmp_path / f"requirements-{name}.lock").write_text("nothing==0\n", "utf-8")
     return tmp_path
 

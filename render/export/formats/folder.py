@@ -20,6 +20,7 @@ from typing import Any
 from render.export._episode_folders import Identity, export_folders
 from render.export._image_files import ID, IMAGE_NAME
 from render.export.atomic_output import indented_json
+from render.export.croissant import Node, field, file_set, objects_field, record_set, source
 from render.export.protocol import IDENTITY_COLUMNS
 from render.model.record import EpisodeRecord, ImageRecord
 
@@ -85,6 +86,28 @@ def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
 def _truth_of(image: ImageRecord) -> dict[str, Any]:
     facts = image.model_dump(mode="json", exclude={"png", "extra", "annotation"})
     return {**facts, **image.annotation.model_dump(mode="json")}
+
+
+def croissant(_out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
+    """See render.export. The SHA-256 of the images of an episode is in its episode.json."""
+    texts, images = "annotation-files", "image-files"
+    where = "file in this folder; the image and its annotation differ in the suffix"
+    annotated = [
+        field("annotations/path", "sc:Text", where, **source(texts, fileProperty="fullpath")),
+        field("annotations/name", "sc:Text", "name of the image", **source(texts, jsonPath="name")),
+        objects_field("annotations/objects", texts, "rle.counts", "cr:BoundingBox", jsonPath="objects"),
+    ]
+    shown = [
+        field("images/path", "sc:Text", where, **source(images, fileProperty="fullpath")),
+        field("images/image", "sc:ImageObject", "image, PNG", **source(images, fileProperty="content")),
+    ]
+    # With a slash: the files that describe the folder lie beside the episodes.
+    distribution = [file_set(texts, "*/*.json", "application/json"), file_set(images, "*/*.png", "image/png")]
+    record_sets = [
+        record_set("annotations", "One record per image: its measured truth.", annotated),
+        record_set("images", "One record per image.", shown),
+    ]
+    return distribution, record_sets, {}
 
 
 export = partial(

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards
 from render.export.atomic_output import below
+from render.export.croissant import Node, field, file_object, file_set, objects_field, record_set, source
 from render.export.protocol import ExportOptions
 from render.model.record import EpisodeRecord
 from render.store.columns import episode_schema
@@ -114,6 +115,32 @@ def _figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Counter[
 def _cell(text: str) -> str:
     # A task name may contain anything; it must not end the cell or become HTML.
     return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;").replace("\n", " ")
+
+
+def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
+    """See render.export."""
+    shards = [f"data/{path.name}" for path in sorted((out / "data").glob("*.parquet"))]
+    encoding, files = "application/x-parquet", "parquet-files"
+    distribution = [file_object(out, shard, encoding) for shard in shards]
+    names = {
+        "episode_id": "id of the episode", "benchmark": "benchmark", "task": "task of the benchmark",
+        "split": "split, of the record set splits", "answer": "correct answer", "scene": "compiled Scene, JSON",
+    }  # fmt: skip
+    lists = {"image_names": "name of each image", "utterances": "text of each image", "options": "possible answers"}
+    fields = [field(f"episodes/{name}", "sc:Text", text, **source(files, column=name)) for name, text in names.items()]
+    fields += [
+        field(f"episodes/{name}", "sc:Text", text, repeated=True, **source(files, column=name))
+        for name, text in lists.items()
+    ]
+    images = source(files, "bytes", column="images")
+    fields.append(field("episodes/images", "sc:ImageObject", "images, PNG", repeated=True, **images))
+    fields.append(objects_field("episodes/objects", files, "rle_counts", "sc:Integer", column="objects"))
+    splits = dict.fromkeys(shard.removeprefix("data/").rsplit("-", 3)[0] for shard in shards)
+    return (
+        [*distribution, file_set(files, "data/*.parquet", encoding)],
+        [record_set("episodes", "One record per episode.", fields)],
+        {split: f"data/{split}-*.parquet" for split in splits},
+    )
 
 
 export = partial(export_shards, format_=ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish))

@@ -22,6 +22,7 @@ from typing import Any
 
 from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards
 from render.export.atomic_output import below
+from render.export.croissant import Node, field, file_object, file_set, record_set, source
 from render.export.protocol import ExportOptions
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
@@ -73,6 +74,24 @@ def _finish(_store: EpisodeReader, out: Path, _options: ExportOptions, files: di
     ]
     index = json.dumps({"wids_version": 1, "shardlist": shards}, indent=1) + "\n"
     write_atomic(below(out, "shardindex.json"), index, fsync=False)
+
+
+def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
+    """See render.export. mlcroissant gives JSON inside archives as text."""
+    shards = [file_object(out, path.name, "application/x-tar") for path in sorted(out.glob("*.tar"))]
+    texts = file_set("json-files", "*.json", "application/json", shards)
+    pictures = file_set("image-files", "*.png", "image/png", shards)
+    fields = {"episodes": ("json-files", "json", "sc:Text", "id, split, task; images with objects, boxes, masks"),
+              "images": ("image-files", "image", "sc:ImageObject", "image; <sample>.<number>.png")}  # fmt: skip
+    record_sets = [
+        record_set(name, f"One record per {name[:-1]}.", [
+            field(f"{name}/path", "sc:Text", "file in its archive", **source(files, fileProperty="fullpath")),
+            field(f"{name}/{key}", kind, text, **source(files, fileProperty="content")),
+        ])
+        for name, (files, key, kind, text) in fields.items()
+    ]  # fmt: skip
+    splits = dict.fromkeys(shard["@id"].rpartition("-")[0] for shard in shards)
+    return [*shards, texts, pictures], record_sets, {split: f"{split}-*.tar" for split in splits}
 
 
 export = partial(export_shards, format_=ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish))

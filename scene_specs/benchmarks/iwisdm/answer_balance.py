@@ -18,9 +18,10 @@ from scene_specs.language.chi_square import equal_frequencies
 from scene_specs.language.errors import SpecError, UsageError
 from scene_specs.language.tables import markdown_table
 
-_KINDS = {"true": "true or false", "false": "true or false", **dict.fromkeys(LOCATIONS, "location")}
+KINDS = {"true": "true or false", "false": "true or false", **dict.fromkeys(LOCATIONS, "location")}
+OTHER = "category or other"
 # The words that join the questions of a text: an unbalanced conjunction, for example, is mostly false.
-_FORM = re.compile(r"\b(?:if|and|or)\b")
+FORM = re.compile(r"\b(?:if|and|or)\b")
 
 
 @dataclass
@@ -37,10 +38,10 @@ class _Counts:
         task = spec["task"]
         reading = read_task(task, frames_of(spec))
         self.trials += 1
-        form = " ".join(sorted(_FORM.findall(task["instruction"])))
+        form = " ".join(sorted(FORM.findall(task["instruction"])))
         for due in stored_answers(task):
             for answer in due.split("; ") if due != "null" else ():
-                kind = _KINDS.get(answer, "category or other")
+                kind = KINDS.get(answer, OTHER)
                 self.answers.setdefault(kind, Counter())[answer] += 1
                 self.forms.setdefault(kind, {}).setdefault(form, Counter())[answer] += 1
         self.switches += len(reading.branches)

@@ -1,0 +1,147 @@
+"""`render-eval`: ask a model the questions of a store, and score replies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from render.cli import options as opt
+from render.cli.command import DioramaCommand, DioramaGroup
+from render.cli.output import print_json, progress_bar, write_text
+from scene_specs.language.tables import counted
+
+
+@click.group(cls=DioramaGroup)
+def main() -> None:
+    """Evaluate models on a store.
+
+    `render-export --format eval` writes the same questions as tasks for Inspect AI and lmms-eval.
+
+    Examples:
+      render-eval ask scenes.lance --model openai:gpt-5 --out predictions.jsonl
+      render-eval score predictions.jsonl --store scenes.lance
+    """
+
+
+def _parse_parameters(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
+    """Parse any number of `KEY=VALUE`, with values in JSON or plain texts. Raises BadParameter."""
+    from render.cli.benchmarks import json_or_text, parse_settings
+
+    return {name: json_or_text(text) for name, text in parse_settings(_ctx, _param, values).items()}
+
+
+@main.command(cls=DioramaCommand)
+@click.argument("store", metavar="[STORE]", default=opt.default_store)
+@click.option(
+    "--model", required=True, metavar="NAME",
+    help="Model: openai:NAME (any OpenAI-compatible server), hf:NAME_OR_FOLDER (transformers), or module:Class.",
+)  # fmt: skip
+@click.option("--out", required=True, type=opt.NEW_FILE, metavar="FILE", help="File to which replies are appended.")
+@click.option("--reply-tokens", type=opt.Number(1), default=256, help="Maximum number of tokens per reply.")
+@opt.group("Models", click.option(
+    "--base-url", metavar="URL", help="Address of an OpenAI-compatible server.  [default: that of OpenAI]"
+))  # fmt: skip
+@click.option(
+    "--set", "parameters", multiple=True, metavar="KEY=VALUE", callback=_parse_parameters,
+    help="Parameter of each request, such as `temperature=0.7`; JSON. `null` leaves out a default. Repeatable.",
+)  # fmt: skip
+@click.option("--timeout", type=opt.Number(0.001, kind=float), default=120.0, help="Seconds to wait for a reply.")
+@click.option("--max-requests", type=opt.Number(1), help="Maximum number of requests of this run.  [default: no limit]")
+@click.option(
+    "--max-tokens", type=opt.Number(1),
+    help="Maximum number of tokens, of prompts and replies, of this run.  [default: no limit]",
+)  # fmt: skip
+@click.option("--parallel", type=opt.Number(1, 256), default=1, help="Number of questions to work on at a time.")
+@opt.limit("episodes")
+@opt.splits
+@opt.where
+@opt.at
+def ask(
+    store: str, model: str, out: Path, reply_tokens: int, parallel: int, limit: int | None, splits: tuple[str, ...],
+    where: str | None, at: str | None, base_url: str | None, **settings: Any,
+) -> None:  # fmt: skip
+    """Ask a model the questions of a store.
+
+    The command appends each reply to the file of --out. After an error, Ctrl-C or an exhausted limit, the same command
+    asks what is still missing. The key of an OpenAI-compatible server is in the environment variable OPENAI_API_KEY.
+
+    Exit codes: 0: all asked; 1: the model failed, or a limit is reached; 2: invalid options; 4: the store can't be
+    read.
+
+    Examples:
+      render-eval ask scenes.lance --model openai:gpt-5 --out predictions.jsonl
+      render-eval ask --model hf:Qwen/Qwen3-VL-2B-Instruct --split test --out qwen.jsonl
+    """
+    from render.chat import ChatSettings, open_models
+    from render.evaluation.ask import ask as ask_model
+    from render.export.protocol import ExportOptions
+    from render.store.episode_store import condition
+
+    reader = opt.open_reader(store, at, splits)
+    options = ExportOptions(limit=limit, where=condition(where, splits=splits))
+    chosen = ChatSettings(base_url=base_url or "", **settings)
+    with open_models(chosen) as models, progress_bar(reader.count(options.where), "episodes") as advance:
+        count = ask_model(
+            reader, options, models, model, out, parallel=parallel, reply_tokens=reply_tokens, progress=advance
+        )
+    requests, (read, written) = models.meter.requests, models.meter.tokens
+    click.echo(
+        f"asked {counted(count, 'item')}: {counted(requests, 'request')}, {read:,} tokens read, {written:,} written"
+    )
+    click.echo(f"next: render-eval score {out} --store {store}")
+
+
+_store = click.option("--store", metavar="STORE", default=opt.default_store, help="Store with the answers.")
+
+
+@main.command(cls=DioramaCommand)
+@click.argument("files", nargs=-1, required=True, type=opt.FILE)
+@_store
+@click.option("--allow-missing", is_flag=True, help="Count items without a prediction as wrong.")
+@opt.splits
+@opt.where
+@opt.at
+@opt.as_json
+@click.option("--plot", type=opt.NEW_FILE, metavar="FILE.svg", help="Also draw the scores as SVG.")
+def score(
+    files: tuple[Path, ...], store: str, allow_missing: bool, splits: tuple[str, ...], where: str | None,
+    at: str | None, as_json: bool, plot: Path | None,
+) -> None:  # fmt: skip
+    """Score replies of a model.
+
+    FILES are predictions of `render-eval ask`, logs of Inspect AI (.eval), or samples of lmms-eval
+    (*_samples_*.jsonl). The command reports accuracy with a 95% interval by benchmark and task, and by each group of
+    items. It compares with chance, with a guesser that sees neither text nor images (blind), and with a guesser that
+    sees no images (text only).
+
+    Exit codes: 0: scored; 2: invalid options, or predictions that are invalid, of unknown items, duplicate or missing;
+    4: the store can't be read.
+
+    Examples:
+      render-eval score predictions.jsonl --store scenes.lance
+      render-eval score logs/*.eval --store scenes.lance --split test --json
+    """
+    from itertools import chain
+
+    from render.evaluation.chart import chart
+    from render.evaluation.predictions import read_predictions
+    from render.evaluation.score import match, read_entries, rows, table
+    from render.export.protocol import ExportOptions
+    from render.store.episode_store import condition
+    from scene_specs.language.answer_rule import VERSION
+
+    reader = opt.open_reader(store, at, splits)
+    options = ExportOptions(where=condition(where, splits=splits))
+    with progress_bar(reader.count(options.where), "episodes") as advance:
+        entries = read_entries(reader, options, advance)
+    match(entries, chain.from_iterable(map(read_predictions, files)), allow_missing)
+    found = rows(entries.values())
+    if plot is not None:
+        write_text(plot, chart(found, Path(store).name), "--plot")
+    if as_json:
+        about = {"store": store, "version": reader.version, "files": list(map(str, files)), "answer_rule": VERSION}
+        print_json({**about, "rows": found}, ascii_only=False)
+    else:
+        click.echo(table(found), nl=False)

@@ -1,0 +1,88 @@
+"""Asks a chat model the items of a store, and appends each reply to a file that a later run continues."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from render.chat import Message, Models, Picture
+from render.evaluation.store_items import iter_items
+from render.export.protocol import ExportOptions
+from render.model.errors import UsageError
+from render.model.record import EpisodeRecord
+from render.store.episode_store import EpisodeReader
+from scene_specs.language.appending import GrowingFile, open_growing
+from scene_specs.language.benchmark import benchmark_of
+from scene_specs.language.chat import in_parallel
+from scene_specs.language.items import Item
+
+# Items in memory at once, with their images.
+_CHUNK = 64
+_Asked = tuple[str, Item, EpisodeRecord]
+
+
+def message_of(item: Item, episode: EpisodeRecord) -> Message:
+    """Return an item as a message: its texts and images in order."""
+    images = {image.name: image.png for image in episode.images}
+    parts = tuple(Picture(part.image, images[part.image]) if part.image else part.text for part in item.parts)
+    return Message("user", parts)
+
+
+def ask(
+    store: EpisodeReader, options: ExportOptions, models: Models, name: str, out: Path, *,
+    parallel: int, reply_tokens: int, progress: Callable[[int], None],
+) -> int:  # fmt: skip
+    """Append a line {"id", "reply", "model", "prompts", ...} to `out` for each item that has none; return how many.
+
+    The replies that came before an error stay in the file. Raises ChatError, BudgetError, UsageError if the file has
+    replies of another model or to other prompts, SpecError, StoreError.
+    """
+    with open_growing(out) as file:
+        known = _known(file)
+        model = models.open(name)
+
+        def reply(asked: _Asked) -> dict[str, Any]:
+            identity, item, episode = asked
+            found = model.reply([message_of(item, episode)], max_tokens=reply_tokens, key=identity)
+            tokens = {"input_tokens": found.input_tokens, "output_tokens": found.output_tokens, "cost": found.cost}
+            prompts = _prompts(item, episode)
+            return {"id": identity, "reply": found.text, "model": name, "prompts": prompts, **tokens}
+
+        def missing() -> Iterator[_Asked]:
+            for asked in iter_items(store, options, progress):
+                expected = {"model": name, "prompts": _prompts(*asked[1:])}
+                if asked[0] not in known:
+                    yield asked
+                elif (written := known[asked[0]]) != expected:
+                    problem = f"the reply to {asked[0]} is of {written}; expected {expected}"
+                    raise UsageError(f"--out {out}: {problem}; name another file")
+
+        count, waiting = 0, missing()
+        while chunk := list(islice(waiting, _CHUNK)):
+            for line in in_parallel(reply, chunk, parallel, models.stop):
+                file.append(json.dumps(line, ensure_ascii=False) + "\n")
+                count += 1
+    return count
+
+
+def _prompts(item: Item, episode: EpisodeRecord) -> str:
+    return f"{benchmark_of(episode.scene.task)} {item.prompts}"
+
+
+def _known(file: GrowingFile) -> dict[str, dict[str, Any]]:
+    """Id -> model and prompts of the replies in a file; an incomplete last line, left by a crash, is cut off."""
+    data = file.contents()
+    end = data.rfind(b"\n") + 1
+    known = {}
+    for number, line in enumerate(data[:end].splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            known[str(row["id"])] = {"model": row["model"], "prompts": row["prompts"]}
+        except (ValueError, TypeError, KeyError) as error:
+            problem = f"line {number} is no reply of `render-eval ask`"
+            raise UsageError(f"--out {file.path}: {problem}; name another file") from error
+    file.truncate(end)
+    return known

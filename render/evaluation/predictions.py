@@ -1,0 +1,93 @@
+"""Reads what a model replied: predictions of `render-eval ask`, and result files of Inspect AI and lmms-eval.
+
+JSON Lines     {"id": "<episode id>#<number>", "reply": "<text>"}, other keys are ignored; also the files
+               `*_samples_*.jsonl` that lmms-eval writes with --log_samples
+.eval          a log of Inspect AI; its samples are compressed with Zstandard, which Python's zipfile can't read
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from scene_specs.language.diagnostics import preview_json
+from scene_specs.language.errors import spec_error
+
+# A longer line, or a sample of more bytes, is not a reply.
+_MOST_BYTES = 64 << 20
+_ZSTD = 93
+
+
+class Prediction(NamedTuple):
+    """The reply to an item. line: in the file, or the number of the sample, from 1."""
+
+    id: str
+    reply: str
+    file: str
+    line: int
+
+
+def read_predictions(path: Path) -> Iterator[Prediction]:
+    """Yield the predictions of a file, one in memory at a time. Raises SpecError for what is none."""
+    try:
+        with path.open("rb") as file:
+            if file.read(4) == b"PK\x03\x04":
+                yield from _inspect_log(path)
+                return
+        yield from _lines(path)
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, NotImplementedError, struct.error) as error:
+        raise spec_error(f"can't be read: {error}", file=str(path)) from error
+
+
+def _lines(path: Path) -> Iterator[Prediction]:
+    with path.open("rb") as file:
+        number = 0
+        while line := file.readline(_MOST_BYTES + 1):
+            number += 1
+            if len(line) > _MOST_BYTES:
+                raise spec_error(f"longer than {_MOST_BYTES >> 20} MiB", file=str(path), line=number)
+            if line.strip():
+                yield _prediction(line, path, number)
+
+
+def _prediction(line: bytes, path: Path, number: int) -> Prediction:
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        # The last line of a run that was killed is incomplete, too.
+        raise spec_error(f"invalid JSON: {error}", "remove the line", file=str(path), line=number) from None
+    reply: Any = None
+    if isinstance(data, dict):
+        reply = data.get("reply", data.get("filtered_resps"))
+        reply = reply[0] if isinstance(reply, list) and len(reply) == 1 else reply
+    if not isinstance(reply, str) or not isinstance(data.get("id"), str):
+        expected = 'expected {"id": "<episode id>#<number>", "reply": "<text>"}'
+        raise spec_error(f"found {preview_json(data)}; {expected}", file=str(path), line=number)
+    return Prediction(data["id"], reply, str(path), number)
+
+
+def _inspect_log(path: Path) -> Iterator[Prediction]:
+    with zipfile.ZipFile(path) as archive, path.open("rb") as file:
+        samples = (one for one in archive.infolist() if one.filename.startswith("samples/"))
+        for number, one in enumerate(samples, 1):
+            if max(one.file_size, one.compress_size) > _MOST_BYTES:
+                raise spec_error(f"{one.filename}: larger than {_MOST_BYTES >> 20} MiB", file=str(path))
+            if one.compress_type == _ZSTD:
+                file.seek(one.header_offset)
+                # Local headers have their own lengths of name and extra field.
+                file.seek(sum(struct.unpack("<HH", file.read(30)[26:30])), 1)
+                content = pa.decompress(file.read(one.compress_size), one.file_size, codec="zstd", asbytes=True)
+            else:
+                content = archive.read(one)
+            data = json.loads(content)
+            choices = (data.get("output") or {}).get("choices") or [{"message": {"content": ""}}]
+            said = choices[0]["message"]["content"]
+            # A message can be a list of parts; reasoning is not part of the reply.
+            reply = said if isinstance(said, str) else "".join(part.get("text", "") for part in said)
+            yield Prediction(str(data["id"]), reply, str(path), number)

@@ -1,0 +1,215 @@
+"""Scores of predictions: accuracy by task and group, with chance and what guessers without images reach.
+
+chance      answers uniformly among the options
+blind       sees neither image nor text. It knows which answer, or which position among the options, is right most
+            often in the task
+text only   reads the text, too: the best, in each task, of the blind guesser, of the most frequent answer to each kind
+            of text (Item.key), and of the benchmark's own rules (Item.rules)
+
+The guessers learn from the items that they are scored on, so they are upper bounds; with few items they exceed chance
+even if nothing can be guessed. Ties count as fractions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from render.evaluation.predictions import Prediction
+from render.evaluation.store_items import iter_items
+from render.export.protocol import ExportOptions
+from render.model.errors import UsageError
+from render.store.episode_store import EpisodeReader
+from scene_specs.language.answer_rule import answer_of
+from scene_specs.language.benchmark import benchmark_of
+from scene_specs.language.diagnostics import did_you_mean
+from scene_specs.language.items import Item
+from scene_specs.language.tables import counted, markdown_table
+
+_MOST_HINTED = 100_000
+_95 = 1.959964
+
+
+@dataclass
+class Entry:
+    """An item of the store and its prediction. reply: the option that was chosen, "" if invalid, None if missing."""
+
+    task: str
+    episode: str
+    groups: Mapping[str, str]
+    options: tuple[str, ...]
+    lettered: bool
+    answer: str
+    key: str
+    rules: Mapping[str, Sequence[str]]
+    reply: str | None = None
+    place: str = ""
+    blind: float = 0.0
+    text: float = 0.0
+
+    @classmethod
+    def of(cls, item: Item, benchmark: str, episode: str, split: str | None) -> Entry:
+        """The entry of an item; its message is not kept."""
+        groups = {**({"split": split} if split else {}), **item.groups}
+        answers = (item.options, item.lettered, item.answer, item.key, item.rules)
+        return cls(f"{benchmark}: {item.task}", episode, groups, *answers)
+
+
+@dataclass
+class Problems:
+    """Why predictions can't be scored. Of each kind, the number and a first example."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+
+    def add(self, kind: str, example: str) -> None:
+        """Count one more."""
+        self.counts[kind] += 1
+        self.examples.setdefault(kind, example)
+
+    def check(self, advice: Mapping[str, str]) -> None:
+        """Raise UsageError if there are any. advice: kind -> what to do."""
+        lines = [
+            f"{counted(count, 'prediction')} {kind}, such as {self.examples[kind]}; {advice[kind]}"
+            for kind, count in self.counts.items()
+        ]
+        if lines:
+            raise UsageError("not scored: " + "\n  ".join(lines))
+
+
+_UNKNOWN, _TWICE, _MISSING = "of no item of the store", "of items that have one already", "missing"
+
+
+def read_entries(
+    store: EpisodeReader, options: ExportOptions, progress: Callable[[int], None] = lambda done: None
+) -> dict[str, Entry]:
+    """Id -> entry of the items of a store; see `iter_items`. Memory: about 2 KB per item."""
+    entries = {
+        name: Entry.of(item, str(benchmark_of(record.scene.task)), record.episode_id, record.scene.split)
+        for name, item, record in iter_items(store, options, progress)
+    }
+    if not entries:
+        raise UsageError(f"{store.url}: no items to score; check --split and --where")
+    add_guesses(entries.values())
+    return entries
+
+
+def match(entries: dict[str, Entry], predictions: Iterable[Prediction], allow_missing: bool = False) -> None:
+    """Put each prediction into the entry of its item. Memory does not grow with the predictions.
+
+    Raises UsageError if an id is unknown, occurs twice, or is missing, SpecError as `read_predictions`.
+    """
+    problems = Problems()
+    for one in predictions:
+        where = f"{one.file}:{one.line}"
+        entry = entries.get(one.id)
+        if entry is None:
+            hint = ""
+            if _UNKNOWN not in problems.counts and len(entries) <= _MOST_HINTED:
+                hint = f" ({did_you_mean(one.id, entries)})".replace(" ()", "")
+            problems.add(_UNKNOWN, f"{one.id} in {where}{hint}")
+        elif entry.place:
+            problems.add(_TWICE, f"{one.id} in {entry.place} and {where}")
+        else:
+            entry.reply, entry.place = answer_of(one.reply, entry.options, entry.lettered), where
+    for name, entry in entries.items():
+        if entry.reply is None and not allow_missing:
+            problems.add(_MISSING, name)
+    problems.check({
+        _UNKNOWN: "score them with the store that they were made from, and the same --split and --where",
+        _TWICE: "keep one of each; nothing is counted twice",
+        _MISSING: "select the episodes that were asked with --split and --where, or pass --allow-missing to count "
+        "missing predictions as wrong",
+    })  # fmt: skip
+
+
+def add_guesses(entries: Iterable[Entry]) -> None:
+    """Compute what the guessers get on each entry, as expected shares from 0 to 1."""
+    tasks: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        tasks[entry.task].append(entry)
+    for group in tasks.values():
+        blind = max(_frequent(group, [""] * len(group), place) for place in (False, True))
+        text = [blind, _frequent(group, [entry.key for entry in group], False)]
+        for rule in group[0].rules:
+            best = [entry.rules.get(rule, entry.options) for entry in group]
+            text.append([(entry.answer in some) / len(some) for entry, some in zip(group, best, strict=True)])
+        best_text = max(text, key=sum)
+        for entry, one, other in zip(group, blind, best_text, strict=True):
+            entry.blind, entry.text = one, other
+
+
+def _frequent(group: Sequence[Entry], keys: Sequence[str], place: bool) -> list[float]:
+    """1 where the answer is the most frequent one of its key, 0 elsewhere. place: its position instead of its text."""
+    answers = [str(entry.options.index(entry.answer)) if place else entry.answer for entry in group]
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for key, answer in zip(keys, answers, strict=True):
+        counts[key][answer] += 1
+    # Sorted, so that a tie does not depend on the order of the entries.
+    most = {key: max(sorted(some), key=some.__getitem__) for key, some in counts.items()}
+    return [float(answer == most[key]) for key, answer in zip(keys, answers, strict=True)]
+
+
+def interval(right: Sequence[float], clusters: Sequence[str]) -> tuple[float, float]:
+    """95 % interval of a mean of zeros and ones, by Wilson's formula (1927).
+
+    clusters: items of one episode are not independent, so the number of items is divided by the design effect (Kish,
+    Survey Sampling, 1965) that the data show.
+    """
+    number = len(right)
+    mean = sum(right) / number
+    sums: dict[str, float] = defaultdict(float)
+    for value, cluster in zip(right, clusters, strict=True):
+        sums[cluster] += value - mean
+    spread = sum(value * value for value in sums.values()) / number**2
+    size = min(mean * (1 - mean) / spread, number) if spread > 0 else len(sums)
+    size = max(size, 1.0)
+    center = mean + _95**2 / (2 * size)
+    half = _95 * math.sqrt(mean * (1 - mean) / size + (_95 / (2 * size)) ** 2)
+    low, high = ((center + sign * half) / (1 + _95**2 / size) for sign in (-1, 1))
+    return max(low, 0.0), min(high, 1.0)
+
+
+def rows(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    """A row for all items, for each task, and for each value of each group; shares from 0 to 1."""
+    groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+    for entry in entries:
+        groups[("all", "")].append(entry)
+        groups[("task", entry.task)].append(entry)
+        for name, value in entry.groups.items():
+            groups[(name, value)].append(entry)
+    return [_row(name, value, groups[name, value]) for name, value in sorted(groups, key=_order)]
+
+
+def _order(group: tuple[str, str]) -> tuple[int, str, int, str]:
+    name, value = group
+    return ({"all": 0, "task": 1}.get(name, 2), name, int(value) if value.isdecimal() else 0, value)
+
+
+def _row(name: str, value: str, group: Sequence[Entry]) -> dict[str, Any]:
+    number = len(group)
+    right = [float(entry.reply == entry.answer) for entry in group]
+    low, high = interval(right, [entry.episode for entry in group])
+    return {
+        "by": name, "group": value, "items": number, "accuracy": sum(right) / number, "low": low, "high": high,
+        "chance": sum(1 / len(entry.options) for entry in group) / number,
+        "blind": sum(entry.blind for entry in group) / number, "text": sum(entry.text for entry in group) / number,
+        "invalid": sum(entry.reply == "" for entry in group), "missing": sum(entry.reply is None for entry in group),
+    }  # fmt: skip
+
+
+def table(found: Sequence[Mapping[str, Any]]) -> str:
+    """The rows as a Markdown table, shares in percent."""
+    head = ("by", "group", "items", "accuracy", "95 % interval", "chance", "blind", "text only", "invalid", "missing")
+    cells = [
+        [
+            row["by"], row["group"], row["items"], f"{100 * row['accuracy']:.1f}",
+            f"{100 * row['low']:.1f}-{100 * row['high']:.1f}",
+            *(f"{100 * row[name]:.1f}" for name in ("chance", "blind", "text")), row["invalid"], row["missing"],
+        ]
+        for row in found
+    ]  # fmt: skip
+    return markdown_table(head, cells)

@@ -1,0 +1,112 @@
+"""README.md of a published dataset: a card for people and for the Hugging Face hub, written from a store's facts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from render import __version__
+from render.export.about import About
+from render.export.croissant import license_url
+from render.export.dataset_facts import OWN, Facts
+from scene_specs.language.tables import counted, markdown_table
+
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+# SPDX identifiers that the hub knows, in lower case.
+_HUB_LICENSES = ("apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", "odbl")
+_CATEGORIES = ("visual-question-answering", "object-detection", "image-segmentation")
+_MEASURED = (
+    ("images", "rendered by the settings below"),
+    ("boxes, masks, visible pixels", "counted in the id pass of the same render, at pixel centers; no annotators"),
+    ("amodal boxes, visible fraction", "computed from the mesh of each object alone"),
+    ("poses, camera", "as rendered; pixel coordinates by projection"),
+    ("relations", "computed from the poses in the frame of the image's camera"),
+    ("task, utterances, options, answer", "made by the generator of the benchmark; `render-specs check --prove "
+     "--store` recomputes them from the rendered images"),
+)  # fmt: skip
+
+
+def card(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequence[str], biases: Sequence[str],
+         data_files: Mapping[str, str], rerender: bool) -> str:  # fmt: skip
+    """The card. data_files: split -> pattern, {} if the hub's viewer can't read the format."""
+    return "\n".join([_head(about, facts, data_files), *_body(about, facts, licenses, limits, biases, rerender)])
+
+
+def _head(about: About, facts: Facts, data_files: Mapping[str, str]) -> str:
+    size = next((name for most, name in _SIZES if facts.episodes < most), "n>1M")
+    known = about.license.casefold() in _HUB_LICENSES
+    named = {"license": about.license.casefold()} if known else {
+        "license": "other", "license_name": about.license.casefold(), "license_link": license_url(about.license)
+    }  # fmt: skip
+    values: dict[str, Any] = {
+        "pretty_name": about.name, **named, "language": list(about.language), "size_categories": [size],
+        "task_categories": list(_CATEGORIES), "annotations_creators": ["machine-generated"],
+        "source_datasets": ["extended" if facts.sources else "original"],
+        "tags": ["synthetic", "croissant", *about.keywords],
+    }  # fmt: skip
+    if data_files:
+        files = [{"split": split, "path": path} for split, path in data_files.items()]
+        values["configs"] = [{"config_name": "default", "data_files": files}]
+    # JSON is YAML.
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
+    return "\n".join(["---", *lines, "---", ""])
+
+
+def _body(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequence[str], biases: Sequence[str],
+          rerender: bool) -> Iterator[str]:  # fmt: skip
+    yield f"# {about.name}\n\n{about.description}\n\nVersion {about.version}, {about.date_published}.\n"
+    yield "![The images of an episode, with its objects](samples.png)\n"
+    yield f"## Contents\n\n{counted(facts.episodes, 'episode')}, {counted(facts.images, 'image')}.\n"
+    for name, counter in facts.counters.items():
+        rows = [(cell(value), number) for value, number in sorted(counter.items())]
+        yield markdown_table((name, "images" if name == "image size" else "episodes"), rows)
+    yield "## How each field was measured\n\n" + markdown_table(("field", "source"), _MEASURED)
+    if facts.guessers:
+        yield "## Balance\n\nPercent of the evaluation items that can be answered without seeing an image:\n"
+        yield markdown_table(
+            ("task", "items", "chance", "blind", "text only"),
+            [(row["group"], row["items"], *(f"{100 * row[key]:.1f}" for key in ("chance", "blind", "text")))
+             for row in facts.guessers],
+        )  # fmt: skip
+    yield "\n".join(biases) + "\n"
+    yield "## Uses and limits\n\n" + "\n\n".join([about.use_cases, *limits, about.social_impact]) + "\n"
+    yield f"## Provenance\n\nMade with Diorama {__version__}. `provenance.json` has versions,"
+    yield "seeds, identities and assets, `croissant.json` a machine-readable description of everything on this page.\n"
+    if rerender:
+        yield "With Diorama, render an episode again and compare it:\n\n    render-episode --from-export . ID\n"
+    yield f"## License\n\n{license_text(about, facts, licenses)}"
+    yield f"## Citation\n\n```bibtex\n{about.bibtex}\n```\n"
+
+
+def license_text(about: About, facts: Facts, licenses: Mapping[str, str]) -> str:
+    """The contents of LICENSE: the dataset's license, and the terms of what it contains."""
+    names = ", ".join(one.full_name for one in about.creators)
+    lines = [f"{about.name} {about.version}, copyright {about.date_published.year} {names}", ""]
+    lines += [f"This dataset is licensed under {about.license}: {license_url(about.license)}", ""]
+    foreign = {text: [name for name in licenses if licenses[name] == text] for text in sorted({*licenses.values()})}
+    terms = [f"- {counted(len(names), 'asset')}: {text}" for text, names in foreign.items() if text != OWN]
+    terms += [f"- {text}" for text in sorted(facts.sources)]
+    if terms:
+        lines += ["It contains or shows the following, under terms of their own:", "", *terms, ""]
+    return "\n".join(lines) + "\n"
+
+
+def citation_cff(about: About) -> str:
+    """The contents of CITATION.cff. JSON is YAML."""
+    authors = []
+    for one in about.creators:
+        named = {"name": one.name} if one.name else {"family-names": one.family_names, "given-names": one.given_names}
+        more = {"orcid": one.orcid, "affiliation": "" if one.name else one.affiliation}
+        authors.append({**named, **{key: value for key, value in more.items() if value}})
+    values = {
+        "cff-version": "1.2.0", "message": "If you use this dataset, please cite it.", "type": "dataset",
+        "title": about.name, "version": about.version, "date-released": about.date_published.isoformat(),
+        "url": about.url, "license": about.license, "abstract": about.description, "authors": authors,
+    }  # fmt: skip
+    return "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())
+
+
+def cell(text: str) -> str:
+    """A text as a cell of a table; a task name may contain anything, and must not end the cell or become HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;").replace("\n", " ")

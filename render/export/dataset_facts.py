@@ -1,0 +1,116 @@
+"""What a store says about the episodes of an export: counts, versions, seeds, identities, assets and their licenses."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from render.evaluation.score import read_entries, rows
+from render.export.about import About
+from render.export.protocol import ExportOptions, chosen_ids
+from render.geometry.asset_roots import package_assets
+from render.store.episode_store import EpisodeReader
+from scene_specs.language.benchmark import benchmark, benchmark_of
+
+_COLUMNS = ("episode_id", "split", "width", "height", "image_names", "job", "provenance", "job_hash", "sha256")
+_MOST_SEEDS = 1000
+OWN = "MIT (comes with Diorama)"
+SHAPENET = "ShapeNet's terms of use, https://shapenet.org/terms: non-commercial research and education only"
+KILOGRAM = (
+    "KiloGram (Ji et al., EMNLP 2022), https://github.com/lil-lab/kilogram: annotations under the MIT license; "
+    "tangrams digitized from J. Slocum, The Tangram Book (2003), available for educational and research use only"
+)
+UNKNOWN = "not stated: add it to [asset_licenses] in about.toml"
+
+
+@dataclass
+class Facts:
+    """Counters are by value. assets: name -> hash. sources: published data that episodes are derived from.
+
+    guessers: rows of render.evaluation.score.rows for tasks, without accuracy. digest: SHA-256 over ids and identities.
+    """
+
+    episodes: int = 0
+    images: int = 0
+    counters: dict[str, Counter[str]] = field(default_factory=dict)
+    versions: dict[str, Counter[str]] = field(default_factory=dict)
+    seeds: set[int] = field(default_factory=set)
+    assets: dict[str, str] = field(default_factory=dict)
+    sources: set[str] = field(default_factory=set)
+    guessers: Sequence[Mapping[str, Any]] = ()
+    digest: str = ""
+
+    def count(self, name: str, value: str, number: int = 1) -> None:
+        """Count a value."""
+        self.counters.setdefault(name, Counter())[value] += number
+
+    def licenses(self, about: About) -> dict[str, str]:
+        """License of each asset: Diorama's own, ShapeNet's, or that of about.toml."""
+        return {name: about.asset_licenses.get(name, _license(name)) for name in sorted(self.assets)}
+
+
+def gather(store: EpisodeReader, options: ExportOptions) -> Facts:
+    """Read the facts of the episodes that an export has. Memory: their ids, and about 2 KB per evaluation item."""
+    facts, digest = Facts(), hashlib.sha256()
+    chosen = chosen_ids(store, options)
+    known, identities = set(chosen), {}
+    with_items = True
+    for row in store.scan(_COLUMNS, options.where, 256):
+        if row["episode_id"] not in known:
+            continue
+        identities[row["episode_id"]] = (row["job_hash"], row["sha256"])
+        job, provenance = json.loads(row["job"]), json.loads(row["provenance"])
+        _add(facts, row, job, provenance)
+        name = benchmark_of(job["spec"].get("task"))
+        with_items &= name is not None and benchmark(name).items is not None
+    for identity in chosen:
+        digest.update(json.dumps([identity, *identities[identity]]).encode())
+    facts.digest = digest.hexdigest()
+    if with_items and chosen:
+        facts.guessers = [row for row in rows(read_entries(store, options).values()) if row["by"] == "task"]
+    return facts
+
+
+def _add(facts: Facts, row: Mapping[str, Any], job: Mapping[str, Any], provenance: Mapping[str, Any]) -> None:
+    spec, task = job["spec"], job["spec"].get("task") or {}
+    names = row["image_names"] or ()
+    facts.episodes += 1
+    facts.images += len(names)
+    facts.count("split", row["split"] or "unsplit")
+    facts.count("task", "/".join(str(task[key]) for key in ("benchmark", "name") if task.get(key)) or "none")
+    facts.count("image size", f"{row['width']} x {row['height']}", len(names))
+    settings = job["settings"]
+    renderer = f"{job['renderer']}, profile {settings.get('profile')}, {settings.get('samples')} samples per pixel"
+    facts.count("rendering", renderer)
+    facts.count("device", f"{provenance['device']}, {provenance['cpu']}")
+    for name, version in provenance["versions"].items():
+        facts.versions.setdefault(name, Counter())[str(version)] += 1
+    facts.assets.update(job["assets"])
+    for name in job["assets"]:
+        if name.startswith("stage:"):
+            facts.count("stage", name.removeprefix("stage:"))
+    if len(facts.seeds) < _MOST_SEEDS and isinstance(spec.get("seed"), int):
+        facts.seeds.add(spec["seed"])
+    # Generated episodes are numbered.
+    if {"clevr": "index", "mewl": "number"}.get(str(task.get("benchmark")), "") not in ("", *task) or (
+        row["episode_id"].startswith("malevic/published/")
+    ):
+        facts.sources.add(f"published scenes of {task['benchmark']}, imported with `render-specs import`")
+    if task.get("benchmark") == "kilogram" and not str(task.get("target")).startswith("own-"):
+        facts.sources.add(KILOGRAM)
+
+
+def _license(name: str) -> str:
+    """The license of an asset by its name in a job: `stage:clevr`, `shapenet:<category>/<model>`, `blend:<path>`."""
+    kind, _, rest = name.partition(":")
+    files = {
+        "stage": [f"stages/{rest}.json"], "mesh": [f"shapes/{rest}.npz", f"meshes/{rest}.npz"], "blend": [rest],
+        "shapenet": [f"shapenet_mini/{rest}"],
+    }  # fmt: skip
+    if any((package_assets() / file).exists() for file in files.get(kind, ())):
+        return OWN
+    return SHAPENET if kind == "shapenet" else UNKNOWN

@@ -1,0 +1,87 @@
+"""`--format eval`: tasks that Inspect AI and lmms-eval run: questions, images and scoring.
+
+    <out>/<benchmark>/items.jsonl           one item per line: id, episode, task, groups ([name, value]), parts (texts
+                                            and images in order), options, lettered, answer, label, prompts (version)
+                      images/<episode id>/<image name>.png
+          diorama_tasks.py                  for Inspect AI: inspect eval <out>/diorama_tasks.py@<benchmark>
+          diorama_<benchmark>.yaml          for lmms-eval: --include_path <out> --tasks diorama_<benchmark>
+          diorama_lmms.py                   the functions that the YAML files name
+          diorama_answers.py                the rule that finds the answer in a reply
+
+Episodes without items are reported. Every export without conflicts rewrites all files except images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import resources
+from typing import IO, Any
+
+from render.export._image_files import ImageExport, StreamedJson, image_path
+from render.export.atomic_output import compact_json, put_file
+from render.model.record import EpisodeRecord
+from scene_specs.language.benchmark import benchmark_of
+from scene_specs.language.items import item_id, items_of
+
+_FILES = {
+    "diorama_answers.py": ("scene_specs.language", "answer_rule.py"),
+    "diorama_lmms.py": ("render.export.harness", "diorama_lmms.py"),
+}
+_TASK = '''
+
+@task
+def {function}() -> Task:
+    """Items of the benchmark {name}."""
+    return benchmark("{name}")
+'''
+
+
+class _Lines(StreamedJson):
+    """JSON Lines."""
+
+    def parts(self) -> Iterator[bytes | IO[bytes]]:
+        """The content of the file."""
+        yield from self._lists.values()
+
+    def add(self, name: str, item: Any, key: str | None = None) -> None:
+        """Append a line."""
+        self._lists[name].write((compact_json(item) + "\n").encode())
+
+
+class _EvalExport(ImageExport):
+    def write(self, record: EpisodeRecord) -> bool:
+        benchmark = str(benchmark_of(record.scene.task))
+        items = list(items_of(record))
+        if not items:
+            raise ValueError("its benchmark makes no evaluation items of it")
+        paths = {one.name: f"{benchmark}/images/{image_path(record.episode_id, one.name)}" for one in record.images}
+        new = self.put_images(list(paths.values()), record)
+        lines = self.stream(f"{benchmark}/items.jsonl", ["items"], _Lines)
+        for item in items:
+            parts = [{"text": part.text, "image": paths.get(part.image, "")} for part in item.parts]
+            groups = {"split": record.scene.split, **item.groups}
+            lines.add("items", {
+                "id": item_id(record.episode_id, item), "episode": record.episode_id, "task": item.task,
+                "groups": [[name, str(value)] for name, value in groups.items() if value is not None],
+                "parts": parts, "options": item.options, "lettered": item.lettered, "answer": item.answer,
+                "label": item.label, "prompts": item.prompts,
+            })  # fmt: skip
+        return new
+
+    def finish(self) -> None:
+        """Write the tasks. Raises OSError."""
+        benchmarks = [name.partition("/")[0] for name in sorted(self.streams)]
+        files = {name: _text(*place) for name, place in _FILES.items()}
+        tasks = "".join(_TASK.format(function=name.replace("-", "_"), name=name) for name in benchmarks)
+        files["diorama_tasks.py"] = _text("render.export.harness", "diorama_tasks.py") + tasks
+        for name in benchmarks:
+            files[f"diorama_{name}.yaml"] = _text("render.export.harness", "lmms_task.yaml").replace("NAME", name)
+        for name, text in files.items():
+            put_file(self.out, name, text.encode(), overwrite=True)
+
+
+def _text(package: str, name: str) -> str:
+    return (resources.files(package) / name).read_text("utf-8")
+
+
+export = _EvalExport.export

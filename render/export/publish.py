@@ -1,0 +1,85 @@
+"""`render-export --about`: the files that describe an export to users, reviewers and programs."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from render import __version__
+from render.export import described_by
+from render.export.about import About
+from render.export.atomic_output import indented_json, output_lock, put_file
+from render.export.croissant import croissant
+from render.export.dataset_card import card, citation_cff, license_text
+from render.export.dataset_facts import UNKNOWN, Facts, gather
+from render.export.protocol import ExportOptions, chosen_ids
+from render.gallery.sheet import sheet
+from render.model.errors import UsageError
+from render.store.episode_store import EpisodeReader
+
+
+def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, about: About) -> list[str]:
+    """Write README.md, croissant.json, CITATION.cff, LICENSE, provenance.json and samples.png into an export.
+
+    name: of its format. Returns what about.toml should still say, a line each. Raises UsageError without episodes.
+    """
+    facts = gather(store, options)
+    if not facts.episodes:
+        raise UsageError("--about: no episode is exported; there is nothing to describe")
+    licenses = facts.licenses(about)
+    limits, biases = _limits(about, facts), _biases(facts)
+    with output_lock(out):
+        distribution, record_sets, data_files = described_by(name)(out)
+        image = io.BytesIO()
+        sheet(store.get(chosen_ids(store, options)[0])).save(image, "PNG")
+        described = croissant(about, facts, licenses, limits, biases, distribution, record_sets)
+        files = {
+            "README.md": card(about, facts, licenses, limits, biases, data_files, name == "huggingface").encode(),
+            "croissant.json": indented_json(described),
+            "CITATION.cff": citation_cff(about).encode(),
+            "LICENSE": license_text(about, facts, licenses).encode(),
+            "provenance.json": indented_json(_provenance(store, facts, licenses)),
+            "samples.png": image.getvalue(),
+        }
+        for file, content in files.items():
+            put_file(out, file, content, overwrite=True)
+    return [f"license of {asset}: {text}" for asset, text in licenses.items() if text == UNKNOWN]
+
+
+def _limits(about: About, facts: Facts) -> list[str]:
+    """What the facts say about the limits of the data, then what the author says."""
+    stages = ", ".join(sorted(facts.counters.get("stage", ()))) or "none"
+    lines = [f"All images are synthetic. Stages: {stages}. Texts come from templates or are pseudo-words."]
+    if (fake := sum(n for text, n in facts.counters["rendering"].items() if text.startswith("fake,"))) > 0:
+        lines.append(
+            f"{fake} of {facts.episodes} episodes are rendered by `fake`, which draws silhouettes without light: they "
+            "are for tests of programs, not of models."
+        )
+    return [*lines, *([about.limitations] if about.limitations else [])]
+
+
+def _biases(facts: Facts) -> list[str]:
+    """The figures of the guessers in words."""
+    if not facts.guessers:
+        return ["Not measured: some episodes have no evaluation items."]
+    worst = max(facts.guessers, key=lambda row: row["text"] - row["chance"])
+    shares = {key: f"{100 * worst[key]:.1f} %" for key in ("text", "blind", "chance")}
+    return [
+        "The guessers learn from the items that they are scored on: with few items, they exceed chance by luck alone. "
+        f"Furthest above chance: {worst['group']} ({worst['items']} items), where a guesser that reads the text but "
+        f"sees no image gets {shares['text']}, one that sees neither {shares['blind']}, chance {shares['chance']}."
+    ]
+
+
+def _provenance(store: EpisodeReader, facts: Facts, licenses: Mapping[str, str]) -> dict[str, Any]:
+    counters: dict[str, Any] = {name: dict(sorted(counter.items())) for name, counter in facts.counters.items()}
+    return {
+        "diorama": __version__, "store_version": store.version, "episodes": facts.episodes, "images": facts.images,
+        "versions": {name: dict(sorted(found.items())) for name, found in sorted(facts.versions.items())},
+        "seeds": sorted(facts.seeds), "identities": {"sha256": facts.digest, "of": "id, job_hash and sha256, by id"},
+        "counts": counters,
+        "assets": {name: {"sha256": facts.assets[name], "license": text} for name, text in licenses.items()},
+        "derived_from": sorted(facts.sources),
+    }  # fmt: skip

@@ -1,0 +1,34 @@
+"""Evaluation items of ICCA: the listener's task without a history, once per image of a context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scene_specs.language.answer_rule import LETTERS
+from scene_specs.language.items import Item, Part, prompts
+from scene_specs.language.rendered import RenderedEpisode
+from scene_specs.language.rng import generator, shuffled
+
+
+def items(episode: RenderedEpisode) -> Iterator[Item]:
+    """Yield an item per image: its description by the incremental algorithm, and the four images in random order.
+
+    Each letter is the answer once per context.
+    """
+    task, say = episode.scene.task or {}, prompts(__name__)
+    names = [image.name for image in episode.images]
+    letters = tuple(LETTERS[: len(names)])
+    rng = generator(0, episode.episode_id, "evaluation items")
+    places = shuffled(rng, range(len(names)))
+    groups = {"source": task["source"], "vary": task["vary"]}
+    for number, (target, place) in enumerate(zip(names, places, strict=True)):
+        order = shuffled(rng, [name for name in names if name != target])
+        order.insert(place, target)
+        parts = [Part(say["start"])]
+        for letter, name in zip(letters, order, strict=True):
+            parts += [Part(say["picture"].format(letter=letter)), Part(image=name)]
+        message = task["descriptions"][number]["incremental"]["text"]
+        parts.append(Part(say["question"].format(message=message)))
+        yield Item(
+            number, task["name"], tuple(parts), letters, letters[place], int(say["version"]), groups=groups
+        )  # fmt: skip

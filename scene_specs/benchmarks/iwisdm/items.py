@@ -1,0 +1,35 @@
+"""Evaluation items of iWISDM: an instruction, the frames up to the one after which an answer is due, and the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from scene_specs.benchmarks.iwisdm.answer_balance import FORM, KINDS, OTHER
+from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
+from scene_specs.benchmarks.iwisdm.verify import truth_of
+from scene_specs.language.items import Item, Part, prompts
+from scene_specs.language.rendered import RenderedEpisode
+
+
+def items(episode: RenderedEpisode) -> Iterator[Item]:
+    """Yield an item per answer that is due; frames without one ("null") follow from the instruction alone.
+
+    The options are the same for all questions of a trial. A guesser without images knows what
+    `render-specs iwisdm balance` assumes: how the instruction joins its questions, and the kind of the answer.
+    """
+    task, say = truth_of(episode), prompts(__name__)
+    options = ("true", "false", *LOCATIONS, *task["categories"])
+    shown = [Part(say["start"].format(instruction=task["instruction"]))]
+    form, number = " ".join(sorted(re.findall(FORM, task["instruction"]))), 0
+    for frame, due in enumerate(task["answers"]):
+        shown += [Part(say["picture"].format(number=frame + 1)), Part(image=episode.images[frame].name)]
+        answers = due.split("; ") if due != "null" else []
+        for index, answer in enumerate(answers, 1):
+            which = say["only"] if len(answers) == 1 else say["several"].format(count=len(answers), index=index)
+            asked = say["question"].format(which=which, number=frame + 1, options=", ".join(options))
+            kind = KINDS.get(answer, OTHER)
+            groups = {"kind": kind, "frames": str(len(task["answers"]))}
+            parts, key = (*shown, Part(asked)), f"{kind}: {form}"
+            yield Item(number, task["name"], parts, options, answer, int(say["version"]), groups=groups, key=key)
+            number += 1

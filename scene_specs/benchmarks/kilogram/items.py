@@ -1,0 +1,33 @@
+"""Evaluation items of KiloGram's reference games: a text and ten images, and an image and ten texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scene_specs.language.answer_rule import LETTERS
+from scene_specs.language.items import Item, Part, listed, prompts
+from scene_specs.language.rendered import RenderedEpisode
+
+
+def items(episode: RenderedEpisode) -> Iterator[Item]:
+    """Yield both items of a game; none for single images (`render-specs kilogram --pictures`).
+
+    Distractor texts are those of the other images.
+    """
+    task, say = episode.scene.task or {}, prompts(__name__)
+    if "answer" not in task:
+        return
+    names = [image.name for image in episode.images]
+    target, letters = names.index(task["answer"]), tuple(LETTERS[: len(names)])
+    groups = {"condition": task["name"], "parts": str(task["part_count"]), "shown_parts": str(task["shown_parts"])}
+    shown = [
+        part
+        for letter, name in zip(letters, names, strict=True)
+        for part in (Part(say["picture"].format(letter=letter)), Part(image=name))
+    ]
+    asked, version = Part(say["to_images"].format(text=task["text"])), int(say["version"])
+    yield Item(0, "text to image", (*shown, asked), letters, letters[target], version, groups=groups)
+    utterances = {frame.name: frame.utterance or "" for frame in episode.scene.frames}
+    texts = tuple(utterances[image.frame] for image in episode.images)
+    parts = (Part(image=names[target]), Part(say["to_texts"].format(options=listed(texts))))
+    yield Item(1, "image to text", parts, texts, texts[target], version, lettered=True, groups=groups)

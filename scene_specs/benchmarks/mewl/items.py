@@ -1,0 +1,31 @@
+"""Evaluation items of MEWL: six named images, a seventh, and which of the options names it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scene_specs.benchmarks.mewl.audit import GUESSERS
+from scene_specs.language.items import Item, Part, listed, prompts
+from scene_specs.language.rendered import RenderedEpisode
+
+
+def items(episode: RenderedEpisode) -> Iterator[Item]:
+    """Yield the item of an episode. Guessers without images are those of `render-specs mewl audit`."""
+    task, say = episode.scene.task or {}, prompts(__name__)
+    options = tuple(task["options"])
+    utterances = {frame.name: frame.utterance or "" for frame in episode.scene.frames}
+    *contexts, query = episode.images
+    parts = [Part(say["start"])]
+    for number, image in enumerate(contexts, 1):
+        text = say["context"].format(number=number, utterance=utterances[image.frame])
+        parts += [Part(text), Part(image=image.name)]
+    parts += [Part(say["query"]), Part(image=query.name), Part(say["question"].format(options=listed(options)))]
+    rules = {}
+    for name, guessers in GUESSERS.items():
+        for k, guesser in enumerate(guessers):
+            scores = guesser([utterances[image.frame] for image in contexts], list(options))
+            best = [option for option, score in zip(options, scores, strict=True) if score == max(scores)]
+            rules[f"{name} {k}"] = best
+    yield Item(
+        0, task["name"], tuple(parts), options, task["answer"], int(say["version"]), lettered=True, rules=rules
+    )  # fmt: skip

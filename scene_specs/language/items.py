@@ -1,0 +1,97 @@
+"""Evaluation items: questions about rendered episodes for models that read text and images.
+
+A benchmark makes them in its file `items`: `items(episode)` yields the items of a RenderedEpisode. The wording comes
+from `prompts.json` of the benchmark's folder: {"version": 1, "<name>": "<text with {fields}>", ...}. A new wording
+needs a new version, because results with different prompts can't be compared.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+from typing import NamedTuple
+
+from scene_specs.language.answer_rule import LETTERS, answer_of
+from scene_specs.language.benchmark import benchmark, benchmark_of
+from scene_specs.language.errors import spec_error
+from scene_specs.language.rendered import RenderedEpisode
+
+
+class Part(NamedTuple):
+    """A part of a message: a text, or the name of an image of the episode."""
+
+    text: str = ""
+    image: str = ""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A question with one right answer.
+
+    number: of the item within its episode, from 0; parts: the message, texts and images in order. options: all valid
+    answers. lettered: the message lists them as `A. first`. task: what accuracy is reported by. groups: more keys for
+    analysis, such as {"objects": "7"}; any names are allowed. key, rules: for guessers that read the text but see no
+    image: a guesser learns one answer per key, and a rule (name -> options that it can't tell apart) needs no learning.
+    prompts: version of the wording.
+    """
+
+    number: int
+    task: str
+    parts: tuple[Part, ...]
+    options: tuple[str, ...]
+    answer: str
+    prompts: int
+    lettered: bool = False
+    groups: Mapping[str, str] = field(default_factory=dict)
+    key: str = ""
+    rules: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """What a model should answer: the letter of the right option if options are lettered, otherwise its text."""
+        return LETTERS[self.options.index(self.answer)] if self.lettered else self.answer
+
+
+@lru_cache(maxsize=32)
+def prompts(module: str) -> Mapping[str, str]:
+    """Return the texts of `prompts.json` beside a module; `version` is among them, as text."""
+    data = json.loads((resources.files(module.rpartition(".")[0]) / "prompts.json").read_text("utf-8"))
+    return {name: str(text) for name, text in data.items()}
+
+
+def listed(options: Sequence[str]) -> str:
+    """Return options as lines `A. first`."""
+    return "\n".join(f"{LETTERS[k]}. {option}" for k, option in enumerate(options))
+
+
+def item_id(episode_id: str, item: Item) -> str:
+    """Return the id of an item in exports and predictions: `<episode id>#<number>`."""
+    return f"{episode_id}#{item.number}"
+
+
+def items_of(episode: RenderedEpisode) -> Iterator[Item]:
+    """Yield the items of an episode.
+
+    Raises SpecError for an episode whose benchmark has no items, or that is incomplete.
+    """
+    name = benchmark_of(episode.scene.task)
+    make = None if name is None else benchmark(name).items
+    if make is None:
+        raise spec_error("its benchmark has no evaluation items", episode=episode.episode_id, path="task.benchmark")
+    images = {image.name for image in episode.images}
+    try:
+        for item in make(episode):
+            # What a model can't be asked, no model can be scored by.
+            if missing := [part.image for part in item.parts if part.image and part.image not in images]:
+                raise ValueError(f"found no image {missing[0]!r}")
+            if any(answer_of(option, item.options, item.lettered) != option for option in item.options):
+                raise ValueError(f"options can't be told apart: {', '.join(item.options)}")
+            if answer_of(item.label, item.options, item.lettered) != item.answer:
+                raise ValueError(f"found answer {item.answer!r}; expected one of {', '.join(item.options)}")
+            yield item
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        problem = f"not a complete episode of {name}: {type(error).__name__}: {error}"
+        raise spec_error(problem, episode=episode.episode_id, path="task") from error

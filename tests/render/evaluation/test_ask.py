@@ -1,0 +1,91 @@
+"""Asking a model: messages, limits, and runs that continue."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from render.chat import Message, Picture, Reply
+from render.evaluation.ask import message_of
+from scene_specs.language.answer_rule import LETTERS
+from scene_specs.language.items import items_of
+from tests.chat_server import chat_server
+from tests.compatibility.commands import run
+from tests.render.evaluation.eval_stores import episodes, eval_store
+
+MODEL = "tests.render.evaluation.test_ask:Player"
+
+
+class Player:
+    """Answers with the last letter or word that a question offers, and remembers what it was asked."""
+
+    asked: ClassVar[list[Message]] = []
+
+    def reply(self, messages: Sequence[Message], *, max_tokens: int) -> Reply:
+        (message,) = messages
+        Player.asked.append(message)
+        assert max_tokens == 256 and any(isinstance(part, Picture) for part in message.parts)
+        return Reply("no", 10, 1)
+
+
+@pytest.fixture(autouse=True)
+def _forget() -> None:
+    Player.asked.clear()
+
+
+def test_a_run_continues_after_its_limit(tmp_path: Path) -> None:
+    store = eval_store(tmp_path, "malevic", "kilogram").url
+    out = tmp_path / "p.jsonl"
+    ask = ("render-eval", "ask", store, "--model", MODEL, "--out", out)
+    run(*ask, "--max-requests", "2", "--parallel", "1", exit_codes=(1,))
+    first = out.read_text()
+    assert len(first.splitlines()) == 2
+    out.write_text(first + '{"id": "kilo')
+    text = run(*ask, "--parallel", "4")
+    assert text.startswith("asked 4 items: 4 requests, 40 tokens read, 4 written")
+    assert out.read_text().startswith(first) and len(Player.asked) == 6
+    assert run(*ask).startswith("asked 0 items: 0 requests")
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {row["prompts"] for row in rows} == {"kilogram 1", "malevic 1"} and {row["model"] for row in rows} == {MODEL}
+    table = run("render-eval", "score", out, "--store", store)
+    assert "| task | malevic: pos1 | 2 | 0.0 |" in table
+
+
+def test_replies_of_two_models_are_not_mixed(tmp_path: Path) -> None:
+    store = eval_store(tmp_path, "malevic").url
+    out = tmp_path / "p.jsonl"
+    run("render-eval", "ask", store, "--model", MODEL, "--out", out)
+    other = out.read_text().replace(MODEL, "other:Model")
+    out.write_text(other)
+    run("render-eval", "ask", store, "--model", MODEL, "--out", out, exit_codes=(2,))
+    assert out.read_text() == other and len(Player.asked) == 2
+    out.write_text("no predictions\n")
+    run("render-eval", "ask", store, "--model", MODEL, "--out", out, exit_codes=(2,))
+    assert out.read_text() == "no predictions\n"
+
+
+def test_a_server_gets_texts_and_images_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    store = eval_store(tmp_path, "icca", episodes_each=1).url
+    with chat_server(lambda number, body: "Answer: A") as server:
+        arguments = ("--model", "openai:m", "--base-url", server.url, "--set", "temperature=1")
+        run("render-eval", "ask", store, *arguments, "--out", tmp_path / "p", "--limit", "1", "--parallel", "1")
+    assert len(server.bodies) == 4 and {body["temperature"] for body in server.bodies} == {1}
+    (message,) = server.bodies[0]["messages"]
+    kinds = [part["type"] for part in message["content"]]
+    assert kinds == ["text", *["text", "image_url"] * 4, "text"]
+    row = run("render-eval", "score", tmp_path / "p", "--store", store).splitlines()[2]
+    assert row.startswith("| all |  | 4 | 25.0 |")
+
+
+def test_messages_show_what_items_name() -> None:
+    (episode, *_) = episodes("mewl")
+    (item,) = items_of(episode)
+    message = message_of(item, episode)
+    pictures = [part for part in message.parts if isinstance(part, Picture)]
+    assert [one.png for one in pictures] == [image.png for image in episode.images]
+    assert f"{LETTERS[item.options.index(item.answer)]}. {item.answer}" in str(message.parts[-1])

@@ -1,0 +1,176 @@
+"""Scores: what is counted, what is refused, intervals, guessers."""
+
+from __future__ import annotations
+
+import json
+import math
+import resource
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from render.evaluation.score import Entry, add_guesses, interval, read_entries, rows
+from render.export.protocol import ExportOptions
+from render.store.lance.lance_store import LanceStore
+from scene_specs.benchmarks.iwisdm import answer_balance
+from scene_specs.benchmarks.mewl.audit import audit
+from scene_specs.language.answer_rule import LETTERS
+from tests.compatibility.commands import run, run_json
+from tests.render.evaluation.eval_stores import episodes, eval_store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[LanceStore]:
+    made = eval_store(tmp_path, "mewl", "malevic")
+    yield made
+    made.close()
+
+
+def write(path: Path, replies: dict[str, str]) -> Path:
+    path.write_text("".join(json.dumps({"id": name, "reply": reply}) + "\n" for name, reply in replies.items()))
+    return path
+
+
+def oracle(store: LanceStore) -> dict[str, str]:
+    return {name: entry.answer for name, entry in read_entries(store, ExportOptions()).items()}
+
+
+def score(store: LanceStore, *arguments: str | Path) -> dict[tuple[str, str], dict[str, Any]]:
+    data = run_json("render-eval", "score", *arguments, "--store", store.url)
+    return {(row["by"], row["group"]): row for row in data["rows"]}
+
+
+def refused(store: LanceStore, *arguments: str | Path) -> str:
+    from click.testing import CliRunner
+
+    from render.cli.eval import main
+
+    result = CliRunner().invoke(main, ["score", *map(str, arguments), "--store", store.url])
+    assert result.exit_code == 2, result.output
+    return result.stderr
+
+
+def test_an_oracle_and_a_model_that_errs(store: LanceStore, tmp_path: Path) -> None:
+    replies = oracle(store)
+    rows = score(store, write(tmp_path / "p", replies))
+    assert {row["accuracy"] for row in rows.values()} == {1.0} and rows["all", ""]["items"] == 11
+    wrong, invalid = sorted(name for name in replies if name.startswith("malevic"))
+    replies |= {wrong: {"yes": "no", "no": "yes"}[replies[wrong]], invalid: "I can't see it"}
+    rows = score(store, write(tmp_path / "p", replies), "--plot", tmp_path / "p.svg")
+    task = rows["task", "malevic: pos1"]
+    assert (task["accuracy"], task["invalid"], task["items"], task["chance"]) == (0.0, 1, 2, 0.5)
+    assert rows["task", "mewl: shape"]["accuracy"] == 1.0 and rows["all", ""]["accuracy"] == pytest.approx(9 / 11)
+    assert rows["split", "val"]["items"] == 2
+    assert "<svg" in (tmp_path / "p.svg").read_text()
+    assert "| task | malevic: pos1 | 2 | 0.0 |" in run("render-eval", "score", tmp_path / "p", "--store", store.url)
+
+
+def test_partial_predictions_are_refused_unless_allowed(store: LanceStore, tmp_path: Path) -> None:
+    replies = {name: reply for name, reply in oracle(store).items() if name.startswith("mewl")}
+    file = write(tmp_path / "p", replies)
+    assert "2 predictions missing, such as malevic/pos1/val/000000#0; select the episodes" in refused(store, file)
+    row = score(store, file, "--allow-missing")["all", ""]
+    assert (row["items"], row["missing"], row["accuracy"]) == (11, 2, pytest.approx(9 / 11))
+    assert score(store, file, "--where", "benchmark = 'mewl'")["all", ""]["accuracy"] == 1.0
+
+
+def test_duplicates_and_unknown_ids_are_refused(store: LanceStore, tmp_path: Path) -> None:
+    replies = oracle(store)
+    file = write(tmp_path / "p", replies)
+    first = next(iter(replies))
+    file.write_text(file.read_text() + json.dumps({"id": first, "reply": "x"}) + '\n{"id": "mewl/#0", "reply": ""}\n')
+    message = refused(store, file)
+    assert f"1 prediction of items that have one already, such as {first} in {file}:1 and {file}:12;" in message
+    assert f"1 prediction of no item of the store, such as mewl/#0 in {file}:13" in message
+    assert "11 predictions of items that have one already" in refused(store, write(file, replies), file)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"id": "a#0", "reply"', "invalid JSON"),
+        ("[1]\n", "expected {"),
+        ('{"id": "a#0"}\n', "expected {"),
+        ('{"id": 3, "reply": "x"}\n', "expected {"),
+        ("PK\x03\x04 no archive", "can't be read"),
+        ("[" * 100_000, "invalid JSON"),
+    ],
+)
+def test_wrong_files_are_refused(store: LanceStore, tmp_path: Path, text: str, problem: str) -> None:
+    file = tmp_path / "p"
+    file.write_text(text)
+    message = refused(store, file)
+    assert problem in message and str(file) in message
+
+
+def test_a_million_lines_take_no_memory(store: LanceStore, tmp_path: Path) -> None:
+    """A tenth of them here; what is kept does not depend on the number."""
+    file = tmp_path / "p"
+    with file.open("w") as lines:
+        for number in range(100_000):
+            lines.write(f'{{"id": "unknown/{number}#0", "reply": "{LETTERS}"}}\n')
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert "100,000 predictions of no item of the store, such as unknown/0#0" in refused(store, file)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000
+
+
+def test_a_log_of_inspect_without_zstandard(store: LanceStore, tmp_path: Path) -> None:
+    file = tmp_path / "log.eval"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", "{}")
+        for name, reply in oracle(store).items():
+            content: Any = reply if len(reply) % 2 else [{"type": "text", "text": reply}]
+            sample = {"id": name, "epoch": 1, "output": {"choices": [{"message": {"content": content}}]}}
+            archive.writestr(f"samples/{name}_epoch_1.json", json.dumps(sample))
+    assert score(store, file)["all", ""]["accuracy"] == 1.0
+
+
+def entry(answer: str, key: str = "", options: tuple[str, ...] = ("yes", "no"), **rules: tuple[str, ...]) -> Entry:
+    return Entry("t", "e", {}, options, False, answer, key, rules)
+
+
+def test_guessers() -> None:
+    entries = [entry("yes", "big")] * 3 + [entry("no", "small")] * 2 + [entry("yes", "small")]
+    entries = [Entry(**vars(one)) for one in entries]
+    add_guesses(entries)
+    assert [one.blind for one in entries] == [1, 1, 1, 0, 0, 1]
+    assert [one.text for one in entries] == [1, 1, 1, 1, 1, 0]
+    ruled = [entry("a", options=("a", "b", "c"), rule=("a", "b")), entry("c", options=("a", "b", "c"), rule=("c",))]
+    add_guesses(ruled)
+    assert [one.text for one in ruled] == [0.5, 1.0] and sum(one.blind for one in ruled) == 1
+
+
+def test_intervals_cover_what_they_claim() -> None:
+    """Items of one episode that are right or wrong together count as one."""
+    rng = np.random.default_rng(1)
+    covered = {1: 0, 4: 0}
+    for size in covered:
+        for _ in range(400):
+            right = np.repeat(rng.random(200 // size) < 0.7, size)
+            low, high = interval([float(one) for one in right], [str(k // size) for k in range(200)])
+            covered[size] += low <= 0.7 <= high
+    assert all(370 <= count <= 396 for count in covered.values()), covered
+    low, high = interval([1.0] * 20, [str(k) for k in range(20)])
+    assert high == 1.0 and low == pytest.approx(0.839, abs=0.001)  # Wilson's 95 % interval of 20 out of 20
+    assert not math.isnan(interval([0.0], ["a"])[1])
+
+
+def test_guessers_get_what_the_reports_of_the_benchmarks_say(tmp_path: Path) -> None:
+    records = [*episodes("mewl", 18), *episodes("iwisdm", 6)]
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put(records)
+    found = {row["group"]: row for row in rows(read_entries(store, ExportOptions()).values())}
+    store.close()
+    specs = [record.job.spec for record in records]
+    for row in audit(spec for spec in specs if spec["task"]["benchmark"] == "mewl"):
+        assert found[f"mewl: {row['task']}"]["chance"] == pytest.approx(row["chance"])
+        # The report has the blind guesser, too, as `position`.
+        assert found[f"mewl: {row['task']}"]["text"] == pytest.approx(max(row["guessers"].values()))
+    (task,) = {spec["task"]["name"] for spec in specs[18:]}
+    balance = answer_balance.audit(spec for spec in specs if spec["task"]["benchmark"] == "iwisdm")
+    right = sum(row["text"] * sum(row["answers"].values()) for row in balance)
+    assert found[f"iwisdm: {task}"]["text"] * found[f"iwisdm: {task}"]["items"] == pytest.approx(right)

@@ -1,0 +1,198 @@
+"""Exports that describe themselves: what is written, what is asked for, and how other programs read it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from render.cli.export import main as export
+from render.export.about import TEMPLATE
+from render.model.record import EpisodeRecord, ImageRecord
+from render.store import open_store
+from tests.render.evaluation.eval_stores import eval_store
+from tests.render.export.helpers import make_store
+
+READER = Path(__file__).resolve().parents[2] / "harness/read_croissant.py"
+ABOUT = """
+name = "Words and shapes"
+description = "Pictures for tests."
+version = "1.2.3"
+license = "CC-BY-4.0"
+url = "https://example.org/words"
+date_published = 2026-11-22
+use_cases = "Tests."
+social_impact = "None is known."
+keywords = ["word learning"]
+[[creators]]
+given_names = "Ada"
+family_names = "Müller"
+orcid = "https://orcid.org/0000-0000-0000-0000"
+[[creators]]
+name = "Institute | of <tests>"
+"""
+RAI = (
+    "rai:hasSyntheticData", "prov:wasGeneratedBy", "prov:wasDerivedFrom", "rai:dataLimitations", "rai:dataBiases",
+    "rai:dataUseCases", "rai:dataSocialImpact", "rai:personalSensitiveInformation",
+)  # fmt: skip
+
+
+def call(*arguments: str | Path, code: int = 0) -> str:
+    done = CliRunner().invoke(export, [*map(str, arguments)])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+@pytest.fixture
+def about(tmp_path: Path) -> Path:
+    path = tmp_path / "about.toml"
+    path.write_text(ABOUT)
+    return path
+
+
+def test_what_is_written(tmp_path: Path, about: Path) -> None:
+    url = eval_store(tmp_path, "mewl", "kilogram").url
+    out = tmp_path / "out"
+    call(url, "--format", "huggingface", "--out", out, "--about", about)
+    card = (out / "README.md").read_text()
+    assert card.startswith('---\npretty_name: "Words and shapes"\nlicense: "cc-by-4.0"\n')
+    assert "11 episodes, 83 images." in card and "| mewl: shape | 1 | 20.0 |" in card
+    assert "11 of 11 episodes are rendered by `fake`" in card and "author = {Ada Müller and Institute" in card
+    described = json.loads((out / "croissant.json").read_text())
+    assert all(described[name] for name in RAI)
+    shards = {one["@id"]: one["sha256"] for one in described["distribution"] if one["@type"] == "cr:FileObject"}
+    assert shards == {
+        str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest() for path in out.glob("data/*")
+    }
+    provenance = json.loads((out / "provenance.json").read_text())
+    assert provenance["counts"]["split"] == {"dev": 2, "test": 9} and provenance["seeds"] == [0]
+    assert all(one["license"] == "MIT (comes with Diorama)" for one in provenance["assets"].values())
+    assert (out / "samples.png").read_bytes().startswith(b"\x89PNG")
+    assert "licensed under CC-BY-4.0: https://spdx.org/licenses/CC-BY-4.0.html" in (out / "LICENSE").read_text()
+    assert 'authors: [{"family-names": "Müller", "given-names": "Ada", "orcid"' in (out / "CITATION.cff").read_text()
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    call(url, "--format", "huggingface", "--out", out, "--about", about)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+def test_terms_of_others_are_named(tmp_path: Path, about: Path) -> None:
+    store = make_store(tmp_path)
+    foreign = {"shapenet:02691156/ffff": "0", "blend:own/mug.blend": "1"}
+    record = store.get("demo/a")
+    spec = {**record.job.spec, "task": {"benchmark": "kilogram", "target": "page1-12"}}
+    record = record.model_copy(update={"job": record.job.model_copy(update={"assets": foreign, "spec": spec})})
+    imported = store.get("demo/b")
+    spec = {**imported.job.spec, "task": {"benchmark": "clevr", "image_index": 3}}
+    imported = imported.model_copy(update={"job": imported.job.model_copy(update={"spec": spec})})
+    store.replace([record, imported])
+    out = tmp_path / "out"
+    text = call(store.url, "--out", out, "--about", about)
+    assert "license of blend:own/mug.blend: not stated: add it to [asset_licenses] in about.toml" in text
+    terms = (out / "LICENSE").read_text()
+    assert "1 asset: ShapeNet's terms of use" in terms and "1 asset: not stated" in terms
+    assert "- KiloGram (Ji et al., EMNLP 2022)" in terms and "- published scenes of clevr, imported" in terms
+    about.write_text(ABOUT + '[asset_licenses]\n"blend:own/mug.blend" = "CC0-1.0"\n')
+    assert "not stated" not in call(store.url, "--out", out, "--about", about)
+    assert "1 asset: CC0-1.0" in (out / "LICENSE").read_text()
+
+
+def test_what_is_missing_is_listed_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    url = make_store(tmp_path).url
+    assert "wrote about.toml" in call("--init-about")
+    assert "about.toml exists" in call("--init-about", code=2)
+    assert Path("about.toml").read_text() == TEMPLATE
+    text = call(url, "--out", "out", "--about", "about.toml", code=2)
+    for name in ("name", "description", "license", "use_cases", "social_impact"):
+        assert f"about.toml: {name}: fill in this value" in text
+    assert "url" in text and "date_published" in text and not Path("out").exists()
+    Path("about.toml").write_text("name = ")
+    assert "not TOML" in call(url, "--out", "out", "--about", "about.toml", code=2)
+    Path("about.toml").write_text(ABOUT + "[[creators]]\n")
+    assert "creators[2]: fill in a name" in call(url, "--out", "out", "--about", "about.toml", code=2)
+    Path("about.toml").write_text(ABOUT)
+    assert "--format coco can't be described" in call(
+        url, "--format", "coco", "--out", "out", "--about", "about.toml", code=2
+    )
+
+
+def truth(images: list[ImageRecord]) -> list[list[Any]]:
+    """Name, box and mask of each object, as mlcroissant should give them."""
+    return [
+        [item.name, None if item.bbox is None else [*item.bbox], item.rle.counts]
+        for image in images
+        for item in image.annotation.objects
+    ]
+
+
+def read(objects: list[dict[str, Any]]) -> list[list[Any]]:
+    return [[one["name"], one["bbox"], one["mask"]] for one in objects]
+
+
+def pixels(image: ImageRecord) -> str:
+    return hashlib.sha256(image.color().tobytes()).hexdigest()
+
+
+@pytest.mark.readers
+@pytest.mark.parametrize("name", ["huggingface", "webdataset", "folder"])
+def test_mlcroissant(name: str, tmp_path: Path, about: Path) -> None:
+    store = eval_store(tmp_path, "mewl", "malevic")
+    records: dict[str, EpisodeRecord] = {key: store.get(key) for key, _ in store.ids()}
+    out = tmp_path / "out"
+    sharded = () if name == "folder" else ("--shard-size", "6")
+    call(store.url, "--format", name, *sharded, "--out", out, "--about", about)
+    done = subprocess.run(
+        [os.environ["DIORAMA_HARNESS"], str(READER), str(out)],
+        capture_output=True, text=True, timeout=120, check=False,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CROISSANT_CACHE": str(tmp_path / "cache")},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout)
+    assert [row["name"] for row in found.pop("splits")] == ["test", "val"]
+    shown = sorted(pixels(image) for record in records.values() for image in record.images)
+    if name == "huggingface":
+        for row in found["episodes"]:
+            record = records.pop(row["episode_id"])
+            assert row["images"] == [pixels(image) for image in record.images]
+            assert read(row["objects"]) == truth(record.images) and row["split"] == record.scene.split
+    else:
+        assert sorted(row["image"] for row in found["images"]) == shown
+    if name == "webdataset":
+        for row in found["episodes"]:
+            data = json.loads(row["json"])
+            record = records.pop(data["id"])
+            objects = [one for image in data["images"] for one in image["objects"]]
+            assert [[one["name"], one["bbox"], one["rle"]["counts"]] for one in objects] == truth(record.images)
+    if name == "folder":
+        for row in found["annotations"]:
+            record = records[str(Path(row["path"]).parent)]
+            (image,) = [one for one in record.images if one.name == row["name"]]
+            assert read(row["objects"]) == truth([image])
+        assert len(found["annotations"]) == len(shown)
+    else:
+        assert not records
+
+
+@pytest.mark.readers
+@pytest.mark.filterwarnings("default")
+def test_the_hub_and_its_library_read_the_folder(tmp_path: Path, about: Path) -> None:
+    import datasets
+    from huggingface_hub import DatasetCard
+
+    url = make_store(tmp_path).url
+    out = tmp_path / "out"
+    call(url, "--format", "huggingface", "--out", out, "--about", about)
+    card = DatasetCard.load(out / "README.md")
+    assert (card.data.license, card.data.language) == ("cc-by-4.0", ["en"])
+    assert card.data.pretty_name == "Words and shapes" and "word learning" in card.data.tags
+    loaded = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
+    assert {name: len(rows) for name, rows in loaded.items()} == {"train": 3, "unsplit": 1, "val": 1}
+    row = loaded["val"][0]
+    record = open_store(url).get(row["episode_id"])
+    assert hashlib.sha256(row["images"][0].convert("RGB").tobytes()).hexdigest() == pixels(record.images[0])
