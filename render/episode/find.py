@@ -10,8 +10,8 @@ from pathlib import Path
 from render.compiler import compile_episode
 from render.episode.edit import apply_edits
 from render.episode.request import EpisodeRequest, check_options
-from render.model.blender_series import PYTHONS, key_suffix, series_of
 from render.export.read_back import exported_record
+from render.model.blender_series import PYTHONS, key_suffix, series_of
 from render.model.errors import DioramaError, SpecError, UsageError
 from render.model.profiles import episode_settings
 from render.model.record import EpisodeRecord, RenderKey
