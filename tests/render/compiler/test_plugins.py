@@ -14,6 +14,7 @@ from render.compiler import assets, plugins
 from render.compiler.render_key import IDENTITY_VERSION, render_key_of
 from render.geometry.asset_roots import package_assets
 from render.geometry.meshes import load_mesh
+from render.model.blender_series import key_suffix
 from render.model.errors import UsageError
 from render.model.profiles import episode_settings
 from render.model.record import RenderKey
@@ -168,7 +169,9 @@ def test_a_changed_copy_of_a_key_has_its_own_hash() -> None:
     before = first.hash()
     other = first.model_copy(update={"renderer": "fake"})
     assert other.hash() != before == first.hash()
-    assert first.version == IDENTITY_VERSION and other == first.model_copy(update={"renderer": "fake"})
+    assert first.version == IDENTITY_VERSION + key_suffix("cycles") and other == first.model_copy(
+        update={"renderer": "fake"}
+    )
 
 
 def test_a_scene_without_a_plugin_keeps_its_assets() -> None:
