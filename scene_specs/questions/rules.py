@@ -1,0 +1,143 @@
+"""Which questions are asked of an image: those whose presuppositions hold and that need each of their steps.
+
+A program is degenerate if a step can be left out without a change: a filter, a relation (then it is about all objects,
+as in the published `is_degenerate`), one side of a union or intersection, a superlative. What must change is the
+answer; for answers yes and no, which often stay the same by chance, it is what the last step compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+from scene_specs.questions.program import SCENE, Answer, Node, PresuppositionError
+from scene_specs.questions.relations_executor import RelationsExecutor
+from scene_specs.questions.view import ImageView
+
+# With more objects of doubtful visibility, an image has too many possible contents to try them all.
+MAX_DOUBTFUL = 6
+_DISTINCT = ("larger", "smaller")
+# "Is there a thing?"
+_TRIVIAL = Node("exist", None, (SCENE,))
+
+
+class Judge:
+    """Decides on the programs of one image.
+
+    min_pixels: objects seen by fewer pixels count as doubtful: no answer may depend on whether they are there.
+    """
+
+    def __init__(self, view: ImageView, min_pixels: int) -> None:
+        self.executor = RelationsExecutor(view)
+        doubtful = [k for k, item in enumerate(view.objects) if item.visible_pixels < min_pixels]
+        self.crowded = len(doubtful) > MAX_DOUBTFUL
+        everything = (1 << len(view.objects)) - 1
+        self._others = [
+            RelationsExecutor(view, everything & ~sum(1 << k for k in hidden))
+            for size in range(1, len(doubtful) + 1)
+            for hidden in combinations(doubtful, size)
+            if not self.crowded
+        ]
+
+    def answer(self, program: Node) -> Answer | None:
+        """The answer of a program that may be asked; None if it may not."""
+        if self.crowded or gives_away(program) or program == _TRIVIAL:
+            return None
+        try:
+            answer: Answer = self.executor.run(program)
+            evidence = self.evidence(program)
+        except PresuppositionError:
+            return None
+        if not self._is_about_two(program) or any(self._agrees(other, evidence) for other in shortened(program)):
+            return None
+        return answer if self.is_certain(program, answer) else None
+
+    def is_certain(self, program: Node, answer: Any) -> bool:
+        """Whether the result stays the same whichever of the doubtful objects are left out."""
+        try:
+            return all(other.run(program) == answer for other in self._others)
+        except PresuppositionError:
+            return False
+
+    def evidence(self, program: Node) -> Any:
+        """What must change if a step is left out: the answer, or for yes and no the inputs of the last step."""
+        if program.output == "boolean":
+            return tuple(self.executor.run(part) for part in program.inputs)
+        return self.executor.run(program)
+
+    def _agrees(self, program: Node, evidence: Any) -> bool:
+        try:
+            return bool(self.evidence(program) == evidence)
+        except PresuppositionError:
+            return False
+
+    def _is_about_two(self, program: Node) -> bool:
+        """Whether a comparison is between two objects, and not of one with itself."""
+        inputs = program.inputs
+        if program.op.startswith("equal_") and program.op != "equal_integer":
+            inputs = (inputs[0].inputs[0], inputs[1].inputs[0])
+        elif program.op not in _DISTINCT:
+            return True
+        return bool(self.executor.run(inputs[0]) != self.executor.run(inputs[1]))
+
+
+def shortened(node: Node) -> Iterator[Node]:
+    """All programs that lack one step of a program."""
+    for k, part in enumerate(node.inputs):
+        for other in shortened(part):
+            yield Node(node.op, node.value, (*node.inputs[:k], other, *node.inputs[k + 1 :]))
+    op = node.op
+    if op.startswith("filter_"):
+        yield node.inputs[0]
+    elif op == "relate" or op.startswith("same_"):
+        yield SCENE
+    elif op in ("union", "intersect"):
+        yield from node.inputs
+    elif op in ("extreme", "nearest"):
+        yield Node("unique", None, node.inputs[:1])
+
+
+def gives_away(program: Node) -> bool:
+    """Whether words of the question give its answer or repeat themselves, as in "What color is the red cube?"."""
+    for node in program.steps():
+        kind, _, name = node.op.partition("_")
+        if kind in ("filter", "query", "same") and name in _mentioned(node.inputs[0]):
+            return True
+        if kind == "query" and name in ("shape", "category") and {"shape", "category"} & _mentioned(node.inputs[0]):
+            return True
+        if node.op in ("all", "most") and _mentioned(node.inputs[0]) & _mentioned(node.inputs[1]):
+            return True
+        sizes = node.op in ("larger", "smaller") or node.value in ("largest", "smallest")
+        if sizes and any("size" in _mentioned(part) for part in node.inputs):
+            return True
+    return _counts_a_part(program)
+
+
+def _mentioned(node: Node) -> frozenset[str]:
+    """The attributes that the description of an object or a set gives."""
+    kind, _, name = node.op.partition("_")
+    if kind in ("filter", "same"):
+        # What has the same color as the red cube is red.
+        return _mentioned(node.inputs[0]) | {name} if kind == "filter" else frozenset({name})
+    return _mentioned(node.inputs[0]) if node.op in ("unique", "extreme", "nearest") else frozenset()
+
+
+def _counts_a_part(program: Node) -> bool:
+    """Whether a comparison or union is of a set with a part of it, such as cubes with red cubes."""
+    for node in program.steps():
+        if len(node.inputs) == 2 and node.op in ("equal_integer", "less_than", "greater_than", "union"):
+            sides = [_filters(part.inputs[0] if part.op == "count" else part) for part in node.inputs]
+            (one, base), (other, second) = sides
+            # Whatever its relations are, a red cube is a cube.
+            if (one <= other and base in (SCENE, second)) or (other <= one and second in (SCENE, base)):
+                return True
+    return False
+
+
+def _filters(node: Node) -> tuple[frozenset[tuple[str, Any]], Node]:
+    found = set()
+    while node.op.startswith("filter_"):
+        found.add((node.op, node.value))
+        node = node.inputs[0]
+    return frozenset(found), node

@@ -1,0 +1,160 @@
+"""`ImageView`: what questions, expressions and captions are about: the annotation of an image, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from scene_specs.language.model_names import is_model, kind_of
+from scene_specs.language.vocabulary import RELATIONS
+from scene_specs.questions.program import ATTRIBUTES
+
+Vector = tuple[float, float, float]
+
+# Visible fractions from which an object counts as fully visible, and up to which as partly hidden. Between the two,
+# nothing is asked about its visibility.
+FULL, PARTIAL = 0.95, 0.7
+# Blender units by which a supporting surface may miss the object on it; placements are rounded.
+CONTACT = 0.02
+# Materials of models that keep their own.
+_NO_MATERIAL = ("original", "painted", "blend")
+
+
+@dataclass(frozen=True)
+class ObjectView:
+    """An object of an image. values: attribute -> value, None for those that it has not, or not clearly.
+
+    scale, location, camera_location: as in render.model.record.ObjectAnnotation. extent: (lowest, highest) x, y and z
+    of its mesh, Blender units. rle: visible pixels, COCO (size, counts). alone_pixels: of the object alone.
+    """
+
+    name: str
+    values: Mapping[str, str | None]
+    scale: float
+    size: str | None
+    location: Vector
+    camera_location: Vector
+    color_linear: Vector
+    color: str | None
+    extent: tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
+    bbox: tuple[int, int, int, int] | None
+    rle: tuple[tuple[int, int], str]
+    visible_pixels: int
+    alone_pixels: int
+    pixel_center: Vector
+    rotation_deg: Vector
+
+
+@dataclass(frozen=True)
+class ImageView:
+    """An image without its pointer. relations: relation -> for each object, bits of the objects so related to it.
+
+    extrinsics: world to camera, rows x right, y down, z forward. directions: see FrameAnnotation. threshold: Blender
+    units by which a relation must hold. pointer: whether there is one.
+    """
+
+    episode: str
+    image: str
+    split: str | None
+    objects: tuple[ObjectView, ...]
+    relations: Mapping[str, tuple[int, ...]]
+    extrinsics: tuple[tuple[float, ...], ...]
+    directions: Mapping[str, Vector]
+    threshold: float
+    pointer: bool = False
+
+    @cached_property
+    def value_bits(self) -> dict[str, dict[str, int]]:
+        """Attribute -> value -> bits of the objects that have it."""
+        found: dict[str, dict[str, int]] = {name: {} for name in ATTRIBUTES}
+        for k, item in enumerate(self.objects):
+            for name, value in item.values.items():
+                if value is not None:
+                    found[name][value] = found[name].get(value, 0) | 1 << k
+        return found
+
+
+def bits_of(bits: int) -> Iterator[int]:
+    """Indices of the set bits, from the lowest."""
+    while bits:
+        low = bits & -bits
+        yield low.bit_length() - 1
+        bits ^= low
+
+
+def view_of(
+    episode: str,
+    split: str | None,
+    image: str,
+    annotation: Any,
+    extents: Mapping[str, Sequence[tuple[float, float]]],
+    threshold: float,
+) -> ImageView:
+    """The view of an image from its FrameAnnotation. extents: name -> extent of an object (see ObjectView)."""
+    pointer = annotation.pointer
+    kept = [item for item in annotation.objects if pointer is None or item.name != pointer.name]
+    objects = tuple(_object(item, extents[item.name]) for item in kept)
+    index = {item.name: k for k, item in enumerate(kept)}
+    relations = {
+        name: tuple(
+            sum(1 << index[other] for other in annotation.relations.get(name, {}).get(item.name, ()) if other in index)
+            for item in kept
+        )
+        for name in RELATIONS
+    }
+    relations |= _vertical([item.extent for item in objects])
+    rows = tuple(tuple(row) for row in annotation.camera.extrinsics[:3])
+    return ImageView(
+        episode, image, split, objects, relations, rows, annotation.directions, threshold, pointer is not None
+    )
+
+
+def _object(item: Any, extent: Sequence[tuple[float, float]]) -> ObjectView:
+    kind = kind_of(item.shape)
+    model = is_model(item.shape)
+    fraction = item.visible_fraction
+    values = {
+        "visibility": "full" if fraction >= FULL else "partial" if fraction <= PARTIAL else None,
+        "size": item.size,
+        "color": item.color,
+        "material": None if item.material in _NO_MATERIAL else item.material,
+        "shape": None if model else kind,
+        "category": kind if model else None,
+    }
+    return ObjectView(
+        item.name, values, item.scale, item.size, item.location, item.camera_location, item.color_linear, item.color,
+        (extent[0], extent[1], extent[2]), item.bbox, (item.rle.size, item.rle.counts), item.visible_pixels,
+        item.alone_pixels, item.pixel_center, item.rotation_deg,
+    )  # fmt: skip
+
+
+def _vertical(extents: Sequence[Sequence[tuple[float, float]]]) -> dict[str, tuple[int, ...]]:
+    """above, below, on, as bits: B is above A if it begins where A ends, and one's center lies over the other's box.
+
+    It is on A if, in addition, they touch.
+    """
+    above = [0] * len(extents)
+    below, touching = list(above), list(above)
+    for a, under in enumerate(extents):
+        for b, over in enumerate(extents):
+            gap = over[2][0] - under[2][1]
+            if a != b and gap >= -CONTACT and (_center_within(over, under) or _center_within(under, over)):
+                above[a] |= 1 << b
+                below[b] |= 1 << a
+                touching[a] |= (gap <= CONTACT) << b
+    return {"above": tuple(above), "below": tuple(below), "on": tuple(touching)}
+
+
+def _center_within(one: Sequence[tuple[float, float]], other: Sequence[tuple[float, float]]) -> bool:
+    return all(other[k][0] <= (one[k][0] + one[k][1]) / 2 <= other[k][1] for k in range(2))
+
+
+def values_of(views: Iterable[ImageView]) -> dict[str, set[str]]:
+    """All values of the attributes that occur in some images."""
+    found: dict[str, set[str]] = {name: set() for name in ATTRIBUTES}
+    for view in views:
+        for name, values in view.value_bits.items():
+            found[name].update(values)
+    return found
