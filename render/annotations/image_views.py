@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from render.geometry.rotation import rotation_matrix
 from render.geometry.solid import solid
-from render.model.record import FrameAnnotation
+from render.model.record import EpisodeRecord, FrameAnnotation
 from scene_specs.language.scene import Scene, SceneObject
 from scene_specs.language.stage import load_stage
 from scene_specs.questions.view import ImageView, view_of
@@ -19,6 +19,12 @@ def views_of(scene: Scene, annotations: Iterable[FrameAnnotation]) -> Iterator[I
     for (frame, view), annotation in zip(images, annotations, strict=True):
         extents = {item.name: extent_of(item) for item in frame.objects}
         yield view_of(scene.id, scene.split, frame.image_name(view), annotation, extents, threshold)
+
+
+def store_views(records: Iterable[EpisodeRecord]) -> Iterator[ImageView]:
+    """Yield the view of each image of some stored episodes."""
+    for record in records:
+        yield from views_of(record.scene, [image.annotation for image in record.images])
 
 
 def extent_of(item: SceneObject) -> tuple[tuple[float, float], ...]:

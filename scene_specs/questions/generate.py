@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from scene_specs.language.errors import DioramaError, UsageError
-from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, MEWL_MATERIALS, SHAPES, SIZES
+from scene_specs.language.vocabulary import MEWL_MATERIALS
 from scene_specs.questions.balance import Balance, chances_of
 from scene_specs.questions.grammar import Grammar, Pattern
 from scene_specs.questions.positions_executor import PositionsExecutor
 from scene_specs.questions.program import OPERATIONS, Answer, Node, PresuppositionError, clevr_json, program_json
 from scene_specs.questions.rules import Judge
-from scene_specs.questions.sampling import Draws, Sampler
+from scene_specs.questions.sampling import CLEVR_VALUES, Draws, Sampler, vocabulary_of
 from scene_specs.questions.view import ImageView
 
 # Programs tried for a question before the next family has its turn.
@@ -26,9 +26,6 @@ CLEVR_FAMILIES: tuple[str, ...] = (
     "exist", "count", "equal_integer", "less_than", "greater_than",
     *(f"query_{name}" for name in _ATTRIBUTES), *(f"equal_{name}" for name in _ATTRIBUTES),
 )  # fmt: skip
-_CLEVR_VALUES: Mapping[str, Sequence[str]] = {
-    "size": tuple(SIZES), "color": tuple(COLORS), "material": CLEVR_MATERIALS, "shape": SHAPES,
-}  # fmt: skip
 
 
 class DisagreementError(DioramaError):
@@ -162,24 +159,15 @@ class _Image(NamedTuple):
 
 
 def _kind_of_answer(pattern: Pattern) -> str:
-    return OPERATIONS[pattern.program[0].partition(":")[0]].output
+    return OPERATIONS[pattern.program.op].output
 
 
 def _applies(pattern: Pattern, view: ImageView) -> bool:
     """Whether an image has what the operations of a pattern are about, such as objects on top of others."""
     if "stack" in pattern.slots.values() or any("stacked" in kind for kind in pattern.slots.values()):
         return any(view.relations["above"])
-    kind, _, name = pattern.program[0].partition("_")
+    kind, _, name = pattern.program.op.partition("_")
     return kind not in ("query", "equal") or name not in view.value_bits or len(view.value_bits[name]) > 1
-
-
-def vocabulary_of(view: ImageView) -> dict[str, list[str]]:
-    """Attribute -> values to ask for: those of the image and, where CLEVR has one of them, CLEVR's."""
-    found = {}
-    for name, values in view.value_bits.items():
-        usual = _CLEVR_VALUES.get(name, ())
-        found[name] = sorted({*values, *(usual if any(value in usual for value in values) else ())})
-    return found
 
 
 def clevr_numbers(views: Iterable[ImageView]) -> Iterator[tuple[ImageView, int | None]]:
@@ -197,7 +185,7 @@ def clevr_numbers(views: Iterable[ImageView]) -> Iterator[tuple[ImageView, int |
 
 
 def _is_clevr(view: ImageView) -> bool:
-    words = {**_CLEVR_VALUES, "material": MEWL_MATERIALS}
+    words = {**CLEVR_VALUES, "material": MEWL_MATERIALS}
     named = all(item.values[name] in allowed for item in view.objects for name, allowed in words.items())
     return named and not view.pointer
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import inflect
 
 from scene_specs.language.errors import UsageError
-from scene_specs.questions.program import ATTRIBUTES, EXTREMES, OPERATIONS, QUERIED, RELATED, SCENE, Node
+from scene_specs.questions.program import ATTRIBUTES, EXTREMES, OPERATIONS, QUERIED, RELATED, Node
 
 _ENGLISH = inflect.engine()
 DATA = Path(__file__).with_name("grammar.json")
@@ -49,11 +49,36 @@ class Slot(NamedTuple):
     form: str
 
 
+class Tree(NamedTuple):
+    """A program with slots. op: of the operation, or of a slot; with `phrase`, name of a phrase that the slot holds."""
+
+    op: str
+    slot: str
+    parts: tuple[Tree, ...]
+    phrase: bool
+
+    @classmethod
+    def of(cls, data: Any) -> Tree:
+        """The tree of a program in JSON. Raises ValueError for an unknown operation."""
+        phrase = isinstance(data, str)
+        op, _, slot = (data if phrase else data[0]).partition(":")
+        if not phrase and op not in (SLOTS if slot else OPERATIONS):
+            raise ValueError(f"unknown operation or slot {data[0]!r}")
+        return cls(op, slot, () if phrase else tuple(map(cls.of, data[1:])), phrase)
+
+    def slots(self) -> dict[str, str]:
+        """Slot -> what it holds."""
+        found = {self.slot: self.op} if self.slot else {}
+        for part in self.parts:
+            found |= part.slots()
+        return found
+
+
 @dataclass(frozen=True)
 class Pattern:
     """A program with slots, and its wordings as sequences of words and Slots. slots: name -> kind."""
 
-    program: Any
+    program: Tree
     words: tuple[tuple[str | Slot, ...], ...]
     slots: Mapping[str, str]
     weight: float
@@ -101,10 +126,10 @@ class Grammar:
                 words = [*item["words"], *item.get("more", {}).get(name, [])]
                 named = self._data["attributes"].get(name, name)
                 texts = [text.replace("{%}", named) for text in words]
-                program = json.loads(json.dumps(item["program"]).replace("%", name))
+                program = Tree.of(json.loads(json.dumps(item["program"]).replace("%", name)))
                 compiled = tuple(one for text in texts for one in _compile(text))
                 label = family.replace("%", name)
-                made.append(Pattern(program, compiled, _slots(program), item.get("weight", 1), label))
+                made.append(Pattern(program, compiled, program.slots(), item.get("weight", 1), label))
         return tuple(made)
 
     def lexicon_of(self, values: Mapping[str, Iterable[str]]) -> Lexicon:
@@ -185,33 +210,30 @@ class Grammar:
         noun = next((one for one in filters if one[0] in NOUNS), ("", ""))
         return [*words, *choose(lexicon.words["many" if form == "many" else "one"][noun])]
 
-    def _match(self, tree: Any, node: Node) -> dict[str, Bound] | None:
+    def _match(self, tree: Tree, node: Node) -> dict[str, Bound] | None:
         """What the slots of a program stand for; None if the node is not of its form."""
-        if isinstance(tree, str):
-            phrase, _, slot = tree.partition(":")
-            is_one = any(self._match(pattern.program, node) is not None for pattern in self.phrases[phrase])
-            return {slot: node} if is_one else None
-        op, _, slot = tree[0].partition(":")
+        if tree.phrase:
+            is_one = any(self._match(pattern.program, node) is not None for pattern in self.phrases[tree.op])
+            return {tree.slot: node} if is_one else None
         bound: dict[str, Bound] = {}
-        if op in ("filter", "fits"):
-            filters = []
-            while node.op.startswith("filter_") and node.op != "filter_visibility":
-                filters.append((node.op[7:], str(node.value)))
-                node = node.inputs[0]
-            if op == "fits" and (len(filters) != 1 or filters[0][0] not in ADJECTIVES):
+        inputs = node.inputs
+        if tree.op in ("filter", "fits"):
+            filters, base = split(node)
+            if tree.op == "fits" and (len(filters) != 1 or filters[0][0] not in ADJECTIVES):
                 return None
-            bound[slot] = filters[0] if op == "fits" else tuple(filters[::-1])
-            inputs: tuple[Node, ...] = (node,)
-        else:
-            name, values = (op, ()) if not slot else (SLOTS[op], _VALUES.get(op, ()))
-            if node.op != name and not (op == "same" and slot and node.op.startswith("same_")):
+            bound[tree.slot] = filters[0] if tree.op == "fits" else filters
+            inputs = (base,)
+        elif tree.op == "same":
+            if not node.op.startswith("same_"):
                 return None
-            if slot:
-                bound[slot] = node.op[5:] if op == "same" else node.value
-                if values and node.value not in values:
-                    return None
-            inputs = node.inputs
-        for part, below in zip(inputs, tree[1:], strict=True):
+            bound[tree.slot] = node.op[5:]
+        elif node.op != (SLOTS[tree.op] if tree.slot else tree.op) or node.value not in _VALUES.get(
+            tree.op, (node.value,)
+        ):
+            return None
+        elif tree.slot:
+            bound[tree.slot] = node.value
+        for part, below in zip(inputs, tree.parts, strict=True):
             found = self._match(below, part)
             if found is None:
                 return None
@@ -309,20 +331,26 @@ class _Reader:
             yield (filters if noun == ("", "") else (*filters, noun)), end
 
 
-def build(tree: Any, bound: Mapping[str, Bound]) -> Node:
+def build(tree: Tree, bound: Mapping[str, Bound]) -> Node:
     """The program of a pattern whose slots stand for these."""
-    if isinstance(tree, str):
-        node: Node = bound[tree.partition(":")[2]]
+    if tree.phrase:
+        node: Node = bound[tree.slot]
         return node
-    op, _, slot = tree[0].partition(":")
-    inputs = tuple(build(part, bound) for part in tree[1:])
-    if op in ("filter", "fits"):
-        return filtered(inputs[0], [bound[slot]] if op == "fits" else bound[slot])
-    if not slot:
-        return Node(op, None, inputs) if op != "scene" else SCENE
-    if op == "same":
-        return Node(f"same_{bound[slot]}", None, inputs)
-    return Node(SLOTS[op], bound[slot], inputs)
+    inputs = tuple(build(part, bound) for part in tree.parts)
+    if tree.op in ("filter", "fits"):
+        return filtered(inputs[0], [bound[tree.slot]] if tree.op == "fits" else bound[tree.slot])
+    if tree.op == "same":
+        return Node(f"same_{bound[tree.slot]}", None, inputs)
+    return Node(SLOTS[tree.op], bound[tree.slot], inputs) if tree.slot else Node(tree.op, None, inputs)
+
+
+def split(node: Node) -> tuple[tuple[tuple[str, str], ...], Node]:
+    """The filters of a set by size, color, material and kind, the last one first, and the set before them."""
+    filters = []
+    while node.op.startswith("filter_") and node.op != "filter_visibility":
+        filters.append((node.op[7:], str(node.value)))
+        node = node.inputs[0]
+    return tuple(filters), node
 
 
 def filtered(node: Node, filters: Iterable[tuple[str, str]]) -> Node:
@@ -370,19 +398,6 @@ def _compile(text: str) -> Iterator[tuple[str | Slot, ...]]:
         for name, form, word in re.findall(r"\{(\w+)(?:\.(\w+))?\}|([^\s?;,.{}]+|[?;,.])", " ".join(kept)):
             made.append(word.lower() if word else Slot(name, form))
         yield tuple(made)
-
-
-def _slots(tree: Any) -> dict[str, str]:
-    if isinstance(tree, str):
-        phrase, _, slot = tree.partition(":")
-        return {slot: phrase}
-    op, _, slot = tree[0].partition(":")
-    if op not in (SLOTS if slot else OPERATIONS.keys() | {"same"}):
-        raise ValueError(f"unknown operation or slot {tree[0]!r}")
-    found = {slot: op} if slot else {}
-    for part in tree[1:]:
-        found |= _slots(part)
-    return found
 
 
 _VERBS = {"is": ("is", "are"), "has": ("has", "have")}

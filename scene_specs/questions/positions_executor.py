@@ -13,7 +13,7 @@ from typing import Any
 from pycocotools import mask as coco
 
 from scene_specs.language.vocabulary import COLORS, SIZES
-from scene_specs.questions.program import Node, PresuppositionError
+from scene_specs.questions.program import DOUBTFUL, Node, PresuppositionError
 from scene_specs.questions.view import CONTACT, FULL, PARTIAL, ImageView, ObjectView
 
 _PALETTE = {tuple(round(part / 255, 6) for part in rgb): name for name, rgb in COLORS.items()}
@@ -56,15 +56,19 @@ class PositionsExecutor:
     def _by_attribute(self, node: Node, given: Any) -> Any:
         what, name = node.op.split("_")
         if what == "filter":
-            if name == "visibility" and any(self._attribute(k, name) is None for k in given):
-                raise PresuppositionError("visibility in doubt")
-            return frozenset(k for k in given if self._attribute(k, name) == node.value)
+            return self._having(given, name, node.value)
         own = self._attribute(given, name)
         if own is None:
             raise PresuppositionError(f"without {name}")
         if what == "query":
             return own
-        return frozenset(k for k in self._everything - {given} if self._attribute(k, name) == own)
+        return self._having(self._everything - {given}, name, own)
+
+    def _having(self, members: frozenset[int], name: str, value: Any) -> frozenset[int]:
+        found = {k: self._attribute(k, name) for k in sorted(members)}
+        if name in DOUBTFUL and None in found.values():
+            raise PresuppositionError(f"{name} in doubt")
+        return frozenset(k for k in found if found[k] == value)
 
     def _conclude(self, node: Node, given: list[Any]) -> Any:
         match node.op, given:

@@ -13,8 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-# In the order in which filters apply, which is also their order in a noun phrase.
-QUERIED: tuple[str, ...] = ("size", "color", "material", "shape", "category")
+# In the order in which filters apply: of the large red cubes, size is asked of what is known to be a cube.
+QUERIED: tuple[str, ...] = ("shape", "category", "material", "color", "size")
+# Values that an object may have without a name for it, as models have sizes. Nothing is asked about such sets.
+DOUBTFUL: tuple[str, ...] = ("material", "color", "size", "visibility")
 ATTRIBUTES: tuple[str, ...] = (*QUERIED, "visibility")
 RELATED: tuple[str, ...] = ("left", "right", "front", "behind", "above", "below", "on")
 EXTREMES: tuple[str, ...] = ("largest", "smallest", "leftmost", "rightmost", "frontmost", "rearmost")
@@ -83,10 +85,12 @@ class Node(NamedTuple):
         return OPERATIONS[self.op].output
 
     def steps(self) -> Iterator[Node]:
-        """All steps, each after its inputs."""
-        for node in self.inputs:
-            yield from node.steps()
-        yield self
+        """All steps, the last one first."""
+        left = [self]
+        while left:
+            node = left.pop()
+            left += node.inputs
+            yield node
 
     def is_clevr(self) -> bool:
         """Whether the published engine has all operations and relations of this program."""

@@ -7,10 +7,12 @@ function with positions_executor.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from math import dist
+from operator import or_
 from typing import Any
 
-from scene_specs.questions.program import Node, PresuppositionError
+from scene_specs.questions.program import DOUBTFUL, Node, PresuppositionError
 from scene_specs.questions.view import ImageView
 
 # By this factor one object must be larger than another, or farther away, for anyone to see it.
@@ -46,8 +48,7 @@ class RelationsExecutor:
         if kind == "filter":
             return self._filter(inputs[0], name, str(node.value))
         if kind == "same":
-            value = self._value(inputs[0], name)
-            return self._view.value_bits[name][value] & self._present & ~(1 << inputs[0])
+            return self._filter(self._present, name, self._value(inputs[0], name)) & ~(1 << inputs[0])
         if kind == "query":
             return self._value(inputs[0], name)
         if kind == "equal":
@@ -56,8 +57,8 @@ class RelationsExecutor:
 
     def _filter(self, bits: int, name: str, value: str) -> int:
         table = self._view.value_bits[name]
-        if name == "visibility" and bits & ~(table.get("full", 0) | table.get("partial", 0)):
-            raise PresuppositionError("an object is neither clearly visible nor clearly hidden")
+        if name in DOUBTFUL and bits & ~reduce(or_, table.values(), 0):
+            raise PresuppositionError(f"an object has no clear {name}")
         return bits & table.get(value, 0)
 
     def _value(self, index: int, name: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
+from scene_specs.questions.grammar import split
 from scene_specs.questions.program import SCENE, Answer, Node, PresuppositionError
 from scene_specs.questions.relations_executor import RelationsExecutor
 from scene_specs.questions.view import ImageView
@@ -55,10 +56,14 @@ class Judge:
 
     def is_certain(self, program: Node, answer: Any) -> bool:
         """Whether the result stays the same whichever of the doubtful objects are left out."""
+        return not self._others or self.meaning(program) == (answer,) * (len(self._others) + 1)
+
+    def meaning(self, program: Node) -> tuple[Any, ...] | None:
+        """Its results, with all objects and without each choice of doubtful ones; None if a presupposition fails."""
         try:
-            return all(other.run(program) == answer for other in self._others)
+            return tuple(one.run(program) for one in (self.executor, *self._others))
         except PresuppositionError:
-            return False
+            return None
 
     def evidence(self, program: Node) -> Any:
         """What must change if a step is left out: the answer, or for yes and no the inputs of the last step."""
@@ -127,17 +132,9 @@ def _counts_a_part(program: Node) -> bool:
     """Whether a comparison or union is of a set with a part of it, such as cubes with red cubes."""
     for node in program.steps():
         if len(node.inputs) == 2 and node.op in ("equal_integer", "less_than", "greater_than", "union"):
-            sides = [_filters(part.inputs[0] if part.op == "count" else part) for part in node.inputs]
-            (one, base), (other, second) = sides
+            sides = [split(part.inputs[0] if part.op == "count" else part) for part in node.inputs]
+            (one, base), (other, second) = [({*filters}, base) for filters, base in sides]
             # Whatever its relations are, a red cube is a cube.
             if (one <= other and base in (SCENE, second)) or (other <= one and second in (SCENE, base)):
                 return True
     return False
-
-
-def _filters(node: Node) -> tuple[frozenset[tuple[str, Any]], Node]:
-    found = set()
-    while node.op.startswith("filter_"):
-        found.add((node.op, node.value))
-        node = node.inputs[0]
-    return frozenset(found), node

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from scene_specs.language.rng import generator
-from scene_specs.questions.grammar import ADJECTIVES, COUNTS, SIDES, STACKS, Grammar, Pattern, filtered
-from scene_specs.questions.program import EXTREMES, QUERIED, SCENE, Node, PresuppositionError
+from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, SHAPES, SIZES
+from scene_specs.questions.grammar import ADJECTIVES, COUNTS, SIDES, STACKS, Grammar, Pattern, Tree, filtered
+from scene_specs.questions.program import EXTREMES, QUERIED, Node, PresuppositionError
 from scene_specs.questions.relations_executor import RelationsExecutor
 from scene_specs.questions.view import ImageView, bits_of
 
@@ -17,6 +18,11 @@ from scene_specs.questions.view import ImageView, bits_of
 MAX_HOPS = 3
 _BLOCK = 1024
 _RELATIONS: Mapping[str, Sequence[str]] = {"relate": SIDES, "stack": STACKS}
+# Operation -> what its inputs must not mention, because it would give the answer.
+_AVOIDED = {"larger": "size", "smaller": "size", **{f"query_{name}": name for name in QUERIED}}
+CLEVR_VALUES: Mapping[str, Sequence[str]] = {
+    "size": tuple(SIZES), "color": tuple(COLORS), "material": CLEVR_MATERIALS, "shape": SHAPES,
+}  # fmt: skip
 
 
 class Draws:
@@ -39,7 +45,9 @@ class Draws:
 
     def weighted(self, items: Sequence[Pattern]) -> Pattern:
         """One of the patterns, by weight."""
-        left = self.number() * sum(one.weight for one in items)
+        if len(items) == 1:
+            return items[0]
+        left = self.number() * sum([one.weight for one in items])
         for one in items:
             left -= one.weight
             if left < 0:
@@ -66,42 +74,41 @@ class Sampler:
         """A program of a pattern. Raises PresuppositionError if the choices lead nowhere."""
         return self._build(pattern.program, False, (), 0)
 
-    def _build(self, tree: Any, unique: bool, avoid: Collection[str], hops: int) -> Node:
+    def _build(self, tree: Tree, unique: bool, avoid: Collection[str], hops: int) -> Node:
         """unique: the set must have one object. avoid: attributes that must not be mentioned."""
-        if isinstance(tree, str):
-            patterns = self._grammar.phrases[tree.partition(":")[0]]
-            if hops >= MAX_HOPS:
-                patterns = patterns[:1] if len(patterns) > 1 else patterns
-            return self._build(self._draws.weighted(patterns).program, unique, avoid, hops)
-        op, _, slot = tree[0].partition(":")
-        if op in ("filter", "fits"):
-            base = self._build(tree[1], False, avoid, hops)
-            return filtered(base, self._filters(base, unique, avoid) if op == "filter" else [self._adjective()])
-        if op in ("same", "extreme", "see", "exactly") and slot:
-            return self._slot(op, tree, avoid, hops)
-        inner = op in ("relate", "stack")
-        kind, _, name = op.partition("_")
-        if kind == "query" or op in ("larger", "smaller"):
-            avoid = (*avoid, name if kind == "query" else "size")
-        else:
-            avoid = () if inner else avoid
-        inputs = tuple(self._build(part, op == "unique", avoid, hops + inner) for part in tree[1:])
-        if inner and slot:
-            return Node("relate", self._relation(op, inputs[0]), inputs)
-        return Node(op, None, inputs) if op != "scene" else SCENE
+        op = tree.op
+        if tree.phrase:
+            patterns = self._grammar.phrases[op]
+            pattern = patterns[0] if hops >= MAX_HOPS else self._draws.weighted(patterns)
+            return self._build(pattern.program, unique, avoid, hops)
+        if op == "filter":
+            base = self._build(tree.parts[0], False, avoid, hops)
+            return filtered(base, self._filters(base, unique, avoid))
+        if tree.slot:
+            return self._slot(tree, avoid, hops)
+        if op in _AVOIDED:
+            avoid = (*avoid, _AVOIDED[op])
+        inputs = tuple([self._build(part, op == "unique", avoid, hops) for part in tree.parts])
+        return Node(op, None, inputs)
 
-    def _slot(self, op: str, tree: Any, avoid: Collection[str], hops: int) -> Node:
+    def _slot(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
+        op, part = tree.op, tree.parts[0]
+        if op in _RELATIONS:
+            referent = self._build(part, False, (), hops + 1)
+            return Node("relate", self._relation(op, referent), (referent,))
         if op == "same":
             usual = [name for name in QUERIED if name not in avoid and self._view.value_bits[name]]
             name = self._draws.pick(usual) if usual else "color"
-            return Node(f"same_{name}", None, (self._build(tree[1], False, (name,), hops + 1),))
+            return Node(f"same_{name}", None, (self._build(part, False, (name,), hops + 1),))
         if op == "extreme":
             which = self._draws.pick(EXTREMES)
             more = ("size",) if which in EXTREMES[:2] else ()
-            return Node("extreme", which, (self._build(tree[1], False, (*avoid, *more), hops),))
-        inner = self._build(tree[1], False, avoid, hops)
+            return Node("extreme", which, (self._build(part, False, (*avoid, *more), hops),))
+        inner = self._build(part, False, avoid, hops)
         if op == "see":
             return Node("filter_visibility", self._draws.pick(("full", "partial")), (inner,))
+        if op == "fits":
+            return filtered(inner, [self._adjective()])
         count = self._run(inner).bit_count() + (self._draws.pick((-1, 1, 2)) if self._draws.number() < 0.5 else 0)
         if count not in COUNTS:
             raise PresuppositionError("too few to ask for exactly that many")
@@ -131,7 +138,7 @@ class Sampler:
             return self._draws.pick(names)  # type: ignore[no-any-return]
         values = self._view.objects[target].values
         here = [(name, value) for name in QUERIED if name not in avoid and (value := values[name]) is not None]
-        if self._draws.number() < 0.3:
+        if self._draws.number() < 0.4:
             here = [(name, self._draws.pick(self.vocabulary[name])) for name, _ in here]
         count = int(self._draws.number() * 4)
         while len(here) > count:
@@ -154,3 +161,12 @@ class Sampler:
                     found.append(chosen)
             self._minimal[key] = [tuple(pairs[k] for k in bits_of(chosen)) for chosen in found]
         return self._minimal[key]
+
+
+def vocabulary_of(view: ImageView) -> dict[str, list[str]]:
+    """Attribute -> values to ask for: those of the image and, where CLEVR has one of them, CLEVR's."""
+    found = {}
+    for name, values in view.value_bits.items():
+        usual = CLEVR_VALUES.get(name, ())
+        found[name] = sorted({*values, *(usual if any(value in usual for value in values) else ())})
+    return found

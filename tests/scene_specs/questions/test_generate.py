@@ -41,7 +41,7 @@ def test_questions_are_different_parse_back_and_are_the_same_for_the_same_seed()
 
 def test_all_families_are_asked_where_they_apply() -> None:
     asked = {one.family for one in questions()}
-    assert asked | {"equal_category", "query_category"} == {*default_grammar().families}
+    assert asked | {"equal_category", "query_category", "visibility"} == {*default_grammar().families}
 
 
 def test_an_executor_that_errs_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
