@@ -107,25 +107,25 @@ def gives_away(program: Node) -> bool:
     """Whether words of the question give its answer or repeat themselves, as in "What color is the red cube?"."""
     for node in program.steps():
         kind, _, name = node.op.partition("_")
-        if kind in ("filter", "query", "same") and name in _mentioned(node.inputs[0]):
+        if kind in ("filter", "query", "same") and name in mentioned(node.inputs[0]):
             return True
-        if kind == "query" and name in ("shape", "category") and {"shape", "category"} & _mentioned(node.inputs[0]):
+        if kind == "query" and name in ("shape", "category") and {"shape", "category"} & mentioned(node.inputs[0]):
             return True
-        if node.op in ("all", "most") and _mentioned(node.inputs[0]) & _mentioned(node.inputs[1]):
+        if node.op in ("all", "most") and mentioned(node.inputs[0]) & mentioned(node.inputs[1]):
             return True
         sizes = node.op in ("larger", "smaller") or node.value in ("largest", "smallest")
-        if sizes and any("size" in _mentioned(part) for part in node.inputs):
+        if sizes and any("size" in mentioned(part) for part in node.inputs):
             return True
     return _counts_a_part(program)
 
 
-def _mentioned(node: Node) -> frozenset[str]:
+def mentioned(node: Node) -> frozenset[str]:
     """The attributes that the description of an object or a set gives."""
     kind, _, name = node.op.partition("_")
     if kind in ("filter", "same"):
         # What has the same color as the red cube is red.
-        return _mentioned(node.inputs[0]) | {name} if kind == "filter" else frozenset({name})
-    return _mentioned(node.inputs[0]) if node.op in ("unique", "extreme", "nearest") else frozenset()
+        return mentioned(node.inputs[0]) | {name} if kind == "filter" else frozenset({name})
+    return mentioned(node.inputs[0]) if node.op in ("unique", "extreme", "nearest") else frozenset()
 
 
 def _counts_a_part(program: Node) -> bool:

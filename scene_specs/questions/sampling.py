@@ -12,11 +12,14 @@ from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, SHAPES, SIZ
 from scene_specs.questions.grammar import ADJECTIVES, COUNTS, SIDES, STACKS, Grammar, Pattern, Tree, filtered
 from scene_specs.questions.program import EXTREMES, QUERIED, Node, PresuppositionError
 from scene_specs.questions.relations_executor import RelationsExecutor
+from scene_specs.questions.rules import mentioned
 from scene_specs.questions.view import ImageView, bits_of
 
 # References inside references, as in "left of the cube that is behind the ball that is ...".
 MAX_HOPS = 3
 _BLOCK = 1024
+# How many filters a set has whose size is free, one as likely as the other.
+_FILTERS = (0, 1, 1, 1, 1, 2, 2, 2, 3, 3)
 _RELATIONS: Mapping[str, Sequence[str]] = {"relate": SIDES, "stack": STACKS}
 # Operation -> what its inputs must not mention, because it would give the answer.
 _AVOIDED = {"larger": "size", "smaller": "size", **{f"query_{name}": name for name in QUERIED}}
@@ -68,6 +71,8 @@ class Sampler:
     ) -> None:
         self._view, self._run, self._grammar, self._draws = view, executor.run, grammar, draws
         self.vocabulary = vocabulary
+        # Of the set that is asked about: which of its members have some property?
+        self._members = 0
         self._minimal: dict[tuple[int, int], list[tuple[tuple[str, str], ...]]] = {}
 
     def sample(self, pattern: Pattern) -> Node:
@@ -88,6 +93,10 @@ class Sampler:
             return self._slot(tree, avoid, hops)
         if op in _AVOIDED:
             avoid = (*avoid, _AVOIDED[op])
+        if op in ("all", "most"):
+            members = self._build(tree.parts[0], False, avoid, hops)
+            self._members = self._run(members)
+            return Node(op, None, (members, self._build(tree.parts[1], False, tuple(mentioned(members)), hops)))
         inputs = tuple([self._build(part, op == "unique", avoid, hops) for part in tree.parts])
         return Node(op, None, inputs)
 
@@ -108,7 +117,7 @@ class Sampler:
         if op == "see":
             return Node("filter_visibility", self._draws.pick(("full", "partial")), (inner,))
         if op == "fits":
-            return filtered(inner, [self._adjective()])
+            return filtered(inner, [self._adjective(avoid)])
         count = self._run(inner).bit_count() + (self._draws.pick((-1, 1, 2)) if self._draws.number() < 0.5 else 0)
         if count not in COUNTS:
             raise PresuppositionError("too few to ask for exactly that many")
@@ -121,29 +130,52 @@ class Sampler:
             raise PresuppositionError("nothing is related to it")
         return str(self._draws.pick(some))
 
-    def _adjective(self) -> tuple[str, str]:
-        return self._draws.pick([(name, v) for name in ADJECTIVES for v in self.vocabulary[name]])  # type: ignore[no-any-return]
+    def _adjective(self, avoid: Collection[str]) -> tuple[str, str]:
+        """A filter that could be true of all members of a set, or any filter."""
+        names = [name for name in ADJECTIVES if name not in avoid]
+        if not names or not self._members:
+            raise PresuppositionError("no attribute is left to ask about")
+        name = self._draws.pick(names)
+        value = self._view.objects[self._draws.pick(list(bits_of(self._members)))].values[name]
+        if value is None or self._draws.number() < 0.2:
+            value = self._draws.pick(self.vocabulary[name] or ("",))
+        return name, value
 
     def _filters(self, base: Node, unique: bool, avoid: Collection[str]) -> Sequence[tuple[str, str]]:
         bits = self._run(base)
         if not bits:
             raise PresuppositionError("nothing to choose from")
-        target = self._draws.pick(list(bits_of(bits)))
         if base.op.startswith("same_"):
             avoid = (*avoid, base.op[5:])
+        members = list(bits_of(bits))
+        first = int(self._draws.number() * len(members))
         if unique:
-            names = [one for one in self._identifying(target, bits) if not any(name in avoid for name, _ in one)]
-            if not names:
-                raise PresuppositionError("nothing identifies it")
-            return self._draws.pick(names)  # type: ignore[no-any-return]
-        values = self._view.objects[target].values
+            for target in (*members[first:], *members[:first]):
+                names = [one for one in self._identifying(target, bits) if not any(name in avoid for name, _ in one)]
+                if names:
+                    return self._draws.pick(names)  # type: ignore[no-any-return]
+            raise PresuppositionError("nothing identifies an object")
+        values = self._view.objects[members[first]].values
         here = [(name, value) for name in QUERIED if name not in avoid and (value := values[name]) is not None]
         if self._draws.number() < 0.4:
             here = [(name, self._draws.pick(self.vocabulary[name])) for name, _ in here]
-        count = int(self._draws.number() * 4)
+        count = self._draws.pick(_FILTERS)
         while len(here) > count:
             here.remove(self._draws.pick(here))
-        return here
+        return self._needed(bits, here)
+
+    def _needed(self, bits: int, filters: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """The filters without those that make no difference."""
+        masks = [self._view.value_bits[name].get(value, 0) for name, value in filters]
+        kept = list(range(len(filters)))
+        for k in range(len(filters)):
+            others = bits
+            for j in kept:
+                if j != k:
+                    others &= masks[j]
+            if not others & ~masks[k]:
+                kept.remove(k)
+        return [filters[k] for k in kept]
 
     def _identifying(self, target: int, bits: int) -> list[tuple[tuple[str, str], ...]]:
         """The sets of filters that only this object of a set passes and none of which can be left out."""
