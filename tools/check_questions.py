@@ -67,14 +67,11 @@ def main(options: Namespace) -> int:
         made += asker.ask(view)
     seconds = time.process_time() - start
     for one in made:
-        guesser.add(one.family, one.text, one.answer)
+        guesser.add(one.group, one.text, one.answer)
     print(f"{len(made)} questions about {len(images)} images, {len(made) / seconds:.0f} per second of one core")
     print(guesser.table(asker.balance.counts))
-    print(
-        f"{asker.tally.crowded} images with too many hidden objects; tries: {asker.tally.tried.total()}, rejected for"
-    )
-    print(f"balance: {asker.tally.unbalanced.total()}, for ambiguous words: {asker.tally.ambiguous.total()}")
-    wrong = sum(not _holds(one) for one in made)
+    print(asker.tally.text())
+    wrong = sum(1 for one in made if not _holds(one))
     print(f"{wrong} whose executors disagree or whose presuppositions fail, read back from JSON")
     useless = degenerate(made, images)
     survived = sum(mutated(module, made) for module in (relations_executor, positions_executor))

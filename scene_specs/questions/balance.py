@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from math import log
 
 from scene_specs.language.tables import text_table
 from scene_specs.questions.grammar import tokens_of
 from scene_specs.questions.program import Answer
+from scene_specs.questions.view import ImageView
 
-# An answer may have its fair share of a family plus a tenth, and these first ones.
-EXCESS, FREE = 1.1, 3
+# An answer may have its fair share of a family and a twentieth more, after these first ones.
+EXCESS, FREE = 1.05, 3
 # Numbers from 4 on are rare; a guesser of numbers is right in at least a quarter of the cases if 0 to 3 are equal.
 _EXPECTED_COUNTS = 4
 
 
 class Balance:
-    """Counts of answers by family, which decide whether one more is kept. values: attribute -> possible values."""
+    """Counts of answers by family, which decide whether one more is kept."""
 
     def __init__(self) -> None:
         self.counts: dict[str, Counter[Answer]] = defaultdict(Counter)
@@ -32,15 +33,18 @@ class Balance:
         self.counts[family][answer] += 1
 
 
-def chances_of(answer: Answer, kind: str, vocabulary: Mapping[str, Sequence[str]]) -> int:
-    """How many answers to expect in the place of one: 2 for yes and no, 4 numbers, the values of an attribute."""
+def chances_of(answer: Answer, kind: str, view: ImageView) -> int:
+    """How many answers to expect in the place of one: 2 for yes and no, 4 numbers, the values in the image."""
     if isinstance(answer, bool):
         return 2
-    return _EXPECTED_COUNTS if isinstance(answer, int) else max(2, len(vocabulary[kind]))
+    return _EXPECTED_COUNTS if isinstance(answer, int) else max(2, len(view.value_bits[kind]))
 
 
 class Guesser:
-    """Learns answers from the words of every second question, and guesses those of the others (naive Bayes)."""
+    """Learns answers from the words of every second question, and guesses those of the others (naive Bayes).
+
+    Families whose questions have answers of several kinds count as several.
+    """
 
     def __init__(self) -> None:
         self._words: dict[str, dict[Answer, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))

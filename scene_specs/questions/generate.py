@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from scene_specs.language.errors import DioramaError, UsageError
+from scene_specs.language.tables import counted
 from scene_specs.language.vocabulary import MEWL_MATERIALS
 from scene_specs.questions.balance import Balance, chances_of
 from scene_specs.questions.grammar import Grammar, Pattern
@@ -33,11 +34,15 @@ class DisagreementError(DioramaError):
 
 
 class Question(NamedTuple):
-    """A question about an image. identity: distinguishes the questions of an image, from 0."""
+    """A question about an image. identity: distinguishes the questions of an image, from 0.
+
+    group: of answers that are balanced: the family, with the kind of the answer if those of the family differ.
+    """
 
     view: ImageView
     identity: int
     family: str
+    group: str
     text: str
     program: Node
     answer: Answer
@@ -65,6 +70,16 @@ class Tally:
     ambiguous: Counter[str] = field(default_factory=Counter)
     missing: Counter[str] = field(default_factory=Counter)
     crowded: int = 0
+
+    def text(self) -> str:
+        """A summary."""
+        wanted = ", ".join(f"{name} {count}" for name, count in sorted(self.missing.items()))
+        return (
+            f"{counted(self.kept.total(), 'question')} of {self.tried.total():,} tries; rejected for balance: "
+            f"{self.unbalanced.total():,}, for words with two meanings: {self.ambiguous.total():,}\n"
+            f"images without questions: {self.crowded:,} (no objects, or too many hidden ones)\n"
+            f"images in which no question of a family was found: {wanted or 'none'}\n"
+        )
 
 
 class Questioner:
@@ -117,13 +132,13 @@ class Questioner:
                     f"relations finds {answer!r}, that of positions {positions.run(program)!r}; please report this"
                 )
             self.tally.kept[family] += 1
-            self.balance.add(self._balanced(family, program), answer)
-            yield Question(view, number, family, text, program, answer)
+            group = self._group(family, program)
+            self.balance.add(group, answer)
+            yield Question(view, number, family, group, text, program, answer)
             number += 1
 
     def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> tuple[str, Node, Answer] | None:
-        tally, vocabulary = self.tally, image.sampler.vocabulary
-        lexicon = self._grammar.lexicon_of(vocabulary)
+        tally, lexicon = self.tally, self._grammar.lexicon_of(image.sampler.vocabulary)
         for _ in range(TRIES):
             tally.tried[family] += 1
             try:
@@ -132,8 +147,8 @@ class Questioner:
                 continue
             if program in image.seen or (answer := image.judge.answer(program)) is None:
                 continue
-            chances = chances_of(answer, program.output, vocabulary)
-            if not self.balance.admits(self._balanced(family, program), answer, chances):
+            chances = chances_of(answer, program.output, image.view)
+            if not self.balance.admits(self._group(family, program), answer, chances):
                 tally.unbalanced[family] += 1
                 continue
             text = self._grammar.text_of(program, family, lexicon, image.draws.pick)
@@ -144,7 +159,7 @@ class Questioner:
                 return text, program, answer
         return None
 
-    def _balanced(self, family: str, program: Node) -> str:
+    def _group(self, family: str, program: Node) -> str:
         return f"{family} ({program.output})" if family in self._mixed else family
 
 

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import inflect
 
 from scene_specs.language.errors import UsageError
+from scene_specs.language.foreign import parse_json, read_text
 from scene_specs.questions.program import ATTRIBUTES, EXTREMES, OPERATIONS, QUERIED, RELATED, Node
 
 _ENGLISH = inflect.engine()
@@ -413,3 +414,11 @@ _PLAIN = {
 def default_grammar() -> Grammar:
     """The grammar of the package."""
     return Grammar(json.loads(DATA.read_text("utf-8")))
+
+
+def read_grammar(path: Path) -> Grammar:
+    """The grammar of a file. Raises SpecError for what is not JSON, UsageError for other data."""
+    try:
+        return Grammar(parse_json(read_text(path), str(path)))
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
