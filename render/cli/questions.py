@@ -125,8 +125,10 @@ def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, asset_roots: tu
     with verification.open_checked(files) as source:
         for item in source:
             scene = compile_episode(item.episode, episode_settings(item.episode, None, size), asset_roots)
-            images = [(frame, view) for frame in scene.frames for view in frame.views]
-            yield from views_of(scene, [annotate(scene, *one, renderer.render(scene, *one)) for one in images])
+            for frame in scene.frames:
+                for view in frame.views:
+                    annotation = annotate(scene, frame, view, renderer.render(scene, frame, view))
+                    yield from views_of(scene, [(frame.name, frame.image_name(view), annotation)])
 
 
 def _asked(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[dict[str, Any]]:

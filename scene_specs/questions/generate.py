@@ -20,7 +20,7 @@ from scene_specs.questions.sampling import CLEVR_VALUES, Draws, Sampler, vocabul
 from scene_specs.questions.view import ImageView
 
 # Programs tried for a question before the next family has its turn.
-TRIES = 12
+TRIES = 6
 # CLEVR's question types (Johnson et al., CVPR 2017, figure 3).
 _ATTRIBUTES = ("size", "color", "material", "shape")
 CLEVR_FAMILIES: tuple[str, ...] = (
@@ -30,7 +30,9 @@ CLEVR_FAMILIES: tuple[str, ...] = (
 
 
 class DisagreementError(DioramaError):
-    """The two executors give different answers: a defect of Diorama."""
+    """The two executors give different answers: the annotation contradicts itself, or Diorama has a defect."""
+
+    exit_code = 4
 
 
 class Question(NamedTuple):
@@ -126,10 +128,14 @@ class Questioner:
                 self.tally.missing[family] += 1
                 continue
             text, program, answer = found
-            if positions.run(program) != answer:
+            try:
+                computed: Answer | PresuppositionError = positions.run(program)
+            except PresuppositionError as error:
+                computed = error
+            if computed != answer:
                 raise DisagreementError(
-                    f"episode {view.episode}: image {view.image}: {text} {program_json(program)}: the executor of "
-                    f"relations finds {answer!r}, that of positions {positions.run(program)!r}; please report this"
+                    f"episode {view.episode}: image {view.image}: {text} {program_json(program)}: the relations say "
+                    f"{answer!r}, the positions {computed!r}; the annotation is damaged, or this is a defect to report"
                 )
             self.tally.kept[family] += 1
             group = self._group(family, program)

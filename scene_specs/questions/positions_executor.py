@@ -16,7 +16,8 @@ from scene_specs.language.vocabulary import COLORS, SIZES
 from scene_specs.questions.program import DOUBTFUL, Node, PresuppositionError
 from scene_specs.questions.view import CONTACT, FULL, PARTIAL, ImageView, ObjectView
 
-_PALETTE = {tuple(round(part / 255, 6) for part in rgb): name for name, rgb in COLORS.items()}
+# Largest difference of a linear component from CLEVR's palette; other colors have the names that stages give them.
+_SAME_COLOR = 2e-3
 # One object must be larger or farther away than another by a tenth.
 _MARGIN = 0.1
 
@@ -104,9 +105,11 @@ class PositionsExecutor:
 
     def _measure(self, item: ObjectView, name: str) -> str | None:
         if name == "color":
-            return None if item.color is None else _PALETTE.get(tuple(round(part, 6) for part in item.color_linear))
+            return None if item.values[name] is None else _name_of(item.color_linear) or item.color
         if name == "size":
-            return None if item.size is None else next((k for k, v in SIZES.items() if v == item.scale), item.size)
+            return (
+                None if item.values[name] is None else next((k for k, v in SIZES.items() if v == item.scale), item.size)
+            )
         if name == "visibility":
             (height, width), counts = item.rle
             pixels = int(coco.area({"size": [height, width], "counts": counts.encode()}))
@@ -171,3 +174,10 @@ class PositionsExecutor:
         if gap < least or (gap == least and which not in ("largest", "smallest")):
             raise PresuppositionError(f"none clearly {which}")
         return max(measured, key=lambda k: measured[k])
+
+
+def _name_of(linear: tuple[float, float, float]) -> str | None:
+    for name, rgb in COLORS.items():
+        if all(abs(part / 255 - own) < _SAME_COLOR for part, own in zip(rgb, linear, strict=True)):
+            return name
+    return None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import nan
 from typing import Any
 
 from scene_specs.language.model_names import is_model, kind_of
@@ -12,12 +14,17 @@ from scene_specs.language.vocabulary import RELATIONS
 from scene_specs.questions.program import ATTRIBUTES
 
 Vector = tuple[float, float, float]
+# Lowest and highest x, y and z, Blender units.
+Extent = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
+# Compares false with everything.
+UNKNOWN: Extent = ((nan, nan),) * 3
 
 # Visible fractions from which an object counts as fully visible, and up to which as partly hidden. Between the two,
 # nothing is asked about its visibility.
 FULL, PARTIAL = 0.95, 0.7
 # Blender units by which a supporting surface may miss the object on it; placements are rounded.
 CONTACT = 0.02
+_WORDS = re.compile(r"[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+)*")
 # Materials of models that keep their own.
 _NO_MATERIAL = ("original", "painted", "blend")
 
@@ -38,7 +45,7 @@ class ObjectView:
     camera_location: Vector
     color_linear: Vector
     color: str | None
-    extent: tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
+    extent: Extent
     bbox: tuple[int, int, int, int] | None
     rle: tuple[tuple[int, int], str]
     visible_pixels: int
@@ -89,13 +96,13 @@ def view_of(
     split: str | None,
     image: str,
     annotation: Any,
-    extents: Mapping[str, Sequence[tuple[float, float]]],
+    extents: Mapping[str, Extent],
     threshold: float,
 ) -> ImageView:
     """The view of an image from its FrameAnnotation. extents: name -> extent of an object (see ObjectView)."""
     pointer = annotation.pointer
     kept = [item for item in annotation.objects if pointer is None or item.name != pointer.name]
-    objects = tuple(_object(item, extents[item.name]) for item in kept)
+    objects = tuple(_object(item, extents.get(item.name, UNKNOWN)) for item in kept)
     index = {item.name: k for k, item in enumerate(kept)}
     relations = {
         name: tuple(
@@ -111,26 +118,31 @@ def view_of(
     )
 
 
-def _object(item: Any, extent: Sequence[tuple[float, float]]) -> ObjectView:
+def _object(item: Any, extent: Extent) -> ObjectView:
     kind = kind_of(item.shape)
     model = is_model(item.shape)
     fraction = item.visible_fraction
     values = {
         "visibility": "full" if fraction >= FULL else "partial" if fraction <= PARTIAL else None,
-        "size": item.size,
-        "color": item.color,
-        "material": None if item.material in _NO_MATERIAL else item.material,
-        "shape": None if model else kind,
-        "category": kind if model else None,
+        "size": _readable(item.size),
+        "color": _readable(item.color),
+        "material": None if item.material in _NO_MATERIAL else _readable(item.material),
+        "shape": None if model else _readable(kind),
+        "category": _readable(kind) if model else None,
     }
     return ObjectView(
         item.name, values, item.scale, item.size, item.location, item.camera_location, item.color_linear, item.color,
-        (extent[0], extent[1], extent[2]), item.bbox, (item.rle.size, item.rle.counts), item.visible_pixels,
+        extent, item.bbox, (item.rle.size, item.rle.counts), item.visible_pixels,
         item.alone_pixels, item.pixel_center, item.rotation_deg,
     )  # fmt: skip
 
 
-def _vertical(extents: Sequence[Sequence[tuple[float, float]]]) -> dict[str, tuple[int, ...]]:
+def _readable(name: str | None) -> str | None:
+    """A name that can stand in a sentence, or None."""
+    return name if name is not None and _WORDS.fullmatch(name) else None
+
+
+def _vertical(extents: Sequence[Extent]) -> dict[str, tuple[int, ...]]:
     """above, below, on, as bits: B is above A if it begins where A ends, and one's center lies over the other's box.
 
     It is on A if, in addition, they touch.
@@ -147,14 +159,5 @@ def _vertical(extents: Sequence[Sequence[tuple[float, float]]]) -> dict[str, tup
     return {"above": tuple(above), "below": tuple(below), "on": tuple(touching)}
 
 
-def _center_within(one: Sequence[tuple[float, float]], other: Sequence[tuple[float, float]]) -> bool:
+def _center_within(one: Extent, other: Extent) -> bool:
     return all(other[k][0] <= (one[k][0] + one[k][1]) / 2 <= other[k][1] for k in range(2))
-
-
-def values_of(views: Iterable[ImageView]) -> dict[str, set[str]]:
-    """All values of the attributes that occur in some images."""
-    found: dict[str, set[str]] = {name: set() for name in ATTRIBUTES}
-    for view in views:
-        for name, values in view.value_bits.items():
-            found[name].update(values)
-    return found

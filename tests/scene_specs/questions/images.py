@@ -24,7 +24,7 @@ def view(spec: dict[str, Any]) -> ImageView:
     """The first image of a spec, drawn with the fake renderer."""
     scene = diorama.compile_spec(spec, profile="draft", size=(160, 120))
     images = diorama.render_scene(scene, renderer=diorama.FakeRenderer())
-    return next(views_of(scene, [image.truth for image in images]))
+    return next(views_of(scene, [(scene.frames[0].name, images[0].name, images[0].truth)]))
 
 
 @cache

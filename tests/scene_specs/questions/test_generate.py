@@ -46,7 +46,7 @@ def test_all_families_are_asked_where_they_apply() -> None:
 
 def test_an_executor_that_errs_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PositionsExecutor, "run", lambda self, node: "nonsense")
-    with pytest.raises(DisagreementError, match="please report"):
+    with pytest.raises(DisagreementError, match="the positions 'nonsense'"):
         questions()
 
 
