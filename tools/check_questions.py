@@ -4,8 +4,9 @@
 
 Asks questions about all images, reads them back from JSON, executes them again, and looks for each step of each
 question for an image in which leaving it out changes the answer. Then it changes each executor in 20 places, one at a
-time, and counts the changes after which the other one disagrees about a question. Exit code 1 if a question is wrong
-or degenerate, or a change is not exposed.
+time, and counts the changes after which the other one disagrees about a question. Expressions are read back from
+their words, and all shorter descriptions are tried. Exit code 1 if a question is wrong or degenerate, a change is not
+exposed, or an expression fails or is not the shortest.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import random
 import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import combinations, islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,25 +25,36 @@ from typing import Any
 from tqdm import tqdm
 
 from render.annotations.image_views import store_views
+from render.export.protocol import ExportReport, iter_valid_records
 from render.store import open_store
 from scene_specs.questions import positions_executor, relations_executor
 from scene_specs.questions.balance import Guesser
+from scene_specs.questions.expressions import expressions
 from scene_specs.questions.generate import Question, Questioner
-from scene_specs.questions.grammar import default_grammar
+from scene_specs.questions.grammar import SIDES, default_grammar, filtered
 from scene_specs.questions.positions_executor import PositionsExecutor
-from scene_specs.questions.program import Node, PresuppositionError, parse_program
+from scene_specs.questions.program import (
+    EXTREMES,
+    QUERIED,
+    SCENE,
+    Node,
+    PresuppositionError,
+    parse_program,
+    program_json,
+)
 from scene_specs.questions.relations_executor import RelationsExecutor
-from scene_specs.questions.rules import shortened
+from scene_specs.questions.rules import Judge, shortened
 from scene_specs.questions.view import ImageView
 from tools.option_types import positive
 from tools.programs import ROOT
 
-MUTATIONS = 20
+MUTATIONS, MIN_PIXELS = 20, 20
 
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("store")
     parser.add_argument("--per-image", type=positive, default=10)
+    parser.add_argument("--expressions", type=positive, default=5000)
     parser.add_argument("--seed", type=int, default=0)
 
 
@@ -56,7 +69,8 @@ def outcome(run: Any, program: Node) -> Any:
 def main(options: Namespace) -> int:
     """Print what was found; return the exit code."""
     store = open_store(options.store)
-    images = list(store_views(store.get(key) for key in sorted(key for key, _ in store.ids())))
+    ids = sorted(key for key, _ in store.ids())
+    images = list(store_views(iter_valid_records(store, ids, ExportReport(), lambda _: None)))
     asker, guesser, made = (
         Questioner(default_grammar(), options.seed, (), options.per_image),
         Guesser(),
@@ -75,7 +89,8 @@ def main(options: Namespace) -> int:
     print(f"{wrong} whose executors disagree or whose presuppositions fail, read back from JSON")
     useless = degenerate(made, images)
     survived = sum(mutated(module, made) for module in (relations_executor, positions_executor))
-    return int(bool(wrong or useless or survived))
+    poor = poor_expressions(images, options.expressions, options.seed)
+    return int(bool(wrong or useless or survived or poor))
 
 
 def _holds(question: Question) -> bool:
@@ -143,3 +158,58 @@ def _exposing(source: str, path: str, questions: Sequence[Question]) -> int:
         except Exception:
             return number
     return -1
+
+
+def poor_expressions(images: Sequence[ImageView], count: int, seed: int) -> int:
+    """Print and return how many expressions a reader misunderstands, or are longer than necessary."""
+    grammar, lengths = default_grammar(), Counter[int]()
+    found = (one for view in images for one in expressions(view, grammar, seed, MIN_PIXELS))
+    wrong = long = described = 0
+    for one in tqdm(islice(found, count), total=count, unit=" expressions"):
+        lexicon = grammar.lexicon_of(one.view.value_bits)
+        run = PositionsExecutor(one.view).run
+        for text in one.texts:
+            read = grammar.readings(text, lexicon, "named")
+            described += 1
+            if len(read) != 1 or outcome(run, read[0][1]) != one.target:
+                wrong += 1
+                print(f"misunderstood: {text}")
+        lengths[one.length] += 1
+        judge = Judge(one.view, MIN_PIXELS)
+        shorter = (node for length in range(one.length) for node in descriptions(one.view, run, length))
+        for node in shorter:
+            if outcome(run, node) == one.target and judge.is_certain(node, one.target):
+                long += 1
+                print(f"shorter than {one.texts[0]}: {program_json(node)}")
+                break
+    print(f"{lengths.total()} objects, lengths {dict(sorted(lengths.items()))}; {described} expressions")
+    print(f"{wrong} misunderstood, {long} not the shortest")
+    return wrong + long
+
+
+def descriptions(view: ImageView, run: Any, length: int) -> Iterator[Node]:
+    """All descriptions of objects of exactly this length that mean something, by brute force."""
+    yield from _unique(view, run, length, True)
+    for node in _sets(view, run, length - 1, True):
+        yield from (Node("extreme", which, (node,)) for which in EXTREMES)
+    for first in range(length):
+        for other in _unique(view, run, length - 1 - first, False):
+            yield from (Node("nearest", None, (node, other)) for node in _sets(view, run, first, False))
+
+
+def _unique(view: ImageView, run: Any, length: int, related: bool) -> Iterator[Node]:
+    made = (Node("unique", None, (node,)) for node in _sets(view, run, length, related))
+    return (node for node in made if outcome(run, node) is not None)
+
+
+def _sets(view: ImageView, run: Any, length: int, related: bool) -> Iterator[Node]:
+    """All sets with members. related: also those of the objects on one side of another."""
+    bases = [(SCENE, 0)]
+    for before in range(length if related else 0):
+        bases += [(Node("relate", s, (n,)), before + 1) for n in _unique(view, run, before, True) for s in SIDES]
+    pairs = [(name, value) for name in QUERIED for value in sorted(view.value_bits[name])]
+    for base, used in bases:
+        for chosen in combinations(pairs, length - used) if length >= used else ():
+            node = filtered(base, chosen)
+            if len({name for name, _ in chosen}) == len(chosen) and outcome(run, node):
+                yield node

@@ -20,7 +20,7 @@ from scene_specs.questions.sampling import CLEVR_VALUES, Draws, Sampler, vocabul
 from scene_specs.questions.view import ImageView
 
 # Programs tried for a question before the next family has its turn.
-TRIES = 6
+TRIES = 12
 # CLEVR's question types (Johnson et al., CVPR 2017, figure 3).
 _ATTRIBUTES = ("size", "color", "material", "shape")
 CLEVR_FAMILIES: tuple[str, ...] = (
@@ -112,9 +112,7 @@ class Questioner:
             self.tally.crowded += 1
             return
         draws = Draws(self._seed, f"{view.episode}:{view.image}")
-        image = _Image(
-            view, judge, Sampler(view, judge.executor, self._grammar, vocabulary_of(view), draws), draws, set()
-        )
+        image = _Image(view, judge, Sampler(view, judge, self._grammar, vocabulary_of(view), draws), draws, set())
         positions = PositionsExecutor(view)
         possible = {name: [one for one in made if _applies(one, view)] for name, made in self._families.items()}
         # Families with the fewest questions first; at random among equals.

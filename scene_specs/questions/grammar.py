@@ -115,6 +115,13 @@ class Grammar:
             made = [one for name, items in data["families"].items() for one in self._patterns(name, items)]
             names = dict.fromkeys(one.name for one in made)
             self.families = {name: tuple(one for one in made if one.name == name) for name in names}
+            # First word -> wordings of questions.
+            self._by_first: dict[str, list[tuple[Pattern, tuple[str | Slot, ...]]]] = {}
+            for one in made:
+                for words in one.words:
+                    if not isinstance(words[0], str):
+                        raise ValueError(f"{one.name}: a question can't begin with the slot {words[0].name}")
+                    self._by_first.setdefault(words[0], []).append((one, words))
             self._lexicons: dict[tuple[tuple[str, str], ...], Lexicon] = {}
             self.lexicon_of({})
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -247,12 +254,14 @@ class Grammar:
         """All (family, program) that a question can mean, or a phrase; several only if the text is ambiguous."""
         tokens = tokens_of(text)
         reader = _Reader(self, lexicon, tokens)
-        groups = self.families.values() if phrase is None else [self.phrases[phrase]]
+        if phrase is None:
+            patterns = self._by_first.get(tokens[0] if tokens else "", ())
+        else:
+            patterns = [(pattern, words) for pattern in self.phrases[phrase] for words in pattern.words]
         found = {
             (pattern.name, node): None
-            for group in groups
-            for pattern in group
-            for node, end in reader.pattern(pattern, "one", 0)
+            for pattern, words in patterns
+            for node, end in reader.wording(pattern, words, "one", 0)
             if end == len(tokens)
         }
         return list(found)[:_MOST_READINGS]
@@ -268,11 +277,14 @@ class _Reader:
     def pattern(self, pattern: Pattern, number: str, start: int) -> Iterator[tuple[Node, int]]:
         """Programs of a pattern at a position, each with the position after it."""
         for words in pattern.words:
-            first = words[0]
-            if isinstance(first, str) and self._tokens[start : start + 1] != [first]:
-                continue
-            for bound, end in self._sequence(pattern, words, number, 0, start, {}):
-                yield build(pattern.program, bound), end
+            yield from self.wording(pattern, words, number, start)
+
+    def wording(
+        self, pattern: Pattern, words: Sequence[str | Slot], number: str, start: int
+    ) -> Iterator[tuple[Node, int]]:
+        """Programs of one wording of a pattern at a position, each with the position after it."""
+        for bound, end in self._sequence(pattern, words, number, 0, start, {}):
+            yield build(pattern.program, bound), end
 
     def _sequence(
         self, pattern: Pattern, words: Sequence[str | Slot], number: str, at: int, start: int, bound: dict[str, Bound]

@@ -47,12 +47,15 @@ class Judge:
             return None
         try:
             answer: Answer = self.executor.run(program)
-            evidence = self.evidence(program)
         except PresuppositionError:
             return None
-        if not self._is_about_two(program) or any(self._agrees(other, evidence) for other in shortened(program)):
-            return None
-        return answer if self.is_certain(program, answer) else None
+        fine = self._is_about_two(program) and self.needs_all(program) and self.is_certain(program, answer)
+        return answer if fine else None
+
+    def needs_all(self, program: Node) -> bool:
+        """Whether leaving out any step makes a difference. Raises PresuppositionError."""
+        evidence = self.evidence(program)
+        return not any(self._agrees(other, evidence) for other in shortened(program))
 
     def is_certain(self, program: Node, answer: Any) -> bool:
         """Whether the result stays the same whichever of the doubtful objects are left out."""

@@ -11,8 +11,7 @@ from scene_specs.language.rng import generator
 from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, SHAPES, SIZES
 from scene_specs.questions.grammar import ADJECTIVES, COUNTS, SIDES, STACKS, Grammar, Pattern, Tree, filtered
 from scene_specs.questions.program import EXTREMES, QUERIED, Node, PresuppositionError
-from scene_specs.questions.relations_executor import RelationsExecutor
-from scene_specs.questions.rules import mentioned
+from scene_specs.questions.rules import Judge, mentioned
 from scene_specs.questions.view import ImageView, bits_of
 
 # References inside references, as in "left of the cube that is behind the ball that is ...".
@@ -20,6 +19,8 @@ MAX_HOPS = 3
 _BLOCK = 1024
 # How many filters a set has whose size is free, one as likely as the other.
 _FILTERS = (0, 1, 1, 1, 1, 2, 2, 2, 3, 3)
+# References to objects of an image that are made, for each set of attributes not to be mentioned and each depth.
+_REFERENCES = 10
 _RELATIONS: Mapping[str, Sequence[str]] = {"relate": SIDES, "stack": STACKS}
 # Operation -> what its inputs must not mention, because it would give the answer.
 _AVOIDED = {"larger": "size", "smaller": "size", **{f"query_{name}": name for name in QUERIED}}
@@ -64,13 +65,14 @@ class Sampler:
     def __init__(
         self,
         view: ImageView,
-        executor: RelationsExecutor,
+        judge: Judge,
         grammar: Grammar,
         vocabulary: Mapping[str, Sequence[str]],
         draws: Draws,
     ) -> None:
-        self._view, self._run, self._grammar, self._draws = view, executor.run, grammar, draws
-        self.vocabulary = vocabulary
+        self._view, self._judge, self._grammar, self._draws = view, judge, grammar, draws
+        self._run, self.vocabulary = judge.executor.run, vocabulary
+        self._references: dict[tuple[str, tuple[str, ...], int], list[Node]] = {}
         # Of the set that is asked about: which of its members have some property?
         self._members = 0
         self._minimal: dict[tuple[int, int], list[tuple[tuple[str, str], ...]]] = {}
@@ -85,6 +87,8 @@ class Sampler:
         if tree.phrase:
             patterns = self._grammar.phrases[op]
             pattern = patterns[0] if hops >= MAX_HOPS else self._draws.weighted(patterns)
+            if pattern.program.op == "unique":
+                return self._reference(pattern.program, op, avoid, hops)
             return self._build(pattern.program, unique, avoid, hops)
         if op == "filter":
             base = self._build(tree.parts[0], False, avoid, hops)
@@ -99,6 +103,17 @@ class Sampler:
             return Node(op, None, (members, self._build(tree.parts[1], False, tuple(mentioned(members)), hops)))
         inputs = tuple([self._build(part, op == "unique", avoid, hops) for part in tree.parts])
         return Node(op, None, inputs)
+
+    def _reference(self, tree: Tree, phrase: str, avoid: Collection[str], hops: int) -> Node:
+        """A reference to an object, one of a few that are made for an image."""
+        made = self._references.setdefault((phrase, tuple(sorted({*avoid})), hops), [])
+        if len(made) >= _REFERENCES:
+            return self._draws.pick(made)  # type: ignore[no-any-return]
+        node = Node("unique", None, (self._build(tree.parts[0], True, avoid, hops),))
+        if not self._judge.needs_all(node):
+            raise PresuppositionError("a step of a reference is not needed")
+        made.append(node)
+        return node
 
     def _slot(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         op, part = tree.op, tree.parts[0]
