@@ -48,7 +48,7 @@ class _Options(NamedTuple):
     "--min-pixels", type=opt.Number(0), default=20,
     help="Objects of which fewer pixels are visible change no answer and get no expression.",
 )  # fmt: skip
-@click.option("--grammar", type=opt.FILE, help="File of families and words.  [default: the packaged grammar.json]")
+@click.option("--grammar", type=opt.FILE, help="File with further families and words.  [default: none]")
 @opt.splits
 @opt.group("Images of specs", click.option(
     "--size", metavar="WxH", callback=opt.parse_size, help="Image size in pixels.  [default: that of the spec's stage]"

@@ -429,8 +429,14 @@ def default_grammar() -> Grammar:
 
 
 def read_grammar(path: Path) -> Grammar:
-    """The grammar of a file. Raises SpecError for what is not JSON, UsageError for other data."""
+    """The packaged grammar with the families, phrases and words of a file added, which replace those of the same name.
+
+    Raises SpecError for what is not JSON, UsageError for other data.
+    """
+    data, added = json.loads(DATA.read_text("utf-8")), parse_json(read_text(path), str(path))
     try:
-        return Grammar(parse_json(read_text(path), str(path)))
-    except UsageError as error:
-        raise UsageError(f"{path}: {error}") from error
+        for key, value in dict(added).items():
+            data[key] = {**data[key], **value} if isinstance(data[key], dict) else value
+        return Grammar(data)
+    except (UsageError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{path}: {error}; see docs/questions.md") from error

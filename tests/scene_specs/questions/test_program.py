@@ -48,14 +48,14 @@ def outcome(run: Any, program: Node) -> Any:
         return PresuppositionError
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(ANY)
 def test_programs_survive_both_forms(program: Node) -> None:
     assert parse_program(json.loads(json.dumps(program_json(program)))) == program
     assert parse_clevr(json.loads(json.dumps(clevr_json(program)))) == program
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(ANY)
 def test_executors_agree_on_results_and_on_failures(program: Node) -> None:
     for view in images():
