@@ -1,6 +1,6 @@
-"""Ask many questions about a store and try to find one that is wrong, degenerate or skewed.
+"""Ask many questions about stores and try to find one that is wrong, degenerate or skewed.
 
-    python -m tools check-questions STORE [--per-image 10] [--seed 0]
+    python -m tools check-questions STORE... [--per-image 10] [--seed 0] [--processes 1]
 
 Asks questions about all images, reads them back from JSON, executes them again, and looks for each step of each
 question for an image in which leaving it out changes the answer. Then it changes each executor in 20 places, one at a
@@ -15,12 +15,14 @@ import json
 import random
 import time
 from argparse import ArgumentParser, Namespace
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from itertools import combinations, islice
+from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
@@ -30,13 +32,14 @@ from render.store import open_store
 from scene_specs.questions import positions_executor, relations_executor
 from scene_specs.questions.balance import Guesser
 from scene_specs.questions.expressions import expressions
-from scene_specs.questions.generate import Question, Questioner
+from scene_specs.questions.generate import Question, Questioner, Tally
 from scene_specs.questions.grammar import SIDES, default_grammar, filtered
 from scene_specs.questions.positions_executor import PositionsExecutor
 from scene_specs.questions.program import (
     EXTREMES,
     QUERIED,
     SCENE,
+    Answer,
     Node,
     PresuppositionError,
     parse_program,
@@ -49,13 +52,80 @@ from tools.option_types import positive
 from tools.programs import ROOT
 
 MUTATIONS, MIN_PIXELS = 20, 20
+# Changes that make no difference: no two measured distances have exactly this ratio.
+EQUIVALENT = ("ranked[1][0] <= CLEARLY * ranked[0][0]",)
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("store")
+    parser.add_argument("stores", nargs="+")
     parser.add_argument("--per-image", type=positive, default=10)
     parser.add_argument("--expressions", type=positive, default=5000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=positive, default=1, help="each balances its part of the images")
+
+
+class Part(NamedTuple):
+    """What was found about a part of the images. some: questions about one image in ten."""
+
+    images: int
+    seconds: float
+    asked: list[tuple[str, str, Answer]]
+    tally: Tally
+    wrong: int
+    steps: Counter[str]
+    useless: Counter[str]
+    some: list[Question]
+
+
+def main(options: Namespace) -> int:
+    """Print what was found; return the exit code."""
+    parts = [(options, number) for number in range(options.processes)]
+    with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
+        found = list(pool.map(check_part, *zip(*parts, strict=True)))
+    guesser, counts = Guesser(), defaultdict[str, Counter[Answer]](Counter)
+    for group, text, answer in (one for part in found for one in part.asked):
+        guesser.add(group, text, answer)
+        counts[group][answer] += 1
+    total, seconds = sum(len(part.asked) for part in found), sum(part.seconds for part in found)
+    images = sum(part.images for part in found)
+    print(f"{total} questions about {images} images, {total / seconds:.0f} per second of computing time of one core")
+    print(guesser.table(counts))
+    for part in found:
+        print(part.tally.text())
+    wrong = sum(part.wrong for part in found)
+    print(f"{wrong} whose executors disagree or whose presuppositions fail, read back from JSON")
+    steps, useless = (sum((getattr(part, name) for part in found), Counter[str]()) for name in ("steps", "useless"))
+    for family in sorted(steps):
+        print(f"{family:16} {steps[family]:6} steps, {useless[family]} without effect")
+    some = [one for part in found for one in part.some]
+    survived = sum(mutated(module, some) for module in (relations_executor, positions_executor))
+    poor = poor_expressions(list(views_in(options.stores, 0, 1)), options.expressions, options.seed)
+    return int(bool(wrong or useless or survived or poor))
+
+
+def views_in(stores: Sequence[str], first: int, step: int) -> Iterator[ImageView]:
+    """Yield the images of every `step`-th episode of some stores."""
+    for url in stores:
+        store = open_store(url)
+        ids = sorted(key for key, _ in store.ids())[first::step]
+        yield from store_views(iter_valid_records(store, ids, ExportReport(), lambda _: None))
+
+
+def check_part(options: Namespace, number: int) -> Part:
+    """Ask questions about a part of the images and check them."""
+    images = list(views_in(options.stores, number, options.processes))
+    asker = Questioner(default_grammar(), options.seed, (), options.per_image)
+    made: list[Question] = []
+    start = time.process_time()
+    for view in tqdm(images, unit=" images"):
+        made += asker.ask(view)
+    seconds = time.process_time() - start
+    wrong = sum(1 for one in made if not _holds(one))
+    steps, useless = degenerate(made, images)
+    chosen = {(view.episode, view.image) for view in images[::10]}
+    some = [one for one in made if (one.view.episode, one.view.image) in chosen]
+    asked = [(one.group, one.text, one.answer) for one in made]
+    return Part(len(images), seconds, asked, asker.tally, wrong, steps, useless, some)
 
 
 def outcome(run: Any, program: Node) -> Any:
@@ -66,33 +136,6 @@ def outcome(run: Any, program: Node) -> Any:
         return None
 
 
-def main(options: Namespace) -> int:
-    """Print what was found; return the exit code."""
-    store = open_store(options.store)
-    ids = sorted(key for key, _ in store.ids())
-    images = list(store_views(iter_valid_records(store, ids, ExportReport(), lambda _: None)))
-    asker, guesser, made = (
-        Questioner(default_grammar(), options.seed, (), options.per_image),
-        Guesser(),
-        list[Question](),
-    )
-    start = time.process_time()
-    for view in tqdm(images, unit=" images"):
-        made += asker.ask(view)
-    seconds = time.process_time() - start
-    for one in made:
-        guesser.add(one.group, one.text, one.answer)
-    print(f"{len(made)} questions about {len(images)} images, {len(made) / seconds:.0f} per second of one core")
-    print(guesser.table(asker.balance.counts))
-    print(asker.tally.text())
-    wrong = sum(1 for one in made if not _holds(one))
-    print(f"{wrong} whose executors disagree or whose presuppositions fail, read back from JSON")
-    useless = degenerate(made, images)
-    survived = sum(mutated(module, made) for module in (relations_executor, positions_executor))
-    poor = poor_expressions(images, options.expressions, options.seed)
-    return int(bool(wrong or useless or survived or poor))
-
-
 def _holds(question: Question) -> bool:
     """Whether both executors give the answer of a question that was written and read."""
     data = json.loads(json.dumps(question.data()))
@@ -101,30 +144,26 @@ def _holds(question: Question) -> bool:
     return all(outcome(kind(question.view).run, program) == data["answer"] for kind in kinds)
 
 
-def degenerate(questions: Sequence[Question], images: Sequence[ImageView]) -> int:
-    """Print and return the number of steps that could be left out of a question in every image."""
-    executors = [RelationsExecutor(view) for view in random.Random(1).sample(images, len(images))]
+def degenerate(questions: Sequence[Question], images: Sequence[ImageView]) -> tuple[Counter[str], Counter[str]]:
+    """Return the number of steps by family, and of those that could be left out in every image."""
+    others = random.Random(1).sample(images, len(images))
     steps: Counter[str] = Counter()
     useless: Counter[str] = Counter()
-    asked: Counter[str] = Counter()
     for one in tqdm(questions, unit=" questions"):
-        asked[one.family] += 1
         own = RelationsExecutor(one.view)
         for other in shortened(one.program):
             steps[one.family] += 1
-            if outcome(own.run, other) == one.answer and not any(
-                _differ(each, one.program, other) for each in executors
-            ):
+            same = outcome(own.run, other) == one.answer
+            if same and not any(_differ(view, one.program, other) for view in others):
                 useless[one.family] += 1
                 print(f"degenerate: {one.text}")
-    for family in sorted(asked):
-        print(f"{family:16} {asked[family]:6} questions, {steps[family]:6} steps, {useless[family]} without effect")
-    return useless.total()
+    return steps, useless
 
 
-def _differ(executor: RelationsExecutor, program: Node, other: Node) -> bool:
-    answer = outcome(executor.run, program)
-    return answer is not None and answer != outcome(executor.run, other)
+def _differ(view: ImageView, program: Node, other: Node) -> bool:
+    run = RelationsExecutor(view).run
+    answer = outcome(run, program)
+    return answer is not None and answer != outcome(run, other)
 
 
 def mutated(module: ModuleType, questions: Sequence[Question]) -> int:
@@ -132,9 +171,10 @@ def mutated(module: ModuleType, questions: Sequence[Question]) -> int:
     from tools.mutants import mutants_of
 
     path = Path(str(module.__file__))
-    drawn = sorted(mutants_of(ROOT, "questions", path, 1), key=lambda one: one.key)[:MUTATIONS]
+    drawn = sorted(mutants_of(ROOT, "questions", path, 1), key=lambda one: one.key)
+    sources = [one for one in drawn if not any(text in one.source() for text in EQUIVALENT)][:MUTATIONS]
     survived = 0
-    for mutant in drawn:
+    for mutant in sources:
         exposed = _exposing(mutant.source(), str(path), questions)
         survived += exposed < 0
         if exposed < 0:

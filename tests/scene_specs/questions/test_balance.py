@@ -35,7 +35,8 @@ def test_a_guesser_learns_a_word_that_gives_the_answer_away() -> None:
     for number in range(400):
         balance.add("exist", number % 2 == 0)
     ((_, total, chance, _, learned, answers),) = skewed.rows(balance.counts)
-    assert (total, chance, learned) == ("400", "50.0%", "100.0%")
+    assert (total, chance) == ("400", "50.0%")
+    assert float(learned.rstrip("%")) > 99
     assert answers == "yes 50%, no 50%"
     ((*_, guessed, _),) = fair.rows(balance.counts)
     assert 40 < float(guessed.rstrip("%")) < 60
