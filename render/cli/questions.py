@@ -37,7 +37,7 @@ class _Options(NamedTuple):
 @click.command(cls=DioramaCommand, epilog=_SOURCES)
 @click.argument("sources", nargs=-1, required=True)
 @opt.choice("--kind", _KINDS, "What to write. expressions: descriptions that identify an object. scenes: scene graphs.")
-@opt.choice("--format", ("jsonl", "clevr"), "jsonl: a line for each. clevr: CLEVR's question file or scene file.")
+@opt.choice("--format", ("jsonl", "clevr"), "jsonl: a line for each. clevr: CLEVR's question file.")
 @opt.group("Sampling", click.option("--seed", type=opt.Number(0, 2**63 - 1), default=0, help="Random seed."))
 @click.option(
     "--family", "families", multiple=True, metavar="NAME",
@@ -75,8 +75,8 @@ def questions(
     from scene_specs.questions.generate import CLEVR_FAMILIES, Questioner
     from scene_specs.questions.grammar import default_grammar, read_grammar
 
-    if format == "clevr" and kind not in ("questions", "scenes"):
-        raise click.UsageError(f"--format clevr is for questions and scenes; found --kind {kind}")
+    if format == "clevr" and kind != "questions":
+        raise click.UsageError(f"--format clevr is for questions; found --kind {kind}")
     words = default_grammar() if grammar is None else read_grammar(grammar)
     options = _Options(*(given.pop(name) for name in _Options._fields))
     views = progress(_views(sources, **given), "images")
@@ -86,7 +86,7 @@ def questions(
     guesser = Guesser()
     with atomic_writer(out) as stream:
         if format == "clevr":
-            stream.writelines(_clevr_file(views, asker, guesser, kind))
+            stream.writelines(_clevr_file(views, asker, guesser))
         else:
             items = _described(kind, views, words, options) if kind != "questions" else _asked(views, asker, guesser)
             stream.writelines(json.dumps(item, separators=(",", ":")) + "\n" for item in items)
@@ -149,9 +149,8 @@ def _described(kind: str, views: Iterable[ImageView], words: Grammar, options: _
             yield captions(view, words, options.min_pixels) if kind == "captions" else scene_graph(view, number)
 
 
-def _clevr_file(views: Iterable[ImageView], asker: Questioner, guesser: Any, kind: str) -> Iterator[str]:
-    """The parts of a file in CLEVR's form. Raises UsageError for images of several splits."""
-    from scene_specs.questions.captions import scene_graph
+def _clevr_file(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[str]:
+    """The parts of CLEVR's question file. Raises UsageError for images of several splits, or none."""
     from scene_specs.questions.generate import clevr_numbers, clevr_question
 
     split: str | None = None
@@ -160,22 +159,15 @@ def _clevr_file(views: Iterable[ImageView], asker: Questioner, guesser: Any, kin
         name = view.split or "new"
         if split is None:
             info = {"split": name, "version": "1.0", "license": "", "date": ""}
-            yield f'{{"info": {json.dumps(info)}, "{kind}": ['
+            yield f'{{"info": {json.dumps(info)}, "questions": ['
         elif split != name:
             raise UsageError(f"found images of the splits {split} and {name}; name one with --split")
         split = name
-        if kind == "scenes":
-            items = [scene_graph(view, count)]
-        elif number is None:
-            continue
-        else:
-            made = list(asker.ask(view))
-            for one in made:
-                guesser.add(one.group, one.text, one.answer)
-            items = [clevr_question(one, number, count + k) for k, one in enumerate(made) if one.program.is_clevr()]
-        for item in items:
-            yield f"{', ' if count else ''}{json.dumps(item)}"
-            count += 1
+        for one in asker.ask(view) if number is not None else ():
+            guesser.add(one.group, one.text, one.answer)
+            if number is not None and one.program.is_clevr():
+                yield f"{', ' if count else ''}{json.dumps(clevr_question(one, number, count))}"
+                count += 1
     if split is None:
         raise UsageError("found no images")
     yield "]}\n"

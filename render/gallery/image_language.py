@@ -26,5 +26,5 @@ def language_of(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
         named = expressions(view, grammar, 0, _MIN_PIXELS)
         yield {
             "questions": [{"question": one.text, "answer": one.answer} for one in asked],
-            "expressions": {view.objects[one.target].name: one.texts[0] for one in named},
+            "expressions": {view.objects[one.target].truth.name: one.texts[0] for one in named},
         }

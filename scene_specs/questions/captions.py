@@ -25,7 +25,7 @@ def captions(view: ImageView, grammar: Grammar, min_pixels: int) -> dict[str, An
     Objects seen by fewer than min_pixels are not mentioned.
     """
     lexicon = grammar.lexicon_of(vocabulary_of(view))
-    seen = [item for item in view.objects if item.visible_pixels >= min_pixels]
+    seen = [item for item in view.objects if item.truth.visible_pixels >= min_pixels]
     kinds = [item.values["shape"] or item.values["category"] for item in seen]
     nouns = {kind: " ".join(lexicon.words["one"][_noun(kind, view)][0]) for kind in kinds}
     counts = Counter(nouns[kind] for kind in kinds)
@@ -87,11 +87,11 @@ def scene_graph(view: ImageView, number: int) -> dict[str, Any]:
         "objects": [
             {
                 **{name: item.values[name] for name in QUERIED},
-                "3d_coords": item.location,
-                "rotation": radians(item.rotation_deg[2]),
-                "pixel_coords": [round(item.pixel_center[0]), round(item.pixel_center[1]), item.pixel_center[2]],
-                "bbox": item.bbox,
-                "mask": {"size": item.rle[0], "counts": item.rle[1]},
+                "3d_coords": item.truth.location,
+                "rotation": radians(item.truth.rotation_deg[2]),
+                "pixel_coords": [*map(round, item.truth.pixel_center[:2]), item.truth.pixel_center[2]],
+                "bbox": item.truth.bbox,
+                "mask": item.truth.rle.model_dump(mode="json"),
             }
             for item in view.objects
         ],

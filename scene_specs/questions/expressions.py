@@ -35,8 +35,7 @@ class Expression(NamedTuple):
 
     def data(self) -> dict[str, Any]:
         """As a line of a file. mask: COCO's run-length encoding."""
-        item = self.view.objects[self.target]
-        (height, width), counts = item.rle
+        item = self.view.objects[self.target].truth
         names = ("shortest", "detailed")
         variants = {
             name: {"text": text, "program": program_json(node)}
@@ -48,7 +47,7 @@ class Expression(NamedTuple):
             "image": self.view.image,
             "object": item.name,
             "bbox": item.bbox,
-            "mask": {"size": [height, width], "counts": counts},
+            "mask": item.rle.model_dump(mode="json"),
             "length": self.length,
             **variants,
         }
@@ -65,7 +64,7 @@ def expressions(view: ImageView, grammar: Grammar, seed: int, min_pixels: int) -
     lexicon = grammar.lexicon_of(vocabulary_of(view))
     draws = Draws(seed, f"{view.episode}:{view.image}:expressions")
     for index, (length, node) in sorted(_Search(view, judge).run().items()):
-        if view.objects[index].visible_pixels >= min_pixels:
+        if view.objects[index].truth.visible_pixels >= min_pixels:
             more = _detailed(view, judge, index, node)
             texts = [grammar.text_of(one, "named", lexicon, draws.pick) for one in (node, more) if one is not None]
             yield Expression(view, index, length, node, more, tuple(texts))

@@ -43,7 +43,7 @@ class PositionsExecutor:
             case "relate", [index]:
                 return frozenset(k for k in self._everything if k != index and self._holds(str(node.value), k, index))
             case "nearest", [members, index]:
-                return self._nearest(members - {index}, self._items[index].location)
+                return self._nearest(members - {index}, self._items[index].truth.location)
             case "extreme", [members]:
                 return self._extreme(members, str(node.value))
             case "union", [one, other]:
@@ -89,7 +89,7 @@ class PositionsExecutor:
                 outside = len(members - others)
                 return outside == 0 if node.op == "all" else outside < len(members) / 2
             case (("larger" | "smaller"), [one, other]):
-                ratio = self._items[one].scale / self._items[other].scale
+                ratio = self._items[one].truth.scale / self._items[other].truth.scale
                 if 1 / (1 + _MARGIN) < ratio < 1 + _MARGIN:
                     raise PresuppositionError("no clear difference of size")
                 return ratio > 1 if node.op == "larger" else ratio < 1
@@ -104,18 +104,17 @@ class PositionsExecutor:
         return self._attributes[key]
 
     def _measure(self, item: ObjectView, name: str) -> str | None:
-        if name == "color":
-            return None if item.values[name] is None else _name_of(item.color_linear) or item.color
-        if name == "size":
-            return (
-                None if item.values[name] is None else next((k for k, v in SIZES.items() if v == item.scale), item.size)
-            )
+        named = item.values[name]
+        if name == "color" and named is not None:
+            return _name_of(item.truth.color_linear) or named
+        if name == "size" and named is not None:
+            return next((size for size, scale in SIZES.items() if scale == item.truth.scale), named)
         if name == "visibility":
-            (height, width), counts = item.rle
-            pixels = int(coco.area({"size": [height, width], "counts": counts.encode()}))
-            seen = pixels / item.alone_pixels if item.alone_pixels else 0.0
+            mask, alone = item.truth.rle, item.truth.alone_pixels
+            pixels = int(coco.area({"size": list(mask.size), "counts": mask.counts.encode()}))
+            seen = pixels / alone if alone else 0.0
             return "partial" if seen <= PARTIAL + 5e-7 else "full" if seen >= FULL - 5e-7 else None
-        return item.values[name]
+        return named
 
     @cached_property
     def _axes(self) -> dict[str, tuple[float, float]]:
@@ -133,9 +132,8 @@ class PositionsExecutor:
         }  # fmt: skip
 
     def _along(self, index: int, direction: str) -> float:
-        x, y, _ = self._items[index].location
-        axis = self._axes[direction]
-        return x * axis[0] + y * axis[1]
+        axis, place = self._axes[direction], self._items[index].truth.location
+        return float(place[0] * axis[0] + place[1] * axis[1])
 
     def _holds(self, relation: str, index: int, of: int) -> bool:
         if relation in self._axes:
@@ -151,7 +149,7 @@ class PositionsExecutor:
 
     def _nearest(self, members: frozenset[int], point: tuple[float, float, float]) -> int:
         far = {
-            k: math.hypot(*(a - b for a, b in zip(self._items[k].location, point, strict=True)))
+            k: math.hypot(*(a - b for a, b in zip(self._items[k].truth.location, point, strict=True)))
             for k in sorted(members)
         }
         best = min(far, key=lambda k: far[k], default=-1)
@@ -163,7 +161,9 @@ class PositionsExecutor:
         if len(members) < 2:
             raise PresuppositionError("too few objects")
         if which in ("largest", "smallest"):
-            measured = {k: math.log(self._items[k].scale) * (1 if which == "largest" else -1) for k in sorted(members)}
+            measured = {
+                k: math.log(self._items[k].truth.scale) * (1 if which == "largest" else -1) for k in sorted(members)
+            }
             least = math.log1p(_MARGIN) - 1e-9
         else:
             direction = {"frontmost": "front", "rearmost": "behind"}.get(which, which.removesuffix("most"))

@@ -86,7 +86,7 @@ class RelationsExecutor:
             table = self._view.relations[_SIDES[which]]
             found = [k for k in members if table[k] & bits == bits ^ 1 << k]
         else:
-            scales = {k: self._view.objects[k].scale for k in members}
+            scales = {k: self._view.objects[k].truth.scale for k in members}
             found = [k for k in members if all(self._is_larger(k, j, which, scales) for j in members if j != k)]
         if len(found) != 1:
             raise PresuppositionError(f"no object is clearly {which}")
@@ -98,19 +98,19 @@ class RelationsExecutor:
 
     def nearest(self, _: Any, bits: int, index: int) -> int:
         """The object of a set that is clearly nearest to another one."""
-        own = self._view.objects[index].camera_location
+        own = self._view.objects[index].truth.camera_location
         others = [k for k in range(bits.bit_length()) if bits >> k & 1 and k != index]
-        ranked = sorted((dist(own, self._view.objects[k].camera_location), k) for k in others)
+        ranked = sorted((dist(own, self._view.objects[k].truth.camera_location), k) for k in others)
         if len(ranked) < 2 or ranked[1][0] < CLEARLY * ranked[0][0]:
             raise PresuppositionError("no object is clearly nearest")
         return ranked[0][1]
 
     def compare(self, word: Any, one: int, other: int) -> bool:
         """Whether one object is larger."""
-        first, second = self._view.objects[one].scale, self._view.objects[other].scale
+        first, second = self._view.objects[one].truth.scale, self._view.objects[other].truth.scale
         if max(first, second) < CLEARLY * min(first, second):
             raise PresuppositionError("two objects of about the same size")
-        return first > second
+        return bool(first > second)
 
     def all_of(self, _: Any, bits: int, others: int) -> bool:
         """Whether all objects of a set are in another one."""

@@ -31,7 +31,7 @@ class Judge:
 
     def __init__(self, view: ImageView, min_pixels: int) -> None:
         self.executor = RelationsExecutor(view)
-        doubtful = [k for k, item in enumerate(view.objects) if item.visible_pixels < min_pixels]
+        doubtful = [k for k, item in enumerate(view.objects) if item.truth.visible_pixels < min_pixels]
         self.crowded = len(doubtful) > MAX_DOUBTFUL
         everything = (1 << len(view.objects)) - 1
         self._others = [

@@ -13,7 +13,6 @@ from scene_specs.language.model_names import is_model, kind_of
 from scene_specs.language.vocabulary import RELATIONS
 from scene_specs.questions.program import ATTRIBUTES
 
-Vector = tuple[float, float, float]
 # Lowest and highest x, y and z, Blender units.
 Extent = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 # Compares false with everything.
@@ -31,27 +30,14 @@ _NO_MATERIAL = ("original", "painted", "blend")
 
 @dataclass(frozen=True)
 class ObjectView:
-    """An object of an image. values: attribute -> value, None for those that it has not, or not clearly.
+    """An object of an image. truth: its annotation (render.model.record.ObjectAnnotation).
 
-    scale, location, camera_location: as in render.model.record.ObjectAnnotation. extent: (lowest, highest) x, y and z
-    of its mesh, Blender units. rle: visible pixels, COCO (size, counts). alone_pixels: of the object alone.
+    values: attribute -> value, None for those that it has not, or not clearly. extent: of its mesh.
     """
 
-    name: str
+    truth: Any
     values: Mapping[str, str | None]
-    scale: float
-    size: str | None
-    location: Vector
-    camera_location: Vector
-    color_linear: Vector
-    color: str | None
     extent: Extent
-    bbox: tuple[int, int, int, int] | None
-    rle: tuple[tuple[int, int], str]
-    visible_pixels: int
-    alone_pixels: int
-    pixel_center: Vector
-    rotation_deg: Vector
 
 
 @dataclass(frozen=True)
@@ -68,7 +54,7 @@ class ImageView:
     objects: tuple[ObjectView, ...]
     relations: Mapping[str, tuple[int, ...]]
     extrinsics: tuple[tuple[float, ...], ...]
-    directions: Mapping[str, Vector]
+    directions: Mapping[str, tuple[float, float, float]]
     threshold: float
     pointer: bool = False
 
@@ -130,11 +116,7 @@ def _object(item: Any, extent: Extent) -> ObjectView:
         "shape": None if model else _readable(kind),
         "category": _readable(kind) if model else None,
     }
-    return ObjectView(
-        item.name, values, item.scale, item.size, item.location, item.camera_location, item.color_linear, item.color,
-        extent, item.bbox, (item.rle.size, item.rle.counts), item.visible_pixels,
-        item.alone_pixels, item.pixel_center, item.rotation_deg,
-    )  # fmt: skip
+    return ObjectView(item, values, extent)
 
 
 def _readable(name: str | None) -> str | None:

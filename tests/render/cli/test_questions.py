@@ -52,8 +52,7 @@ def test_clevr_files(specs: Path) -> None:
     assert asked["info"]["split"] == "val"
     assert {one["image_filename"] for one in asked["questions"]} == {f"CLEVR_val_{k:06d}.png" for k in range(3)}
     assert [one["question_index"] for one in asked["questions"]] == list(range(len(asked["questions"])))
-    scenes = json.loads(run(specs, *SMALL, "--format", "clevr", "--kind", "scenes").stdout)
-    assert [scene["image_index"] for scene in scenes["scenes"]] == [0, 1, 2]
+    assert [scene["image_index"] for scene in lines(run(specs, *SMALL, "--kind", "scenes"))] == [0, 1, 2]
 
 
 def test_expressions_and_captions(specs: Path) -> None:
@@ -76,7 +75,7 @@ def test_a_store_gives_the_questions_of_its_specs(specs: Path, tmp_path: Path) -
     ("arguments", "message"),
     [
         (("--family", "counts"), "unknown family 'counts'; allowed: exist, count"),
-        (("--format", "clevr", "--kind", "captions"), "--format clevr is for questions and scenes"),
+        (("--format", "clevr", "--kind", "captions"), "--format clevr is for questions"),
         (("--format", "clevr", "--split", "test"), "found no images"),
         (("--grammar", "list.json"), "list.json"),
         (("--grammar", "slot.json"), "a question can't begin with the slot X"),
