@@ -27,6 +27,7 @@ from scene_specs.language.rendered import mask_of
 from scene_specs.questions.expressions import expressions
 from scene_specs.questions.generate import Questioner
 from scene_specs.questions.grammar import default_grammar
+from scene_specs.questions.program import spoken
 from tools.option_types import positive
 
 MIN_PIXELS, ENLARGED = 20, 2
@@ -60,16 +61,11 @@ def main(options: Namespace) -> int:
             chosen = rng.choice(named)
             picture(image, order).save(options.out / f"pictures/{number:03d}.png")
             items.append({"item": number, "question": asked[0].text, "expression": chosen.texts[0]})
-            true = {"answer": said(asked[0].answer), "object": order.index(chosen.target) + 1, "episode": key}
+            true = {"answer": spoken(asked[0].answer), "object": order.index(chosen.target) + 1, "episode": key}
             answers.append({"item": number, **true, "program": asked[0].data()["program"]})
     for name, rows in (("items", items), ("key", answers)):
         (options.out / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return 0
-
-
-def said(answer: Any) -> str:
-    """Return an answer as a reader writes it."""
-    return ("no", "yes")[answer] if isinstance(answer, bool) else str(answer)
 
 
 def picture(image: ImageRecord, order: list[int]) -> Image.Image:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,15 +23,6 @@ if TYPE_CHECKING:
 
 _SOURCES = "SOURCES are a store, or specs: .json and .jsonl files, folders, globs, and - for standard input."
 _KINDS = ("questions", "expressions", "captions", "scenes")
-
-
-class _Options(NamedTuple):
-    """Options that decide what is written about an image."""
-
-    seed: int
-    families: tuple[str, ...]
-    per_image: int
-    min_pixels: int
 
 
 @click.command(cls=DioramaCommand, epilog=_SOURCES)
@@ -78,17 +69,21 @@ def questions(
     if format == "clevr" and kind != "questions":
         raise click.UsageError(f"--format clevr is for questions; found --kind {kind}")
     words = default_grammar() if grammar is None else read_grammar(grammar)
-    options = _Options(*(given.pop(name) for name in _Options._fields))
+    seed, min_pixels, per_image = (given.pop(name) for name in ("seed", "min_pixels", "per_image"))
+    asked = given.pop("families") or (("clevr",) if format == "clevr" else ())
     views = progress(_views(sources, **given), "images")
-    named = options.families or (("clevr",) if format == "clevr" else ())
-    families = [name for one in named for name in (CLEVR_FAMILIES if one == "clevr" else (one,))]
-    asker = Questioner(words, options.seed, families, options.per_image, options.min_pixels)
+    families = [name for one in asked for name in (CLEVR_FAMILIES if one == "clevr" else (one,))]
+    asker = Questioner(words, seed, families, per_image, min_pixels)
     guesser = Guesser()
     with atomic_writer(out) as stream:
         if format == "clevr":
             stream.writelines(_clevr_file(views, asker, guesser))
         else:
-            items = _described(kind, views, words, options) if kind != "questions" else _asked(views, asker, guesser)
+            items = (
+                _described(kind, views, words, seed, min_pixels)
+                if kind != "questions"
+                else _asked(views, asker, guesser)
+            )
             stream.writelines(json.dumps(item, separators=(",", ":")) + "\n" for item in items)
     if kind == "questions":
         report = guesser.table(asker.balance.counts) + asker.tally.text()
@@ -138,15 +133,17 @@ def _asked(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Itera
             yield one.data()
 
 
-def _described(kind: str, views: Iterable[ImageView], words: Grammar, options: _Options) -> Iterator[dict[str, Any]]:
+def _described(
+    kind: str, views: Iterable[ImageView], words: Grammar, seed: int, min_pixels: int
+) -> Iterator[dict[str, Any]]:
     from scene_specs.questions.captions import captions, scene_graph
     from scene_specs.questions.expressions import expressions
 
     for number, view in enumerate(views):
         if kind == "expressions":
-            yield from (one.data() for one in expressions(view, words, options.seed, options.min_pixels))
+            yield from (one.data() for one in expressions(view, words, seed, min_pixels))
         else:
-            yield captions(view, words, options.min_pixels) if kind == "captions" else scene_graph(view, number)
+            yield captions(view, words, min_pixels) if kind == "captions" else scene_graph(view, number)
 
 
 def _clevr_file(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[str]:

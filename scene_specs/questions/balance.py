@@ -8,7 +8,7 @@ from math import log
 
 from scene_specs.language.tables import text_table
 from scene_specs.questions.grammar import tokens_of
-from scene_specs.questions.program import Answer
+from scene_specs.questions.program import Answer, spoken
 from scene_specs.questions.view import ImageView
 
 # An answer may have its fair share of a family and a twentieth more, after these first ones.
@@ -80,16 +80,12 @@ class Guesser:
             (most, number), *_ = answers.most_common(1)
             asked = self._asked[family]
             guessed = f"{self._right[family] / asked:.1%}" if asked else "-"
-            listed = ", ".join(f"{_word(one)} {share / total:.0%}" for one, share in answers.most_common(8))
+            listed = ", ".join(f"{spoken(one)} {share / total:.0%}" for one, share in answers.most_common(8))
             yield (
-                family, str(total), f"{1 / len(answers):.1%}", f"{_word(most)} {number / total:.1%}", guessed, listed
+                family, str(total), f"{1 / len(answers):.1%}", f"{spoken(most)} {number / total:.1%}", guessed, listed
             )  # fmt: skip
 
     def table(self, counts: Mapping[str, Counter[Answer]]) -> str:
         """The rows as a text."""
         head = ("family", "questions", "chance", "most frequent", "blind guesser", "answers")
         return "\n".join(text_table(head, self.rows(counts))) + "\n"
-
-
-def _word(answer: Answer) -> str:
-    return ("no", "yes")[answer] if isinstance(answer, bool) else str(answer)

@@ -14,7 +14,16 @@ from scene_specs.language.vocabulary import MEWL_MATERIALS
 from scene_specs.questions.balance import Balance, chances_of
 from scene_specs.questions.grammar import Grammar, Pattern
 from scene_specs.questions.positions_executor import PositionsExecutor
-from scene_specs.questions.program import OPERATIONS, Answer, Node, PresuppositionError, clevr_json, program_json
+from scene_specs.questions.program import (
+    CLEVR_OPERATIONS,
+    OPERATIONS,
+    Answer,
+    Node,
+    PresuppositionError,
+    clevr_json,
+    program_json,
+    spoken,
+)
 from scene_specs.questions.rules import Judge
 from scene_specs.questions.sampling import CLEVR_VALUES, Draws, Sampler, vocabulary_of
 from scene_specs.questions.view import ImageView
@@ -22,11 +31,9 @@ from scene_specs.questions.view import ImageView
 # Programs tried for a question before the next family has its turn.
 TRIES = 12
 # CLEVR's question types (Johnson et al., CVPR 2017, figure 3).
-_ATTRIBUTES = ("size", "color", "material", "shape")
-CLEVR_FAMILIES: tuple[str, ...] = (
-    "exist", "count", "equal_integer", "less_than", "greater_than",
-    *(f"query_{name}" for name in _ATTRIBUTES), *(f"equal_{name}" for name in _ATTRIBUTES),
-)  # fmt: skip
+CLEVR_FAMILIES: tuple[str, ...] = tuple(
+    name for name in CLEVR_OPERATIONS if OPERATIONS[name].output in ("boolean", "integer") or name.startswith("query_")
+)
 
 
 class DisagreementError(DioramaError):
@@ -211,7 +218,7 @@ def _is_clevr(view: ImageView) -> bool:
 
 def clevr_question(question: Question, number: int, index: int) -> dict[str, Any]:
     """A question as in CLEVR's question file. number: of its image in the split. index: of the question."""
-    split, answer = question.view.split or "new", question.answer
+    split = question.view.split or "new"
     image = f"CLEVR_{split}_{number:06d}"
     return {
         "split": split,
@@ -220,7 +227,7 @@ def clevr_question(question: Question, number: int, index: int) -> dict[str, Any
         "image": image,
         "question_index": index,
         "question": question.text,
-        "answer": ("no", "yes")[answer] if isinstance(answer, bool) else str(answer),
+        "answer": spoken(question.answer),
         "program": clevr_json(question.program),
         "question_family_index": CLEVR_FAMILIES.index(question.family),
     }

@@ -92,16 +92,13 @@ class Lexicon:
 
     words: Mapping[str, Mapping[Any, tuple[Words, ...]]]
 
-    def entries(self, kind: str) -> Iterator[tuple[Words, Any]]:
-        """All word sequences of a kind with their values."""
-        return ((words, value) for value, forms in self.words[kind].items() for words in forms)
-
     @cache  # noqa: B019 - lexicons are few and live as long as the program
     def by_first(self, kind: str) -> dict[str, list[tuple[Words, Any]]]:
         """First word -> word sequences of a kind with their values."""
         found: dict[str, list[tuple[Words, Any]]] = {}
-        for words, value in self.entries(kind):
-            found.setdefault(words[0], []).append((words, value))
+        for value, forms in self.words[kind].items():
+            for words in forms:
+                found.setdefault(words[0], []).append((words, value))
         return found
 
 

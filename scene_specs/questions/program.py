@@ -26,6 +26,11 @@ MAX_STEPS = 200
 Answer = bool | int | str
 
 
+def spoken(answer: Answer) -> str:
+    """An answer as CLEVR and readers write it."""
+    return ("no", "yes")[answer] if isinstance(answer, bool) else str(answer)
+
+
 class PresuppositionError(Exception):
     """A step of a program has no value in an image, such as `unique` for two objects."""
 
@@ -66,10 +71,11 @@ def _operations() -> Iterator[tuple[str, Operation]]:
 OPERATIONS: Mapping[str, Operation] = MappingProxyType(dict(_operations()))
 _CLEVR_ATTRIBUTES = ("size", "color", "material", "shape")
 # What the published engine executes.
-CLEVR_OPERATIONS: frozenset[str] = frozenset(
-    {"scene", "unique", "relate", "count", "exist", "union", "intersect", "equal_integer", "less_than", "greater_than"}
-    | {f"{kind}_{name}" for kind in ("filter", "query", "same", "equal") for name in _CLEVR_ATTRIBUTES}
-)
+CLEVR_OPERATIONS: tuple[str, ...] = (
+    "scene", "unique", "relate", "union", "intersect",
+    "exist", "count", "equal_integer", "less_than", "greater_than",
+    *(f"{kind}_{name}" for kind in ("query", "equal", "filter", "same") for name in _CLEVR_ATTRIBUTES),
+)  # fmt: skip
 
 
 class Node(NamedTuple):

@@ -63,12 +63,7 @@ class Sampler:
     """Programs about one image. vocabulary: attribute -> values to ask for in vain, too."""
 
     def __init__(
-        self,
-        view: ImageView,
-        judge: Judge,
-        grammar: Grammar,
-        vocabulary: Mapping[str, Sequence[str]],
-        draws: Draws,
+        self, view: ImageView, judge: Judge, grammar: Grammar, vocabulary: Mapping[str, Sequence[str]], draws: Draws
     ) -> None:
         self._view, self._judge, self._grammar, self._draws = view, judge, grammar, draws
         self._run, self.vocabulary = judge.executor.run, vocabulary

@@ -78,12 +78,7 @@ def bits_of(bits: int) -> Iterator[int]:
 
 
 def view_of(
-    episode: str,
-    split: str | None,
-    image: str,
-    annotation: Any,
-    extents: Mapping[str, Extent],
-    threshold: float,
+    episode: str, split: str | None, image: str, annotation: Any, extents: Mapping[str, Extent], threshold: float
 ) -> ImageView:
     """The view of an image from its FrameAnnotation. extents: name -> extent of an object (see ObjectView)."""
     pointer = annotation.pointer

@@ -19,9 +19,10 @@ from scene_specs.language.errors import UsageError
 from scene_specs.questions.generate import CLEVR_FAMILIES, Questioner, clevr_numbers, clevr_question
 from scene_specs.questions.grammar import default_grammar
 from scene_specs.questions.positions_executor import PositionsExecutor
-from scene_specs.questions.program import Node, PresuppositionError, parse_clevr
+from scene_specs.questions.program import parse_clevr, spoken
 from scene_specs.questions.relations_executor import RelationsExecutor
 from scene_specs.questions.view import ImageView
+from tools.check_questions import outcome
 from tools.crosschecks import Row
 
 MARK = "question_generation/question_engine.py"
@@ -62,17 +63,10 @@ def _theirs(checkout: Path, work: Path, images: Mapping[int, ImageView], count: 
     wrong = []
     for one in questions:
         view, program = images[one["image_index"]], parse_clevr(one["program"])
-        found = [_outcome(kind(view).run, program) for kind in (RelationsExecutor, PositionsExecutor)]
+        found = [outcome(kind(view).run, program) for kind in (RelationsExecutor, PositionsExecutor)]
         if found != [one["answer"]] * 2:
             wrong.append(f"{one['question']} {one['answer']}, ours {found}")
     return Row("published questions, answered by both executors", len(questions), len(wrong), note="; ".join(wrong[:3]))
-
-
-def _outcome(run: Any, program: Node) -> Any:
-    try:
-        return run(program)
-    except PresuppositionError as error:
-        return str(error)
 
 
 def _engine(checkout: Path) -> ModuleType:
@@ -96,7 +90,6 @@ def _ours(engine: ModuleType, scenes: Scenes, images: Mapping[int, ImageView], c
             for step in line["program"]
         ]
         found = engine.answer_question({"nodes": steps}, {}, scenes[number], cache_outputs=False)
-        answer = ("no", "yes")[found] if isinstance(found, bool) else str(found)
-        if answer != line["answer"]:
-            wrong.append(f"{one.text} {line['answer']}, published {answer}")
+        if spoken(found) != line["answer"]:
+            wrong.append(f"{one.text} {line['answer']}, published {found}")
     return Row("our questions, answered by the published executor", len(made), len(wrong), note="; ".join(wrong[:3]))
