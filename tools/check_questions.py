@@ -35,16 +35,7 @@ from scene_specs.questions.expressions import expressions
 from scene_specs.questions.generate import Question, Questioner, Tally
 from scene_specs.questions.grammar import SIDES, default_grammar, filtered
 from scene_specs.questions.positions_executor import PositionsExecutor
-from scene_specs.questions.program import (
-    EXTREMES,
-    QUERIED,
-    SCENE,
-    Answer,
-    Node,
-    PresuppositionError,
-    parse_program,
-    program_json,
-)
+from scene_specs.questions.program import EXTREMES, QUERIED, SCENE, Answer, Node, PresuppositionError, parse_program
 from scene_specs.questions.relations_executor import RelationsExecutor
 from scene_specs.questions.rules import Judge, shortened
 from scene_specs.questions.view import ImageView
@@ -173,31 +164,22 @@ def mutated(module: ModuleType, questions: Sequence[Question]) -> int:
     path = Path(str(module.__file__))
     drawn = sorted(mutants_of(ROOT, "questions", path, 1), key=lambda one: one.key)
     sources = [one for one in drawn if not any(text in one.source() for text in EQUIVALENT)][:MUTATIONS]
-    survived = 0
-    for mutant in sources:
-        exposed = _exposing(mutant.source(), str(path), questions)
-        survived += exposed < 0
-        if exposed < 0:
-            print(f"not exposed:\n{mutant.diff()}")
-    print(f"{path.name}: {MUTATIONS - survived} of {MUTATIONS} changes are exposed")
-    return survived
+    survivors = [one for one in sources if not _is_exposed(one.source(), str(path), questions)]
+    for one in survivors:
+        print(f"not exposed:\n{one.diff()}")
+    print(f"{path.name}: {MUTATIONS - len(survivors)} of {MUTATIONS} changes are exposed")
+    return len(survivors)
 
 
-def _exposing(source: str, path: str, questions: Sequence[Question]) -> int:
-    """Return the number of the first question on which a changed executor gives another answer; -1 if there is none."""
+def _is_exposed(source: str, path: str, questions: Sequence[Question]) -> bool:
+    """Whether a changed executor fails, or gives another answer to a question."""
     changed: dict[str, Any] = {"__name__": "changed"}
     try:
         exec(compile(source, path, "exec"), changed)
         kind = changed["RelationsExecutor" if "RelationsExecutor" in changed else "PositionsExecutor"]
+        return any(kind(one.view).run(one.program) != one.answer for one in questions)
     except Exception:
-        return 0
-    for number, one in enumerate(questions):
-        try:
-            if kind(one.view).run(one.program) != one.answer:
-                return number
-        except Exception:
-            return number
-    return -1
+        return True
 
 
 def poor_expressions(images: Sequence[ImageView], count: int, seed: int) -> int:
@@ -220,7 +202,7 @@ def poor_expressions(images: Sequence[ImageView], count: int, seed: int) -> int:
         for node in shorter:
             if outcome(run, node) == one.target and judge.is_certain(node, one.target):
                 long += 1
-                print(f"shorter than {one.texts[0]}: {program_json(node)}")
+                print(f"shorter than {one.texts[0]}: {node}")
                 break
     print(f"{lengths.total()} objects, lengths {dict(sorted(lengths.items()))}; {described} expressions")
     print(f"{wrong} misunderstood, {long} not the shortest")
