@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from scene_specs.questions.grammar import Grammar
     from scene_specs.questions.view import ImageView
 
-_SOURCES = "SOURCES are a store, or specs: .json and .jsonl files, folders, globs, and - for standard input."
 _KINDS = ("questions", "expressions", "captions", "scenes")
 
 
-@click.command(cls=DioramaCommand, epilog=_SOURCES)
+@click.command(cls=DioramaCommand, epilog="SOURCES are a store, or specs (.json and .jsonl files, folders, globs, -).")
 @click.argument("sources", nargs=-1, required=True)
 @opt.choice("--kind", _KINDS, "What to write. expressions: descriptions that identify an object. scenes: scene graphs.")
 @opt.choice("--format", ("jsonl", "clevr"), "jsonl: a line for each. clevr: CLEVR's question file.")

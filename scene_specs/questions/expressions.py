@@ -19,9 +19,6 @@ from scene_specs.questions.view import ImageView
 # Parts of the longest expression that is tried.
 MAX_LENGTH = 5
 
-# For each possible content of the image, the set as bits, or the object as an index.
-Meaning = tuple[Any, ...]
-
 
 class Expression(NamedTuple):
     """An object and its descriptions: the shortest one, its length, and one with all attributes or None."""
@@ -76,7 +73,7 @@ class _Search:
     def __init__(self, view: ImageView, judge: Judge) -> None:
         self._view, self._judge = view, judge
         self._sets: list[list[Node]] = []
-        self._seen: set[Meaning] = set()
+        self._seen: set[tuple[Any, ...]] = set()
         # Of each length: unique objects, which relations are about, and those of them without relations.
         self._referents: list[list[Node]] = []
         self._found: dict[int, tuple[int, Node]] = {}

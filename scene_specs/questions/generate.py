@@ -108,7 +108,9 @@ class Questioner:
         self._families = {name: grammar.families[name] for name in families or grammar.families}
         # Families whose questions have answers of several kinds, which are balanced separately.
         self._mixed = {
-            name for name, made in self._families.items() if len({_kind_of_answer(pattern) for pattern in made}) > 1
+            name
+            for name, made in self._families.items()
+            if len({OPERATIONS[one.program.op].output for one in made}) > 1
         }
         self.balance, self.tally = Balance(), Tally()
 
@@ -182,10 +184,6 @@ class _Image(NamedTuple):
     sampler: Sampler
     draws: Draws
     seen: set[Node | str]
-
-
-def _kind_of_answer(pattern: Pattern) -> str:
-    return OPERATIONS[pattern.program.op].output
 
 
 def _applies(pattern: Pattern, view: ImageView) -> bool:

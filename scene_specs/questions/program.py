@@ -69,12 +69,11 @@ def _operations() -> Iterator[tuple[str, Operation]]:
 
 
 OPERATIONS: Mapping[str, Operation] = MappingProxyType(dict(_operations()))
-_CLEVR_ATTRIBUTES = ("size", "color", "material", "shape")
 # What the published engine executes.
 CLEVR_OPERATIONS: tuple[str, ...] = (
     "scene", "unique", "relate", "union", "intersect",
     "exist", "count", "equal_integer", "less_than", "greater_than",
-    *(f"{kind}_{name}" for kind in ("query", "equal", "filter", "same") for name in _CLEVR_ATTRIBUTES),
+    *(f"{kind}_{name}" for kind in ("query", "equal", "filter", "same") for name in ("size", "color", "material", "shape")),
 )  # fmt: skip
 
 

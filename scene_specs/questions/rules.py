@@ -18,7 +18,6 @@ from scene_specs.questions.view import ImageView
 
 # With more objects of doubtful visibility, an image has too many possible contents to try them all.
 MAX_DOUBTFUL = 6
-_DISTINCT = ("larger", "smaller")
 # "Is there a thing?"
 _TRIVIAL = Node("exist", None, (SCENE,))
 
@@ -85,7 +84,7 @@ class Judge:
         inputs = program.inputs
         if program.op.startswith("equal_") and program.op != "equal_integer":
             inputs = (inputs[0].inputs[0], inputs[1].inputs[0])
-        elif program.op not in _DISTINCT:
+        elif program.op not in ("larger", "smaller"):
             return True
         return bool(self.executor.run(inputs[0]) != self.executor.run(inputs[1]))
 
