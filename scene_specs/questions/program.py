@@ -73,7 +73,7 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(dict(_operations()))
 CLEVR_OPERATIONS: tuple[str, ...] = (
     "scene", "unique", "relate", "union", "intersect",
     "exist", "count", "equal_integer", "less_than", "greater_than",
-    *(f"{kind}_{one}" for kind in ("query", "equal", "filter", "same") for one in ("size", "color", "material", "shape")),
+    *(f"{kind}_{name}" for kind in ("query", "equal", "filter", "same") for name in QUERIED if name != "category"),
 )  # fmt: skip
 
 

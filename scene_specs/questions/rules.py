@@ -18,8 +18,6 @@ from scene_specs.questions.view import ImageView
 
 # With more objects of doubtful visibility, an image has too many possible contents to try them all.
 MAX_DOUBTFUL = 6
-# "Is there a thing?"
-_TRIVIAL = Node("exist", None, (SCENE,))
 
 
 class Judge:
@@ -42,7 +40,7 @@ class Judge:
 
     def answer(self, program: Node) -> Answer | None:
         """The answer of a program that may be asked; None if it may not."""
-        if self.crowded or gives_away(program) or program == _TRIVIAL:
+        if self.crowded or gives_away(program) or is_trivial(program):
             return None
         try:
             answer: Answer = self.executor.run(program)
@@ -84,6 +82,9 @@ class Judge:
         inputs = program.inputs
         if program.op.startswith("equal_") and program.op != "equal_integer":
             inputs = (inputs[0].inputs[0], inputs[1].inputs[0])
+        elif program.op in ("all", "most") and program.inputs[1].op == "relate":
+            # Not all cubes are left of the large cube: it is one of them.
+            return not self.executor.run(inputs[0]) >> self.executor.run(inputs[1].inputs[0]) & 1
         elif program.op not in ("larger", "smaller"):
             return True
         return bool(self.executor.run(inputs[0]) != self.executor.run(inputs[1]))
@@ -128,6 +129,20 @@ def mentioned(node: Node) -> frozenset[str]:
         # What has the same color as the red cube is red.
         return mentioned(node.inputs[0]) | {name} if kind == "filter" else frozenset({name})
     return mentioned(node.inputs[0]) if node.op in ("unique", "extreme", "nearest") else frozenset()
+
+
+def is_trivial(program: Node) -> bool:
+    """Whether a question has the same answer in all images, or nearly all."""
+    if program.op == "exist" and (program.inputs[0] == SCENE or program.inputs[0].value == "full"):
+        return True
+    for node in program.steps():
+        filters, base = split(node)
+        if base.op == "relate" and base.inputs[0].op == "unique":
+            # There are no red things behind the only red thing.
+            others, scene = split(base.inputs[0].inputs[0])
+            if scene == SCENE and {*others} <= {*filters}:
+                return True
+    return False
 
 
 def _counts_a_part(program: Node) -> bool:

@@ -42,6 +42,11 @@ def thing(*filters: Any) -> list[Any]:
         (["all", ["filter_color", "red", SCENE], ["filter_shape", "cube", SCENE]], True),
         (["all", ["filter_color", "blue", SCENE], ["filter_shape", "cube", SCENE]], None),  # Only one is blue.
         (["query_color", ["extreme", "largest", SCENE]], None),  # Several are large.
+        (["count", ["filter_color", "blue", ["relate", "left", thing(("color", "blue"))]]], None),  # Always none.
+        (
+            ["all", ["filter_shape", "cube", SCENE], ["relate", "right", thing(("size", "small"), ("shape", "cube"))]],
+            None,
+        ),
     ],
 )
 def test_answers_of_questions_that_may_be_asked(data: Any, answer: Any) -> None:
