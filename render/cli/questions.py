@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from scene_specs.questions.grammar import Grammar
     from scene_specs.questions.view import ImageView
 
-_KINDS = ("questions", "expressions", "captions", "scenes")
-
 
 @click.command(cls=DioramaCommand, epilog="SOURCES are a store, or specs (.json and .jsonl files, folders, globs, -).")
 @click.argument("sources", nargs=-1, required=True)
-@opt.choice("--kind", _KINDS, "What to write. expressions: descriptions that identify an object. scenes: scene graphs.")
+@opt.choice(
+    "--kind",
+    ("questions", "expressions", "captions", "scenes"),
+    "What to write. expressions: descriptions that identify an object. scenes: scene graphs.",
+)
 @opt.choice("--format", ("jsonl", "clevr"), "jsonl: a line for each. clevr: CLEVR's question file.")
 @opt.group("Sampling", click.option("--seed", type=opt.Number(0, 2**63 - 1), default=0, help="Random seed."))
 @click.option(

@@ -33,12 +33,8 @@ class Expression(NamedTuple):
     def data(self) -> dict[str, Any]:
         """As a line of a file. mask: COCO's run-length encoding."""
         item = self.view.objects[self.target].truth
-        names = ("shortest", "detailed")
-        variants = {
-            name: {"text": text, "program": program_json(node)}
-            for name, text, node in zip(names, self.texts, (self.shortest, self.detailed), strict=False)
-            if node is not None
-        }
+        both = zip(("shortest", "detailed"), self.texts, (self.shortest, self.detailed), strict=False)
+        variants = {name: {"text": text, "program": program_json(node)} for name, text, node in both if node}
         return {
             "episode": self.view.episode,
             "image": self.view.image,

@@ -34,8 +34,6 @@ SLOTS = {"relate": "relate", "stack": "relate", "same": "same", "extreme": "extr
          "see": "filter_visibility", "filter": "filter", "fits": "filter"}  # fmt: skip
 SIDES, STACKS = RELATED[:4], RELATED[4:]
 COUNTS = range(2, 11)
-# More readings than this are as bad as two.
-_MOST_READINGS = 4
 
 Words = tuple[str, ...]
 # What a slot stands for: a program, filters as ((attribute, value), ...), or a single value.
@@ -261,7 +259,7 @@ class Grammar:
             for node, end in reader.wording(pattern, words, "one", 0)
             if end == len(tokens)
         }
-        return list(found)[:_MOST_READINGS]
+        return list(found)
 
 
 class _Reader:

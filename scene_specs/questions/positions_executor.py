@@ -16,7 +16,7 @@ from scene_specs.language.vocabulary import COLORS, SIZES
 from scene_specs.questions.program import DOUBTFUL, Node, PresuppositionError
 from scene_specs.questions.view import CONTACT, FULL, PARTIAL, ImageView, ObjectView
 
-# Largest difference of a linear component from CLEVR's palette; other colors have the names that stages give them.
+# Largest distance of linear RGB from CLEVR's palette; other colors have the names that stages give them.
 _SAME_COLOR = 2e-3
 # One object must be larger or farther away than another by a tenth.
 _MARGIN = 0.1
@@ -177,7 +177,5 @@ class PositionsExecutor:
 
 
 def _name_of(linear: tuple[float, float, float]) -> str | None:
-    for name, rgb in COLORS.items():
-        if all(abs(part / 255 - own) < _SAME_COLOR for part, own in zip(rgb, linear, strict=True)):
-            return name
-    return None
+    near = (name for name, rgb in COLORS.items() if math.dist([part / 255 for part in rgb], linear) < _SAME_COLOR)
+    return next(near, None)

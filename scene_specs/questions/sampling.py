@@ -16,7 +16,6 @@ from scene_specs.questions.view import ImageView, bits_of
 
 # References inside references, as in "left of the cube that is behind the ball that is ...".
 MAX_HOPS = 3
-_BLOCK = 1024
 # How many filters a set has whose size is free, one as likely as the other.
 _FILTERS = (0, 1, 1, 1, 1, 2, 2, 2, 3, 3)
 # References to objects of an image that are made, for each set of attributes not to be mentioned and each depth.
@@ -40,7 +39,7 @@ class Draws:
         """A number in [0, 1)."""
         for value in self._numbers:
             return value
-        self._numbers = iter(self._rng.random(_BLOCK).tolist())
+        self._numbers = iter(self._rng.random(1024).tolist())
         return next(self._numbers)
 
     def pick(self, items: Sequence[Any]) -> Any:

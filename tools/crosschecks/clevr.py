@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import ModuleType
 from typing import Any
 
 import diorama
 from render.annotations.image_views import store_views
-from scene_specs.language.errors import UsageError
 from scene_specs.questions.generate import CLEVR_FAMILIES, Questioner, clevr_numbers, clevr_question
 from scene_specs.questions.grammar import default_grammar
 from scene_specs.questions.positions_executor import PositionsExecutor
@@ -37,7 +35,7 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
     with TemporaryDirectory() as work:
         scenes, images = _exported(Path(work), count // PER_IMAGE + 20)
         yield _theirs(checkout, Path(work), images, count)
-        yield _ours(_engine(checkout), scenes, images, count)
+        yield _ours(checkout, scenes, images, count)
 
 
 def _exported(work: Path, count: int) -> tuple[Scenes, Mapping[int, ImageView]]:
@@ -69,16 +67,9 @@ def _theirs(checkout: Path, work: Path, images: Mapping[int, ImageView], count: 
     return Row("published questions, answered by both executors", len(questions), len(wrong), note="; ".join(wrong[:3]))
 
 
-def _engine(checkout: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("question_engine", checkout / MARK)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{checkout / MARK}: can't be imported")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _ours(engine: ModuleType, scenes: Scenes, images: Mapping[int, ImageView], count: int) -> Row:
+def _ours(checkout: Path, scenes: Scenes, images: Mapping[int, ImageView], count: int) -> Row:
+    sys.path.insert(0, str((checkout / MARK).parent))
+    engine = import_module("question_engine")
     asker = Questioner(default_grammar(), 1, CLEVR_FAMILIES, len(CLEVR_FAMILIES))
     made = [(one, number) for number, view in sorted(images.items()) for one in asker.ask(view)][:count]
     wrong = []
