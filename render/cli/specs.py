@@ -13,6 +13,7 @@ from render.cli import benchmarks, verification
 from render.cli import options as opt
 from render.cli.command import DioramaGroup, log
 from render.cli.output import print_json, write_lines, write_text
+from render.cli.questions import questions
 from render.model.errors import CompileError, SpecError, UsageError
 from scene_specs.language.errors import read_each
 from scene_specs.language.tables import counted
@@ -51,6 +52,9 @@ def main() -> None:
       render-specs mewl --task shape --count 100 --out specs.jsonl
       render-specs check --prove specs.jsonl
     """
+
+
+main.add_command(questions)
 
 
 @main.command(epilog=opt.FILES_HELP)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from render.gallery.image_language import language_of
 from render.gallery.overlay import color_of
 from render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
 from scene_specs.language.tables import counted
@@ -85,7 +86,10 @@ def damaged_search_row(episode_id: str, columns: Mapping[str, Any], problems: Se
 
 def page_data(record: EpisodeRecord, files: Sequence[str], problems: Sequence[str]) -> dict[str, Any]:
     """Everything that the page of an episode shows. files: one file name per image."""
-    images = [_image(record, image, file) for image, file in zip(record.images, files, strict=True)]
+    images = [
+        {**_image(record, image, file), **language}
+        for image, file, language in zip(record.images, files, language_of(record), strict=True)
+    ]
     return {
         "id": record.episode_id,
         "images": images,

@@ -92,6 +92,7 @@ Gallery.episode = (() => {
         "div",
         {},
         make("span", {}, image.things[item.name]),
+        image.expressions[item.name] ? make("q", { class: "figure" }, image.expressions[item.name]) : null,
         make("span", { class: "figure" }, item.bbox ? `${Gallery.percent(item.visible_fraction)} visible` : "not visible"),
         item.bbox ? make("span", { class: "figure", title: "x, y, width, height in pixels" }, `box ${item.bbox.join(", ")}`) : null,
         relations ? make("p", { class: "relations" }, relations) : null,
@@ -120,6 +121,13 @@ Gallery.episode = (() => {
     );
   }
 
+  function questionList(image) {
+    if (!image.questions.length) return null;
+    const word = (answer) => (answer === true ? "yes" : answer === false ? "no" : String(answer));
+    const lines = image.questions.map(({ question, answer }) => make("li", {}, question, " ", make("strong", {}, word(answer))));
+    return make("details", {}, make("summary", {}, Gallery.plural(lines.length, "question")), make("ul", {}, lines));
+  }
+
   function figure(row, image, alone) {
     const prefix = image.utterance ? `${image.name}, “${image.utterance}”: ` : `${image.name}: `;
     const picture = new Gallery.picture.Picture(image, data.file(row, image.file), prefix + image.caption, !pictures.length);
@@ -136,6 +144,7 @@ Gallery.episode = (() => {
         make("p", { class: "caption" }, Gallery.inline(image.caption), make("small", {}, ` ${image.width} × ${image.height}${extra}`)),
         picture.info,
         objectList(picture, alone),
+        questionList(image),
         image.truth ? Gallery.tree("Data of this frame", image.truth) : null,
       ),
     );

@@ -1,0 +1,171 @@
+"""`render-specs questions`: questions, referring expressions, captions and scene graphs about images."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from render.cli import options as opt
+from render.cli import verification
+from render.cli.command import DioramaCommand, log
+from render.cli.output import progress
+from render.model.errors import UsageError
+from scene_specs.language.writing import atomic_writer, is_stream
+
+if TYPE_CHECKING:
+    from scene_specs.questions.generate import Questioner
+    from scene_specs.questions.grammar import Grammar
+    from scene_specs.questions.view import ImageView
+
+
+@click.command(cls=DioramaCommand, epilog="SOURCES are a store, or specs (.json and .jsonl files, folders, globs, -).")
+@click.argument("sources", nargs=-1, required=True)
+@opt.choice(
+    "--kind",
+    ("questions", "expressions", "captions", "scenes"),
+    "What to write. expressions: descriptions that identify an object. scenes: scene graphs.",
+)
+@opt.choice("--format", ("jsonl", "clevr"), "jsonl: a line for each. clevr: CLEVR's question file.")
+@opt.group("Sampling", click.option("--seed", type=opt.Number(0, 2**63 - 1), default=0, help="Random seed."))
+@click.option(
+    "--family", "families", multiple=True, metavar="NAME",
+    help="Family of questions; repeatable. clevr: CLEVR's 13 families.  [default: all]",
+)  # fmt: skip
+@click.option("--per-image", type=opt.Number(1, 1000), default=10, help="Maximum number of questions per image.")
+@click.option(
+    "--min-pixels", type=opt.Number(0), default=20,
+    help="Objects of which fewer pixels are visible change no answer and get no expression.",
+)  # fmt: skip
+@click.option("--grammar", type=opt.FILE, help="File with further families and words.  [default: none]")
+@opt.splits
+@opt.group("Images of specs", click.option(
+    "--size", metavar="WxH", callback=opt.parse_size, help="Image size in pixels.  [default: that of the spec's stage]"
+))  # fmt: skip
+@opt.asset_root
+@opt.shapenet
+@opt.out
+def questions(
+    sources: tuple[str, ...], kind: str, format: str, grammar: Path | None, out: Path | None, **given: Any
+) -> None:
+    """Ask questions about images, or describe them.
+
+    About the images of a store, the truth is what was measured in them. Specs are compiled and drawn with the fake
+    renderer. Answers are balanced within each family. At the end, the command prints the answers of each family and
+    how often a guesser is right who sees no image.
+
+    Exit codes: 0: done; 1: no layout was found for a spec; 2: invalid specs or options; 4: a store can't be read.
+
+    Examples:
+      render-specs questions scenes.lance --per-image 5 --out questions.jsonl
+      render-specs questions specs.jsonl --kind expressions --out expressions.jsonl
+    """
+    from scene_specs.questions.balance import Guesser
+    from scene_specs.questions.generate import CLEVR_FAMILIES, Questioner
+    from scene_specs.questions.grammar import default_grammar, read_grammar
+
+    if format == "clevr" and kind != "questions":
+        raise click.UsageError(f"--format clevr is for questions; found --kind {kind}")
+    words = default_grammar() if grammar is None else read_grammar(grammar)
+    seed, min_pixels, per_image = (given.pop(name) for name in ("seed", "min_pixels", "per_image"))
+    asked = given.pop("families") or (("clevr",) if format == "clevr" else ())
+    views = progress(_views(sources, **given), "images")
+    families = [name for one in asked for name in (CLEVR_FAMILIES if one == "clevr" else (one,))]
+    asker = Questioner(words, seed, families, per_image, min_pixels)
+    guesser = Guesser()
+    with atomic_writer(out) as stream:
+        if format == "clevr":
+            stream.writelines(_clevr_file(views, asker, guesser))
+        else:
+            items = (
+                _described(kind, views, words, seed, min_pixels)
+                if kind != "questions"
+                else _asked(views, asker, guesser)
+            )
+            stream.writelines(json.dumps(item, separators=(",", ":")) + "\n" for item in items)
+    if kind == "questions":
+        report = guesser.table(asker.balance.counts) + asker.tally.text()
+        if is_stream(out):
+            log.info("%s", report)
+        else:
+            click.echo(report)
+
+
+def _views(
+    sources: tuple[str, ...], splits: tuple[str, ...], size: tuple[int, int] | None, asset_roots: tuple[Path, ...]
+) -> Iterator[ImageView]:
+    from render.annotations.image_views import store_views
+
+    is_store = [("://" in source) or (Path(source) / "_versions").is_dir() for source in sources]
+    if any(is_store) and len(sources) > 1:
+        raise UsageError(f"found {len(sources)} SOURCES with a store among them; expected one store, or specs")
+    if any(is_store):
+        episodes = verification.StoreEpisodes(sources[0])
+        views = store_views(episodes.read(episodes.ids()))
+    else:
+        views = _drawn(sources, size, asset_roots)
+    return (view for view in views if not splits or view.split in splits)
+
+
+def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, asset_roots: tuple[Path, ...]) -> Iterator[ImageView]:
+    from render.annotations import annotate
+    from render.annotations.image_views import views_of
+    from render.compiler import compile_episode
+    from render.model.profiles import episode_settings
+    from render.renderers.fake import FakeRenderer
+
+    renderer = FakeRenderer()
+    with verification.open_checked(files) as source:
+        for item in source:
+            scene = compile_episode(item.episode, episode_settings(item.episode, None, size), asset_roots)
+            for frame in scene.frames:
+                for view in frame.views:
+                    annotation = annotate(scene, frame, view, renderer.render(scene, frame, view))
+                    yield from views_of(scene, [(frame.name, frame.image_name(view), annotation)])
+
+
+def _asked(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[dict[str, Any]]:
+    for view in views:
+        for one in asker.ask(view):
+            guesser.add(one.group, one.text, one.answer)
+            yield one.data()
+
+
+def _described(
+    kind: str, views: Iterable[ImageView], words: Grammar, seed: int, min_pixels: int
+) -> Iterator[dict[str, Any]]:
+    from scene_specs.questions.captions import captions, scene_graph
+    from scene_specs.questions.expressions import expressions
+
+    for number, view in enumerate(views):
+        if kind == "expressions":
+            yield from (one.data() for one in expressions(view, words, seed, min_pixels))
+        else:
+            yield captions(view, words, min_pixels) if kind == "captions" else scene_graph(view, number)
+
+
+def _clevr_file(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[str]:
+    """The parts of CLEVR's question file. Raises UsageError for images of several splits, or none."""
+    from scene_specs.questions.generate import clevr_numbers, clevr_question
+
+    split: str | None = None
+    count = 0
+    for view, number in clevr_numbers(views):
+        name = view.split or "new"
+        if split is None:
+            info = {"split": name, "version": "1.0", "license": "", "date": ""}
+            yield f'{{"info": {json.dumps(info)}, "questions": ['
+        elif split != name:
+            raise UsageError(f"found images of the splits {split} and {name}; name one with --split")
+        split = name
+        for one in asker.ask(view) if number is not None else ():
+            guesser.add(one.group, one.text, one.answer)
+            if number is not None and one.program.is_clevr():
+                yield f"{', ' if count else ''}{json.dumps(clevr_question(one, number, count))}"
+                count += 1
+    if split is None:
+        raise UsageError("found no images")
+    yield "]}\n"

@@ -1,0 +1,30 @@
+"""Questions about the images of an episode and expressions for their objects, as examples for its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from render.annotations.image_views import store_views
+from render.model.record import EpisodeRecord
+from scene_specs.questions.expressions import expressions
+from scene_specs.questions.generate import DisagreementError, Question, Questioner
+from scene_specs.questions.grammar import default_grammar
+
+_QUESTIONS, _MIN_PIXELS = 8, 20
+
+
+def language_of(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
+    """For each image, `questions` with their answers, and `expressions`: name of an object -> text."""
+    grammar = default_grammar()
+    for view in store_views([record]):
+        asked: list[Question] = []
+        # The checks of the gallery report annotations that contradict themselves.
+        with suppress(DisagreementError):
+            asked += Questioner(grammar, per_image=_QUESTIONS, min_pixels=_MIN_PIXELS).ask(view)
+        named = expressions(view, grammar, 0, _MIN_PIXELS)
+        yield {
+            "questions": [{"question": one.text, "answer": one.answer} for one in asked],
+            "expressions": {view.objects[one.target].truth.name: one.texts[0] for one in named},
+        }

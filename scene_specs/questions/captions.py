@@ -1,0 +1,100 @@
+"""Captions and scene graphs of images."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from math import radians
+from typing import Any
+
+import inflect
+
+from scene_specs.questions.expressions import expressions
+from scene_specs.questions.grammar import ADJECTIVES, STACKS, Grammar
+from scene_specs.questions.program import QUERIED, RELATED
+from scene_specs.questions.sampling import vocabulary_of
+from scene_specs.questions.view import ImageView, bits_of
+
+_ENGLISH = inflect.engine()
+
+
+def captions(view: ImageView, grammar: Grammar, min_pixels: int) -> dict[str, Any]:
+    """A short caption, which counts objects by kind, and a dense one: each object, then how they are arranged.
+
+    Objects seen by fewer than min_pixels are not mentioned.
+    """
+    lexicon = grammar.lexicon_of(vocabulary_of(view))
+    seen = [item for item in view.objects if item.truth.visible_pixels >= min_pixels]
+    kinds = [item.values["shape"] or item.values["category"] for item in seen]
+    nouns = {kind: " ".join(lexicon.words["one"][_noun(kind, view)][0]) for kind in kinds}
+    counts = Counter(nouns[kind] for kind in kinds)
+    short = _listed([_counted(number, noun) for noun, number in sorted(counts.items())])
+    phrases = []
+    for item, kind in zip(seen, kinds, strict=True):
+        words = [" ".join(lexicon.words[name][v][0]) for name in ADJECTIVES if (v := item.values[name]) is not None]
+        phrases.append(str(_ENGLISH.a(" ".join([*words, nouns[kind]]))))
+    sentences = [f"{_capital(_listed(phrases))}.", *_arrangement(view, grammar, min_pixels)]
+    head = {"episode": view.episode, "image": view.image}
+    return {**head, "short": f"{_capital(short)}.", "dense": " ".join(sentences)}
+
+
+def _arrangement(view: ImageView, grammar: Grammar, min_pixels: int) -> list[str]:
+    """A sentence for each object that can be identified: what it is on, or where it is as seen from the one before."""
+    named = {one.target: one.texts[0] for one in expressions(view, grammar, 0, min_pixels)}
+    words = grammar.lexicon_of({}).words
+    found, order = [], sorted(named)
+    for before, index in pairwise(order):
+        below = [k for k in order if view.relations["on"][k] >> index & 1]
+        for relation, other in (*(("on", k) for k in below), *((name, before) for name in RELATED)):
+            if view.relations[relation][other] >> index & 1:
+                side = " ".join(words["stack" if relation in STACKS else "relate"][relation][0])
+                found.append(f"{_capital(named[index])} is {side} {named[other]}.")
+                break
+    return found
+
+
+def _noun(kind: str | None, view: ImageView) -> tuple[str, str]:
+    return next(((name, kind) for name in ("shape", "category") if kind in view.value_bits[name]), ("", ""))
+
+
+def _counted(number: int, noun: str) -> str:
+    if number == 1:
+        return str(_ENGLISH.a(noun))
+    return f"{_ENGLISH.number_to_words(number)} {_ENGLISH.plural_noun(noun, number)}"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return str(_ENGLISH.join(list(parts))) if parts else "nothing"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def scene_graph(view: ImageView, number: int) -> dict[str, Any]:
+    """A scene as in CLEVR's scene files, with any words; above, below and on are further relationships.
+
+    number: of the image in its split. Pointers are left out.
+    """
+    split = view.split or "new"
+    return {
+        "image_index": number,
+        "image_filename": f"CLEVR_{split}_{number:06d}.png",
+        "split": split,
+        "episode_id": view.episode,
+        "image_name": view.image,
+        "objects": [
+            {
+                **{name: item.values[name] for name in QUERIED},
+                "3d_coords": item.truth.location,
+                "rotation": radians(item.truth.rotation_deg[2]),
+                "pixel_coords": [*map(round, item.truth.pixel_center[:2]), item.truth.pixel_center[2]],
+                "bbox": item.truth.bbox,
+                "mask": item.truth.rle.model_dump(mode="json"),
+            }
+            for item in view.objects
+        ],
+        "directions": dict(view.directions),
+        "relationships": {name: [list(bits_of(bits)) for bits in view.relations[name]] for name in RELATED},
+    }

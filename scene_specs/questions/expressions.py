@@ -1,0 +1,147 @@
+"""Referring expressions: the shortest description of an object that is true of nothing else in the image.
+
+Full brevity (Dale, Cooking up referring expressions, ACL 1989), over filters, relations to another object,
+superlatives and the nearest object. Each of these counts one, the noun "thing" nothing. Descriptions are built by
+growing length, and of all with the same meaning the first is kept: what follows depends on their meaning only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from scene_specs.questions.grammar import NOUNS, SIDES, Grammar, filtered, split
+from scene_specs.questions.program import EXTREMES, QUERIED, SCENE, Node, program_json
+from scene_specs.questions.rules import Judge
+from scene_specs.questions.sampling import Draws, vocabulary_of
+from scene_specs.questions.view import ImageView
+
+# Parts of the longest expression that is tried.
+MAX_LENGTH = 5
+
+
+class Expression(NamedTuple):
+    """An object and its descriptions: the shortest one, its length, and one with all attributes or None."""
+
+    view: ImageView
+    target: int
+    length: int
+    shortest: Node
+    detailed: Node | None
+    texts: tuple[str, ...]
+
+    def data(self) -> dict[str, Any]:
+        """As a line of a file. mask: COCO's run-length encoding."""
+        item = self.view.objects[self.target].truth
+        both = zip(("shortest", "detailed"), self.texts, (self.shortest, self.detailed), strict=False)
+        variants = {name: {"text": text, "program": program_json(node)} for name, text, node in both if node}
+        return {
+            "episode": self.view.episode,
+            "image": self.view.image,
+            "object": item.name,
+            "bbox": item.bbox,
+            "mask": item.rle.model_dump(mode="json"),
+            "length": self.length,
+            **variants,
+        }
+
+
+def expressions(view: ImageView, grammar: Grammar, seed: int, min_pixels: int) -> Iterator[Expression]:
+    """The expressions of an image's objects, in their order; objects without one are left out.
+
+    These are objects seen by fewer than min_pixels, and those that no expression of at most MAX_LENGTH tells apart.
+    """
+    judge = Judge(view, min_pixels)
+    if judge.crowded:
+        return
+    lexicon = grammar.lexicon_of(vocabulary_of(view))
+    draws = Draws(seed, f"{view.episode}:{view.image}:expressions")
+    for index, (length, node) in sorted(_Search(view, judge).run().items()):
+        if view.objects[index].truth.visible_pixels >= min_pixels:
+            more = _detailed(view, judge, index, node)
+            texts = [grammar.text_of(one, "named", lexicon, draws.pick) for one in (node, more) if one is not None]
+            yield Expression(view, index, length, node, more, tuple(texts))
+
+
+class _Search:
+    """Grows descriptions of one image, length by length."""
+
+    def __init__(self, view: ImageView, judge: Judge) -> None:
+        self._view, self._judge = view, judge
+        self._sets: list[list[Node]] = []
+        self._seen: set[tuple[Any, ...]] = set()
+        # Of each length: unique objects, which relations are about, and those of them without relations.
+        self._referents: list[list[Node]] = []
+        self._found: dict[int, tuple[int, Node]] = {}
+        self._values = [(name, value) for name in QUERIED for value in sorted(view.value_bits[name])]
+
+    def run(self) -> Mapping[int, tuple[int, Node]]:
+        """Object -> length and shortest description."""
+        referred: set[int] = set()
+        for length in range(MAX_LENGTH + 1):
+            self._sets.append([node for node in self._candidates(length) if self._is_new(node)])
+            self._referents.append([])
+            for node in self._sets[length]:
+                unique = Node("unique", None, (node,))
+                index = self._object(unique)
+                if index is not None and index not in referred:
+                    referred.add(index)
+                    self._referents[length].append(unique)
+                self._add(index, length, unique)
+            for node in self._superlatives(length):
+                self._add(self._object(node), length, node)
+            if len(self._found) == len(self._view.objects):
+                break
+        return self._found
+
+    def _candidates(self, length: int) -> Iterator[Node]:
+        if not length:
+            yield SCENE
+            return
+        for node in self._sets[length - 1]:
+            filters, base = split(node)
+            names = {name for name, _ in filters}
+            for name, value in self._values:
+                if name not in names and not (name in NOUNS and names & {*NOUNS}):
+                    yield filtered(base, [*filters, (name, value)])
+        for referent in self._referents[length - 1]:
+            for relation in SIDES:
+                yield Node("relate", relation, (referent,))
+
+    def _superlatives(self, length: int) -> Iterator[Node]:
+        for node in self._sets[length - 1] if length else ():
+            for which in EXTREMES:
+                yield Node("extreme", which, (node,))
+        for first in range(length):
+            for node in self._sets[first]:
+                for referent in self._referents[length - 1 - first]:
+                    if split(node)[1] == SCENE == split(referent.inputs[0])[1]:
+                        yield Node("nearest", None, (node, referent))
+
+    def _is_new(self, node: Node) -> bool:
+        meaning = self._judge.meaning(node)
+        if meaning is None or not meaning[0] or meaning in self._seen:
+            return False
+        self._seen.add(meaning)
+        return True
+
+    def _object(self, node: Node) -> int | None:
+        meaning = self._judge.meaning(node)
+        return None if meaning is None or len({*meaning}) > 1 else meaning[0]
+
+    def _add(self, index: int | None, length: int, node: Node) -> None:
+        if index is not None:
+            self._found.setdefault(index, (length, node))
+
+
+def _detailed(view: ImageView, judge: Judge, index: int, node: Node) -> Node | None:
+    """The description with all attributes of the object; None if that would be true of nothing, or is the same."""
+    _, base = split(node.inputs[0])
+    pairs = [(name, value) for name in QUERIED if (value := view.objects[index].values[name]) is not None]
+    longer = Node(node.op, node.value, (filtered(base, pairs), *node.inputs[1:]))
+    plain = Node("unique", None, (filtered(SCENE, pairs),))
+    for one in (longer, plain):
+        meaning = judge.meaning(one)
+        if one != node and meaning is not None and {*meaning} == {index}:
+            return one
+    return None

@@ -1,0 +1,231 @@
+"""Balanced series of questions about images, and their forms in files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from scene_specs.language.errors import DioramaError, UsageError
+from scene_specs.language.tables import counted
+from scene_specs.language.vocabulary import MEWL_MATERIALS
+from scene_specs.questions.balance import Balance, chances_of
+from scene_specs.questions.grammar import Grammar, Pattern
+from scene_specs.questions.positions_executor import PositionsExecutor
+from scene_specs.questions.program import (
+    CLEVR_OPERATIONS,
+    OPERATIONS,
+    Answer,
+    Node,
+    PresuppositionError,
+    clevr_json,
+    program_json,
+    spoken,
+)
+from scene_specs.questions.rules import Judge
+from scene_specs.questions.sampling import CLEVR_VALUES, Draws, Sampler, vocabulary_of
+from scene_specs.questions.view import ImageView
+
+# Programs tried for a question before the next family has its turn.
+TRIES = 12
+# CLEVR's question types (Johnson et al., CVPR 2017, figure 3).
+CLEVR_FAMILIES: tuple[str, ...] = tuple(
+    name for name in CLEVR_OPERATIONS if OPERATIONS[name].output in ("boolean", "integer") or name.startswith("query_")
+)
+
+
+class DisagreementError(DioramaError):
+    """The two executors give different answers: the annotation contradicts itself, or Diorama has a defect."""
+
+    exit_code = 4
+
+
+class Question(NamedTuple):
+    """A question about an image. identity: distinguishes the questions of an image, from 0.
+
+    group: of answers that are balanced: the family, with the kind of the answer if those of the family differ.
+    """
+
+    view: ImageView
+    identity: int
+    family: str
+    group: str
+    text: str
+    program: Node
+    answer: Answer
+
+    def data(self) -> dict[str, Any]:
+        """As a line of a file."""
+        return {
+            "episode": self.view.episode,
+            "image": self.view.image,
+            "question_id": self.identity,
+            "family": self.family,
+            "question": self.text,
+            "answer": self.answer,
+            "program": program_json(self.program),
+        }
+
+
+@dataclass
+class Tally:
+    """What became of the tries. missing: family -> images in which a question was wanted and none was found."""
+
+    kept: Counter[str] = field(default_factory=Counter)
+    tried: Counter[str] = field(default_factory=Counter)
+    unbalanced: Counter[str] = field(default_factory=Counter)
+    ambiguous: Counter[str] = field(default_factory=Counter)
+    missing: Counter[str] = field(default_factory=Counter)
+    crowded: int = 0
+
+    def text(self) -> str:
+        """A summary."""
+        wanted = ", ".join(f"{name} {count}" for name, count in sorted(self.missing.items()))
+        return (
+            f"{counted(self.kept.total(), 'question')} of {self.tried.total():,} tries; rejected for balance: "
+            f"{self.unbalanced.total():,}, for words with two meanings: {self.ambiguous.total():,}\n"
+            f"images without questions: {self.crowded:,} (no objects, or too many hidden ones)\n"
+            f"images in which no question of a family was found: {wanted or 'none'}\n"
+        )
+
+
+class Questioner:
+    """Makes questions about one image after the other.
+
+    families: names, () for all. per_image: most questions of an image. min_pixels: see Judge.
+    Raises UsageError for an unknown family.
+    """
+
+    def __init__(
+        self, grammar: Grammar, seed: int = 0, families: Sequence[str] = (), per_image: int = 10, min_pixels: int = 20
+    ) -> None:
+        self._grammar, self._seed, self._per_image, self._min_pixels = grammar, seed, per_image, min_pixels
+        for name in families:
+            if name not in grammar.families:
+                raise UsageError(f"unknown family {name!r}; allowed: {', '.join(grammar.families)}")
+        self._families = {name: grammar.families[name] for name in families or grammar.families}
+        # Families whose questions have answers of several kinds, which are balanced separately.
+        self._mixed = {
+            name
+            for name, made in self._families.items()
+            if len({OPERATIONS[one.program.op].output for one in made}) > 1
+        }
+        self.balance, self.tally = Balance(), Tally()
+
+    def ask(self, view: ImageView) -> Iterator[Question]:
+        """Questions about an image, no two alike. Raises DisagreementError."""
+        judge = Judge(view, self._min_pixels)
+        if judge.crowded or not view.objects:
+            self.tally.crowded += 1
+            return
+        draws = Draws(self._seed, f"{view.episode}:{view.image}")
+        image = _Image(view, judge, Sampler(view, judge, self._grammar, vocabulary_of(view), draws), draws, set())
+        positions = PositionsExecutor(view)
+        possible = {name: [one for one in made if _applies(one, view)] for name, made in self._families.items()}
+        # Families with the fewest questions first; at random among equals.
+        ranked = sorted((self.tally.kept[name], draws.number(), name) for name, made in possible.items() if made)
+        number = 0
+        for _, _, family in ranked:
+            if number == self._per_image:
+                return
+            found = self._find(family, possible[family], image)
+            if found is None:
+                self.tally.missing[family] += 1
+                continue
+            text, program, answer = found
+            try:
+                computed: Answer | PresuppositionError = positions.run(program)
+            except PresuppositionError as error:
+                computed = error
+            if computed != answer:
+                raise DisagreementError(
+                    f"episode {view.episode}: image {view.image}: {text} {program_json(program)}: the relations say "
+                    f"{answer!r}, the positions {computed!r}; the annotation is damaged, or this is a defect to report"
+                )
+            self.tally.kept[family] += 1
+            group = self._group(family, program)
+            self.balance.add(group, answer)
+            yield Question(view, number, family, group, text, program, answer)
+            number += 1
+
+    def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> tuple[str, Node, Answer] | None:
+        tally, lexicon = self.tally, self._grammar.lexicon_of(image.sampler.vocabulary)
+        for _ in range(TRIES):
+            tally.tried[family] += 1
+            try:
+                program = image.sampler.sample(image.draws.weighted(patterns))
+            except PresuppositionError:
+                continue
+            if program in image.seen or (answer := image.judge.answer(program)) is None:
+                continue
+            chances = chances_of(answer, program.output, image.view)
+            if not self.balance.admits(self._group(family, program), answer, chances):
+                tally.unbalanced[family] += 1
+                continue
+            text = self._grammar.text_of(program, family, lexicon, image.draws.pick)
+            if [one for _, one in self._grammar.readings(text, lexicon)] != [program]:
+                tally.ambiguous[family] += 1
+            elif text not in image.seen:
+                image.seen.update((program, text))
+                return text, program, answer
+        return None
+
+    def _group(self, family: str, program: Node) -> str:
+        return f"{family} ({program.output})" if family in self._mixed else family
+
+
+class _Image(NamedTuple):
+    """What questions about an image need. seen: programs and texts of its questions so far."""
+
+    view: ImageView
+    judge: Judge
+    sampler: Sampler
+    draws: Draws
+    seen: set[Node | str]
+
+
+def _applies(pattern: Pattern, view: ImageView) -> bool:
+    """Whether an image has what the operations of a pattern are about, such as objects on top of others."""
+    if "stack" in pattern.slots.values() or any("stacked" in kind for kind in pattern.slots.values()):
+        return any(view.relations["above"])
+    kind, _, name = pattern.program.op.partition("_")
+    return kind not in ("query", "equal") or name not in view.value_bits or len(view.value_bits[name]) > 1
+
+
+def clevr_numbers(views: Iterable[ImageView]) -> Iterator[tuple[ImageView, int | None]]:
+    """Images with their number in their split, as `render-export --format clevr` numbers them.
+
+    It leaves out, and does not count, the images of an episode that CLEVR's words can't describe; their number is None.
+    """
+    counts: Counter[str | None] = Counter()
+    for _, group in groupby(views, key=lambda view: view.episode):
+        images = list(group)
+        fits = all(_is_clevr(view) for view in images)
+        for view in images:
+            yield view, counts[view.split] if fits else None
+            counts[view.split] += fits
+
+
+def _is_clevr(view: ImageView) -> bool:
+    words = {**CLEVR_VALUES, "material": MEWL_MATERIALS}
+    named = all(item.values[name] in allowed for item in view.objects for name, allowed in words.items())
+    return named and not view.pointer
+
+
+def clevr_question(question: Question, number: int, index: int) -> dict[str, Any]:
+    """A question as in CLEVR's question file. number: of its image in the split. index: of the question."""
+    split = question.view.split or "new"
+    image = f"CLEVR_{split}_{number:06d}"
+    return {
+        "split": split,
+        "image_filename": f"{image}.png",
+        "image_index": number,
+        "image": image,
+        "question_index": index,
+        "question": question.text,
+        "answer": spoken(question.answer),
+        "program": clevr_json(question.program),
+        "question_family_index": CLEVR_FAMILIES.index(question.family),
+    }

@@ -1,0 +1,437 @@
+"""Words of programs, and programs of words, by the data of grammar.json or a file of the same form.
+
+A pattern has a program with slots and its wordings. Slots: `noun:S` is a phrase of that name; `filter:N` any filters of
+size, color, material and kind, which read as adjectives and a noun; `fits:P` one filter, an adjective; `see:H` a
+filter of visibility; `relate:R` a relation to the sides, `stack:U` a vertical one; `same:A`, `extreme:V`, `exactly:K`.
+
+In a wording, `{N.one}` and `{N.many}` are singular and plural, `{X.a}` an indefinite phrase; [brackets] are optional.
+The wordings of a phrase have the number of the slot that they stand in, also in `{is}` and `{has}`. A `%` stands for
+each attribute of `each` in turn; `more` adds wordings for some of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import inflect
+
+from scene_specs.language.errors import UsageError
+from scene_specs.language.foreign import parse_json, read_text
+from scene_specs.questions.program import ATTRIBUTES, EXTREMES, OPERATIONS, QUERIED, RELATED, Node
+
+_ENGLISH = inflect.engine()
+DATA = Path(__file__).with_name("grammar.json")
+ADJECTIVES, NOUNS = ("size", "color", "material"), ("shape", "category")
+# Slot -> operation that it stands for.
+SLOTS = {"relate": "relate", "stack": "relate", "same": "same", "extreme": "extreme", "exactly": "exactly",
+         "see": "filter_visibility", "filter": "filter", "fits": "filter"}  # fmt: skip
+SIDES, STACKS = RELATED[:4], RELATED[4:]
+COUNTS = range(2, 11)
+
+Words = tuple[str, ...]
+# What a slot stands for: a program, filters as ((attribute, value), ...), or a single value.
+Bound = Any
+Choose = Callable[[Sequence[Any]], Any]
+
+
+class Slot(NamedTuple):
+    """A slot of a wording. form: one, many, a, or "" for the number of the phrase."""
+
+    name: str
+    form: str
+
+
+class Tree(NamedTuple):
+    """A program with slots. op: of the operation, or of a slot; with `phrase`, name of a phrase that the slot holds."""
+
+    op: str
+    slot: str
+    parts: tuple[Tree, ...]
+    phrase: bool
+
+    @classmethod
+    def of(cls, data: Any) -> Tree:
+        """The tree of a program in JSON. Raises ValueError for an unknown operation."""
+        phrase = isinstance(data, str)
+        op, _, slot = (data if phrase else data[0]).partition(":")
+        if not phrase and op not in (SLOTS if slot else OPERATIONS):
+            raise ValueError(f"unknown operation or slot {data[0]!r}")
+        return cls(op, slot, () if phrase else tuple(map(cls.of, data[1:])), phrase)
+
+    def slots(self) -> dict[str, str]:
+        """Slot -> what it holds."""
+        found = {self.slot: self.op} if self.slot else {}
+        for part in self.parts:
+            found |= part.slots()
+        return found
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A program with slots, and its wordings as sequences of words and Slots. slots: name -> kind."""
+
+    program: Tree
+    words: tuple[tuple[str | Slot, ...], ...]
+    slots: Mapping[str, str]
+    weight: float
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon:
+    """Words for values: kind of value -> value -> its word sequences; the first is the plainest."""
+
+    words: Mapping[str, Mapping[Any, tuple[Words, ...]]]
+
+    @cache  # noqa: B019 - lexicons are few and live as long as the program
+    def by_first(self, kind: str) -> dict[str, list[tuple[Words, Any]]]:
+        """First word -> word sequences of a kind with their values."""
+        found: dict[str, list[tuple[Words, Any]]] = {}
+        for value, forms in self.words[kind].items():
+            for words in forms:
+                found.setdefault(words[0], []).append((words, value))
+        return found
+
+
+class Grammar:
+    """Patterns and words. Raises UsageError for data that are not of this form."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        try:
+            self._data = data
+            self.phrases = {name: self._patterns(name, items) for name, items in data["phrases"].items()}
+            made = [one for name, items in data["families"].items() for one in self._patterns(name, items)]
+            names = dict.fromkeys(one.name for one in made)
+            self.families = {name: tuple(one for one in made if one.name == name) for name in names}
+            # First word -> wordings of questions.
+            self._by_first: dict[str, list[tuple[Pattern, tuple[str | Slot, ...]]]] = {}
+            for one in made:
+                for words in one.words:
+                    if not isinstance(words[0], str):
+                        raise ValueError(f"{one.name}: a question can't begin with the slot {words[0].name}")
+                    self._by_first.setdefault(words[0], []).append((one, words))
+            self._lexicons: dict[tuple[tuple[str, str], ...], Lexicon] = {}
+            self.lexicon_of({})
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise UsageError(f"wrong question grammar: {type(error).__name__}: {error}") from error
+
+    def _patterns(self, family: str, items: Sequence[Mapping[str, Any]]) -> tuple[Pattern, ...]:
+        made = []
+        for item in items:
+            for name in item.get("each", [""]):
+                words = [*item["words"], *item.get("more", {}).get(name, [])]
+                named = self._data["attributes"].get(name, name)
+                texts = [text.replace("{%}", named) for text in words]
+                program = Tree.of(json.loads(json.dumps(item["program"]).replace("%", name)))
+                compiled = tuple(one for text in texts for one in _compile(text))
+                label = family.replace("%", name)
+                made.append(Pattern(program, compiled, program.slots(), item.get("weight", 1), label))
+        return tuple(made)
+
+    def lexicon_of(self, values: Mapping[str, Iterable[str]]) -> Lexicon:
+        """The words for the values of grammar.json, CLEVR's, and these."""
+        known = {name: [*self._data["values"].get(name, {}), *_PLAIN.get(name, ())] for name in ATTRIBUTES}
+        more = tuple((name, value) for name in QUERIED for value in sorted({*values.get(name, ())} - {*known[name]}))
+        if more not in self._lexicons:
+            for name, value in more:
+                known[name].append(value)
+            self._lexicons[more] = self._lexicon(known)
+        return self._lexicons[more]
+
+    def _lexicon(self, known: Mapping[str, Sequence[str]]) -> Lexicon:
+        def split(texts: Iterable[str]) -> tuple[Words, ...]:
+            return tuple(tuple(text.lower().split()) for text in texts)
+
+        words: dict[str, Any] = {}
+        for name, values in known.items():
+            given = self._data["values"].get(name, {})
+            words[name] = {value: split(given.get(value, [value.replace("_", " ")])) for value in values}
+        things: tuple[Words, ...] = split(self._data["things"])
+        nouns = {("", ""): things, **{(name, v): forms for name in NOUNS for v, forms in words[name].items()}}
+        words["one"] = nouns
+        words["many"] = {value: tuple(map(_plural, forms)) for value, forms in nouns.items()}
+        sides = {name: split(texts) for name, texts in self._data["relations"].items()}
+        words["relate"] = {name: sides[name] for name in SIDES}
+        words["stack"] = {name: sides[name] for name in STACKS}
+        words["extreme"] = {name: split(self._data["extremes"][name]) for name in EXTREMES}
+        words["same"] = {name: split([self._data["attributes"].get(name, name)]) for name in QUERIED}
+        words["exactly"] = {k: split([str(_ENGLISH.number_to_words(k))]) for k in COUNTS}
+        words["see"] = words["visibility"]
+        words["fits"] = {(name, v): forms for name in ADJECTIVES for v, forms in words[name].items()}
+        return Lexicon(words)
+
+    # From programs to words.
+
+    def text_of(self, node: Node, family: str, lexicon: Lexicon, choose: Choose) -> str:
+        """A question, or with a phrase for `family` its words, in the singular. choose: picks one of several wordings.
+
+        Raises ValueError if no pattern has this program.
+        """
+        group = self.families.get(family) or self.phrases[family]
+        found = [(pattern, bound) for pattern in group if (bound := self._match(pattern.program, node)) is not None]
+        if not found:
+            raise ValueError(f"{family}: no pattern has this program")
+        words = self._realize(*found[0], "one", lexicon, choose)
+        return written(words)
+
+    def _realize(
+        self, pattern: Pattern, bound: Mapping[str, Bound], number: str, lexicon: Lexicon, choose: Choose
+    ) -> list[str]:
+        made: list[str] = []
+        for part in choose(pattern.words):
+            if isinstance(part, str):
+                made.append(part)
+            elif part.name in _VERBS:
+                made.append(_VERBS[part.name][number == "many"])
+            else:
+                made += self._slot(pattern.slots[part.name], bound[part.name], part.form or number, lexicon, choose)
+        return made
+
+    def _slot(self, kind: str, value: Bound, form: str, lexicon: Lexicon, choose: Choose) -> list[str]:
+        if kind == "filter":
+            return self._noun_phrase(value, form, lexicon, choose)
+        if kind in lexicon.words:
+            return list(choose(lexicon.words[kind][value]))
+        for pattern in self.phrases[kind]:
+            bound = self._match(pattern.program, value)
+            if bound is not None:
+                words = self._realize(pattern, bound, "many" if form == "many" else "one", lexicon, choose)
+                return _with_article(words) if form == "a" else words
+        raise ValueError(f"{kind}: no pattern has this program")
+
+    def _noun_phrase(
+        self, filters: Sequence[tuple[str, str]], form: str, lexicon: Lexicon, choose: Choose
+    ) -> list[str]:
+        words = [word for name, v in filters if name in ADJECTIVES for word in choose(lexicon.words[name][v])]
+        noun = next((one for one in filters if one[0] in NOUNS), ("", ""))
+        return [*words, *choose(lexicon.words["many" if form == "many" else "one"][noun])]
+
+    def _match(self, tree: Tree, node: Node) -> dict[str, Bound] | None:
+        """What the slots of a program stand for; None if the node is not of its form."""
+        if tree.phrase:
+            is_one = any(self._match(pattern.program, node) is not None for pattern in self.phrases[tree.op])
+            return {tree.slot: node} if is_one else None
+        bound: dict[str, Bound] = {}
+        inputs = node.inputs
+        if tree.op in ("filter", "fits"):
+            filters, base = split(node)
+            if tree.op == "fits" and (len(filters) != 1 or filters[0][0] not in ADJECTIVES):
+                return None
+            bound[tree.slot] = filters[0] if tree.op == "fits" else filters
+            inputs = (base,)
+        elif tree.op == "same":
+            if not node.op.startswith("same_"):
+                return None
+            bound[tree.slot] = node.op[5:]
+        elif node.op != (SLOTS[tree.op] if tree.slot else tree.op) or node.value not in _VALUES.get(
+            tree.op, (node.value,)
+        ):
+            return None
+        elif tree.slot:
+            bound[tree.slot] = node.value
+        for part, below in zip(inputs, tree.parts, strict=True):
+            found = self._match(below, part)
+            if found is None:
+                return None
+            bound |= found
+        return bound
+
+    # From words to programs.
+
+    def readings(self, text: str, lexicon: Lexicon, phrase: str | None = None) -> list[tuple[str, Node]]:
+        """All (family, program) that a question can mean, or a phrase; several only if the text is ambiguous."""
+        tokens = tokens_of(text)
+        reader = _Reader(self, lexicon, tokens)
+        if phrase is None:
+            patterns = self._by_first.get(tokens[0] if tokens else "", ())
+        else:
+            patterns = [(pattern, words) for pattern in self.phrases[phrase] for words in pattern.words]
+        found = {
+            (pattern.name, node): None
+            for pattern, words in patterns
+            for node, end in reader.wording(pattern, words, "one", 0)
+            if end == len(tokens)
+        }
+        return list(found)
+
+
+class _Reader:
+    """Reads one text. Every phrase at every position is read once."""
+
+    def __init__(self, grammar: Grammar, lexicon: Lexicon, tokens: Sequence[str]) -> None:
+        self._grammar, self._lexicon, self._tokens = grammar, lexicon, tokens
+        self._known: dict[tuple[str, str, int], list[tuple[Bound, int]]] = {}
+
+    def pattern(self, pattern: Pattern, number: str, start: int) -> Iterator[tuple[Node, int]]:
+        """Programs of a pattern at a position, each with the position after it."""
+        for words in pattern.words:
+            yield from self.wording(pattern, words, number, start)
+
+    def wording(
+        self, pattern: Pattern, words: Sequence[str | Slot], number: str, start: int
+    ) -> Iterator[tuple[Node, int]]:
+        """Programs of one wording of a pattern at a position, each with the position after it."""
+        for bound, end in self._sequence(pattern, words, number, 0, start, {}):
+            yield build(pattern.program, bound), end
+
+    def _sequence(
+        self, pattern: Pattern, words: Sequence[str | Slot], number: str, at: int, start: int, bound: dict[str, Bound]
+    ) -> Iterator[tuple[dict[str, Bound], int]]:
+        tokens = self._tokens
+        while at < len(words):
+            part = words[at]
+            expected = (
+                part if isinstance(part, str) else _VERBS[part.name][number == "many"] if part.name in _VERBS else None
+            )
+            if expected is None:
+                assert isinstance(part, Slot)
+                for value, end in self._slot(pattern.slots[part.name], part.form or number, start):
+                    yield from self._sequence(pattern, words, number, at + 1, end, {**bound, part.name: value})
+                return
+            if start >= len(tokens) or tokens[start] != expected:
+                return
+            at, start = at + 1, start + 1
+        yield bound, start
+
+    def _slot(self, kind: str, form: str, start: int) -> list[tuple[Bound, int]]:
+        key = (kind, form, start)
+        if key not in self._known:
+            self._known[key] = []
+            self._known[key] = list(self._read_slot(kind, form, start))
+        return self._known[key]
+
+    def _read_slot(self, kind: str, form: str, start: int) -> Iterator[tuple[Bound, int]]:
+        if kind == "filter":
+            yield from self._noun_phrase(form, start, 0, ())
+        elif kind in self._lexicon.words:
+            yield from self._word(kind, start)
+        elif form == "a":
+            if self._tokens[start : start + 1] in (["a"], ["an"]):
+                for pattern in self._grammar.phrases[kind]:
+                    definite = all(words[0] == "the" for words in pattern.words)
+                    if definite:
+                        pattern = Pattern(pattern.program, tuple(w[1:] for w in pattern.words), pattern.slots, 1, "")
+                    yield from self.pattern(pattern, "one", start + 1)
+        else:
+            for pattern in self._grammar.phrases[kind]:
+                yield from self.pattern(pattern, form if form == "many" else "one", start)
+
+    def _word(self, kind: str, start: int) -> Iterator[tuple[Bound, int]]:
+        if start < len(self._tokens):
+            for words, value in self._lexicon.by_first(kind).get(self._tokens[start], ()):
+                if self._tokens[start : start + len(words)] == list(words):
+                    yield value, start + len(words)
+
+    def _noun_phrase(
+        self, form: str, start: int, at: int, filters: tuple[tuple[str, str], ...]
+    ) -> Iterator[tuple[Bound, int]]:
+        for later in range(at, len(ADJECTIVES)):
+            for value, end in self._word(ADJECTIVES[later], start):
+                yield from self._noun_phrase(form, end, later + 1, (*filters, (ADJECTIVES[later], value)))
+        for noun, end in self._word("many" if form == "many" else "one", start):
+            yield (filters if noun == ("", "") else (*filters, noun)), end
+
+
+def build(tree: Tree, bound: Mapping[str, Bound]) -> Node:
+    """The program of a pattern whose slots stand for these."""
+    if tree.phrase:
+        node: Node = bound[tree.slot]
+        return node
+    inputs = tuple(build(part, bound) for part in tree.parts)
+    if tree.op in ("filter", "fits"):
+        return filtered(inputs[0], [bound[tree.slot]] if tree.op == "fits" else bound[tree.slot])
+    if tree.op == "same":
+        return Node(f"same_{bound[tree.slot]}", None, inputs)
+    return Node(SLOTS[tree.op], bound[tree.slot], inputs) if tree.slot else Node(tree.op, None, inputs)
+
+
+def split(node: Node) -> tuple[tuple[tuple[str, str], ...], Node]:
+    """The filters of a set by size, color, material and kind, the last one first, and the set before them."""
+    filters = []
+    while node.op.startswith("filter_") and node.op != "filter_visibility":
+        filters.append((node.op[7:], str(node.value)))
+        node = node.inputs[0]
+    return tuple(filters), node
+
+
+def filtered(node: Node, filters: Iterable[tuple[str, str]]) -> Node:
+    """A set of objects, filtered in the order of attributes."""
+    for name, value in sorted(filters, key=lambda one: ATTRIBUTES.index(one[0])):
+        node = Node(f"filter_{name}", value, (node,))
+    return node
+
+
+def tokens_of(text: str) -> list[str]:
+    """Lower-case words and punctuation marks; `another` is `an other`."""
+    found = re.findall(r"[^\s?;,.]+|[?;,.]", text.lower())
+    return [part for word in found for part in (("an", "other") if word == "another" else (word,))]
+
+
+def written(words: Sequence[str]) -> str:
+    """Words as a text, with a capital at the beginning of a question."""
+    text = re.sub(r" ([?;,.])", r"\1", " ".join(words))
+    return text[:1].upper() + text[1:] if text.endswith("?") else text
+
+
+def _with_article(words: Sequence[str]) -> list[str]:
+    rest = words[1:] if words[0] == "the" else words
+    if rest[0] == "other":
+        return ["another", *rest[1:]]
+    return [_article(rest[0]), *rest]
+
+
+@lru_cache(maxsize=4096)
+def _article(word: str) -> str:
+    return str(_ENGLISH.a(word)).split()[0]
+
+
+@lru_cache(maxsize=4096)
+def _plural(words: Words) -> Words:
+    return (*words[:-1], str(_ENGLISH.plural_noun(words[-1])))
+
+
+def _compile(text: str) -> Iterator[tuple[str | Slot, ...]]:
+    """All variants of a wording: with and without each optional part."""
+    parts = re.split(r"\[([^\[\]]*)\]", text)
+    for chosen in product((True, False), repeat=len(parts) // 2):
+        kept = [part for k, part in enumerate(parts) if k % 2 == 0 or chosen[k // 2]]
+        made: list[str | Slot] = []
+        for name, form, word in re.findall(r"\{(\w+)(?:\.(\w+))?\}|([^\s?;,.{}]+|[?;,.])", " ".join(kept)):
+            made.append(word.lower() if word else Slot(name, form))
+        yield tuple(made)
+
+
+_VERBS = {"is": ("is", "are"), "has": ("has", "have")}
+_VALUES: dict[str, Sequence[Any]] = {"relate": SIDES, "stack": STACKS}
+_PLAIN = {
+    "color": ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow"),
+    "shape": ("cube", "sphere", "cylinder"),
+    "material": ("rubber", "metal"),
+}
+
+
+@cache
+def default_grammar() -> Grammar:
+    """The grammar of the package."""
+    return Grammar(json.loads(DATA.read_text("utf-8")))
+
+
+def read_grammar(path: Path) -> Grammar:
+    """The packaged grammar with the families, phrases and words of a file added, which replace those of the same name.
+
+    Raises SpecError for what is not JSON, UsageError for other data.
+    """
+    data, added = json.loads(DATA.read_text("utf-8")), parse_json(read_text(path), str(path))
+    try:
+        for key, value in dict(added).items():
+            data[key] = {**data[key], **value} if isinstance(data[key], dict) else value
+        return Grammar(data)
+    except (UsageError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{path}: {error}; see docs/questions.md") from error

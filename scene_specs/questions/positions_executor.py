@@ -1,0 +1,181 @@
+"""Executes programs on positions, the camera and masks: no relation of the annotation is read.
+
+Colors come from linear RGB, sizes from scales, visibility from masks, directions from the camera's matrix. It shares no
+function with relations_executor.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+from pycocotools import mask as coco
+
+from scene_specs.language.vocabulary import COLORS, SIZES
+from scene_specs.questions.program import DOUBTFUL, Node, PresuppositionError
+from scene_specs.questions.view import CONTACT, FULL, PARTIAL, ImageView, ObjectView
+
+# Largest distance of linear RGB from CLEVR's palette; other colors have the names that stages give them.
+_SAME_COLOR = 2e-3
+# One object must be larger or farther away than another by a tenth.
+_MARGIN = 0.1
+
+
+class PositionsExecutor:
+    """Executes programs on one image."""
+
+    def __init__(self, view: ImageView) -> None:
+        self._view, self._items = view, view.objects
+        self._attributes: dict[tuple[int, str], str | None] = {}
+        self._everything = frozenset(range(len(view.objects)))
+
+    def run(self, node: Node) -> Any:
+        """Sets are frozensets of indices, objects indices, other results an Answer. Raises PresuppositionError."""
+        given = list(map(self.run, node.inputs))
+        match node.op, given:
+            case "scene", []:
+                return self._everything
+            case "unique", [members]:
+                if len(members) == 1:
+                    return min(members)
+                raise PresuppositionError("not exactly one object")
+            case "relate", [index]:
+                return frozenset(k for k in self._everything if k != index and self._holds(str(node.value), k, index))
+            case "nearest", [members, index]:
+                return self._nearest(members - {index}, self._items[index].truth.location)
+            case "extreme", [members]:
+                return self._extreme(members, str(node.value))
+            case "union", [one, other]:
+                return one.union(other)
+            case "intersect", [one, other]:
+                return one.intersection(other)
+        if node.op.startswith(("filter_", "same_", "query_")):
+            return self._by_attribute(node, given[0])
+        return self._conclude(node, given)
+
+    def _by_attribute(self, node: Node, given: Any) -> Any:
+        what, name = node.op.split("_")
+        if what == "filter":
+            return self._having(given, name, node.value)
+        own = self._attribute(given, name)
+        if own is None:
+            raise PresuppositionError(f"without {name}")
+        if what == "query":
+            return own
+        return self._having(self._everything - {given}, name, own)
+
+    def _having(self, members: frozenset[int], name: str, value: Any) -> frozenset[int]:
+        found = {k: self._attribute(k, name) for k in sorted(members)}
+        if name in DOUBTFUL and None in found.values():
+            raise PresuppositionError(f"{name} in doubt")
+        return frozenset(k for k in found if found[k] == value)
+
+    def _conclude(self, node: Node, given: list[Any]) -> Any:
+        match node.op, given:
+            case "count", [members]:
+                return len(members)
+            case "exist", [members]:
+                return len(members) > 0
+            case "exactly", [members]:
+                return len(members) == node.value
+            case "less_than", [one, other]:
+                return one < other
+            case "greater_than", [one, other]:
+                return other < one
+            case (("all" | "most"), [members, others]):
+                if len(members) < (2 if node.op == "all" else 3):
+                    raise PresuppositionError("too few objects")
+                outside = len(members - others)
+                return outside == 0 if node.op == "all" else outside < len(members) / 2
+            case (("larger" | "smaller"), [one, other]):
+                ratio = self._items[one].truth.scale / self._items[other].truth.scale
+                if 1 / (1 + _MARGIN) < ratio < 1 + _MARGIN:
+                    raise PresuppositionError("no clear difference of size")
+                return ratio > 1 if node.op == "larger" else ratio < 1
+            case _, [one, other]:
+                return one == other
+        raise AssertionError(node.op)
+
+    def _attribute(self, index: int, name: str) -> str | None:
+        key = (index, name)
+        if key not in self._attributes:
+            self._attributes[key] = self._measure(self._items[index], name)
+        return self._attributes[key]
+
+    def _measure(self, item: ObjectView, name: str) -> str | None:
+        named = item.values[name]
+        if name == "color" and named is not None:
+            return _name_of(item.truth.color_linear) or named
+        if name == "size" and named is not None:
+            return next((size for size, scale in SIZES.items() if scale == item.truth.scale), named)
+        if name == "visibility":
+            mask, alone = item.truth.rle, item.truth.alone_pixels
+            pixels = int(coco.area({"size": list(mask.size), "counts": mask.counts.encode()}))
+            seen = pixels / alone if alone else 0.0
+            return "partial" if seen <= PARTIAL + 5e-7 else "full" if seen >= FULL - 5e-7 else None
+        return named
+
+    @cached_property
+    def _axes(self) -> dict[str, tuple[float, float]]:
+        """Direction -> its x and y on the ground, unit length."""
+        rows = self._view.extrinsics
+        across, ahead = rows[0], rows[2]
+        if math.hypot(ahead[0], ahead[1]) < 1e-9:
+            # Straight down, the top of the image is behind.
+            ahead = tuple(-part for part in rows[1])
+        right = [part / math.hypot(across[0], across[1]) for part in across[:2]]
+        behind = [part / math.hypot(ahead[0], ahead[1]) for part in ahead[:2]]
+        return {
+            "right": (right[0], right[1]), "left": (-right[0], -right[1]),
+            "behind": (behind[0], behind[1]), "front": (-behind[0], -behind[1]),
+        }  # fmt: skip
+
+    def _along(self, index: int, direction: str) -> float:
+        axis, place = self._axes[direction], self._items[index].truth.location
+        return float(place[0] * axis[0] + place[1] * axis[1])
+
+    def _holds(self, relation: str, index: int, of: int) -> bool:
+        if relation in self._axes:
+            return self._along(index, relation) - self._along(of, relation) > self._view.threshold
+        upper, lower = (of, index) if relation == "below" else (index, of)
+        top, bottom = self._items[upper].extent, self._items[lower].extent
+        gap = top[2][0] - bottom[2][1]
+        middle = [(sum(top[k]) / 2, sum(bottom[k]) / 2) for k in (0, 1)]
+        stacked = all(bottom[k][0] <= middle[k][0] <= bottom[k][1] for k in (0, 1)) or all(
+            top[k][0] <= middle[k][1] <= top[k][1] for k in (0, 1)
+        )
+        return stacked and gap >= -CONTACT and (relation != "on" or gap <= CONTACT)
+
+    def _nearest(self, members: frozenset[int], point: tuple[float, float, float]) -> int:
+        far = {
+            k: math.hypot(*(a - b for a, b in zip(self._items[k].truth.location, point, strict=True)))
+            for k in sorted(members)
+        }
+        best = min(far, key=lambda k: far[k], default=-1)
+        if len(far) < 2 or any(far[k] < far[best] * (1 + _MARGIN) for k in far if k != best):
+            raise PresuppositionError("none clearly nearest")
+        return best
+
+    def _extreme(self, members: frozenset[int], which: str) -> int:
+        if len(members) < 2:
+            raise PresuppositionError("too few objects")
+        if which in ("largest", "smallest"):
+            measured = {
+                k: math.log(self._items[k].truth.scale) * (1 if which == "largest" else -1) for k in sorted(members)
+            }
+            least = math.log1p(_MARGIN) - 1e-9
+        else:
+            direction = {"frontmost": "front", "rearmost": "behind"}.get(which, which.removesuffix("most"))
+            measured = {k: self._along(k, direction) for k in sorted(members)}
+            least = self._view.threshold
+        second, first = sorted(measured.values())[-2:]
+        gap = first - second
+        if gap < least or (gap == least and which not in ("largest", "smallest")):
+            raise PresuppositionError(f"none clearly {which}")
+        return max(measured, key=lambda k: measured[k])
+
+
+def _name_of(linear: tuple[float, float, float]) -> str | None:
+    near = (name for name, rgb in COLORS.items() if math.dist([part / 255 for part in rgb], linear) < _SAME_COLOR)
+    return next(near, None)

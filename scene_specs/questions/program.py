@@ -1,0 +1,192 @@
+"""Programs: typed expressions over the objects of an image.
+
+JSON is a nested list: the operation, its value if it takes one, and its inputs. "How many red cubes are there?" is
+
+    ["count", ["filter_shape", "cube", ["filter_color", "red", ["scene"]]]]
+
+CLEVR's form is a list of such steps, in which `inputs` are numbers of earlier steps (Johnson et al., CVPR 2017).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+# In the order in which filters apply: of the large red cubes, size is asked of what is known to be a cube.
+QUERIED: tuple[str, ...] = ("shape", "category", "material", "color", "size")
+# Values that an object may have without a name for it, as models have sizes. Nothing is asked about such sets.
+DOUBTFUL: tuple[str, ...] = ("material", "color", "size", "visibility")
+ATTRIBUTES: tuple[str, ...] = (*QUERIED, "visibility")
+RELATED: tuple[str, ...] = ("left", "right", "front", "behind", "above", "below", "on")
+EXTREMES: tuple[str, ...] = ("largest", "smallest", "leftmost", "rightmost", "frontmost", "rearmost")
+# Longest program that is read; the longest that is made has 30 steps.
+MAX_STEPS = 200
+
+Answer = bool | int | str
+
+
+def spoken(answer: Answer) -> str:
+    """An answer as CLEVR and readers write it."""
+    return ("no", "yes")[answer] if isinstance(answer, bool) else str(answer)
+
+
+class PresuppositionError(Exception):
+    """A step of a program has no value in an image, such as `unique` for two objects."""
+
+
+class Operation(NamedTuple):
+    """inputs, output: types. values: allowed ones; () if it takes none, None for any text, a range for numbers."""
+
+    inputs: tuple[str, ...]
+    output: str
+    values: tuple[str, ...] | range | None = ()
+
+
+def _operations() -> Iterator[tuple[str, Operation]]:
+    yield "scene", Operation((), "set")
+    for name in ATTRIBUTES:
+        yield f"filter_{name}", Operation(("set",), "set", ("full", "partial") if name == "visibility" else None)
+    for name in QUERIED:
+        yield f"query_{name}", Operation(("object",), name)
+        yield f"same_{name}", Operation(("object",), "set")
+        yield f"equal_{name}", Operation((name, name), "boolean")
+    yield "unique", Operation(("set",), "object")
+    yield "relate", Operation(("object",), "set", RELATED)
+    yield "nearest", Operation(("set", "object"), "object")
+    yield "extreme", Operation(("set",), "object", EXTREMES)
+    yield "count", Operation(("set",), "integer")
+    yield "exist", Operation(("set",), "boolean")
+    yield "exactly", Operation(("set",), "boolean", range(0, 101))
+    for name in ("union", "intersect"):
+        yield name, Operation(("set", "set"), "set")
+    for name in ("all", "most"):
+        yield name, Operation(("set", "set"), "boolean")
+    for name in ("equal_integer", "less_than", "greater_than"):
+        yield name, Operation(("integer", "integer"), "boolean")
+    for name in ("larger", "smaller"):
+        yield name, Operation(("object", "object"), "boolean")
+
+
+OPERATIONS: Mapping[str, Operation] = MappingProxyType(dict(_operations()))
+# What the published engine executes.
+CLEVR_OPERATIONS: tuple[str, ...] = (
+    "scene", "unique", "relate", "union", "intersect",
+    "exist", "count", "equal_integer", "less_than", "greater_than",
+    *(f"{kind}_{name}" for kind in ("query", "equal", "filter", "same") for name in QUERIED if name != "category"),
+)  # fmt: skip
+
+
+class Node(NamedTuple):
+    """A step with its inputs. value: None if the operation takes none."""
+
+    op: str
+    value: str | int | None
+    inputs: tuple[Node, ...]
+
+    @property
+    def output(self) -> str:
+        """The type of its result."""
+        return OPERATIONS[self.op].output
+
+    def steps(self) -> Iterator[Node]:
+        """All steps, the last one first."""
+        left = [self]
+        while left:
+            node = left.pop()
+            left += node.inputs
+            yield node
+
+    def is_clevr(self) -> bool:
+        """Whether the published engine has all operations and relations of this program."""
+        return all(
+            step.op in CLEVR_OPERATIONS and (step.op != "relate" or step.value in RELATED[:4]) for step in self.steps()
+        )
+
+
+SCENE = Node("scene", None, ())
+
+
+def parse_program(data: Any) -> Node:
+    """A program from its JSON form. Raises ValueError for unknown operations, wrong values or types, and long ones."""
+    budget = [MAX_STEPS]
+
+    def parse(item: Any) -> Node:
+        budget[0] -= 1
+        if budget[0] < 0:
+            raise ValueError(f"found more than {MAX_STEPS} steps")
+        if not isinstance(item, list | tuple) or not item:
+            raise ValueError(f'found {_short(item)}; expected a step, such as ["count", ["scene"]]')
+        inputs = [part for part in item[1:] if isinstance(part, list | tuple)]
+        values = [part for part in item[1:] if not isinstance(part, list | tuple)]
+        return _checked(item[0], values, [parse(part) for part in inputs])
+
+    return parse(data)
+
+
+def program_json(node: Node) -> list[Any]:
+    """The JSON form of a program."""
+    value = [] if node.value is None else [node.value]
+    return [node.op, *value, *map(program_json, node.inputs)]
+
+
+def parse_clevr(steps: Any) -> Node:
+    """A program from CLEVR's form: of its question files (`function`), or of its generator (`type`, `side_inputs`).
+
+    Steps that several others use are repeated. Raises ValueError.
+    """
+    if not isinstance(steps, list) or not steps or len(steps) > MAX_STEPS:
+        raise ValueError(f"found {_short(steps)}; expected a list of 1 to {MAX_STEPS} steps")
+    made: list[Node] = []
+    for number, step in enumerate(steps):
+        if not isinstance(step, dict):
+            raise ValueError(f"step {number}: found {_short(step)}; expected an object")
+        inputs = step.get("inputs")
+        values = step.get("value_inputs", step.get("side_inputs", []))
+        if not isinstance(inputs, list) or not all(type(k) is int and 0 <= k < number for k in inputs):
+            raise ValueError(f"step {number}: found inputs {_short(inputs)}; expected numbers of earlier steps")
+        if not isinstance(values, list):
+            raise ValueError(f"step {number}: found values {_short(values)}; expected a list")
+        made.append(_checked(step.get("function", step.get("type")), values, [made[k] for k in inputs]))
+        if sum(1 for _ in made[-1].steps()) > MAX_STEPS:
+            raise ValueError(f"step {number}: found more than {MAX_STEPS} steps")
+    return made[-1]
+
+
+def clevr_json(node: Node) -> list[dict[str, Any]]:
+    """CLEVR's form of a program, as in its question files."""
+    made: list[dict[str, Any]] = []
+
+    def add(step: Node) -> int:
+        inputs = [add(part) for part in step.inputs]
+        values = [] if step.value is None else [step.value]
+        made.append({"function": step.op, "inputs": inputs, "value_inputs": values})
+        return len(made) - 1
+
+    add(node)
+    return made
+
+
+def _checked(op: Any, values: Sequence[Any], inputs: Sequence[Node]) -> Node:
+    kind = OPERATIONS.get(op) if isinstance(op, str) else None
+    if kind is None:
+        raise ValueError(f"unknown operation {_short(op)}; expected one of {', '.join(OPERATIONS)}")
+    found = tuple(node.output for node in inputs)
+    if found != kind.inputs:
+        raise ValueError(f"{op}: found inputs ({', '.join(found)}); expected ({', '.join(kind.inputs)})")
+    if kind.values == ():
+        if values:
+            raise ValueError(f"{op}: found the value {_short(values[0])}; expected none")
+        return Node(op, None, tuple(inputs))
+    valid = len(values) == 1 and (
+        isinstance(values[0], str) if kind.values is None else type(values[0]) is not bool and values[0] in kind.values
+    )
+    if not valid:
+        expected = "one text" if kind.values is None else ", ".join(map(str, kind.values))
+        raise ValueError(f"{op}: found {_short(list(values))}; expected {expected}")
+    return Node(op, values[0], tuple(inputs))
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,157 @@
+"""Which questions are asked of an image: those whose presuppositions hold and that need each of their steps.
+
+A program is degenerate if a step can be left out without a change: a filter, a relation (then it is about all objects,
+as in the published `is_degenerate`), one side of a union or intersection, a superlative. What must change is the
+answer; for answers yes and no, which often stay the same by chance, it is what the last step compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+from scene_specs.questions.grammar import split
+from scene_specs.questions.program import SCENE, Answer, Node, PresuppositionError
+from scene_specs.questions.relations_executor import RelationsExecutor
+from scene_specs.questions.view import ImageView
+
+# With more objects of doubtful visibility, an image has too many possible contents to try them all.
+MAX_DOUBTFUL = 6
+
+
+class Judge:
+    """Decides on the programs of one image.
+
+    min_pixels: objects seen by fewer pixels count as doubtful: no answer may depend on whether they are there.
+    """
+
+    def __init__(self, view: ImageView, min_pixels: int) -> None:
+        self.executor = RelationsExecutor(view)
+        doubtful = [k for k, item in enumerate(view.objects) if item.truth.visible_pixels < min_pixels]
+        self.crowded = len(doubtful) > MAX_DOUBTFUL
+        everything = (1 << len(view.objects)) - 1
+        self._others = [
+            RelationsExecutor(view, everything & ~sum(1 << k for k in hidden))
+            for size in range(1, len(doubtful) + 1)
+            for hidden in combinations(doubtful, size)
+            if not self.crowded
+        ]
+
+    def answer(self, program: Node) -> Answer | None:
+        """The answer of a program that may be asked; None if it may not."""
+        if self.crowded or gives_away(program) or is_trivial(program):
+            return None
+        try:
+            answer: Answer = self.executor.run(program)
+        except PresuppositionError:
+            return None
+        fine = self._is_about_two(program) and self.needs_all(program) and self.is_certain(program, answer)
+        return answer if fine else None
+
+    def needs_all(self, program: Node) -> bool:
+        """Whether leaving out any step makes a difference. Raises PresuppositionError."""
+        evidence = self.evidence(program)
+        return not any(self._agrees(other, evidence) for other in shortened(program))
+
+    def is_certain(self, program: Node, answer: Any) -> bool:
+        """Whether the result stays the same whichever of the doubtful objects are left out."""
+        return not self._others or self.meaning(program) == (answer,) * (len(self._others) + 1)
+
+    def meaning(self, program: Node) -> tuple[Any, ...] | None:
+        """Its results, with all objects and without each choice of doubtful ones; None if a presupposition fails."""
+        try:
+            return tuple(one.run(program) for one in (self.executor, *self._others))
+        except PresuppositionError:
+            return None
+
+    def evidence(self, program: Node) -> Any:
+        """What must change if a step is left out: the answer, or for yes and no the inputs of the last step."""
+        if program.output == "boolean":
+            return tuple(self.executor.run(part) for part in program.inputs)
+        return self.executor.run(program)
+
+    def _agrees(self, program: Node, evidence: Any) -> bool:
+        try:
+            return bool(self.evidence(program) == evidence)
+        except PresuppositionError:
+            return False
+
+    def _is_about_two(self, program: Node) -> bool:
+        """Whether a comparison is between two objects, and not of one with itself."""
+        inputs = program.inputs
+        if program.op.startswith("equal_") and program.op != "equal_integer":
+            inputs = (inputs[0].inputs[0], inputs[1].inputs[0])
+        elif program.op in ("all", "most") and program.inputs[1].op == "relate":
+            # Not all cubes are left of the large cube: it is one of them.
+            return not self.executor.run(inputs[0]) >> self.executor.run(inputs[1].inputs[0]) & 1
+        elif program.op not in ("larger", "smaller"):
+            return True
+        return bool(self.executor.run(inputs[0]) != self.executor.run(inputs[1]))
+
+
+def shortened(node: Node) -> Iterator[Node]:
+    """All programs that lack one step of a program."""
+    for k, part in enumerate(node.inputs):
+        for other in shortened(part):
+            yield Node(node.op, node.value, (*node.inputs[:k], other, *node.inputs[k + 1 :]))
+    op = node.op
+    if op.startswith("filter_"):
+        yield node.inputs[0]
+    elif op == "relate" or op.startswith("same_"):
+        yield SCENE
+    elif op in ("union", "intersect"):
+        yield from node.inputs
+    elif op in ("extreme", "nearest"):
+        yield Node("unique", None, node.inputs[:1])
+
+
+def gives_away(program: Node) -> bool:
+    """Whether words of the question give its answer or repeat themselves, as in "What color is the red cube?"."""
+    for node in program.steps():
+        kind, _, name = node.op.partition("_")
+        if kind in ("filter", "query", "same") and name in mentioned(node.inputs[0]):
+            return True
+        if kind == "query" and name in ("shape", "category") and {"shape", "category"} & mentioned(node.inputs[0]):
+            return True
+        if node.op in ("all", "most") and mentioned(node.inputs[0]) & mentioned(node.inputs[1]):
+            return True
+        sizes = node.op in ("larger", "smaller") or node.value in ("largest", "smallest")
+        if sizes and any("size" in mentioned(part) for part in node.inputs):
+            return True
+    return _counts_a_part(program)
+
+
+def mentioned(node: Node) -> frozenset[str]:
+    """The attributes that the description of an object or a set gives."""
+    kind, _, name = node.op.partition("_")
+    if kind in ("filter", "same"):
+        # What has the same color as the red cube is red.
+        return mentioned(node.inputs[0]) | {name} if kind == "filter" else frozenset({name})
+    return mentioned(node.inputs[0]) if node.op in ("unique", "extreme", "nearest") else frozenset()
+
+
+def is_trivial(program: Node) -> bool:
+    """Whether a question has the same answer in all images, or nearly all."""
+    if program.op == "exist" and (program.inputs[0] == SCENE or program.inputs[0].value == "full"):
+        return True
+    for node in program.steps():
+        filters, base = split(node)
+        if base.op == "relate" and base.inputs[0].op == "unique":
+            # There are no red things behind the only red thing.
+            others, scene = split(base.inputs[0].inputs[0])
+            if scene == SCENE and {*others} <= {*filters}:
+                return True
+    return False
+
+
+def _counts_a_part(program: Node) -> bool:
+    """Whether a comparison or union is of a set with a part of it, such as cubes with red cubes."""
+    for node in program.steps():
+        if len(node.inputs) == 2 and node.op in ("equal_integer", "less_than", "greater_than", "union"):
+            sides = [split(part.inputs[0] if part.op == "count" else part) for part in node.inputs]
+            (one, base), (other, second) = [({*filters}, base) for filters, base in sides]
+            # Whatever its relations are, a red cube is a cube.
+            if (one <= other and base in (SCENE, second)) or (other <= one and second in (SCENE, base)):
+                return True
+    return False

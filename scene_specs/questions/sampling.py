@@ -1,0 +1,213 @@
+"""Random programs of a pattern about one image: slots are filled so that references have one referent."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from scene_specs.language.rng import generator
+from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, SHAPES, SIZES
+from scene_specs.questions.grammar import ADJECTIVES, COUNTS, SIDES, STACKS, Grammar, Pattern, Tree, filtered
+from scene_specs.questions.program import EXTREMES, QUERIED, Node, PresuppositionError
+from scene_specs.questions.rules import Judge, mentioned
+from scene_specs.questions.view import ImageView, bits_of
+
+# References inside references, as in "left of the cube that is behind the ball that is ...".
+MAX_HOPS = 3
+# How many filters a set has whose size is free, one as likely as the other.
+_FILTERS = (0, 1, 1, 1, 1, 2, 2, 2, 3, 3)
+# References to objects of an image that are made, for each set of attributes not to be mentioned and each depth.
+_REFERENCES = 10
+_RELATIONS: Mapping[str, Sequence[str]] = {"relate": SIDES, "stack": STACKS}
+# Operation -> what its inputs must not mention, because it would give the answer.
+_AVOIDED = {"larger": "size", "smaller": "size", **{f"query_{name}": name for name in QUERIED}}
+CLEVR_VALUES: Mapping[str, Sequence[str]] = {
+    "size": tuple(SIZES), "color": tuple(COLORS), "material": CLEVR_MATERIALS, "shape": SHAPES,
+}  # fmt: skip
+
+
+class Draws:
+    """Random choices, from numbers that are drawn in blocks. Equal seeds and keys give equal choices everywhere."""
+
+    def __init__(self, seed: int, key: str) -> None:
+        self._rng: np.random.Generator = generator(seed, key, "questions")
+        self._numbers: Iterator[float] = iter(())
+
+    def number(self) -> float:
+        """A number in [0, 1)."""
+        for value in self._numbers:
+            return value
+        self._numbers = iter(self._rng.random(1024).tolist())
+        return next(self._numbers)
+
+    def pick(self, items: Sequence[Any]) -> Any:
+        """One of the items."""
+        return items[int(self.number() * len(items))]
+
+    def weighted(self, items: Sequence[Pattern]) -> Pattern:
+        """One of the patterns, by weight."""
+        if len(items) == 1:
+            return items[0]
+        left = self.number() * sum([one.weight for one in items])
+        for one in items:
+            left -= one.weight
+            if left < 0:
+                return one
+        return items[-1]
+
+
+class Sampler:
+    """Programs about one image. vocabulary: attribute -> values to ask for in vain, too."""
+
+    def __init__(
+        self, view: ImageView, judge: Judge, grammar: Grammar, vocabulary: Mapping[str, Sequence[str]], draws: Draws
+    ) -> None:
+        self._view, self._judge, self._grammar, self._draws = view, judge, grammar, draws
+        self._run, self.vocabulary = judge.executor.run, vocabulary
+        self._references: dict[tuple[str, tuple[str, ...], int], list[Node]] = {}
+        # Of the set that is asked about: which of its members have some property?
+        self._members = 0
+        self._minimal: dict[tuple[int, int], list[tuple[tuple[str, str], ...]]] = {}
+
+    def sample(self, pattern: Pattern) -> Node:
+        """A program of a pattern. Raises PresuppositionError if the choices lead nowhere."""
+        return self._build(pattern.program, False, (), 0)
+
+    def _build(self, tree: Tree, unique: bool, avoid: Collection[str], hops: int) -> Node:
+        """unique: the set must have one object. avoid: attributes that must not be mentioned."""
+        op = tree.op
+        if tree.phrase:
+            patterns = self._grammar.phrases[op]
+            pattern = patterns[0] if hops >= MAX_HOPS else self._draws.weighted(patterns)
+            if pattern.program.op == "unique":
+                return self._reference(pattern.program, op, avoid, hops)
+            return self._build(pattern.program, unique, avoid, hops)
+        if op == "filter":
+            base = self._build(tree.parts[0], False, avoid, hops)
+            return filtered(base, self._filters(base, unique, avoid))
+        if tree.slot:
+            return self._slot(tree, avoid, hops)
+        if op in _AVOIDED:
+            avoid = (*avoid, _AVOIDED[op])
+        if op in ("all", "most"):
+            members = self._build(tree.parts[0], False, avoid, hops)
+            self._members = self._run(members)
+            return Node(op, None, (members, self._build(tree.parts[1], False, tuple(mentioned(members)), hops)))
+        inputs = tuple([self._build(part, op == "unique", avoid, hops) for part in tree.parts])
+        return Node(op, None, inputs)
+
+    def _reference(self, tree: Tree, phrase: str, avoid: Collection[str], hops: int) -> Node:
+        """A reference to an object, one of a few that are made for an image."""
+        made = self._references.setdefault((phrase, tuple(sorted({*avoid})), hops), [])
+        if len(made) >= _REFERENCES:
+            return self._draws.pick(made)  # type: ignore[no-any-return]
+        node = Node("unique", None, (self._build(tree.parts[0], True, avoid, hops),))
+        if not self._judge.needs_all(node):
+            raise PresuppositionError("a step of a reference is not needed")
+        made.append(node)
+        return node
+
+    def _slot(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
+        op, part = tree.op, tree.parts[0]
+        if op in _RELATIONS:
+            referent = self._build(part, False, (), hops + 1)
+            return Node("relate", self._relation(op, referent), (referent,))
+        if op == "same":
+            usual = [name for name in QUERIED if name not in avoid and self._view.value_bits[name]]
+            name = self._draws.pick(usual) if usual else "color"
+            return Node(f"same_{name}", None, (self._build(part, False, (name,), hops + 1),))
+        if op == "extreme":
+            which = self._draws.pick(EXTREMES)
+            more = ("size",) if which in EXTREMES[:2] else ()
+            return Node("extreme", which, (self._build(part, False, (*avoid, *more), hops),))
+        inner = self._build(part, False, avoid, hops)
+        if op == "see":
+            return Node("filter_visibility", self._draws.pick(("full", "partial")), (inner,))
+        if op == "fits":
+            return filtered(inner, [self._adjective(avoid)])
+        count = self._run(inner).bit_count() + (self._draws.pick((-1, 1, 2)) if self._draws.number() < 0.5 else 0)
+        if count not in COUNTS:
+            raise PresuppositionError("too few to ask for exactly that many")
+        return Node("exactly", count, (inner,))
+
+    def _relation(self, op: str, referent: Node) -> str:
+        index = self._run(referent)
+        some = [name for name in _RELATIONS[op] if self._view.relations[name][index]]
+        if not some:
+            raise PresuppositionError("nothing is related to it")
+        return str(self._draws.pick(some))
+
+    def _adjective(self, avoid: Collection[str]) -> tuple[str, str]:
+        """A filter that could be true of all members of a set, or any filter."""
+        names = [name for name in ADJECTIVES if name not in avoid]
+        if not names or not self._members:
+            raise PresuppositionError("no attribute is left to ask about")
+        name = self._draws.pick(names)
+        value = self._view.objects[self._draws.pick(list(bits_of(self._members)))].values[name]
+        if value is None or self._draws.number() < 0.2:
+            value = self._draws.pick(self.vocabulary[name] or ("",))
+        return name, value
+
+    def _filters(self, base: Node, unique: bool, avoid: Collection[str]) -> Sequence[tuple[str, str]]:
+        bits = self._run(base)
+        if not bits:
+            raise PresuppositionError("nothing to choose from")
+        if base.op.startswith("same_"):
+            avoid = (*avoid, base.op[5:])
+        members = list(bits_of(bits))
+        first = int(self._draws.number() * len(members))
+        if unique:
+            for target in (*members[first:], *members[:first]):
+                names = [one for one in self._identifying(target, bits) if not any(name in avoid for name, _ in one)]
+                if names:
+                    return self._draws.pick(names)  # type: ignore[no-any-return]
+            raise PresuppositionError("nothing identifies an object")
+        values = self._view.objects[members[first]].values
+        here = [(name, value) for name in QUERIED if name not in avoid and (value := values[name]) is not None]
+        if self._draws.number() < 0.4:
+            here = [(name, self._draws.pick(self.vocabulary[name])) for name, _ in here]
+        count = self._draws.pick(_FILTERS)
+        while len(here) > count:
+            here.remove(self._draws.pick(here))
+        return self._needed(bits, here)
+
+    def _needed(self, bits: int, filters: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """The filters without those that make no difference."""
+        masks = [self._view.value_bits[name].get(value, 0) for name, value in filters]
+        kept = list(range(len(filters)))
+        for k in range(len(filters)):
+            others = bits
+            for j in kept:
+                if j != k:
+                    others &= masks[j]
+            if not others & ~masks[k]:
+                kept.remove(k)
+        return [filters[k] for k in kept]
+
+    def _identifying(self, target: int, bits: int) -> list[tuple[tuple[str, str], ...]]:
+        """The sets of filters that only this object of a set passes and none of which can be left out."""
+        key = (target, bits)
+        if key not in self._minimal:
+            pairs = [(name, v) for name in QUERIED if (v := self._view.objects[target].values[name]) is not None]
+            masks = [self._view.value_bits[name][value] for name, value in pairs]
+            left = [bits] * (1 << len(pairs))
+            found: list[int] = []
+            for chosen in range(1 << len(pairs)):
+                if chosen:
+                    low = chosen & -chosen
+                    left[chosen] = left[chosen ^ low] & masks[low.bit_length() - 1]
+                if left[chosen] == 1 << target and all(left[chosen ^ 1 << k] != left[chosen] for k in bits_of(chosen)):
+                    found.append(chosen)
+            self._minimal[key] = [tuple(pairs[k] for k in bits_of(chosen)) for chosen in found]
+        return self._minimal[key]
+
+
+def vocabulary_of(view: ImageView) -> dict[str, list[str]]:
+    """Attribute -> values to ask for: those of the image and, where CLEVR has one of them, CLEVR's."""
+    found = {}
+    for name, values in view.value_bits.items():
+        usual = CLEVR_VALUES.get(name, ())
+        found[name] = sorted({*values, *(usual if any(value in usual for value in values) else ())})
+    return found

@@ -1,0 +1,140 @@
+"""`ImageView`: what questions, expressions and captions are about: the annotation of an image, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import nan
+from typing import Any
+
+from scene_specs.language.model_names import is_model, kind_of
+from scene_specs.language.vocabulary import RELATIONS
+from scene_specs.questions.program import ATTRIBUTES
+
+# Lowest and highest x, y and z, Blender units.
+Extent = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
+# Compares false with everything.
+UNKNOWN: Extent = ((nan, nan),) * 3
+
+# Visible fractions from which an object counts as fully visible, and up to which as partly hidden. Between the two,
+# nothing is asked about its visibility.
+FULL, PARTIAL = 0.95, 0.7
+# Blender units by which a supporting surface may miss the object on it; placements are rounded.
+CONTACT = 0.02
+_WORDS = re.compile(r"[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+)*")
+# Materials of models that keep their own.
+_NO_MATERIAL = ("original", "painted", "blend")
+
+
+@dataclass(frozen=True)
+class ObjectView:
+    """An object of an image. truth: its annotation (render.model.record.ObjectAnnotation).
+
+    values: attribute -> value, None for those that it has not, or not clearly. extent: of its mesh.
+    """
+
+    truth: Any
+    values: Mapping[str, str | None]
+    extent: Extent
+
+
+@dataclass(frozen=True)
+class ImageView:
+    """An image without its pointer. relations: relation -> for each object, bits of the objects so related to it.
+
+    extrinsics: world to camera, rows x right, y down, z forward. directions: see FrameAnnotation. threshold: Blender
+    units by which a relation must hold. pointer: whether there is one.
+    """
+
+    episode: str
+    image: str
+    split: str | None
+    objects: tuple[ObjectView, ...]
+    relations: Mapping[str, tuple[int, ...]]
+    extrinsics: tuple[tuple[float, ...], ...]
+    directions: Mapping[str, tuple[float, float, float]]
+    threshold: float
+    pointer: bool = False
+
+    @cached_property
+    def value_bits(self) -> dict[str, dict[str, int]]:
+        """Attribute -> value -> bits of the objects that have it."""
+        found: dict[str, dict[str, int]] = {name: {} for name in ATTRIBUTES}
+        for k, item in enumerate(self.objects):
+            for name, value in item.values.items():
+                if value is not None:
+                    found[name][value] = found[name].get(value, 0) | 1 << k
+        return found
+
+
+def bits_of(bits: int) -> Iterator[int]:
+    """Indices of the set bits, from the lowest."""
+    while bits:
+        low = bits & -bits
+        yield low.bit_length() - 1
+        bits ^= low
+
+
+def view_of(
+    episode: str, split: str | None, image: str, annotation: Any, extents: Mapping[str, Extent], threshold: float
+) -> ImageView:
+    """The view of an image from its FrameAnnotation. extents: name -> extent of an object (see ObjectView)."""
+    pointer = annotation.pointer
+    kept = [item for item in annotation.objects if pointer is None or item.name != pointer.name]
+    objects = tuple(_object(item, extents.get(item.name, UNKNOWN)) for item in kept)
+    index = {item.name: k for k, item in enumerate(kept)}
+    relations = {
+        name: tuple(
+            sum(1 << index[other] for other in annotation.relations.get(name, {}).get(item.name, ()) if other in index)
+            for item in kept
+        )
+        for name in RELATIONS
+    }
+    relations |= _vertical([item.extent for item in objects])
+    rows = tuple(tuple(row) for row in annotation.camera.extrinsics[:3])
+    return ImageView(
+        episode, image, split, objects, relations, rows, annotation.directions, threshold, pointer is not None
+    )
+
+
+def _object(item: Any, extent: Extent) -> ObjectView:
+    kind = kind_of(item.shape)
+    model = is_model(item.shape)
+    fraction = item.visible_fraction
+    values = {
+        "visibility": "full" if fraction >= FULL else "partial" if fraction <= PARTIAL else None,
+        "size": _readable(item.size),
+        "color": _readable(item.color),
+        "material": None if item.material in _NO_MATERIAL else _readable(item.material),
+        "shape": None if model else _readable(kind),
+        "category": _readable(kind) if model else None,
+    }
+    return ObjectView(item, values, extent)
+
+
+def _readable(name: str | None) -> str | None:
+    """A name that can stand in a sentence, or None."""
+    return name if name is not None and _WORDS.fullmatch(name) else None
+
+
+def _vertical(extents: Sequence[Extent]) -> dict[str, tuple[int, ...]]:
+    """above, below, on, as bits: B is above A if it begins where A ends, and one's center lies over the other's box.
+
+    It is on A if, in addition, they touch.
+    """
+    above = [0] * len(extents)
+    below, touching = list(above), list(above)
+    for a, under in enumerate(extents):
+        for b, over in enumerate(extents):
+            gap = over[2][0] - under[2][1]
+            if a != b and gap >= -CONTACT and (_center_within(over, under) or _center_within(under, over)):
+                above[a] |= 1 << b
+                below[b] |= 1 << a
+                touching[a] |= (gap <= CONTACT) << b
+    return {"above": tuple(above), "below": tuple(below), "on": tuple(touching)}
+
+
+def _center_within(one: Extent, other: Extent) -> bool:
+    return all(other[k][0] <= (one[k][0] + one[k][1]) / 2 <= other[k][1] for k in range(2))

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import diorama
+from render.cli.specs import main
+
+
+@pytest.fixture(scope="module")
+def specs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("questions") / "specs.jsonl"
+    made = diorama.generate("clevr", count=3, seed=4, split="val", objects=(5, 6))
+    path.write_text("".join(json.dumps(spec) + "\n" for spec in made))
+    return path
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["questions", *map(str, arguments)])
+
+
+def lines(result: Result) -> list[dict[str, Any]]:
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+SMALL = ("--size", "160x120")
+
+
+def test_questions_about_specs(specs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "questions.jsonl"
+    report = run(specs, *SMALL, "--per-image", 4, "--out", out)
+    assert report.exit_code == 0, report.output
+    made = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(made) == 12
+    assert [line["question_id"] for line in made] == [0, 1, 2, 3] * 3
+    assert "blind guesser" in report.output and "12 questions of" in report.output
+    assert made != lines(run(specs, *SMALL, "--per-image", 4, "--seed", 1))
+
+
+def test_only_some_families(specs: Path) -> None:
+    made = lines(run(specs, *SMALL, "--family", "count", "--family", "exist"))
+    assert {line["family"] for line in made} == {"count", "exist"}
+
+
+def test_clevr_files(specs: Path) -> None:
+    asked = json.loads(run(specs, *SMALL, "--format", "clevr").stdout)
+    assert asked["info"]["split"] == "val"
+    assert {one["image_filename"] for one in asked["questions"]} == {f"CLEVR_val_{k:06d}.png" for k in range(3)}
+    assert [one["question_index"] for one in asked["questions"]] == list(range(len(asked["questions"])))
+    assert [scene["image_index"] for scene in lines(run(specs, *SMALL, "--kind", "scenes"))] == [0, 1, 2]
+
+
+def test_expressions_and_captions(specs: Path) -> None:
+    assert {line["episode"] for line in lines(run(specs, *SMALL, "--kind", "expressions"))} == {
+        f"clevr/val/{k:06d}" for k in range(3)
+    }
+    assert len(lines(run(specs, *SMALL, "--kind", "captions"))) == 3
+
+
+@pytest.mark.slow
+def test_a_store_gives_the_questions_of_its_specs(specs: Path, tmp_path: Path) -> None:
+    store = str(tmp_path / "some.lance")
+    read = [json.loads(line) for line in specs.read_text().splitlines()]
+    diorama.render_to_store(read, store, renderer="fake", size=(160, 120), workers=1)
+    assert lines(run(store)) == lines(run(specs, *SMALL))
+    assert lines(run(store, "--split", "test")) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--family", "counts"), "unknown family 'counts'; allowed: exist, count"),
+        (("--format", "clevr", "--kind", "captions"), "--format clevr is for questions"),
+        (("--format", "clevr", "--split", "test"), "found no images"),
+        (("--grammar", "list.json"), "list.json"),
+        (("--grammar", "slot.json"), "a question can't begin with the slot X"),
+    ],
+)
+def test_wrong_options(specs: Path, tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    slot = [{"program": ["query_color", "object:X"], "words": ["{X} is what color?"]}]
+    (tmp_path / "list.json").write_text("[1]")
+    (tmp_path / "slot.json").write_text(json.dumps({"families": {"late": slot}}))
+    found = run(specs, *SMALL, *(tmp_path / part if part.endswith(".json") else part for part in arguments))
+    assert found.exit_code == 2
+    assert message in found.output
+
+
+def test_a_store_among_specs(specs: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.lance/_versions").mkdir(parents=True)
+    found = run(specs, tmp_path / "x.lance")
+    assert (found.exit_code, "one store, or specs" in found.output) == (2, True)

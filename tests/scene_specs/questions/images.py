@@ -1,0 +1,39 @@
+"""Images for tests: four random ones of CLEVR, one with objects on others, and models."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import diorama
+from render.annotations.image_views import views_of
+from scene_specs.questions.view import ImageView
+
+_STACKED = [
+    {"shape": "cube", "size": "large", "color": "red", "material": "rubber", "location": [1, 1]},
+    {"shape": "sphere", "size": "small", "color": "blue", "material": "metal", "location": [1, 1, 1.75]},
+    {"shape": "cylinder", "size": "large", "color": "green", "material": "metal", "location": [-1.5, -1.5]},
+    {"shape": "cube", "size": "small", "color": "red", "material": "metal", "location": [-1.5, -1.5, 1.75]},
+    {"shape": "shapenet:chairs/#1", "size": 0.7, "color": "cyan", "location": [-2, 2]},
+    {"shape": "shapenet:cars/#1", "size": 0.7, "color": "yellow", "location": [2, -2]},
+    {"shape": "sphere", "size": "small", "color": "gray", "material": "rubber", "location": [2.6, 0.6]},
+]
+
+
+def view(spec: dict[str, Any]) -> ImageView:
+    """The first image of a spec, drawn with the fake renderer."""
+    scene = diorama.compile_spec(spec, profile="draft", size=(160, 120))
+    images = diorama.render_scene(scene, renderer=diorama.FakeRenderer())
+    return next(views_of(scene, [(scene.frames[0].name, images[0].name, images[0].truth)]))
+
+
+@cache
+def stacked() -> ImageView:
+    """Objects on others, and models."""
+    return view({"version": 1, "id": "stacked", "frames": [{"objects": _STACKED}]})
+
+
+@cache
+def images() -> tuple[ImageView, ...]:
+    """All images."""
+    return (*(view(spec) for spec in diorama.generate("clevr", count=4, seed=3, objects=(5, 9))), stacked())

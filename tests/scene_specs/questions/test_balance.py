@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import numpy as np
+
+from scene_specs.questions.balance import EXCESS, FREE, Balance, Guesser, chances_of
+from tests.scene_specs.questions.images import stacked
+
+
+def test_no_answer_gets_more_than_its_share() -> None:
+    balance = Balance()
+    for number in range(2000):
+        # Four of five candidates are "yes".
+        answer = number % 5 != 0
+        if balance.admits("exist", answer, 2):
+            balance.add("exist", answer)
+    counts = balance.counts["exist"]
+    assert counts[True] <= FREE + 1 + EXCESS * counts.total() / 2
+    assert counts[False] == 400
+
+
+def test_expected_answers() -> None:
+    assert chances_of(True, "boolean", stacked()) == 2
+    assert chances_of(3, "integer", stacked()) == 4
+    assert chances_of("car", "category", stacked()) == 2
+    assert chances_of("red", "color", stacked()) == len({item.values["color"] for item in stacked().objects})
+
+
+def test_a_guesser_learns_a_word_that_gives_the_answer_away() -> None:
+    skewed, fair = Guesser(), Guesser()
+    draws = np.random.Generator(np.random.Philox(1)).random((400, 2)) < 0.5
+    for yes, red in draws.tolist():
+        skewed.add("exist", f"Are there any {'red' if yes else 'blue'} cubes?", yes)
+        fair.add("exist", f"Are there any {'red' if red else 'blue'} cubes?", yes)
+    balance = Balance()
+    for number in range(400):
+        balance.add("exist", number % 2 == 0)
+    ((_, total, chance, _, learned, answers),) = skewed.rows(balance.counts)
+    assert (total, chance) == ("400", "50.0%")
+    assert float(learned.rstrip("%")) > 99
+    assert answers == "yes 50%, no 50%"
+    ((*_, guessed, _),) = fair.rows(balance.counts)
+    assert 40 < float(guessed.rstrip("%")) < 60
+    assert "blind guesser" in fair.table(balance.counts)

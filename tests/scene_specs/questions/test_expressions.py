@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from scene_specs.questions.captions import captions, scene_graph
+from scene_specs.questions.expressions import Expression, expressions
+from scene_specs.questions.grammar import default_grammar
+from scene_specs.questions.positions_executor import PositionsExecutor
+from tests.scene_specs.questions.images import images, stacked
+from tools.check_questions import descriptions, outcome
+
+
+def all_expressions() -> list[Expression]:
+    return [one for view in images() for one in expressions(view, default_grammar(), 0, 20)]
+
+
+def test_a_reader_of_the_words_finds_the_object_and_nothing_else() -> None:
+    made = all_expressions()
+    assert len(made) == sum(len(view.objects) for view in images())
+    grammar = default_grammar()
+    for one in made:
+        lexicon = grammar.lexicon_of({name: [*values] for name, values in one.view.value_bits.items()})
+        for text in one.texts:
+            ((_, program),) = grammar.readings(text, lexicon, "named")
+            assert PositionsExecutor(one.view).run(program) == one.target
+
+
+def test_no_shorter_description_means_the_object() -> None:
+    for one in all_expressions():
+        run = PositionsExecutor(one.view).run
+        for length in range(one.length):
+            assert all(outcome(run, node) != one.target for node in descriptions(one.view, run, length))
+        assert any(outcome(run, node) == one.target for node in descriptions(one.view, run, one.length))
+
+
+def test_a_detailed_expression_has_all_attributes() -> None:
+    one = next(one for one in all_expressions() if one.view == stacked() and one.target == 2)
+    assert one.data()["detailed"]["text"].split()[1:3] in (["large", "green"], ["big", "green"])
+    assert {"bbox", "mask", "length", "shortest"} <= one.data().keys()
+
+
+def test_captions_name_what_is_there() -> None:
+    made = captions(stacked(), default_grammar(), 20)
+    assert made["short"] == "A car, a chair, two cubes, a cylinder, and two spheres."
+    assert made["dense"].startswith("A large red rubber cube, a small blue metal sphere, a large green metal cylinder,")
+    assert " is on top of " in made["dense"]
+    assert captions(stacked(), default_grammar(), 10**6)["short"] == "Nothing."
+
+
+def test_a_scene_graph_has_clevr_s_form_and_the_vertical_relations() -> None:
+    graph = scene_graph(stacked(), 7)
+    assert graph["image_filename"] == "CLEVR_new_000007.png"
+    assert [item["category"] for item in graph["objects"]][4:6] == ["chair", "car"]
+    assert graph["relationships"]["on"][0] == [1]
+    assert graph["relationships"]["below"][1] == [0]
+    assert len(graph["relationships"]["left"]) == len(graph["objects"])

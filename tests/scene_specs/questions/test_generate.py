@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from scene_specs.language.errors import UsageError
+from scene_specs.questions.generate import (
+    CLEVR_FAMILIES,
+    DisagreementError,
+    Question,
+    Questioner,
+    clevr_numbers,
+    clevr_question,
+)
+from scene_specs.questions.grammar import DATA, Grammar, default_grammar
+from scene_specs.questions.positions_executor import PositionsExecutor
+from scene_specs.questions.program import parse_clevr, parse_program
+from tests.scene_specs.questions.images import images, stacked
+
+
+def questions(seed: int = 1, per_image: int = 25, families: tuple[str, ...] = ()) -> list[Question]:
+    asker = Questioner(default_grammar(), seed, families, per_image)
+    return [one for view in images() for one in asker.ask(view)]
+
+
+def test_questions_are_different_parse_back_and_are_the_same_for_the_same_seed() -> None:
+    made = questions()
+    assert len(made) > 60
+    assert [one.data() for one in made] == [one.data() for one in questions()]
+    assert [one.text for one in made] != [one.text for one in questions(2)]
+    grammar = default_grammar()
+    for one in made:
+        lexicon = grammar.lexicon_of({name: [*values] for name, values in one.view.value_bits.items()})
+        assert grammar.readings(one.text, lexicon) == [(one.family, one.program)]
+        assert parse_program(json.loads(json.dumps(one.data()))["program"]) == one.program
+        assert PositionsExecutor(one.view).run(one.program) == one.answer
+    assert len({(one.view.episode, one.text) for one in made}) == len(made)
+    assert len({(one.view.episode, one.program) for one in made}) == len(made)
+
+
+def test_all_families_are_asked_where_they_apply() -> None:
+    asked = {one.family for one in questions()}
+    assert asked | {"equal_category", "query_category", "visibility"} == {*default_grammar().families}
+
+
+def test_an_executor_that_errs_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PositionsExecutor, "run", lambda self, node: "nonsense")
+    with pytest.raises(DisagreementError, match="the positions 'nonsense'"):
+        questions()
+
+
+def test_clevr_questions_have_the_published_keys() -> None:
+    numbers = {view.episode: number for view, number in clevr_numbers(images())}
+    assert [*numbers.values()] == [0, 1, 2, 3, None]  # CLEVR has no chairs.
+    made = [one for one in questions(families=CLEVR_FAMILIES) if numbers[one.view.episode] is not None]
+    assert made and all(one.program.is_clevr() for one in made)
+    lines = [clevr_question(one, numbers[one.view.episode] or 0, k) for k, one in enumerate(made)]
+    # As in CLEVR_v1.0/questions/CLEVR_val_questions.json.
+    assert set(lines[0]) == {
+        "split", "image_filename", "image_index", "image", "question_index", "question", "answer", "program",
+        "question_family_index",
+    }  # fmt: skip
+    assert [parse_clevr(line["program"]) for line in lines] == [one.program for one in made]
+
+
+def test_a_family_is_added_by_data_alone() -> None:
+    data = json.loads(DATA.read_text("utf-8"))
+    data["families"]["holds"] = [{"program": ["exist", ["stack:U", "plain:X"]], "words": ["Is anything {U} {X}?"]}]
+    asker = Questioner(Grammar(data), 1, ("holds",), 3)
+    made = list(asker.ask(stacked()))
+    assert made and all(one.text.startswith("Is anything") for one in made)
+
+
+def test_wrong_data_are_named() -> None:
+    with pytest.raises(UsageError, match="unknown family 'counts'"):
+        Questioner(default_grammar(), families=("counts",))
+    data = json.loads(DATA.read_text("utf-8"))
+    data["families"]["count"][0]["program"] = ["counted", "set:S"]
+    with pytest.raises(UsageError, match="wrong question grammar: ValueError: unknown operation or slot 'counted'"):
+        Grammar(data)

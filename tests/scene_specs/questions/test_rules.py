@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from scene_specs.questions.program import parse_program
+from scene_specs.questions.rules import Judge, gives_away, shortened
+from tests.scene_specs.questions.images import stacked
+
+SCENE = ["scene"]
+
+
+def thing(*filters: Any) -> list[Any]:
+    """The unique object with these filters of color or shape."""
+    inner: list[Any] = SCENE
+    for name, value in filters:
+        inner = [f"filter_{name}", value, inner]
+    return ["unique", inner]
+
+
+@pytest.mark.parametrize(
+    ("data", "answer"),
+    [
+        (["count", ["filter_color", "red", SCENE]], 2),
+        (["query_shape", thing(("color", "blue"))], "sphere"),
+        (["query_shape", thing(("color", "red"))], None),  # Two are red.
+        (["query_shape", thing(("color", "blue"), ("material", "metal"))], None),  # It needs no material.
+        (["exist", ["filter_color", "purple", SCENE]], False),
+        (["exist", SCENE], None),
+        (["count", ["relate", "on", thing(("shape", "cylinder"))]], 1),
+        (["exist", ["filter_color", "red", ["relate", "right", thing(("shape", "cylinder"))]]], True),
+        (["query_color", ["unique", ["filter_category", "car", SCENE]]], "yellow"),
+        (
+            ["equal_color", ["query_color", thing(("color", "blue"))], ["query_color", thing(("shape", "cylinder"))]],
+            None,
+        ),
+        (["larger", thing(("shape", "cylinder")), thing(("color", "gray"))], True),
+        (["larger", thing(("shape", "cylinder")), thing(("shape", "cylinder"))], None),
+        (["greater_than", ["count", SCENE], ["count", ["filter_color", "red", SCENE]]], None),  # Always.
+        (["all", ["filter_color", "red", SCENE], ["filter_shape", "cube", SCENE]], True),
+        (["all", ["filter_color", "blue", SCENE], ["filter_shape", "cube", SCENE]], None),  # Only one is blue.
+        (["query_color", ["extreme", "largest", SCENE]], None),  # Several are large.
+        (["count", ["filter_color", "blue", ["relate", "left", thing(("color", "blue"))]]], None),  # Always none.
+        (
+            ["all", ["filter_shape", "cube", SCENE], ["relate", "right", thing(("size", "small"), ("shape", "cube"))]],
+            None,
+        ),
+    ],
+)
+def test_answers_of_questions_that_may_be_asked(data: Any, answer: Any) -> None:
+    assert Judge(stacked(), 20).answer(parse_program(data)) == answer
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ["query_color", thing(("color", "red"))],
+        ["count", ["same_color", thing(("color", "blue"))]],
+        ["query_color", ["unique", ["same_color", thing(("shape", "cylinder"))]]],
+        ["count", ["filter_color", "red", ["filter_color", "red", SCENE]]],
+        ["all", ["filter_color", "red", SCENE], ["filter_color", "blue", SCENE]],
+        ["larger", thing(("size", "large")), thing(("shape", "cylinder"))],
+        ["query_size", ["extreme", "leftmost", ["filter_size", "large", SCENE]]],
+        ["count", ["union", ["filter_color", "red", SCENE], ["filter_color", "red", ["filter_shape", "cube", SCENE]]]],
+    ],
+)
+def test_questions_that_give_the_answer_away(data: Any) -> None:
+    assert gives_away(parse_program(data))
+
+
+def test_each_step_is_left_out_once() -> None:
+    program = parse_program(["count", ["filter_color", "red", ["relate", "left", thing(("shape", "cube"))]]])
+    texts = {str(one) for one in shortened(program)}
+    assert len(texts) == 3
+    assert all(one.output == "integer" for one in shortened(program))
+
+
+def test_doubtful_objects_change_no_answer() -> None:
+    view = stacked()
+    gray = next(k for k, item in enumerate(view.objects) if item.values["color"] == "gray")
+    items = list(view.objects)
+    truth = items[gray].truth.model_copy(update={"visible_pixels": 5})
+    items[gray] = dataclasses.replace(items[gray], truth=truth)
+    hidden = dataclasses.replace(view, objects=tuple(items))
+    spheres = parse_program(["count", ["filter_shape", "sphere", SCENE]])
+    cubes = parse_program(["count", ["filter_shape", "cube", SCENE]])
+    assert (Judge(view, 20).answer(spheres), Judge(hidden, 20).answer(spheres)) == (2, None)
+    assert Judge(hidden, 20).answer(cubes) == 2
+    assert Judge(hidden, 5).answer(spheres) == 2

@@ -1,0 +1,237 @@
+"""Ask many questions about stores and try to find one that is wrong, degenerate or skewed.
+
+    python -m tools check-questions STORE... [--per-image 10] [--seed 0] [--processes 1]
+
+Asks questions about all images, reads them back from JSON, executes them again, and looks for each step of each
+question for an image in which leaving it out changes the answer. Then it changes each executor in 20 places, one at a
+time, and counts the changes after which the other one disagrees about a question. Expressions are read back from
+their words, and all shorter descriptions are tried. Exit code 1 if a question is wrong or degenerate, a change is not
+exposed, or an expression fails or is not the shortest.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from argparse import ArgumentParser, Namespace
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import combinations, islice
+from multiprocessing import get_context
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from tqdm import tqdm
+
+from render.annotations.image_views import store_views
+from render.export.protocol import ExportReport, iter_valid_records
+from render.store import open_store
+from scene_specs.questions import positions_executor, relations_executor
+from scene_specs.questions.balance import Guesser
+from scene_specs.questions.expressions import expressions
+from scene_specs.questions.generate import Question, Questioner, Tally
+from scene_specs.questions.grammar import SIDES, default_grammar, filtered
+from scene_specs.questions.positions_executor import PositionsExecutor
+from scene_specs.questions.program import EXTREMES, QUERIED, SCENE, Answer, Node, PresuppositionError, parse_program
+from scene_specs.questions.relations_executor import RelationsExecutor
+from scene_specs.questions.rules import Judge, shortened
+from scene_specs.questions.view import ImageView
+from tools.option_types import positive
+from tools.programs import ROOT
+
+MUTATIONS, MIN_PIXELS = 20, 20
+# Changes that make no difference: no two measured distances have exactly this ratio.
+EQUIVALENT = ("ranked[1][0] <= CLEARLY * ranked[0][0]",)
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("stores", nargs="+")
+    parser.add_argument("--per-image", type=positive, default=10)
+    parser.add_argument("--expressions", type=positive, default=5000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=positive, default=1, help="each balances its part of the images")
+
+
+class Part(NamedTuple):
+    """What was found about a part of the images. some: questions about one image in ten."""
+
+    images: int
+    seconds: float
+    asked: list[tuple[str, str, Answer]]
+    tally: Tally
+    wrong: int
+    steps: Counter[str]
+    useless: Counter[str]
+    some: list[Question]
+
+
+def main(options: Namespace) -> int:
+    """Print what was found; return the exit code."""
+    parts = [(options, number) for number in range(options.processes)]
+    with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
+        found = list(pool.map(check_part, *zip(*parts, strict=True)))
+    guesser, counts = Guesser(), defaultdict[str, Counter[Answer]](Counter)
+    for group, text, answer in (one for part in found for one in part.asked):
+        guesser.add(group, text, answer)
+        counts[group][answer] += 1
+    total, seconds = sum(len(part.asked) for part in found), sum(part.seconds for part in found)
+    images = sum(part.images for part in found)
+    print(f"{total} questions about {images} images, {total / seconds:.0f} per second of computing time of one core")
+    print(guesser.table(counts))
+    for part in found:
+        print(part.tally.text())
+    wrong = sum(part.wrong for part in found)
+    print(f"{wrong} whose executors disagree or whose presuppositions fail, read back from JSON")
+    steps, useless = (sum((getattr(part, name) for part in found), Counter[str]()) for name in ("steps", "useless"))
+    for family in sorted(steps):
+        print(f"{family:16} {steps[family]:6} steps, {useless[family]} without effect")
+    some = [one for part in found for one in part.some]
+    survived = sum(mutated(module, some) for module in (relations_executor, positions_executor))
+    poor = poor_expressions(list(views_in(options.stores, 0, 1)), options.expressions, options.seed)
+    return int(bool(wrong or useless or survived or poor))
+
+
+def views_in(stores: Sequence[str], first: int, step: int) -> Iterator[ImageView]:
+    """Yield the images of every `step`-th episode of some stores."""
+    for url in stores:
+        store = open_store(url)
+        ids = sorted(key for key, _ in store.ids())[first::step]
+        yield from store_views(iter_valid_records(store, ids, ExportReport(), lambda _: None))
+
+
+def check_part(options: Namespace, number: int) -> Part:
+    """Ask questions about a part of the images and check them."""
+    images = list(views_in(options.stores, number, options.processes))
+    asker = Questioner(default_grammar(), options.seed, (), options.per_image)
+    made: list[Question] = []
+    start = time.process_time()
+    for view in tqdm(images, unit=" images"):
+        made += asker.ask(view)
+    seconds = time.process_time() - start
+    wrong = sum(1 for one in made if not _holds(one))
+    steps, useless = degenerate(made, images)
+    chosen = {(view.episode, view.image) for view in images[::10]}
+    some = [one for one in made if (one.view.episode, one.view.image) in chosen]
+    asked = [(one.group, one.text, one.answer) for one in made]
+    return Part(len(images), seconds, asked, asker.tally, wrong, steps, useless, some)
+
+
+def outcome(run: Any, program: Node) -> Any:
+    """Return the result of an executor, or None if a presupposition fails."""
+    try:
+        return run(program)
+    except PresuppositionError:
+        return None
+
+
+def _holds(question: Question) -> bool:
+    """Whether both executors give the answer of a question that was written and read."""
+    data = json.loads(json.dumps(question.data()))
+    program = parse_program(data["program"])
+    kinds = (RelationsExecutor, PositionsExecutor)
+    return all(outcome(kind(question.view).run, program) == data["answer"] for kind in kinds)
+
+
+def degenerate(questions: Sequence[Question], images: Sequence[ImageView]) -> tuple[Counter[str], Counter[str]]:
+    """Return the number of steps by family, and of those that could be left out in every image."""
+    others = random.Random(1).sample(images, len(images))
+    steps: Counter[str] = Counter()
+    useless: Counter[str] = Counter()
+    for one in tqdm(questions, unit=" questions"):
+        own = RelationsExecutor(one.view)
+        for other in shortened(one.program):
+            steps[one.family] += 1
+            same = outcome(own.run, other) == one.answer
+            if same and not any(_differ(view, one.program, other) for view in others):
+                useless[one.family] += 1
+                print(f"degenerate: {one.text}")
+    return steps, useless
+
+
+def _differ(view: ImageView, program: Node, other: Node) -> bool:
+    run = RelationsExecutor(view).run
+    answer = outcome(run, program)
+    return answer is not None and answer != outcome(run, other)
+
+
+def mutated(module: ModuleType, questions: Sequence[Question]) -> int:
+    """Print what exposes each of 20 changes of an executor; return the number of those that nothing exposes."""
+    from tools.mutants import mutants_of
+
+    path = Path(str(module.__file__))
+    drawn = sorted(mutants_of(ROOT, "questions", path, 1), key=lambda one: one.key)
+    sources = [one for one in drawn if not any(text in one.source() for text in EQUIVALENT)][:MUTATIONS]
+    survivors = [one for one in sources if not _is_exposed(one.source(), str(path), questions)]
+    for one in survivors:
+        print(f"not exposed:\n{one.diff()}")
+    print(f"{path.name}: {MUTATIONS - len(survivors)} of {MUTATIONS} changes are exposed")
+    return len(survivors)
+
+
+def _is_exposed(source: str, path: str, questions: Sequence[Question]) -> bool:
+    """Whether a changed executor fails, or gives another answer to a question."""
+    changed: dict[str, Any] = {"__name__": "changed"}
+    try:
+        exec(compile(source, path, "exec"), changed)
+        kind = changed["RelationsExecutor" if "RelationsExecutor" in changed else "PositionsExecutor"]
+        return any(kind(one.view).run(one.program) != one.answer for one in questions)
+    except Exception:
+        return True
+
+
+def poor_expressions(images: Sequence[ImageView], count: int, seed: int) -> int:
+    """Print and return how many expressions a reader misunderstands, or are longer than necessary."""
+    grammar, lengths = default_grammar(), Counter[int]()
+    found = (one for view in images for one in expressions(view, grammar, seed, MIN_PIXELS))
+    wrong = long = described = 0
+    for one in tqdm(islice(found, count), total=count, unit=" expressions"):
+        lexicon = grammar.lexicon_of(one.view.value_bits)
+        run = PositionsExecutor(one.view).run
+        for text in one.texts:
+            read = grammar.readings(text, lexicon, "named")
+            described += 1
+            if len(read) != 1 or outcome(run, read[0][1]) != one.target:
+                wrong += 1
+                print(f"misunderstood: {text}")
+        lengths[one.length] += 1
+        judge = Judge(one.view, MIN_PIXELS)
+        shorter = (node for length in range(one.length) for node in descriptions(one.view, run, length))
+        for node in shorter:
+            if outcome(run, node) == one.target and judge.is_certain(node, one.target):
+                long += 1
+                print(f"shorter than {one.texts[0]}: {node}")
+                break
+    print(f"{lengths.total()} objects, lengths {dict(sorted(lengths.items()))}; {described} expressions")
+    print(f"{wrong} misunderstood, {long} not the shortest")
+    return wrong + long
+
+
+def descriptions(view: ImageView, run: Any, length: int) -> Iterator[Node]:
+    """All descriptions of objects of exactly this length that mean something, by brute force."""
+    yield from _unique(view, run, length, True)
+    for node in _sets(view, run, length - 1, True):
+        yield from (Node("extreme", which, (node,)) for which in EXTREMES)
+    for first in range(length):
+        for other in _unique(view, run, length - 1 - first, False):
+            yield from (Node("nearest", None, (node, other)) for node in _sets(view, run, first, False))
+
+
+def _unique(view: ImageView, run: Any, length: int, related: bool) -> Iterator[Node]:
+    made = (Node("unique", None, (node,)) for node in _sets(view, run, length, related))
+    return (node for node in made if outcome(run, node) is not None)
+
+
+def _sets(view: ImageView, run: Any, length: int, related: bool) -> Iterator[Node]:
+    """All sets with members. related: also those of the objects on one side of another."""
+    bases = [(SCENE, 0)]
+    for before in range(length if related else 0):
+        bases += [(Node("relate", s, (n,)), before + 1) for n in _unique(view, run, before, True) for s in SIDES]
+    pairs = [(name, value) for name in QUERIED for value in sorted(view.value_bits[name])]
+    for base, used in bases:
+        for chosen in combinations(pairs, length - used) if length >= used else ():
+            node = filtered(base, chosen)
+            if len({name for name, _ in chosen}) == len(chosen) and outcome(run, node):
+                yield node
