@@ -28,7 +28,7 @@ from scene_specs.reading.source import parse_episode
 
 Answers = Literal["flip", "stay", "any"]
 # Edits to try per Scene.
-_TRIES = 200
+_TRIES = 2000
 # Of these changes, a chain changes the same objects in each step.
 _SAME_OBJECT = ("color", "material", "shape", "size", "position")
 

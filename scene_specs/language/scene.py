@@ -7,7 +7,8 @@ a spec, and it can be used wherever a spec can.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+import re
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -173,6 +174,15 @@ class SceneFrame(SpecModel):
 
 # What `render-specs contrast` can change.
 Change = Literal["color", "material", "shape", "size", "relation", "count", "pointer", "position"]
+
+
+_MEMBER = re.compile(rf"(.+\+({'|'.join(get_args(Change))}))-[0-9]+")
+
+
+def pair_of_id(episode_id: str) -> str:
+    """Return the pair or chain that an episode id belongs to, "" if it is not one of a contrast's members."""
+    found = _MEMBER.fullmatch(episode_id)
+    return found.group(1) if found else ""
 
 
 class SceneContrast(SpecModel):
