@@ -19,13 +19,13 @@ Gallery.pair = (() => {
     return figure;
   }
 
-  function member(id, row, file, contrast, number) {
-    const link = make("a", { href: Gallery.addressOf(id, {}), "aria-current": number === contrast.member ? "page" : null }, `${number + 1}: ${shown(contrast.values[number])}`);
+  function member(id, row, file, contrast, number, state) {
+    const link = make("a", { href: Gallery.addressOf(id, state), "aria-current": number === contrast.member ? "page" : null }, `${number + 1}: ${shown(contrast.values[number])}`);
     return make("figure", {}, make("img", { src: data.file(row, file), alt: `Member ${number + 1}` }), make("figcaption", {}, link));
   }
 
   // null for an episode that is not part of a contrast, or whose other members are not in this gallery.
-  return (page) => {
+  return (page, state) => {
     const contrast = page.scene.contrast;
     const ids = contrast ? Array.from({ length: contrast.members }, (_, number) => `${contrast.pair}-${number}`) : [];
     const rows = ids.map((id) => data.row(id));
@@ -37,7 +37,7 @@ Gallery.pair = (() => {
       .map((image) => {
         const files = both.map((number) => data.file(rows[number], image.file));
         const { figure } = stack("difference", files, "difference, 8 times");
-        return make("div", { class: "members" }, rows.map((row, number) => member(ids[number], row, image.file, contrast, number)), figure, swipe(files));
+        return make("div", { class: "members" }, rows.map((row, number) => member(ids[number], row, image.file, contrast, number, state)), figure, swipe(files));
       });
     const answers = contrast.answers ? `; answers ${contrast.answers}` : "";
     const what = `${contrast.change} of ${contrast.objects.join(", ")} in ${contrast.frame}${answers}`;
