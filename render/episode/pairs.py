@@ -40,10 +40,12 @@ _Histogram = NDArray[np.int64]
 
 @dataclass
 class Step:
-    """Two neighbors of a pair or chain. members: their numbers. changed, expected: pixels that differ by more than
-    noise, and the most that two seeds gave. beyond: share of the pixels outside of the changed objects, and a margin of
-    5% of the width, that differ so; twins: of all pixels of twins. same_truth: whether the annotations of all other
-    objects are equal, except for what hides them.
+    """Two neighbors of a pair or chain. members: their numbers.
+
+    changed: pixels of the changed objects, and of a margin of 5% of the width around them, that differ by more than
+    noise. expected: the most that two seeds would change there, computed from the margins of all objects of a twin.
+    beyond: share of all other pixels that differ so; twins: of all pixels of twins. same_truth: whether the annotations
+    of all other objects are equal, except for what hides them.
     """
 
     pair: str
@@ -51,7 +53,7 @@ class Step:
     members: tuple[int, int]
     same_truth: bool
     changed: int = 0
-    expected: int = 0
+    expected: float = 0.0
     beyond: float = 0.0
     twins: float = 0.0
 
@@ -96,7 +98,7 @@ def check_pairs(
     twins: to render, per profile and image size. Memory: two histograms per pair. Raises RenderError, StoreError.
     """
     report, measured = PairReport(), defaultdict(list)
-    noise: dict[str, list[_Histogram]] = defaultdict(list)
+    noise: dict[str, list[tuple[_Histogram, _Histogram]]] = defaultdict(list)
     ids = sorted(key for key, _ in store.ids() if pair_of_id(key))
     spacing = max(sum(key.endswith("-0") for key in ids) // twins, 1)
     damage = ExportReport(damaged=report.damaged)
@@ -112,7 +114,8 @@ def check_pairs(
             report.steps.append(Step(pair, contrast.change, (_member_of(old), _member_of(new)), _same_truth(old, new)))
             measured[group].append((report.steps[-1], *_differences(old, new, contrast.objects)))
         if len(measured[group]) % spacing == 1 % spacing and len(noise[group]) < twins:
-            noise[group].append(_differences(records[0], _twin(records[0], device), ())[0])
+            names = [item.name for frame in records[0].scene.frames for item in frame.objects]
+            noise[group].append(_differences(records[0], _twin(records[0], device), names))
     for group, steps in measured.items():
         _judge(steps, noise[group], report, least)
     return report
@@ -139,8 +142,9 @@ def _changed_images(record: EpisodeRecord) -> Sequence[ImageRecord]:
 
 
 def _differences(old: EpisodeRecord, new: EpisodeRecord, names: Sequence[str]) -> tuple[_Histogram, _Histogram]:
-    """Histograms, (256,) each, of the largest difference of a channel: of all pixels, and of those beyond the objects
-    with these names.
+    """Histograms, (256,) each, of the largest difference of a channel.
+
+    The first is of the pixels of the objects with these names and a margin, the second of all other pixels.
     """
     counts = np.zeros((2, 256), dtype=np.int64)
     for a, b in zip(_changed_images(old), _changed_images(new), strict=True):
@@ -149,9 +153,9 @@ def _differences(old: EpisodeRecord, new: EpisodeRecord, names: Sequence[str]) -
         for item in (*a.annotation.objects, *b.annotation.objects):
             if item.name in names:
                 inside |= mask_of(item)
-        reach = 2 * round(_MARGIN * a.width) + 1
-        beyond = ~np.array(Image.fromarray(inside).convert("L").filter(ImageFilter.MaxFilter(reach)), dtype=bool)
-        counts += [np.bincount(error[where], minlength=256) for where in (np.ones_like(inside), beyond)]
+        reach = ImageFilter.MaxFilter(2 * round(_MARGIN * a.width) + 1)
+        near = np.array(Image.fromarray(inside).convert("L").filter(reach), dtype=bool)
+        counts += [np.bincount(error[where], minlength=256) for where in (near, ~near)]
     return counts[0], counts[1]
 
 
@@ -197,17 +201,23 @@ def _render(record: EpisodeRecord, scene: Scene, device: str) -> EpisodeRecord:
 
 
 def _judge(
-    steps: Sequence[tuple[Step, _Histogram, _Histogram]], noise: Sequence[_Histogram], report: PairReport, least: int
+    steps: Sequence[tuple[Step, _Histogram, _Histogram]],
+    noise: Sequence[tuple[_Histogram, _Histogram]],
+    report: PairReport,
+    least: int,
 ) -> None:
     """Count changed pixels against the noise of twins with the same settings."""
-    total = np.sum(noise, axis=0)
+    total = np.sum(noise, axis=(0, 1))
     level = int(np.searchsorted(np.cumsum(total), NOISE * total.sum()))
-    expected = max(int(counts[level + 1 :].sum()) for counts in noise)
-    for step, everywhere, beyond in steps:
-        step.changed, step.expected = int(everywhere[level + 1 :].sum()), expected
-        step.beyond = float(beyond[level + 1 :].sum() / max(beyond.sum(), 1))
-        step.twins = float(total[level + 1 :].sum() / total.sum())
-        if step.changed - expected < least and step.pair not in report.unseen:
+
+    def share(counts: _Histogram) -> float:
+        return float(counts[level + 1 :].sum() / max(counts.sum(), 1))
+
+    most = max(share(near) for near, _ in noise)
+    for step, near, beyond in steps:
+        step.changed, step.expected = int(near[level + 1 :].sum()), round(most * float(near.sum()), 1)
+        step.beyond, step.twins = share(beyond), share(total)
+        if step.changed - step.expected < least and step.pair not in report.unseen:
             report.unseen.append(step.pair)
 
 
