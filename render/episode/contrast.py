@@ -24,6 +24,7 @@ from scene_specs.language.contrast import Edit, edits
 from scene_specs.language.rng import generator
 from scene_specs.language.scene import Change, Scene, SceneContrast, SceneFrame, Settings
 from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.stage import load_stage
 from scene_specs.reading.source import parse_episode
 
 Answers = Literal["flip", "stay", "any"]
@@ -60,13 +61,31 @@ def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: Cont
         raise ContrastError(f"episode {spec.id}: contrasts are made of specs; found a Scene")
     source = compile_episode(spec, settings, options.asset_roots)
     pinned = pin_layout(spec, source, options.asset_roots)
-    chain = _Chain([source], pinned.model_dump(mode="json", exclude_none=True))
+    chain = _Chain([source], _with_stage_rules(pinned.model_dump(mode="json", exclude_none=True), settings, options))
     rng = generator(spec.seed, spec.id, f"contrast {options.change}")
     name = benchmark_of(spec.task)
     make: Callable[..., Iterator[Edit]] = (benchmark(name).contrasts if name else None) or edits
     for _ in range(1, options.members):
         _extend(chain, islice(make(chain.data, options.change, rng), _TRIES), settings, options)
     return _finished(chain, options)
+
+
+def _with_stage_rules(data: dict[str, Any], settings: Settings, options: ContrastOptions) -> dict[str, Any]:
+    """The pinned spec with the rules of its stage as constraints, where it fulfills them.
+
+    The compiler applies the rules of a stage to the locations that it samples, but not to specified ones.
+    """
+    placement = load_stage(data["stage"]).placement
+    for rule in ("min_distance", "min_visible_pixels", "in_frame"):
+        if not (value := getattr(placement, rule)):
+            continue
+        frames = [{**frame, "constraints": [*frame.get("constraints", ()), {rule: value}]} for frame in data["frames"]]
+        try:
+            compile_episode(parse_episode(json.dumps({**data, "frames": frames})), settings, options.asset_roots)
+        except (CompileError, SpecError):
+            continue
+        data = {**data, "frames": frames}
+    return data
 
 
 def _extend(chain: _Chain, candidates: Iterator[Edit], settings: Settings, options: ContrastOptions) -> None:
