@@ -226,8 +226,8 @@ def contrast(url: str, twins: int, min_pixels: int, remove: bool, device: str, a
 
     The command compares the images of each pair that `render-specs contrast` made. It renders some scenes again with
     other seeds of Cycles, in the same size and profile, which shows what noise changes. The change of a pair can be
-    seen if at least --min-pixels pixels more than those of noise change. The table reports the pixels that change
-    beyond the changed objects, and whether the annotations of all other objects are equal.
+    seen if at least --min-pixels pixels more than those of noise change. The table reports the share of pixels
+    that change beyond the changed objects, and in how many pairs the annotations of all other objects are equal.
 
     Exit codes: 0: all changes can be seen, or the others are deleted; 1: some can't be seen (the command names them);
     4: the store can't be read, or pairs are incomplete.
@@ -243,7 +243,7 @@ def contrast(url: str, twins: int, min_pixels: int, remove: bool, device: str, a
     with progress_bar(store.count(None), "episodes") as advance:
         report = check_pairs(store, twins, min_pixels, device, advance)
     if as_json:
-        print_json(report.as_dict())
+        print_json({**asdict(report), "by_change": report.rows()})
     else:
         click.echo("\n".join(table(report)) or "no pairs")
     for pair in report.unseen:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from statistics import median
 from typing import Any
@@ -21,12 +21,12 @@ from render.episode.find import only_frames, only_images
 from render.episode.make_record import make_record
 from render.episode.time_limit import run_within
 from render.export.protocol import ExportReport, iter_valid_records
-from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
+from render.model.record import EpisodeRecord
 from render.renderers import make_renderer
 from render.run.limits import KERNEL_SECONDS, timeout_of
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.rendered import mask_of
-from scene_specs.language.scene import Scene, pair_of_id
+from scene_specs.language.scene import Scene, SceneContrast, pair_of_id
 from scene_specs.language.tables import text_table
 
 # Share of the pixels of twins that count as unchanged.
@@ -68,22 +68,20 @@ class PairReport:
     members: dict[str, list[str]] = field(default_factory=dict)
     damaged: list[str] = field(default_factory=list)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain JSON data."""
-        return {**{name: getattr(self, name) for name in ("unseen", "incomplete", "damaged")}, "by_change": self.rows(),
-                "steps": [asdict(step) for step in self.steps]}  # fmt: skip
-
     def rows(self) -> list[dict[str, Any]]:
-        """A row per change: numbers of steps, median of changed pixels, and the shares beyond, see Step."""
+        """A row per change: numbers of steps, median of changed pixels, and shares as in Step.
+
+        within_noise: steps with no greater share of changed pixels beyond the objects than twins have.
+        """
         found = defaultdict(list)
         for step in self.steps:
             found[step.change].append(step)
         return [
             {
                 "change": change, "steps": len(some), "unseen": sum(step.pair in self.unseen for step in some),
-                "changed": median(step.changed for step in some),
-                "beyond": sum(step.beyond for step in some) / len(some), "twins": some[0].twins,
-                "within_noise": sum(step.beyond <= step.twins for step in some) / len(some),
+                "changed": median(step.changed for step in some), "twins": round(some[0].twins, 6),
+                "beyond": round(sum(step.beyond for step in some) / len(some), 6),
+                "within_noise": sum(step.beyond <= step.twins for step in some),
                 "same_truth": sum(step.same_truth for step in some),
             }
             for change, some in sorted(found.items())
@@ -101,18 +99,20 @@ def check_pairs(
     noise: dict[str, list[tuple[_Histogram, _Histogram]]] = defaultdict(list)
     ids = sorted(key for key, _ in store.ids() if pair_of_id(key))
     spacing = max(sum(key.endswith("-0") for key in ids) // twins, 1)
-    damage = ExportReport(damaged=report.damaged)
-    for pair, some in groupby(_members(iter_valid_records(store, ids, damage, progress), progress), _pair_of):
-        records = sorted(some, key=_member_of)
+    valid = iter_valid_records(store, ids, ExportReport(damaged=report.damaged), progress)
+    for pair, some in groupby((one for one in valid if one.scene.contrast), lambda one: _part(one).pair):
+        records = sorted(some, key=lambda one: _part(one).member)
+        progress(len(records))
         report.members[pair] = [record.episode_id for record in records]
-        contrast = records[0].scene.contrast
-        if contrast is None or len(records) < contrast.members:
+        first = _part(records[0])
+        if len(records) < first.members:
             report.incomplete.append(pair)
             continue
         group = records[0].scene.settings.model_dump_json()
         for old, new in pairwise(records):
-            report.steps.append(Step(pair, contrast.change, (_member_of(old), _member_of(new)), _same_truth(old, new)))
-            measured[group].append((report.steps[-1], *_differences(old, new, contrast.objects)))
+            members = (_part(old).member, _part(new).member)
+            report.steps.append(Step(pair, first.change, members, _facts(old) == _facts(new)))
+            measured[group].append((report.steps[-1], *_differences(old, new, first.objects)))
         if len(measured[group]) % spacing == 1 % spacing and len(noise[group]) < twins:
             names = [item.name for frame in records[0].scene.frames for item in frame.objects]
             noise[group].append(_differences(records[0], _twin(records[0], device), names))
@@ -121,24 +121,9 @@ def check_pairs(
     return report
 
 
-def _members(records: Iterator[EpisodeRecord], progress: Callable[[int], None]) -> Iterator[EpisodeRecord]:
-    for record in records:
-        progress(1)
-        if record.scene.contrast is not None:
-            yield record
-
-
-def _pair_of(record: EpisodeRecord) -> str:
-    return record.scene.contrast.pair if record.scene.contrast else ""
-
-
-def _member_of(record: EpisodeRecord) -> int:
-    return record.scene.contrast.member if record.scene.contrast else 0
-
-
-def _changed_images(record: EpisodeRecord) -> Sequence[ImageRecord]:
+def _part(record: EpisodeRecord) -> SceneContrast:
     assert record.scene.contrast is not None
-    return only_images(record, [record.scene.contrast.frame]).images
+    return record.scene.contrast
 
 
 def _differences(old: EpisodeRecord, new: EpisodeRecord, names: Sequence[str]) -> tuple[_Histogram, _Histogram]:
@@ -147,7 +132,8 @@ def _differences(old: EpisodeRecord, new: EpisodeRecord, names: Sequence[str]) -
     The first is of the pixels of the objects with these names and a margin, the second of all other pixels.
     """
     counts = np.zeros((2, 256), dtype=np.int64)
-    for a, b in zip(_changed_images(old), _changed_images(new), strict=True):
+    images = (only_images(record, [_part(old).frame]).images for record in (old, new))
+    for a, b in zip(*images, strict=True):
         error = np.abs(a.color().astype(np.int16) - b.color()).max(axis=-1)
         inside = np.zeros(error.shape, dtype=bool)
         for item in (*a.annotation.objects, *b.annotation.objects):
@@ -159,31 +145,22 @@ def _differences(old: EpisodeRecord, new: EpisodeRecord, names: Sequence[str]) -
     return counts[0], counts[1]
 
 
-def _same_truth(old: EpisodeRecord, new: EpisodeRecord) -> bool:
-    """Whether the other objects of all images have equal annotations, except for what hides them."""
-    contrast = new.scene.contrast
-    assert contrast is not None
-
-    def facts(image: ImageRecord, names: Sequence[str]) -> Any:
+def _facts(record: EpisodeRecord) -> list[Any]:
+    """The annotations of all images, without the objects that change, and without what depends on what hides others."""
+    found: list[Any] = []
+    for image in record.images:
         truth = image.annotation
-        kept: list[ObjectAnnotation] = [item for item in truth.objects if item.name not in names]
-        relations = {
-            relation: {of: [one for one in some if one not in names] for of, some in table.items() if of not in names}
-            for relation, table in truth.relations.items()
-        }
-        return [item.model_dump(exclude=_VISIBILITY) for item in kept], relations, truth.camera, truth.directions
-
-    return all(
-        facts(a, names) == facts(b, names)
-        for a, b in zip(old.images, new.images, strict=True)
-        for names in [contrast.objects if a.frame == contrast.frame else ()]
-    )
+        names = _part(record).objects if image.frame == _part(record).frame else ()
+        found += [item.model_dump(exclude=_VISIBILITY) for item in truth.objects if item.name not in names]
+        for table in truth.relations.values():
+            found += [(of, [one for one in some if one not in names]) for of, some in table.items() if of not in names]
+        found += [truth.camera, truth.directions]
+    return found
 
 
 def _twin(record: EpisodeRecord, device: str) -> EpisodeRecord:
     """The changed frame of a record, rendered again with another seed. Raises RenderError."""
-    assert record.scene.contrast is not None
-    scene = only_frames(record.scene, [record.scene.contrast.frame])
+    scene = only_frames(record.scene, [_part(record).frame])
     frames = tuple(frame.model_copy(update={"seed": frame.seed ^ 1}) for frame in scene.frames)
     scene = scene.model_copy(update={"frames": frames})
     settings = scene.settings
@@ -221,13 +198,7 @@ def _judge(
             report.unseen.append(step.pair)
 
 
-def table(report: PairReport) -> list[str]:
-    """The rows as lines of text, shares in percent."""
-    head = ("change", "steps", "unseen", "changed", "beyond, %", "twins, %", "within noise, %", "same truth")
-    return [
-        *text_table(head, [
-            (row["change"], str(row["steps"]), str(row["unseen"]), f"{row['changed']:g}", f"{100 * row['beyond']:.2f}",
-             f"{100 * row['twins']:.2f}", f"{100 * row['within_noise']:.0f}", str(row["same_truth"]))
-            for row in report.rows()
-        ])
-    ]  # fmt: skip
+def table(report: PairReport) -> Iterator[str]:
+    """The rows as lines of text."""
+    rows = report.rows()
+    return text_table([*rows[0]] if rows else [], [[str(value) for value in row.values()] for row in rows])

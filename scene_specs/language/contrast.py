@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -55,15 +56,17 @@ def edits(
     stage = load_stage(data["stage"])
     found: list[Callable[[], Edit]] = []
     for number in range(len(data["frames"])) if frames is None else frames:
+        items, pointer = data["frames"][number]["objects"], data["frames"][number].get("pointer")
         if change == "pointer":
-            found += _pointings(data, number)
+            names = [item["name"] for item in items if pointer and item["name"] != pointer["target"]]
+            found += [partial(_pointing, data, number, name) for name in names]
         elif change in ("position", "relation", "count"):
             found += _layouts(data, number, change, stage, rng)
         else:
             known = (values or _values(stage))[change]
-            for k, item in enumerate(data["frames"][number]["objects"]):
+            for k, item in enumerate(items):
                 if item.get(change) in known:
-                    found += [_bound(_with_value, data, number, k, change, v) for v in known if v != item[change]]
+                    found += [partial(_with_value, data, number, k, change, v) for v in known if v != item[change]]
     for make in shuffled(rng, found):
         yield make()
 
@@ -73,21 +76,11 @@ def _values(stage: Stage) -> Mapping[str, Sequence[Any]]:
     return {"color": drawn.colors, "material": drawn.materials, "shape": drawn.shapes, "size": drawn.sizes}
 
 
-def _bound(make: Callable[..., Edit], *given: Any) -> Callable[[], Edit]:
-    return lambda: make(*given)
-
-
 def _with_value(data: Json, number: int, k: int, key: str, value: Any) -> Edit:
     edited = deepcopy(data)
     item = edited["frames"][number]["objects"][k]
     before, item[key] = item[key], value
     return Edit(edited, number, (item["name"],), before, value)
-
-
-def _pointings(data: Json, number: int) -> list[Callable[[], Edit]]:
-    pointer = data["frames"][number].get("pointer")
-    names = [item["name"] for item in data["frames"][number]["objects"]] if pointer else []
-    return [_bound(_pointing, data, number, name) for name in names if name != pointer["target"]]
 
 
 def _pointing(data: Json, number: int, target: str) -> Edit:
@@ -103,19 +96,21 @@ def _layouts(data: Json, number: int, change: str, stage: Stage, rng: np.random.
     frame = data["frames"][number]
     placed = [k for k, item in enumerate(frame["objects"]) if item.get("location") is not None]
     if change == "relation":
-        return [_bound(_swapped, data, number, *pair) for pair in combinations(placed, 2)]
+        return [partial(_swapped, data, number, *pair) for pair in combinations(placed, 2)]
     area = frame.get("area") or stage.placement.area.model_dump()
     spots = [[round(float(rng.uniform(*area[axis])), 3) for axis in "xy"] for _ in range(_DRAWS)]
     if change == "position":
-        return [_bound(_moved, data, number, pick(rng, placed), spot) for spot in spots if placed]
+        return [partial(_moved, data, number, pick(rng, placed), spot) for spot in spots if placed]
     target = (frame.get("pointer") or {}).get("target")
-    found = [_bound(_removed, data, number, k) for k in placed if frame["objects"][k]["name"] != target]
+    found: list[Callable[[], Edit]] = [
+        partial(_removed, data, number, k) for k in placed if frame["objects"][k]["name"] != target
+    ]
     names = {item["name"] for item in frame["objects"]}
     name = next(name for k in range(len(names), 2 * len(names) + 1) if (name := f"object-{k}") not in names)
     for spot in spots[: max(len(found), 1)]:
         drawn = {key: pick(rng, some) for key, some in _values(stage).items() if some}
         item = {"name": name, **drawn, "location": spot, "rotation_deg": round(float(rng.uniform(0, 360)), 3)}
-        found.append(_bound(_added, data, number, item))
+        found.append(partial(_added, data, number, item))
     return found
 
 
