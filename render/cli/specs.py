@@ -193,7 +193,7 @@ _CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer"
 )  # fmt: skip
 @click.option("--chain", type=opt.Number(2, 100), default=2, help="Number of scenes; neighbors differ in one thing.")
 @opt.choice("--answers", ["flip", "stay", "any"], "What a benchmark's answer must do within a pair.")
-@click.option("--store", metavar="STORE", help="Make pairs of the episodes of this store, instead of FILES.")
+@click.option("--store", metavar="STORE", help="Use the specs of this store.  [default: FILES]")
 @opt.profile
 @opt.size
 @opt.asset_root
@@ -214,7 +214,7 @@ def contrast(
 
     Examples:
       render-specs contrast specs.jsonl --change color --out pairs.jsonl
-      render-specs contrast --store scenes.lance --change count --chain 4 --out chains.jsonl
+      render-specs contrast --store scenes.lance --change count --chain 4
     """
     from render.episode.contrast import ContrastOptions, contrast_scenes
     from render.model.profiles import episode_settings
