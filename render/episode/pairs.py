@@ -30,7 +30,7 @@ from scene_specs.language.scene import Scene, SceneContrast, pair_of_id
 from scene_specs.language.tables import text_table
 
 # Share of the pixels of twins that count as unchanged.
-NOISE = 0.999
+NOISE = 0.99
 # Around the objects that change, a share of the image's width: their shadows and reflections.
 _MARGIN = 0.05
 # What another object may show less of, or where the box of the rest of it is.
