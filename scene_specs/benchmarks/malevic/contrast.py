@@ -27,83 +27,58 @@ from scene_specs.benchmarks.malevic.shapes import (
 from scene_specs.benchmarks.malevic.table import on_table
 from scene_specs.benchmarks.malevic.verify import verify_spec
 from scene_specs.language.contrast import Edit
-from scene_specs.language.rng import pick, shuffled
+from scene_specs.language.rng import shuffled
 from scene_specs.language.scene import Change
 
-# Random changes of position and number to try.
+# Random positions to try.
 _DRAWS = 40
 _FIELDS = ("shape", "color", "radius", "area", "row", "column", "turned")
-_Scene = tuple[Object, ...]
 
 
 def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
-    """Yield edits of the scene; the sentence stays. Refused: those that the set would not have.
+    """Yield edits of one object; the sentence stays. Refused: those that the set would not have.
 
-    relation: two objects change places. count: an object is added at the end, or removed.
+    count: an object is removed.
     """
     task = data["task"]
     if "question" not in task:
         return
     before = tuple(Object(**{key: item[key] for key in _FIELDS}) for item in task["objects"])
-    found = shuffled(rng, list(_scenes(before, change, task["areas"], rng)))
-    for changed, (after, old, new) in found:
+    which, areas = SETS[task["name"]], task["areas"]
+    for k, (item, old, new) in shuffled(rng, list(_changes(before, change, areas, rng))):
         edited = deepcopy(data)
         objects = edited["frames"][0]["objects"]
-        names = [item["name"] for item in objects]
-        asked: int | None = task["asked"]
-        if len(after) < len(before):
-            (gone,) = changed
-            objects.pop(gone)
-            asked = None if asked == gone else task["asked"] - (gone < task["asked"])
-        for k in changed if len(after) >= len(before) else ():
-            item = on_table(after[k]) if task["world"] == "3d" else placed(after[k], task["areas"])
-            name = names[k] if k < len(names) else f"object-{max(int(one.split('-')[1]) for one in names) + 1}"
-            objects[k : k + 1] = [{**(objects[k] if k < len(names) else {}), "name": name, **item}]
-        shown = [objects[k]["name"] if len(after) >= len(before) else names[k] for k in changed]
-        problem = "the object that the sentence is about is gone" if asked is None else ""
-        if asked is not None:
-            label = label_of(SETS[task["name"]], after, after[asked], task["k"])
+        name, asked = objects[k]["name"], task["asked"] - (item is None and k < task["asked"])
+        after = (*before[:k], *([] if item is None else [item]), *before[k + 1 :])
+        if item is None:
+            objects.pop(k)
+        else:
+            objects[k] |= on_table(item) if task["world"] == "3d" else placed(item, areas)
+        problem = "the object that the sentence is about is gone" if item is None and k == task["asked"] else ""
+        if not problem:
+            label = label_of(which, after, after[asked], task["k"])
             query = (asked, task["adjective"], label.size == task["adjective"])
             given = {key: task[key] for key in ("split", "number", "world", "variant", "areas")}
-            edited["task"] = task_of_scene(SETS[task["name"]], after, task["k"], query, **given)
+            edited["task"] = task_of_scene(which, after, task["k"], query, **given)
             problem = verify_spec(edited)
-        yield Edit(edited, 0, tuple(shown), old, new, problem)
+        yield Edit(edited, 0, (name,), old, new, problem)
 
 
-def _scenes(
-    objects: _Scene, change: Change, areas: Areas, rng: np.random.Generator
-) -> Iterator[tuple[tuple[int, ...], tuple[_Scene, Any, Any]]]:
-    """Yield the indices of changed objects, the new objects, and the values before and after."""
+def _changes(
+    objects: Sequence[Object], change: Change, areas: Areas, rng: np.random.Generator
+) -> Iterator[tuple[int, tuple[Object | None, Any, Any]]]:
+    """Yield the index of an object, what it becomes (None: it is removed), and the values before and after."""
+    key = "radius" if change == "size" else change
+    some: dict[str, Sequence[Any]] = {"color": [*COLORS], "shape": SHAPES, "radius": CLASSES}
     for k, item in enumerate(objects):
-        if change in ("color", "shape", "size"):
-            key = "radius" if change == "size" else change
-            some: dict[str, Sequence[Any]] = {"color": [*COLORS], "shape": SHAPES, "radius": CLASSES}
-            for value in some[key]:
-                if value != getattr(item, key):
-                    yield (k,), (_with(objects, k, _changed(item, areas, **{key: value})), getattr(item, key), value)
-        elif change == "relation":
-            for j, other in enumerate(objects[:k]):
-                one, two = _center(other, areas), _center(item, areas)
-                after = _with(_with(objects, k, _at(item, one, areas)), j, _at(other, two, areas))
-                yield (j, k), (after, [one, two], [two, one])
-        elif change == "count":
-            yield (k,), (objects[:k] + objects[k + 1 :], len(objects), len(objects) - 1)
-    for _ in range(_DRAWS if change in ("position", "count") else 0):
-        spot = [int(value) for value in rng.integers(0, CANVAS, 2)]
-        if change == "position":
-            k = int(rng.integers(len(objects)))
-            yield (
-                (k,),
-                (_with(objects, k, _at(objects[k], (spot[0], spot[1]), areas)), [*_center(objects[k], areas)], spot),
-            )
-        else:
-            other = _changed(pick(rng, objects), areas, color=pick(rng, [*COLORS]), radius=pick(rng, CLASSES))
-            added = (*objects, _at(other, (spot[0], spot[1]), areas))
-            yield (len(objects),), (added, len(objects), len(objects) + 1)
-
-
-def _with(objects: _Scene, k: int, item: Object) -> _Scene:
-    return (*objects[:k], item, *objects[k + 1 :])
+        for value in some.get(key, ()):
+            if value != getattr(item, key):
+                yield k, (_changed(item, areas, **{key: value}), getattr(item, key), value)
+        if change == "count":
+            yield k, (None, len(objects), len(objects) - 1)
+    for _ in range(_DRAWS if change == "position" else 0):
+        k, *spot = (int(rng.integers(0, most)) for most in (len(objects), CANVAS, CANVAS))
+        yield k, (_at(objects[k], (spot[0], spot[1]), areas), [*_center(objects[k], areas)], spot)
 
 
 def _center(item: Object, areas: Areas) -> tuple[float, float]:
