@@ -17,7 +17,7 @@ from typing import Any, Literal
 from render.compiler import compile_episode
 from render.episode.pin_layout import pin_layout
 from render.geometry.glass import glass_share
-from render.model.errors import CompileError, ContrastError, DioramaError, SpecError
+from render.model.errors import CompileError, ContrastError, SpecError
 from render.model.json_diff import differences
 from scene_specs.language.benchmark import benchmark, benchmark_of
 from scene_specs.language.contrast import Edit, edits
@@ -91,25 +91,22 @@ def _with_stage_rules(data: dict[str, Any], settings: Settings, options: Contras
 def _extend(chain: _Chain, candidates: Iterator[Edit], settings: Settings, options: ContrastOptions) -> None:
     """Add the first edit that fits. Raises ContrastError."""
     for edit in candidates:
-        if problem := edit.problem or _unfit(chain, edit, options):
-            chain.problems[problem] += 1
-            continue
+        problem, scene = edit.problem or _unfit(chain, edit, options), chain.scenes[0]
         try:
-            spec = parse_episode(json.dumps(edit.data))
-            scene = _held(compile_episode(spec, settings, options.asset_roots), chain.scenes[0])
+            if not problem:
+                spec = parse_episode(json.dumps(edit.data))
+                scene = _held(compile_episode(spec, settings, options.asset_roots), scene)
+                problem = _changed_elsewhere(chain.scenes[-1], scene, edit)
         except (CompileError, SpecError) as error:
-            chain.problems[_short(error)] += 1
-            continue
-        if problem := _changed_elsewhere(chain.scenes[-1], scene, edit):
-            chain.problems[problem] += 1
-            continue
-        if any(_shown(scene) == _shown(other) for other in chain.scenes):
-            chain.problems["the result is not new"] += 1
-            continue
-        chain.scenes.append(scene)
-        chain.steps.append(edit)
-        chain.data = edit.data
-        return
+            problem = (error.problem if isinstance(error, CompileError) else str(error)).partition(":")[0]
+        if not problem and any(scene.frames == other.frames for other in chain.scenes):
+            problem = "the result is not new"
+        if not problem:
+            chain.scenes.append(scene)
+            chain.steps.append(edit)
+            chain.data = edit.data
+            return
+        chain.problems[problem] += 1
     reasons = "; ".join(f"{text} ({count})" for text, count in chain.problems.most_common(3))
     reasons = reasons or f"nothing in it has a {options.change} to change"
     raise ContrastError(f"episode {chain.scenes[0].id}: no contrast of its {options.change}: {reasons}")
@@ -117,9 +114,8 @@ def _extend(chain: _Chain, candidates: Iterator[Edit], settings: Settings, optio
 
 def _unfit(chain: _Chain, edit: Edit, options: ContrastOptions) -> str:
     """Why an edit is none of this chain; "" if it is."""
-    if chain.steps and (edit.frame != chain.steps[0].frame or (
-        options.change in _SAME_OBJECT and edit.objects != chain.steps[0].objects
-    )):  # fmt: skip
+    same = options.change not in _SAME_OBJECT or all(step.objects == edit.objects for step in chain.steps)
+    if not same or any(step.frame != edit.frame for step in chain.steps):
         return "another object"
     answers = _answers(edit.data), _answers(chain.data)
     if answers[0] is None or options.answers == "any" or (answers[0] != answers[1]) == (options.answers == "flip"):
@@ -132,20 +128,11 @@ def _answers(data: dict[str, Any]) -> Any:
     return task.get("answer", task.get("answers"))
 
 
-def _short(error: DioramaError) -> str:
-    problem = error.problem if isinstance(error, CompileError) else str(error).splitlines()[0]
-    return problem.partition(":")[0]
-
-
 def _held(scene: Scene, source: Scene) -> Scene:
     """The Scene with the seeds of the source: those of flat stages depend on the content."""
     frames = zip(scene.frames, source.frames, strict=True)
     held = tuple(frame.model_copy(update={"seed": other.seed}) for frame, other in frames)
     return scene.model_copy(update={"frames": held})
-
-
-def _shown(scene: Scene) -> list[Any]:
-    return [frame.model_dump(mode="json", exclude={"truth"}) for frame in scene.frames]
 
 
 def _changed_elsewhere(before: Scene, after: Scene, edit: Edit) -> str:
