@@ -14,7 +14,7 @@ from render.cli import options as opt
 from render.cli.command import DioramaGroup, log
 from render.cli.output import print_json, write_lines, write_text
 from render.cli.questions import questions
-from render.model.errors import CompileError, SpecError, UsageError
+from render.model.errors import CompileError, ContrastError, SpecError, UsageError
 from scene_specs.language.errors import read_each
 from scene_specs.language.tables import counted
 from scene_specs.language.writing import atomic_writer
@@ -184,6 +184,61 @@ def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, as
     from render.model.profiles import episode_settings
 
     return compile_episode(episode, episode_settings(episode, profile, size), asset_roots).to_json()
+
+
+_CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer", "position")
+
+
+@main.command(epilog=opt.FILES_HELP)
+@click.argument("files", nargs=-1)
+@click.option(
+    "--change", "changes", type=click.Choice(_CHANGES), multiple=True, required=True,
+    help="What differs within a pair; repeatable, for one pair per change.",
+)  # fmt: skip
+@click.option("--chain", type=opt.Number(2, 100), default=2, help="Number of scenes; neighbors differ in one thing.")
+@opt.choice("--answers", ["flip", "stay", "any"], "What a benchmark's answer must do within a pair.")
+@click.option("--store", metavar="STORE", help="Use the specs of this store.  [default: FILES]")
+@opt.profile
+@opt.size
+@opt.asset_root
+@opt.shapenet
+@opt.out
+def contrast(
+    files: tuple[str, ...], changes: tuple[Any, ...], chain: int, answers: Any, store: str | None, out: Path | None,
+    profile: str | None, size: tuple[int, int] | None, asset_roots: tuple[Path, ...],
+) -> None:  # fmt: skip
+    """Write pairs of scenes in which one thing differs.
+
+    The command writes the resolved scenes of each pair, for `render-batch`. Everything sampled is the same in both, and
+    so is the noise of rendering. Of a benchmark's episodes, the answer is recomputed. Episodes without a pair of the
+    kind are refused, with the reasons. See docs/contrast.md.
+
+    Exit codes: 0: done; 1: some episodes have no such pair (the command names them, and writes the others); 2: invalid
+    specs or options; 4: STORE can't be read.
+
+    Examples:
+      render-specs contrast specs.jsonl --change color --out pairs.jsonl
+      render-specs contrast --store scenes.lance --change count --chain 4
+    """
+    from render.episode.contrast import ContrastOptions, contrast_scenes
+    from render.model.profiles import episode_settings
+
+    if bool(files) == (store is not None):
+        raise click.UsageError("give FILES, or --store STORE")
+    refused = 0
+    with verification.episodes_of(files, store) as episodes, atomic_writer(out) as stream:
+        for episode in episodes:
+            for change in changes:
+                try:
+                    settings = episode_settings(episode, profile, size)
+                    options = ContrastOptions(change, chain, answers, asset_roots)
+                    for scene in contrast_scenes(episode, settings, options):
+                        stream.write(scene.to_json() + "\n")
+                except (CompileError, ContrastError, UsageError) as error:
+                    refused += 1
+                    log.error("%s", error)
+    if refused:
+        click.get_current_context().exit(ContrastError.exit_code)
 
 
 @main.command(name="import")

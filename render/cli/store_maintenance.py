@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from render.cli import options as opt
-from render.cli.command import DioramaCommand
+from render.cli.command import DioramaCommand, log
 from render.cli.output import print_json, progress_bar
 from render.model.errors import StoreError
 from scene_specs.language.tables import counted
@@ -238,4 +238,47 @@ def repair(url: str) -> None:
     click.echo(f"set aside version {', '.join(map(str, aside))}" if aside else "the newest version is complete")
 
 
-COMMANDS = (compact, tag, history, copy, delete, migrate, repair)
+@click.command(cls=DioramaCommand)
+@opt.store
+@click.option("--twins", type=opt.Number(1), default=8, help="Scenes to render again with other seeds.")
+@click.option("--min-pixels", type=opt.Number(0), default=20, help="Changed pixels that a pair must have.")
+@click.option("--delete", "remove", is_flag=True, help="Delete the pairs whose change can't be seen.")
+@opt.device
+@opt.as_json
+def contrast(url: str, twins: int, min_pixels: int, remove: bool, device: str, as_json: bool) -> None:
+    """Find pairs whose change can't be seen.
+
+    The command compares the images of each pair that `render-specs contrast` made. It renders some scenes again with
+    other seeds of Cycles, in the same size and profile, which shows what noise changes. The change of a pair can be
+    seen if at least --min-pixels pixels more than those of noise change. The table reports the share of pixels
+    that change beyond the changed objects, and in how many pairs the annotations of all other objects are equal.
+
+    Exit codes: 0: all changes can be seen, or the others are deleted; 1: some can't be seen (the command names them);
+    4: the store can't be read, or pairs are incomplete.
+
+    Examples:
+      render-store contrast pairs.lance
+      render-store contrast pairs.lance --min-pixels 50 --delete
+    """
+    from render.episode.pairs import check_pairs, table
+    from render.store import open_store
+
+    store = open_store(url)
+    with progress_bar(store.count(None), "episodes") as advance:
+        report = check_pairs(store, twins, min_pixels, device, advance)
+    if as_json:
+        print_json({**asdict(report), "by_change": report.rows()})
+    else:
+        click.echo("\n".join(table(report)) or "no pairs")
+    for pair in report.unseen:
+        log.error("%s: fewer than %d pixels change", pair, min_pixels)
+    if problems := [*report.damaged, *(f"{pair}: incomplete" for pair in report.incomplete)]:
+        raise StoreError("; ".join(problems[:_MAX_DAMAGED]))
+    if remove:
+        gone = store.delete([member for pair in report.unseen for member in report.members[pair]])
+        click.echo(f"deleted {counted(gone, 'episode')}")
+    elif report.unseen:
+        click.get_current_context().exit(1)
+
+
+COMMANDS = (contrast, compact, tag, history, copy, delete, migrate, repair)

@@ -146,6 +146,19 @@ def open_checked(files: tuple[str, ...]) -> Iterator[SpecSource]:
         yield source
 
 
+@contextmanager
+def episodes_of(files: tuple[str, ...], store: str | None) -> Iterator[Iterator[EpisodeSpec | Scene]]:
+    """The episodes of checked files, or the specs from which those of a store were made. Raises SpecError."""
+    if store is None:
+        with open_checked(files) as source:
+            yield (item.episode for item in source)
+    else:
+        from render.episode.find import source_of
+
+        stored = StoreEpisodes(store)
+        yield map(source_of, stored.read(stored.ids()))
+
+
 def read_benchmark(
     files: tuple[str, ...], benchmark: str, check: Callable[[Any], object] | None = None
 ) -> Iterator[dict[str, Any]]:

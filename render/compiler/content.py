@@ -48,6 +48,7 @@ def picture_key(scene: Scene, frame: SceneFrame, view: SceneView) -> str:
     parts = {
         "frame": _shown(frame, {"views"}),
         "camera": view.camera.model_dump(mode="json"),
+        **({} if view.glass is None else {"glass": view.glass}),
         "settings": scene.settings.model_dump(mode="json"),
         "stage": scene.stage,
         "assets": {name: digest for name, digest in scene.assets.items() if not is_model(name) or name in here},

@@ -56,7 +56,7 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
         stored = _stored(request.store, request.episode_id, request.at)
     # Nothing in the Scene moves.
     scene = compile_episode(stored.scene, _settings(stored.scene, request), request.asset_roots)
-    source = _source_of(stored)
+    source = source_of(stored)
     size, was = ((s.width, s.height) for s in (scene.settings, stored.scene.settings))
     if request.compare and size != was:
         raise UsageError(
@@ -96,7 +96,7 @@ def _stored(url: str, episode_id: str, at: str | None) -> EpisodeRecord:
     return store.get(episode_id)
 
 
-def _source_of(stored: EpisodeRecord) -> EpisodeSpec | Scene:
+def source_of(stored: EpisodeRecord) -> EpisodeSpec | Scene:
     """The spec or Scene that a stored episode was made from."""
     if "scene_version" in stored.job.spec:
         return stored.scene

@@ -16,6 +16,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from render.evaluation.predictions import Prediction
@@ -47,6 +48,8 @@ class Entry:
     rules: Mapping[str, Sequence[str]]
     reply: str | None = None
     place: str = ""
+    pair: str = ""
+    chance: float = 0.0
     blind: float = 0.0
     text: float = 0.0
 
@@ -55,7 +58,18 @@ class Entry:
         """The entry of an item; its message is not kept."""
         groups = {**({"split": split} if split else {}), **item.groups}
         answers = (item.options, item.lettered, item.answer, item.key, item.rules)
-        return cls(f"{benchmark}: {item.task}", episode, groups, *answers)
+        chance = 1 / len(item.options)
+        return cls(f"{benchmark}: {item.task}", episode, groups, *answers, pair=item.pair, chance=chance)
+
+    @classmethod
+    def of_pair(cls, pair: str, members: Sequence[Entry]) -> Entry:
+        """An entry that is right if all members are; its answer is that of all."""
+        answers, replies = [one.answer for one in members], [one.reply for one in members]
+        some, flips = members[0], any(one != other for one, other in pairwise(answers))
+        reply = None if None in replies else "" if "" in replies else "right" if replies == answers else "wrong"
+        guesses = {name: math.prod(getattr(one, name) for one in members) for name in ("chance", "blind", "text")}
+        groups = {"change": some.groups["change"], "answers": "flip" if flips else "stay"}
+        return cls(some.task, pair, groups, (), False, "right", "", {}, reply, **guesses)
 
 
 @dataclass
@@ -174,13 +188,24 @@ def interval(right: Sequence[float], clusters: Sequence[str]) -> tuple[float, fl
 
 
 def rows(entries: Iterable[Entry]) -> list[dict[str, Any]]:
-    """A row for all items, for each task, and for each value of each group; shares from 0 to 1."""
+    """A row for all items, for each task, and for each value of each group; shares from 0 to 1.
+
+    For items in contrasts, also rows of pairs or chains, which are right if all of their items are.
+    """
     groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+    pairs: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
+        if entry.pair:
+            pairs[entry.pair].append(entry)
         groups[("all", "")].append(entry)
         groups[("task", entry.task)].append(entry)
         for name, value in entry.groups.items():
             groups[(name, value)].append(entry)
+    for pair, members in pairs.items():
+        if len(members) > 1:
+            one = Entry.of_pair(pair, members)
+            for value in ("", one.task, *(f"{name}: {value}" for name, value in one.groups.items())):
+                groups["all of a pair", value].append(one)
     return [_row(name, value, groups[name, value]) for name, value in sorted(groups, key=_order)]
 
 
@@ -195,7 +220,7 @@ def _row(name: str, value: str, group: Sequence[Entry]) -> dict[str, Any]:
     low, high = interval(right, [entry.episode for entry in group])
     return {
         "by": name, "group": value, "items": number, "accuracy": sum(right) / number, "low": low, "high": high,
-        "chance": sum(1 / len(entry.options) for entry in group) / number,
+        "chance": sum(entry.chance for entry in group) / number,
         "blind": sum(entry.blind for entry in group) / number, "text": sum(entry.text for entry in group) / number,
         "invalid": sum(entry.reply == "" for entry in group), "missing": sum(entry.reply is None for entry in group),
     }  # fmt: skip

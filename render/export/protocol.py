@@ -11,6 +11,7 @@ from render.export.atomic_output import FileConflictError
 from render.model.errors import ConflictError, DioramaError, SpecError, StoreError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader, read_each
+from scene_specs.language.scene import pair_of_id
 from scene_specs.language.tables import counted
 
 # Episodes in memory at once; seven images take about half a megabyte.
@@ -84,9 +85,14 @@ class Exporter(Protocol):
 def chosen_ids(store: EpisodeReader, options: ExportOptions) -> list[str]:
     """Ids to export, sorted, because the order of a store's rows depends on which episode was rendered first."""
     if options.where is None:
-        return sorted(key for key, _ in store.ids())[: options.limit]
-    rows = store.scan(["episode_id"], options.where, _SCAN_ROWS)
-    return sorted(row["episode_id"] for row in rows)[: options.limit]
+        found = sorted(key for key, _ in store.ids())
+    else:
+        found = sorted(row["episode_id"] for row in store.scan(["episode_id"], options.where, _SCAN_ROWS))
+    end = options.limit
+    # A limit between the members of a contrast leaves out all of them.
+    while end and end < len(found) and (pair := pair_of_id(found[end])) and pair_of_id(found[end - 1]) == pair:
+        end -= 1
+    return found[:end]
 
 
 def iter_valid_records(

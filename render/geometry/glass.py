@@ -26,7 +26,9 @@ _WIDTH = 80
 
 
 def glass_share(frame: SceneFrame, view: SceneView, settings: Settings) -> float:
-    """Share of the pixels that show an object of glass, 0 to 1."""
+    """Share of the pixels that show an object of glass, 0 to 1; of a contrast, the largest of its members."""
+    if view.glass is not None:
+        return view.glass
     glass = [transmits(item.material.name) for item in frame.objects]
     if not any(glass):
         return 0.0
@@ -63,7 +65,8 @@ def _chance(material: str | MaterialSpec | None, defaults: Sequence[str]) -> flo
 
 def may_show_glass(episode: EpisodeSpec | Scene) -> bool:
     """Whether an object of a Scene is of glass, or one of a spec may be."""
-    return any(expected_glass(episode))
+    shares = [view.glass for frame in episode.frames for view in frame.views] if isinstance(episode, Scene) else []
+    return any(shares) or any(expected_glass(episode))
 
 
 def samples_at(settings: Settings, share: float) -> int:

@@ -68,6 +68,12 @@ class CompileError(DioramaError):
         return (type(self), (self.episode, self.frame, self.problem, self.broke))
 
 
+class ContrastError(DioramaError):
+    """No edit of an episode makes the contrast that was asked for."""
+
+    exit_code = 1
+
+
 class RenderError(DioramaError):
     """Cycles could not render an episode; the message holds its output."""
 

@@ -6,6 +6,9 @@
                    see `Verifier`; in the module itself or in its file `verify`; optional
     items(episode) yields the evaluation items of a rendered episode, see scene_specs.language.items; in the module
                    itself or in its file `items`; optional
+    contrasts(data, change, rng)
+                   yields edits of a spec with the truth recomputed, see scene_specs.language.contrast; in the module
+                   itself or in its file `contrast`; optional
     import_published(path, camera, strict)
                    yields published episodes as EpisodeSpec for `render-specs import --from NAME`; in the module itself
                    or in its file `importing`; optional. Parameters `questions` and `images` get these options
@@ -223,6 +226,12 @@ class Benchmark:
         """The function that makes its evaluation items (scene_specs.language.items.Item), if it has one."""
         found = self._with("items", "items")
         return None if found is None else cast("Callable[[RenderedEpisode], Iterable[Any]]", found.items)
+
+    @property
+    def contrasts(self) -> Callable[..., Iterator[Any]] | None:
+        """The function that yields edits of a spec (scene_specs.language.contrast.Edit), if it has one."""
+        found = self._with("contrasts", "contrast")
+        return None if found is None else cast("Callable[..., Iterator[Any]]", found.contrasts)
 
     def _with(self, name: str, file: str) -> Any:
         """The module itself, if it has this function, or else its file; None if there is neither."""

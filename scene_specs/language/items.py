@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
 from typing import NamedTuple
@@ -35,7 +35,7 @@ class Item:
     answers. lettered: the message lists them as `A. first`. task: what accuracy is reported by. groups: more keys for
     analysis, such as {"objects": "7"}; any names are allowed. key, rules: for guessers that read the text but see no
     image: a guesser learns one answer per key, and a rule (name -> options that it can't tell apart) needs no learning.
-    prompts: version of the wording.
+    prompts: version of the wording. pair: of an episode in a contrast, the same in the items that belong together.
     """
 
     number: int
@@ -48,6 +48,7 @@ class Item:
     groups: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
     rules: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    pair: str = ""
 
     @property
     def label(self) -> str:
@@ -91,6 +92,10 @@ def items_of(episode: RenderedEpisode) -> Iterator[Item]:
                 raise ValueError(f"options can't be told apart: {', '.join(item.options)}")
             if answer_of(item.label, item.options, item.lettered) != item.answer:
                 raise ValueError(f"found answer {item.answer!r}; expected one of {', '.join(item.options)}")
+            # Other implementations of a scene may have no contrasts.
+            if (contrast := getattr(episode.scene, "contrast", None)) is not None:
+                groups = {**item.groups, "change": contrast.change}
+                item = replace(item, pair=item_id(contrast.pair, item), groups=groups)
             yield item
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         problem = f"not a complete episode of {name}: {type(error).__name__}: {error}"

@@ -7,7 +7,8 @@ a spec, and it can be used wherever a spec can.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+import re
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -128,10 +129,14 @@ class SceneCamera(SpecModel):
 
 
 class SceneView(SpecModel):
-    """One image of a frame. name: None for a frame without named views."""
+    """One image of a frame. name: None for a frame without named views.
+
+    glass: share of the image from which the number of samples is computed (render.geometry.glass); None for its own.
+    """
 
     name: Name | None = None
     camera: SceneCamera
+    glass: Annotated[float, Field(ge=0, le=1)] | None = Field(default=None, exclude_if=lambda share: share is None)
 
 
 class ScenePointer(SpecModel):
@@ -167,6 +172,38 @@ class SceneFrame(SpecModel):
         return self.name if view.name is None else f"{self.name}.{view.name}"
 
 
+# What `render-specs contrast` can change.
+Change = Literal["color", "material", "shape", "size", "relation", "count", "pointer", "position"]
+
+
+_MEMBER = re.compile(rf"(.+\+({'|'.join(get_args(Change))}))-[0-9]+")
+
+
+def pair_of_id(episode_id: str) -> str:
+    """Return the pair or chain that an episode id belongs to, "" if it is not one of a contrast's members."""
+    found = _MEMBER.fullmatch(episode_id)
+    return found.group(1) if found else ""
+
+
+class SceneContrast(SpecModel):
+    """The part of a Scene in a pair or chain whose neighbors differ in one factor.
+
+    pair: id of the pair or chain. source: id of the episode that its first Scene equals. member: number of this Scene,
+    from 0, of `members`. frame, objects: what differs between neighbors. values: of the factor, by member. answers:
+    whether neighbors have different answers, by the benchmark of the episode; None without one.
+    """
+
+    pair: EpisodeId
+    source: EpisodeId
+    change: Change
+    member: Annotated[int, Field(ge=0)]
+    members: Annotated[int, Field(ge=2)]
+    frame: Name
+    objects: tuple[Name, ...]
+    values: tuple[Any, ...]
+    answers: Literal["flip", "stay"] | None = None
+
+
 class Scene(SpecModel):
     """A compiled episode. assets: name -> SHA-256 of every mesh, model, stage and .blend file that it needs."""
 
@@ -179,6 +216,7 @@ class Scene(SpecModel):
     assets: dict[str, str]
     frames: Annotated[tuple[SceneFrame, ...], Field(min_length=1)]
     task: dict[str, Any] | None = None
+    contrast: SceneContrast | None = Field(default=None, exclude_if=lambda part: part is None)
 
     def to_json(self) -> str:
         """Return canonical JSON: equal Scenes have equal bytes."""

@@ -64,7 +64,7 @@ class _EvalExport(ImageExport):
                 "id": item_id(record.episode_id, item), "episode": record.episode_id, "task": item.task,
                 "groups": [[name, str(value)] for name, value in groups.items() if value is not None],
                 "parts": parts, "options": item.options, "lettered": item.lettered, "answer": item.answer,
-                "label": item.label, "prompts": item.prompts,
+                "label": item.label, "prompts": item.prompts, **({"pair": item.pair} if item.pair else {}),
             })  # fmt: skip
         return new
 

@@ -31,7 +31,7 @@ from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_location, truth_of
 
 FORMAT_VERSION = 2
-_ID = re.compile(r"iwisdm/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([0-9]{1,9})")
+_ID = re.compile(r"iwisdm/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([0-9]{1,9})(\\+[a-z]+-[0-9]+)?")
 # Diorama's names -> the published names.
 _KEYS = {"location": "location", "category": "category", "identity": "object", "view_angle": "view angle"}
 _OPERATORS = {own: published for published, own in OPERATORS.items()}
@@ -46,13 +46,13 @@ _EMPTY = [
 ]
 
 
-def _location(episode_id: str) -> tuple[Path, int]:
-    """`<split>/<name>`, and the number. Raises ValueError for an id that is not iWISDM's."""
+def _location(episode_id: str) -> tuple[Path, str]:
+    """`<split>/<name>`, and the number with a contrast's suffix. Raises ValueError for an id that is not iWISDM's."""
     found = _ID.fullmatch(episode_id)
     if found is None:
         raise ValueError("not an iWISDM trial: expected an id iwisdm/<split>/<name>/<number>")
-    split, name, number = found.groups()
-    return Path(split, name), int(number)
+    split, name, number, member = found.groups(default="")
+    return Path(split, name), f"{int(number)}{member}"
 
 
 def _folder(episode_id: str) -> Path:

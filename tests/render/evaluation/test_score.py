@@ -174,3 +174,25 @@ def test_guessers_get_what_the_reports_of_the_benchmarks_say(tmp_path: Path) -> 
     balance = answer_balance.audit(spec for spec in specs if spec["task"]["benchmark"] == "iwisdm")
     right = sum(row["text"] * sum(row["answers"].values()) for row in balance)
     assert found[f"iwisdm: {task}"]["text"] * found[f"iwisdm: {task}"]["items"] == pytest.approx(right)
+
+
+def test_a_pair_is_right_if_both_of_its_items_are() -> None:
+    def item(pair: str, answer: str, reply: str | None) -> Entry:
+        groups = {"change": "size"}
+        return Entry("t", pair, groups, ("yes", "no"), False, answer, "", {}, reply, pair=pair, chance=0.5)
+
+    entries = [
+        *(item("both", answer, answer) for answer in ("yes", "no")),
+        *(item("blind", answer, "yes") for answer in ("yes", "no")),
+        *(item("held", "yes", reply) for reply in ("yes", "")),
+        item("alone", "yes", "yes"),
+    ]
+    found = {row["group"]: row for row in rows(entries) if row["by"] == "all of a pair"}
+    assert {name: (row["items"], row["accuracy"], row["chance"]) for name, row in found.items()} == {
+        "": (3, 1 / 3, 0.25),
+        "t": (3, 1 / 3, 0.25),
+        "change: size": (3, 1 / 3, 0.25),
+        "answers: flip": (2, 0.5, 0.25),
+        "answers: stay": (1, 0.0, 0.25),
+    }
+    assert found[""]["invalid"] == 1

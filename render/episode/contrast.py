@@ -1,0 +1,190 @@
+"""Pairs and chains of Scenes in which neighbors differ in one factor and all else is held.
+
+Everything sampled for the source is written into its spec (`pin_layout`); each further Scene compiles from that spec
+with one more change. Seeds of Cycles, and the share of glass that decides the number of samples, are those of all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+from render.compiler import compile_episode
+from render.episode.pin_layout import pin_layout
+from render.geometry.glass import glass_share
+from render.model.errors import CompileError, ContrastError, SpecError
+from render.model.json_diff import differences
+from scene_specs.language.benchmark import benchmark, benchmark_of
+from scene_specs.language.contrast import Edit, edits
+from scene_specs.language.rng import generator
+from scene_specs.language.scene import Change, Scene, SceneContrast, SceneFrame, Settings
+from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.stage import load_stage
+from scene_specs.reading.source import parse_episode
+
+Answers = Literal["flip", "stay", "any"]
+# Edits to try per Scene.
+_TRIES = 2000
+# Of these changes, a chain changes the same objects in each step.
+_SAME_OBJECT = ("color", "material", "shape", "size", "position")
+
+
+@dataclass(frozen=True)
+class ContrastOptions:
+    """change: the factor. members: Scenes per chain, 2 for pairs. answers: what the benchmark's answers must do."""
+
+    change: Change
+    members: int = 2
+    answers: Answers = "flip"
+    asset_roots: Sequence[Path] = ()
+
+
+@dataclass
+class _Chain:
+    scenes: list[Scene]
+    data: dict[str, Any]
+    steps: list[Edit] = field(default_factory=list)
+    problems: Counter[str] = field(default_factory=Counter)
+
+
+def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: ContrastOptions) -> list[Scene]:
+    """The Scenes of a pair or chain; the first equals the compiled spec in all but its id and `contrast`.
+
+    Raises ContrastError if no edit fits, naming the most frequent reasons; UsageError where everything can't be fixed.
+    """
+    if isinstance(spec, Scene):
+        raise ContrastError(f"episode {spec.id}: contrasts are made of specs; found a Scene")
+    source = compile_episode(spec, settings, options.asset_roots)
+    pinned = pin_layout(spec, source, options.asset_roots)
+    chain = _Chain([source], _with_stage_rules(pinned.model_dump(mode="json", exclude_none=True), settings, options))
+    rng = generator(spec.seed, spec.id, f"contrast {options.change}")
+    name = benchmark_of(spec.task)
+    make: Callable[..., Iterator[Edit]] = (benchmark(name).contrasts if name else None) or edits
+    for _ in range(1, options.members):
+        _extend(chain, islice(make(chain.data, options.change, rng), _TRIES), settings, options)
+    return _finished(chain, options)
+
+
+def _with_stage_rules(data: dict[str, Any], settings: Settings, options: ContrastOptions) -> dict[str, Any]:
+    """The pinned spec with the rules of its stage as constraints, where it fulfills them.
+
+    The compiler applies the rules of a stage to the locations that it samples, but not to specified ones.
+    """
+    placement = load_stage(data["stage"]).placement
+    for rule in ("min_distance", "min_visible_pixels", "in_frame"):
+        if not (value := getattr(placement, rule)):
+            continue
+        frames = [{**frame, "constraints": [*frame.get("constraints", ()), {rule: value}]} for frame in data["frames"]]
+        try:
+            compile_episode(parse_episode(json.dumps({**data, "frames": frames})), settings, options.asset_roots)
+        except (CompileError, SpecError):
+            continue
+        data = {**data, "frames": frames}
+    return data
+
+
+def _extend(chain: _Chain, candidates: Iterator[Edit], settings: Settings, options: ContrastOptions) -> None:
+    """Add the first edit that fits. Raises ContrastError."""
+    for edit in candidates:
+        problem, scene = edit.problem or _unfit(chain, edit, options), chain.scenes[0]
+        try:
+            if not problem:
+                spec = parse_episode(json.dumps(edit.data))
+                scene = _held(compile_episode(spec, settings, options.asset_roots), scene)
+                problem = _changed_elsewhere(chain.scenes[-1], scene, edit)
+        except (CompileError, SpecError) as error:
+            problem = (error.problem if isinstance(error, CompileError) else str(error)).partition(":")[0]
+        if not problem and any(scene.frames == other.frames for other in chain.scenes):
+            problem = "the result is not new"
+        if not problem:
+            chain.scenes.append(scene)
+            chain.steps.append(edit)
+            chain.data = edit.data
+            return
+        chain.problems[problem] += 1
+    reasons = "; ".join(f"{text} ({count})" for text, count in chain.problems.most_common(3))
+    reasons = reasons or f"nothing in it has a {options.change} to change"
+    raise ContrastError(f"episode {chain.scenes[0].id}: no contrast of its {options.change}: {reasons}")
+
+
+def _unfit(chain: _Chain, edit: Edit, options: ContrastOptions) -> str:
+    """Why an edit is none of this chain; "" if it is."""
+    same = options.change not in _SAME_OBJECT or all(step.objects == edit.objects for step in chain.steps)
+    if not same or any(step.frame != edit.frame for step in chain.steps):
+        return "another object"
+    answers = _answers(edit.data), _answers(chain.data)
+    if answers[0] is None or options.answers == "any" or (answers[0] != answers[1]) == (options.answers == "flip"):
+        return ""
+    return "the answer stays" if options.answers == "flip" else "the answer flips"
+
+
+def _answers(data: dict[str, Any]) -> Any:
+    task = data.get("task") or {}
+    return task.get("answer", task.get("answers"))
+
+
+def _held(scene: Scene, source: Scene) -> Scene:
+    """The Scene with the seeds of the source: those of flat stages depend on the content."""
+    frames = zip(scene.frames, source.frames, strict=True)
+    held = tuple(frame.model_copy(update={"seed": other.seed}) for frame, other in frames)
+    return scene.model_copy(update={"frames": held})
+
+
+def _changed_elsewhere(before: Scene, after: Scene, edit: Edit) -> str:
+    """What else differs between two Scenes; "" if nothing does."""
+    for number, frames in enumerate(zip(before.frames, after.frames, strict=True)):
+        names = edit.objects if number == edit.frame else ()
+        old, new = (_rest(frame, names) for frame in frames)
+        if (found := next(differences(old, new), None)) is not None:
+            return f"more than one thing would change ({found[0]})"
+    return ""
+
+
+def _rest(frame: SceneFrame, names: Sequence[str]) -> dict[str, Any]:
+    """All of a frame but these objects; the others without their numbers."""
+    rest = frame.model_dump(mode="json", exclude={"truth", "objects"} | ({"pointer"} if names else set()))
+    items = (item.model_dump(mode="json", exclude={"index"}) for item in frame.objects if item.name not in names)
+    return {**rest, "objects": list(items)}
+
+
+def _finished(chain: _Chain, options: ContrastOptions) -> list[Scene]:
+    """The Scenes with their ids, equal shares of glass, and what they are members of."""
+    source, first = chain.scenes[0], chain.steps[0]
+    answers = [_answers({"task": scene.task}) for scene in chain.scenes]
+    flips = {one != other for one, other in pairwise(answers)}
+    about = {
+        "pair": f"{source.id}+{options.change}",
+        "source": source.id,
+        "change": options.change,
+        "members": len(chain.scenes),
+        "frame": source.frames[first.frame].name,
+        "objects": tuple(dict.fromkeys(name for step in chain.steps for name in step.objects)),
+        "values": (first.before, *(step.after for step in chain.steps)),
+        "answers": None if answers[0] is None or len(flips) > 1 else "flip" if flips == {True} else "stay",
+    }
+    shares = [
+        [glass_share(frame, view, scene.settings) for frame in scene.frames for view in frame.views]
+        for scene in chain.scenes
+    ]
+    most = [max(some) if max(some) > min(some) else None for some in zip(*shares, strict=True)]
+    return [
+        _with_glass(scene, most).model_copy(
+            update={"id": f"{about['pair']}-{k}", "contrast": SceneContrast.model_validate({**about, "member": k})}
+        )
+        for k, scene in enumerate(chain.scenes)
+    ]
+
+
+def _with_glass(scene: Scene, shares: Sequence[float | None]) -> Scene:
+    """The Scene with a share of glass per view."""
+    left = iter(shares)
+    frames = []
+    for frame in scene.frames:
+        views = tuple(view.model_copy(update={"glass": next(left)}) for view in frame.views)
+        frames.append(frame.model_copy(update={"views": views}))
+    return scene.model_copy(update={"frames": tuple(frames)})

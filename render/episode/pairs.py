@@ -1,0 +1,204 @@
+"""Whether the change within each pair of a store can be seen, and where the images of a pair differ.
+
+Two renders of one Scene differ by noise. Twins measure it: a few first members, rendered again with other seeds of
+Cycles. A pixel counts as changed if it differs by more than NOISE of the pixels of twins do.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageFilter
+
+from render.episode.find import only_frames, only_images
+from render.episode.make_record import make_record
+from render.episode.time_limit import run_within
+from render.export.protocol import ExportReport, iter_valid_records
+from render.model.record import EpisodeRecord
+from render.renderers import make_renderer
+from render.run.limits import KERNEL_SECONDS, timeout_of
+from render.store.episode_store import EpisodeReader
+from scene_specs.language.rendered import mask_of
+from scene_specs.language.scene import Scene, SceneContrast, pair_of_id
+from scene_specs.language.tables import text_table
+
+# Share of the pixels of twins that count as unchanged.
+NOISE = 0.99
+# Around the objects that change, a share of the image's width: their shadows and reflections.
+_MARGIN = 0.05
+# What another object may show less of, or where the box of the rest of it is.
+_VISIBILITY = {"bbox", "rle", "visible_pixels", "visible_fraction", "coverage_pixels", "index"}
+_Histogram = NDArray[np.int64]
+
+
+@dataclass
+class Step:
+    """Two neighbors of a pair or chain. members: their numbers.
+
+    changed: pixels of the changed objects, and of a margin of 5% of the width around them, that differ by more than
+    noise. expected: the most that two seeds would change there, computed from the margins of all objects of a twin.
+    beyond: share of all other pixels that differ so; twins: of all pixels of twins. same_truth: whether the annotations
+    of all other objects are equal, except for what hides them.
+    """
+
+    pair: str
+    change: str
+    members: tuple[int, int]
+    same_truth: bool
+    changed: int = 0
+    expected: float = 0.0
+    beyond: float = 0.0
+    twins: float = 0.0
+
+
+@dataclass
+class PairReport:
+    """unseen: ids of pairs with fewer changed pixels than asked for. incomplete: of pairs that lack members."""
+
+    steps: list[Step] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
+    incomplete: list[str] = field(default_factory=list)
+    members: dict[str, list[str]] = field(default_factory=dict)
+    damaged: list[str] = field(default_factory=list)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per change: numbers of steps, median of changed pixels, and shares as in Step.
+
+        within_noise: steps with no greater share of changed pixels beyond the objects than twins have.
+        """
+        found = defaultdict(list)
+        for step in self.steps:
+            found[step.change].append(step)
+        return [
+            {
+                "change": change, "steps": len(some), "unseen": sum(step.pair in self.unseen for step in some),
+                "changed": median(step.changed for step in some), "twins": round(some[0].twins, 6),
+                "beyond": round(sum(step.beyond for step in some) / len(some), 6),
+                "within_noise": sum(step.beyond <= step.twins for step in some),
+                "same_truth": sum(step.same_truth for step in some),
+            }
+            for change, some in sorted(found.items())
+        ]  # fmt: skip
+
+
+def check_pairs(
+    store: EpisodeReader, twins: int, least: int, device: str, progress: Callable[[int], None] = lambda done: None
+) -> PairReport:
+    """Compare the members of all pairs. least: changed pixels that a step must have, beyond what two seeds gave.
+
+    twins: to render, per profile and image size. Memory: two histograms per pair. Raises RenderError, StoreError.
+    """
+    report, measured = PairReport(), defaultdict(list)
+    noise: dict[str, list[tuple[_Histogram, _Histogram]]] = defaultdict(list)
+    ids = sorted(key for key, _ in store.ids() if pair_of_id(key))
+    spacing = max(sum(key.endswith("-0") for key in ids) // twins, 1)
+    valid = iter_valid_records(store, ids, ExportReport(damaged=report.damaged), progress)
+    for pair, some in groupby((one for one in valid if one.scene.contrast), lambda one: _part(one).pair):
+        records = sorted(some, key=lambda one: _part(one).member)
+        progress(len(records))
+        report.members[pair] = [record.episode_id for record in records]
+        first = _part(records[0])
+        if len(records) < first.members:
+            report.incomplete.append(pair)
+            continue
+        group = records[0].scene.settings.model_dump_json()
+        for old, new in pairwise(records):
+            members = (_part(old).member, _part(new).member)
+            report.steps.append(Step(pair, first.change, members, _facts(old) == _facts(new)))
+            measured[group].append((report.steps[-1], *_differences(old, new, first.objects)))
+        if len(measured[group]) % spacing == 1 % spacing and len(noise[group]) < twins:
+            names = [item.name for frame in records[0].scene.frames for item in frame.objects]
+            noise[group].append(_differences(records[0], _twin(records[0], device), names))
+    for group, steps in measured.items():
+        _judge(steps, noise[group], report, least)
+    return report
+
+
+def _part(record: EpisodeRecord) -> SceneContrast:
+    assert record.scene.contrast is not None
+    return record.scene.contrast
+
+
+def _differences(old: EpisodeRecord, new: EpisodeRecord, names: Sequence[str]) -> tuple[_Histogram, _Histogram]:
+    """Histograms, (256,) each, of the largest difference of a channel.
+
+    The first is of the pixels of the objects with these names and a margin, the second of all other pixels.
+    """
+    counts = np.zeros((2, 256), dtype=np.int64)
+    images = (only_images(record, [_part(old).frame]).images for record in (old, new))
+    for a, b in zip(*images, strict=True):
+        error = np.abs(a.color().astype(np.int16) - b.color()).max(axis=-1)
+        inside = np.zeros(error.shape, dtype=bool)
+        for item in (*a.annotation.objects, *b.annotation.objects):
+            if item.name in names:
+                inside |= mask_of(item)
+        reach = ImageFilter.MaxFilter(2 * round(_MARGIN * a.width) + 1)
+        near = np.array(Image.fromarray(inside).convert("L").filter(reach), dtype=bool)
+        counts += [np.bincount(error[where], minlength=256) for where in (near, ~near)]
+    return counts[0], counts[1]
+
+
+def _facts(record: EpisodeRecord) -> list[Any]:
+    """The annotations of all images, without the objects that change, and without what depends on what hides others."""
+    found: list[Any] = []
+    for image in record.images:
+        truth = image.annotation
+        names = _part(record).objects if image.frame == _part(record).frame else ()
+        found += [item.model_dump(exclude=_VISIBILITY) for item in truth.objects if item.name not in names]
+        for table in truth.relations.values():
+            found += [(of, [one for one in some if one not in names]) for of, some in table.items() if of not in names]
+        found += [truth.camera, truth.directions]
+    return found
+
+
+def _twin(record: EpisodeRecord, device: str) -> EpisodeRecord:
+    """The changed frame of a record, rendered again with another seed. Raises RenderError."""
+    scene = only_frames(record.scene, [_part(record).frame])
+    frames = tuple(frame.model_copy(update={"seed": frame.seed ^ 1}) for frame in scene.frames)
+    scene = scene.model_copy(update={"frames": frames})
+    settings = scene.settings
+    samples = max(settings.samples, settings.glass_samples)
+    limit = timeout_of(None, samples, settings.width, settings.height, len(frames[0].views)) + KERNEL_SECONDS
+    return run_within(limit, f"twin of {record.episode_id}", _render, record, scene, device)
+
+
+def _render(record: EpisodeRecord, scene: Scene, device: str) -> EpisodeRecord:
+    renderer = make_renderer(record.job.renderer, device)
+    try:
+        return make_record(renderer, scene, record.job, scene.settings)
+    finally:
+        renderer.close()
+
+
+def _judge(
+    steps: Sequence[tuple[Step, _Histogram, _Histogram]],
+    noise: Sequence[tuple[_Histogram, _Histogram]],
+    report: PairReport,
+    least: int,
+) -> None:
+    """Count changed pixels against the noise of twins with the same settings."""
+    total = np.sum(noise, axis=(0, 1))
+    level = int(np.searchsorted(np.cumsum(total), NOISE * total.sum()))
+
+    def share(counts: _Histogram) -> float:
+        return float(counts[level + 1 :].sum() / max(counts.sum(), 1))
+
+    most = max(share(near) for near, _ in noise)
+    for step, near, beyond in steps:
+        step.changed, step.expected = int(near[level + 1 :].sum()), round(most * float(near.sum()), 1)
+        step.beyond, step.twins = share(beyond), share(total)
+        if step.changed - step.expected < least and step.pair not in report.unseen:
+            report.unseen.append(step.pair)
+
+
+def table(report: PairReport) -> Iterator[str]:
+    """The rows as lines of text."""
+    rows = report.rows()
+    return text_table([*rows[0]] if rows else [], [[str(value) for value in row.values()] for row in rows])

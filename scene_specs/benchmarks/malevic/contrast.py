@@ -1,0 +1,104 @@
+"""Contrasts of MALeViC items: another object, with the labels, the threshold and the answer that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from scene_specs.benchmarks.malevic.generate import task_of_scene
+from scene_specs.benchmarks.malevic.labels import label_of
+from scene_specs.benchmarks.malevic.sets import SETS
+from scene_specs.benchmarks.malevic.shapes import (
+    CANVAS,
+    CLASSES,
+    COLORS,
+    SHAPES,
+    Areas,
+    Object,
+    anchor,
+    area_of,
+    extent,
+    placed,
+)
+from scene_specs.benchmarks.malevic.table import on_table
+from scene_specs.benchmarks.malevic.verify import verify_spec
+from scene_specs.language.contrast import Edit
+from scene_specs.language.rng import shuffled
+from scene_specs.language.scene import Change
+
+# Random positions to try.
+_DRAWS = 40
+_FIELDS = ("shape", "color", "radius", "area", "row", "column", "turned")
+
+
+def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
+    """Yield edits of one object; the sentence stays. Refused: those that the set would not have.
+
+    count: an object is removed.
+    """
+    task = data["task"]
+    if "question" not in task:
+        return
+    before = tuple(Object(**{key: item[key] for key in _FIELDS}) for item in task["objects"])
+    which, areas = SETS[task["name"]], task["areas"]
+    for k, (item, old, new) in shuffled(rng, list(_changes(before, change, areas, rng))):
+        edited = deepcopy(data)
+        objects = edited["frames"][0]["objects"]
+        name, asked = objects[k]["name"], task["asked"] - (item is None and k < task["asked"])
+        after = (*before[:k], *([] if item is None else [item]), *before[k + 1 :])
+        if item is None:
+            objects.pop(k)
+        else:
+            objects[k] |= on_table(item) if task["world"] == "3d" else placed(item, areas)
+        problem = "the object that the sentence is about is gone" if item is None and k == task["asked"] else ""
+        if not problem:
+            label = label_of(which, after, after[asked], task["k"])
+            query = (asked, task["adjective"], label.size == task["adjective"])
+            given = {key: task[key] for key in ("split", "number", "world", "variant", "areas")}
+            edited["task"] = task_of_scene(which, after, task["k"], query, **given)
+            problem = verify_spec(edited)
+        yield Edit(edited, 0, (name,), old, new, problem)
+
+
+def _changes(
+    objects: Sequence[Object], change: Change, areas: Areas, rng: np.random.Generator
+) -> Iterator[tuple[int, tuple[Object | None, Any, Any]]]:
+    """Yield the index of an object, what it becomes (None: it is removed), and the values before and after."""
+    key = "radius" if change == "size" else change
+    some: dict[str, Sequence[Any]] = {"color": [*COLORS], "shape": SHAPES, "radius": CLASSES}
+    for k, item in enumerate(objects):
+        for value in some.get(key, ()):
+            if value != getattr(item, key):
+                yield k, (_changed(item, areas, **{key: value}), getattr(item, key), value)
+        if change == "count":
+            yield k, (None, len(objects), len(objects) - 1)
+    for _ in range(_DRAWS if change == "position" else 0):
+        k, *spot = (int(rng.integers(0, most)) for most in (len(objects), CANVAS, CANVAS))
+        yield k, (_at(objects[k], (spot[0], spot[1]), areas), [*_center(objects[k], areas)], spot)
+
+
+def _center(item: Object, areas: Areas) -> tuple[float, float]:
+    """Return column and row of the center of the object's box."""
+    kind = (item.shape, item.radius, item.turned, areas)
+    return (
+        item.column - anchor(*kind)[0] + extent(*kind)[0] / 2,
+        item.row - anchor(*kind)[1] + extent(*kind)[1] / 2,
+    )
+
+
+def _at(item: Object, center: tuple[float, float], areas: Areas) -> Object:
+    """Return the object with the center of its box elsewhere, at whole pixels."""
+    x, y = _center(item, areas)
+    return replace(item, column=round(item.column + center[0] - x), row=round(item.row + center[1] - y))
+
+
+def _changed(item: Object, areas: Areas, **fields: Any) -> Object:
+    """Return the object with other fields, the area that follows, and the same center of its box."""
+    turned = item.turned and fields.get("shape", item.shape) in ("triangle", "rectangle")
+    new = replace(item, **{"turned": turned, **fields})
+    new = replace(new, area=area_of(new.shape, new.radius, areas))
+    return _at(new, _center(item, areas), areas)

@@ -1,0 +1,125 @@
+"""Contrasts: what differs, what is held, and the truth of benchmarks on both sides."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any, Literal, get_args
+
+import pytest
+
+import diorama
+from render.compiler import compile_episode
+from render.episode.contrast import ContrastOptions, contrast_scenes
+from render.episode.make_record import make_record
+from render.geometry.glass import glass_share, samples_of
+from render.model.errors import ContrastError
+from render.model.profiles import settings_for
+from render.renderers.fake import FakeRenderer
+from scene_specs.language.benchmark import verifier_of
+from scene_specs.language.scene import Change, Scene, pair_of_id
+from scene_specs.language.spec import EpisodeSpec
+from tests.factories import make_job
+
+SETTINGS = settings_for("draft", 64, 48)
+CROWD: dict[str, Any] = {
+    "version": 1,
+    "id": "crowd/0",
+    "seed": 3,
+    "frames": [
+        {"objects": [{"name": name, "material": "rubber"} for name in "abcd"], "pointer": {"target": "b"}},
+        {"random_objects": {"count": 3}},
+    ],
+}
+
+
+def scenes_of(data: dict[str, Any], **options: Any) -> list[Scene]:
+    return contrast_scenes(EpisodeSpec.model_validate(data), SETTINGS, ContrastOptions(**options))
+
+
+@pytest.mark.parametrize("change", get_args(Change))
+def test_one_thing_differs_and_all_else_is_held(change: Change) -> None:
+    first, second = scenes_of(CROWD, change=change)
+    source = compile_episode(EpisodeSpec.model_validate(CROWD), SETTINGS)
+    assert first.model_copy(update={"id": source.id, "contrast": None}) == source
+    assert second.contrast is not None
+    assert [pair_of_id(one.id) for one in (first, second)] == [second.contrast.pair] * 2
+    for old, new in zip(first.frames, second.frames, strict=True):
+        assert (old.seed, old.views, old.lights, old.passes) == (new.seed, new.views, new.lights, new.passes)
+        before, after = ({item.name: item for item in frame.objects} for frame in (old, new))
+        named = second.contrast.objects if new.name == second.contrast.frame else ()
+        differing = {name for name in before | after if before.get(name) != after.get(name)}
+        # A removed object moves the numbers of those after it.
+        same = {
+            name
+            for name in differing & before.keys() & after.keys()
+            if before[name].model_copy(update={"index": 1}) == after[name].model_copy(update={"index": 1})
+        }
+        assert differing - same == {*named}
+
+
+def test_a_chain_changes_one_object_step_by_step() -> None:
+    scenes = scenes_of(CROWD, change="color", members=4)
+    contrast = scenes[0].contrast
+    assert contrast is not None
+    (name,) = contrast.objects
+    (at,) = (k for k, frame in enumerate(scenes[0].frames) if frame.name == contrast.frame)
+    colors = [item.color for scene in scenes for item in scene.frames[at].objects if item.name == name]
+    assert colors == list(contrast.values)
+    assert len({*colors}) == 4
+
+
+def test_both_members_have_the_samples_of_the_one_with_more_glass() -> None:
+    objects = [{"name": name, "material": "glass", "size": "large"} for name in "abcdefg"]
+    objects += [{"name": "h", "material": "rubber", "size": "large"}]
+    frame = {"objects": objects, "camera": {"location": [4.0, -3.5, 3.0]}, "constraints": [{"in_frame": False}]}
+    data = {**CROWD, "frames": [frame]}
+    standard = settings_for("standard", 64, 48)
+    options = ContrastOptions("count")
+    pair = contrast_scenes(EpisodeSpec.model_validate(data), standard, options)
+    stored = [one.frames[0].views[0].glass for one in pair]
+    own = [
+        glass_share(one.frames[0], one.frames[0].views[0].model_copy(update={"glass": None}), standard) for one in pair
+    ]
+    assert own[0] != own[1]
+    assert stored == [max(own)] * 2
+    assert len({samples_of(standard, one.frames[0], one.frames[0].views[0]) for one in pair}) == 1
+
+
+def test_a_scene_and_a_factor_that_nothing_has_are_refused() -> None:
+    plain = {**CROWD, "frames": [{"objects": [{"name": "a"}]}]}
+    with pytest.raises(ContrastError, match="crowd/0: no contrast of its pointer: nothing in it has a pointer"):
+        scenes_of(plain, change="pointer")
+    with pytest.raises(ContrastError, match="found a Scene"):
+        contrast_scenes(scenes_of(CROWD, change="size")[0], SETTINGS, ContrastOptions("size"))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "change", "answers"),
+    [
+        ("mewl", {"task": "color", "split": "val"}, "color", "flip"),
+        ("mewl", {"task": "color", "split": "val"}, "shape", "stay"),
+        ("mewl", {"task": "number", "split": "val"}, "count", "flip"),
+        ("malevic", {"name": "pos1", "split": "val"}, "size", "flip"),
+        ("malevic", {"name": "pos", "split": "val"}, "position", "stay"),
+        ("iwisdm", {"benchmark": "low", "properties": "location"}, "position", "flip"),
+        ("iwisdm", {"benchmark": "low", "properties": "location"}, "shape", "stay"),
+    ],
+)
+def test_answers_of_benchmarks_flip_or_stay_and_both_are_proved(
+    name: str, options: dict[str, Any], change: Change, answers: Literal["flip", "stay"]
+) -> None:
+    (spec,) = islice(diorama.generate(name, count=1, **options), 1)
+    pair = scenes_of(dict(spec), change=change, answers=answers)
+    found = []
+    for scene in pair:
+        record = make_record(FakeRenderer(), scene, make_job({}), scene.settings)
+        task = scene.task or {}
+        verifier = verifier_of(task)
+        assert verifier is not None
+        reason = verifier.verify_record(record)
+        # The fake renderer draws on its own gray, which only MALeViC's last check looks at.
+        assert not reason or reason.endswith("not black")
+        found.append(task.get("answer", task.get("answers")))
+    assert (found[0] != found[1]) == (answers == "flip")
+    assert pair[0].contrast is not None
+    assert pair[0].contrast.answers == answers
