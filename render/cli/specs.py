@@ -262,11 +262,10 @@ def contrast(
     help="Treat as errors, not as warnings: cameras that can't be computed (clevr, mewl), and published values, such "
     "as labels, answers and texts, that differ from the recomputed values (malevic, kilogram, iwisdm).",
 )
-@click.option(
-    "--questions",
-    type=opt.FILE,
+@opt.group("Published files", click.option(
+    "--questions", type=opt.FILE,
     help="Question file of a split (malevic).  [default: import scenes without questions]",
-)
+))  # fmt: skip
 @click.option(
     "--images",
     type=opt.FOLDER,
@@ -274,7 +273,11 @@ def contrast(
     "categories (iwisdm).  [default: folder of the annotation file (malevic, kilogram)]",
 )
 @click.option("--svg", type=opt.FOLDER, help="Folder of drawings (kilogram).  [default: the packaged drawings]")
-@click.option("--annotations", type=opt.FILE, help="File of descriptions, which name the parts' pieces (kilogram).")
+@click.option(
+    "--annotations",
+    type=opt.FILE,
+    help="File of descriptions, which name the parts' pieces (kilogram).  [default: the pieces are found by color]",
+)
 @opt.out
 def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out: Path | None, **others: Any) -> None:
     """Convert published scene files to specs.

@@ -2,7 +2,8 @@
 
 A program is degenerate if a step can be left out without a change: a filter, a relation (then it is about all objects,
 as in the published `is_degenerate`), one side of a union or intersection, a superlative. What must change is the
-answer; for answers yes and no, which often stay the same by chance, it is what the last step compares.
+answer; for answers yes and no, which often stay the same by chance, it is what the last step compares, and the answer
+itself if only some of the objects existed.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ class Judge:
         doubtful = [k for k, item in enumerate(view.objects) if item.truth.visible_pixels < min_pixels]
         self.crowded = len(doubtful) > MAX_DOUBTFUL
         everything = (1 << len(view.objects)) - 1
+        self._view, self._executors = view, {everything: self.executor}
+        # All objects, all except one, and others that look random.
+        self._parts = [everything, *(everything & ~(1 << k) for k in range(len(view.objects)))]
+        self._parts += [(k * 0x9E3779B1 >> 8) & everything for k in range(1, 49)]
         self._others = [
             RelationsExecutor(view, everything & ~sum(1 << k for k in hidden))
             for size in range(1, len(doubtful) + 1)
@@ -51,8 +56,24 @@ class Judge:
 
     def needs_all(self, program: Node) -> bool:
         """Whether leaving out any step makes a difference. Raises PresuppositionError."""
-        evidence = self.evidence(program)
-        return not any(self._agrees(other, evidence) for other in shortened(program))
+        evidence, chosen = self.evidence(program), program.output == "boolean"
+        return not any(
+            self._agrees(other, evidence) or (chosen and not any(self._differs(k, program, other) for k in self._parts))
+            for other in shortened(program)
+        )
+
+    def _differs(self, part: int, program: Node, other: Node) -> bool:
+        """Whether two programs have different answers if only a part of the objects exists."""
+        if part not in self._executors:
+            self._executors[part] = RelationsExecutor(self._view, part)
+        try:
+            answer = self._executors[part].run(program)
+        except PresuppositionError:
+            return False
+        try:
+            return bool(self._executors[part].run(other) != answer)
+        except PresuppositionError:
+            return True
 
     def is_certain(self, program: Node, answer: Any) -> bool:
         """Whether the result stays the same whichever of the doubtful objects are left out."""
@@ -82,9 +103,6 @@ class Judge:
         inputs = program.inputs
         if program.op.startswith("equal_") and program.op != "equal_integer":
             inputs = (inputs[0].inputs[0], inputs[1].inputs[0])
-        elif program.op in ("all", "most") and program.inputs[1].op == "relate":
-            # Not all cubes are left of the large cube: it is one of them.
-            return not self.executor.run(inputs[0]) >> self.executor.run(inputs[1].inputs[0]) & 1
         elif program.op not in ("larger", "smaller"):
             return True
         return bool(self.executor.run(inputs[0]) != self.executor.run(inputs[1]))
@@ -133,16 +151,7 @@ def mentioned(node: Node) -> frozenset[str]:
 
 def is_trivial(program: Node) -> bool:
     """Whether a question has the same answer in all images, or nearly all."""
-    if program.op == "exist" and (program.inputs[0] == SCENE or program.inputs[0].value == "full"):
-        return True
-    for node in program.steps():
-        filters, base = split(node)
-        if base.op == "relate" and base.inputs[0].op == "unique":
-            # There are no red things behind the only red thing.
-            others, scene = split(base.inputs[0].inputs[0])
-            if scene == SCENE and {*others} <= {*filters}:
-                return True
-    return False
+    return program.op == "exist" and (program.inputs[0] == SCENE or program.inputs[0].value == "full")
 
 
 def _counts_a_part(program: Node) -> bool:

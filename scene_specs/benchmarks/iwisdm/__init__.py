@@ -154,6 +154,7 @@ class Stimuli(Command, run="generate:stimulus_specs"):
 
     Examples:
       render-specs iwisdm stimuli --split train --out stimuli.jsonl
+      render-specs iwisdm stimuli --split val --stimuli models.json
     """
 
     split: Literal["train", "val", "test"] = option("train", "Split, which has views of its own.", group="Sampling")

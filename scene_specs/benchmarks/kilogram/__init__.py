@@ -188,7 +188,7 @@ class Accuracy(SpecsCommand, run="accuracy:accuracy"):
 
     Examples:
       render-specs kilogram accuracy specs.jsonl --predictions answers.json
-      render-specs kilogram accuracy specs.jsonl --predictions answers.json --json --out accuracy.json
+      render-specs kilogram accuracy specs.jsonl --predictions answers.json --json
     """
 
     predictions: Path = option(..., 'JSON object {"<episode id>": "<frame>"}, such as "image-3".', path="file")
