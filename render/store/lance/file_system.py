@@ -24,7 +24,7 @@ _SHARED = ("nfs", "cifs", "smb", "9p", "afs", "fuse", "lustre", "gpfs", "beegfs"
 def kind_of(folder: Path, mounts: Path = Path("/proc/mounts")) -> tuple[str, bool]:
     """Return the kind of the file system of an existing folder ("" if unknown), and whether others may share it."""
     kind, longest = "", ""
-    for line in mounts.read_text().splitlines() if mounts.exists() else ():
+    for line in mounts.read_text(errors="surrogateescape").splitlines() if mounts.exists() else ():
         _, place, found = line.split()[:3]
         place = place.replace("\\040", " ")
         if folder.is_relative_to(place) and len(place) >= len(longest):
