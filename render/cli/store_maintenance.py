@@ -165,12 +165,12 @@ def copy(
     condition = combine(**filters)
     opened = [opt.open_reader(source, at, filters["splits"]) for source in sources]
     wanted = (item.episode.id for item in SpecSource(specs)) if specs else ()
-    copying.check_together(opened, peek(target), condition, differing, wanted)
+    copying.check_together(opened, peek(target), condition, differing, wanted, mix_series)
     into, done = open_or_create(target), copying.CopyResult()
     stored = copying.states(into)
     with progress_bar(sum(source.count(condition) for source in opened), "episodes") as progress:
         for source in opened:
-            done += copying.copy(source, into, condition, differing, progress, stored, mix_series)
+            done += copying.copy(source, into, condition, differing, progress, stored)
     click.echo(f"copied {done.copied}, replaced {done.replaced}, kept {done.kept}, skipped {done.same} already there")
     if done.damaged:
         lines = "\n".join(f"  {line}" for line in done.damaged[:_MAX_DAMAGED])

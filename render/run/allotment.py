@@ -74,8 +74,8 @@ def _control_groups(root: Path, controller: str) -> Iterator[Path]:
     """Yield the folders of this process's control groups, v1 and v2, each from its own up to the mount point."""
     folders: dict[Path, None] = {}
     try:
-        lines = (root / "proc/self/cgroup").read_text().splitlines()
-        mounts = (root / "proc/self/mountinfo").read_text().splitlines()
+        lines = (root / "proc/self/cgroup").read_text(errors="surrogateescape").splitlines()
+        mounts = (root / "proc/self/mountinfo").read_text(errors="surrogateescape").splitlines()
     except OSError:
         lines, mounts = [], []
     own = {name: path for _, names, path in (line.split(":", 2) for line in lines) for name in names.split(",")}

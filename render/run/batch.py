@@ -15,7 +15,7 @@ from itertools import islice
 from render.compiler import compile_episode
 from render.compiler.render_key import render_key_of
 from render.episode.make_record import Episode
-from render.model.errors import AssetError, CompileError, DeviceError, Diagnostic, DioramaError, SpecError
+from render.model.errors import AssetError, CompileError, DeviceError, Diagnostic, DioramaError, SpecError, UsageError
 from render.model.profiles import episode_settings
 from render.run.commit import conflict_failure
 from render.run.deadline import Deadline, job_end
@@ -212,12 +212,18 @@ class Batch:
         return self.summary
 
     def render(self) -> Summary:
-        """Render and commit the episodes that `plan` found missing. Raises DeviceError, StoreError."""
+        """Render and commit the episodes that `plan` found missing. Raises DeviceError, StoreError, UsageError."""
         if not self.summary.todo:
             return self.summary
         deadline = Deadline(self.options.until or job_end())
         if deadline.end is not None:
-            log.info("the run stops in time to end before %s", time.strftime("%F %T", time.localtime(deadline.end)))
+            end = time.strftime("%F %T", time.localtime(deadline.end))
+            if deadline.left() <= 0:
+                raise UsageError(
+                    f"this run had to end before {end}, which is over: pass another --until, or, if this shell is no "
+                    "job of Slurm anymore, unset SLURM_JOB_ID"
+                )
+            log.info("the run stops in time to end before %s", end)
         with (
             closing(open_or_create(self.summary.store)) as store,
             closing(EventLog(self.options.json_log)) as events,

@@ -28,7 +28,11 @@ def parse_time(text: str) -> float:
 def job_end(env: Mapping[str, str] = os.environ) -> float | None:
     """Return the Unix seconds at which Slurm ends this job; None outside of a job, or if the end is unknown."""
     # Of the last task of an array, SLURM_JOB_ID is the number of the whole array.
-    job = "{SLURM_ARRAY_JOB_ID}_{SLURM_ARRAY_TASK_ID}" if "SLURM_ARRAY_JOB_ID" in env else "{SLURM_JOB_ID}"
+    job = (
+        "{SLURM_ARRAY_JOB_ID}_{SLURM_ARRAY_TASK_ID}"
+        if {"SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID"} <= env.keys()
+        else "{SLURM_JOB_ID}"
+    )
     job = job.format_map(env) if "SLURM_JOB_ID" in env else ""
     end = env.get("SLURM_JOB_END_TIME", "") if job else None
     if end == "":

@@ -44,15 +44,22 @@ def check_together(
     where: str | None = None,
     differing: Differing = "error",
     wanted: Iterable[str] = (),
+    mix_series: bool = False,
 ) -> None:
     """Check before a copy from several stores that nothing is missing and, with "error", that no contents differ.
 
-    wanted: ids that the sources and the target have to have together. Raises MissingError, ConflictError, StoreError.
+    wanted: ids that the sources and the target have to have together. mix_series: whether they may hold images of
+    several series of Blender. Raises MissingError, ConflictError, StoreError.
     """
     found = {} if target is None else states(target)
-    conflicts = []
+    conflicts, first = [], target if found else None
     for source in sources:
-        conflicts += [key for key, state in states(source, where).items() if found.setdefault(key, state) != state]
+        own = states(source, where)
+        new = next((key for key, state in own.items() if found.get(key) != state), None)
+        if new is not None and not mix_series:
+            first = first or source
+            check_series(first, source.job(new), None if first is target else where)
+        conflicts += [key for key, state in own.items() if found.setdefault(key, state) != state]
     if conflicts and differing == "error":
         raise _conflict(" or ".join(store.url for store in (target, *sources) if store), sorted(set(conflicts)))
     missing = [key for key in wanted if key not in found]
@@ -72,21 +79,18 @@ def copy(
     differing: Differing = "error",
     progress: Callable[[int], None] = lambda done: None,
     stored: dict[str, tuple[Any, ...]] | None = None,
-    mix_series: bool = False,
 ) -> CopyResult:
     """Copy the episodes that match a SQL filter. Equal episodes are skipped, so an interrupted copy can be repeated.
 
     differing, for an id with other contents in the target: "error" copies nothing and lists them, "newest" takes the
     later attempt, "keep" keeps the target's, "replace" takes the source's. progress gets the number of episodes done
     since its last call. stored: what `states` returned for the target, None to read it; updated for the next copy into
-    it. mix_series: whether the target may hold images of another series of Blender. Raises StoreError, ConflictError.
+    it. Raises StoreError, ConflictError.
     """
     stored = states(target) if stored is None else stored
     wanted = states(source, where)
     todo = [key for key in sorted(wanted) if stored.get(key) != wanted[key]]
     result = CopyResult(same=len(wanted) - len(todo))
-    if todo and not mix_series:
-        check_series(target, source.job(todo[0]))
     conflicts = [key for key in todo if key in stored]
     if conflicts and differing == "error":
         raise _conflict(target.url, conflicts)

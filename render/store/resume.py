@@ -99,9 +99,12 @@ class Planner:
         return ConflictError("\n".join(lines))
 
 
-def check_series(store: EpisodeReader, new: RenderKey) -> None:
-    """Raise ConflictError if the store's first episode was rendered by another series of Blender than `new` is."""
-    first = next(iter(store.scan([KEY], batch_size=1)), None)
+def check_series(store: EpisodeReader, new: RenderKey, where: str | None = None) -> None:
+    """Raise ConflictError if the store's first episode was rendered by another series of Blender than `new` is.
+
+    where: the SQL filter of the episodes that count.
+    """
+    first = next(iter(store.scan([KEY], where, batch_size=1)), None)
     stored, now = series_of(store.job(first[KEY])) if first else None, series_of(new)
     if stored and now and stored != now:
         raise ConflictError(

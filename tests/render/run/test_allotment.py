@@ -90,6 +90,13 @@ def test_slurm_counts_where_its_control_group_is_hidden(tmp_path: Path) -> None:
         assert memory_here(root, {"SLURM_MEM_PER_NODE": value}) == 64 * GIB
 
 
+def test_mounts_may_have_names_that_are_not_utf8(tmp_path: Path) -> None:
+    root = machine(tmp_path, "0::/", V2.format(root="/"), {"memory.max": str(GIB)})
+    with (root / "proc/self/mountinfo").open("ab") as stream:
+        stream.write(b"40 24 8:2 / /media/caf\xe9 rw - ext4 /dev/sdb1 rw\n")
+    assert memory_here(root, {}) == GIB
+
+
 def test_what_cannot_be_read_is_unknown(tmp_path: Path) -> None:
     assert memory_here(tmp_path, {}) == 0 and cores_here(tmp_path, {}) == len(os.sched_getaffinity(0))
 

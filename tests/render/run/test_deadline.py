@@ -13,9 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from render.model.errors import UsageError
+from render.run.batch import Batch
 from render.run.deadline import Deadline, job_end, parse_time
 from render.run.interrupt import Interrupts
 from render.run.loop import RenderLoop
+from render.run.options import RunOptions
 from render.run.pool import RayLostError
 from render.run.summary import Summary
 from render.run.worker_plan import Node
@@ -38,6 +41,8 @@ def test_the_end_of_a_job_is_what_slurm_says(tmp_path: Path) -> None:
         squeue.chmod(0o755)
         return {"SLURM_JOB_ID": "12", "PATH": f"{tmp_path}:/bin:/usr/bin"}
 
+    # Left over from a job of which the rest is gone.
+    assert job_end(answers('[ "$3" = 12 ] && echo 5') | {"SLURM_ARRAY_JOB_ID": "11"}) == 5
     assert job_end({}) is None and job_end({"SLURM_JOB_END_TIME": "5"}) is None
     assert job_end({"SLURM_JOB_ID": "12", "SLURM_JOB_END_TIME": "1763834400"}) == 1763834400
     assert (
@@ -124,6 +129,14 @@ def test_a_ray_that_ended_with_its_job_is_not_started_again(farm: Farm, monkeypa
     monkeypatch.setattr(RenderLoop, "go", lost)
     found = farm.run(farm.write("a"), code=75)
     assert found["stopped"] == "time" and found["left"] == 1 and len(starts) == 1
+
+
+def test_a_shell_left_over_from_a_job_is_told_so(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLURM_JOB_ID", "12")
+    monkeypatch.setenv("SLURM_JOB_END_TIME", "1000")
+    with pytest.raises(UsageError, match=r"which is over: .*unset SLURM_JOB_ID"):
+        Batch([farm.write("a")], farm.store, RunOptions(renderer="fake")).run()
+    assert not Path(farm.store).exists()
 
 
 @pytest.mark.slow

@@ -34,10 +34,13 @@ def test_images_of_two_series_of_blender_meet_only_where_told(store: LanceStore,
     target = LanceStore.create(str(tmp_path / "t.lance"), fsync=False)
     store.put([make_record("demo/0", job=jobs[0])])
     target.put([make_record("demo/1", job=jobs[1])])
-    with pytest.raises(ConflictError, match=r"Blender 5\.2, and these are of Blender 4\.5"):
-        copy(store, target)
-    assert target.count() == 1
-    assert copy(store, target, mix_series=True).copied == 1
+    with pytest.raises(ConflictError, match=r"t\.lance holds images of Blender 5\.2, and these are of Blender 4\.5"):
+        check_together([store], target)
+    # Before the first of several is copied.
+    with pytest.raises(ConflictError, match=r"s\.lance holds images of Blender 4\.5, and these are of Blender 5\.2"):
+        check_together([store, target], None)
+    check_together([store, target], None, "episode_id = 'demo/0'")
+    check_together([store], target, mix_series=True)
 
 
 def test_differing(store: LanceStore, tmp_path: Path) -> None:
