@@ -35,9 +35,9 @@ class ChatSettings:
 
     base_url: address of an OpenAI-compatible server; "" is OpenAI's, or the one of OPENAI_BASE_URL. parameters: sent
     with each request of `openai:`, or passed to `generate` of `hf:`; None leaves a default out. timeout: seconds per
-    request, from its start to the end of the answer. max_requests, max_tokens: limits of a run; tokens are those of prompts and replies. price: of a million
-    input tokens, and of a million output tokens. attempts: requests per reply, at most. first_wait, longest_wait:
-    seconds between attempts; each wait is twice as long as the one before.
+    request, until its answer is complete. max_requests, max_tokens: limits of a run; tokens are those of prompts and
+    replies. price: of a million input tokens, and of a million output tokens. attempts: requests per reply, at most.
+    first_wait, longest_wait: seconds between attempts; each wait is twice as long as the one before.
     """
 
     base_url: str = ""

@@ -151,7 +151,7 @@ def test_names_of_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert callable(open_model("my_own_model:Model").reply)
     with pytest.raises(UsageError, match="Other has no method reply"):
         open_model("my_own_model:Other")
-    with pytest.raises(UsageError, match="NeedsMore.*can't be created without arguments"):
+    with pytest.raises(UsageError, match=r"NeedsMore.*can't be created without arguments"):
         open_model("tests.render.chat.test_asking:NeedsMore")
     with pytest.raises(PluginError, match="can't import no_such_module:Model"):
         open_model("no_such_module:Model")
