@@ -11,8 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Body = dict[str, Any]
-# Number of the request, its body -> a reply's text, an HTTP status, "malformed", "empty" (tokens but no reply), or
-# seconds to wait before nothing is sent.
+# Number of the request, its body -> a reply's text, an HTTP status, "malformed", "empty" (tokens but no reply), "drip"
+# (a byte at a time, for 4 s), or seconds to wait before nothing is sent.
 Behavior = Callable[[int, Body], str | int | float]
 
 
@@ -38,6 +38,8 @@ class ChatServer:
             return found, b'{"error": {"message": "told to fail"}}'
         if found == "malformed":
             return 200, b'{"choices": [{'
+        if found == "drip":
+            return 200, b" " * 200
         used = (len(json.dumps(body["messages"])) // 100, len(found.split()))
         with self.lock:
             self.tokens = (self.tokens[0] + used[0], self.tokens[1] + used[1])
@@ -60,7 +62,9 @@ def chat_server(behavior: Behavior) -> Iterator[ChatServer]:
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(contents)))
                 self.end_headers()
-                self.wfile.write(contents)
+                for part in map(bytes, zip(contents)) if contents.isspace() else (contents,):
+                    self.wfile.write(part)
+                    time.sleep(0.02 if contents.isspace() else 0)
             except OSError:  # the client has given up
                 pass
 

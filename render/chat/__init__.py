@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -34,9 +35,9 @@ class ChatSettings:
 
     base_url: address of an OpenAI-compatible server; "" is OpenAI's, or the one of OPENAI_BASE_URL. parameters: sent
     with each request of `openai:`, or passed to `generate` of `hf:`; None leaves a default out. timeout: seconds per
-    request. max_requests, max_tokens: limits of a run; tokens are those of prompts and replies. price: of a million
-    input tokens, and of a million output tokens. attempts: requests per reply, at most. first_wait, longest_wait:
-    seconds between attempts; each wait is twice as long as the one before.
+    request, until its answer is complete. max_requests, max_tokens: limits of a run; tokens are those of prompts and
+    replies. price: of a million input tokens, and of a million output tokens. attempts: requests per reply, at most.
+    first_wait, longest_wait: seconds between attempts; each wait is twice as long as the one before.
     """
 
     base_url: str = ""
@@ -68,10 +69,18 @@ def open_model(name: str, settings: ChatSettings | None = None) -> ChatModel:
         from render.chat.hf_model import HuggingFaceModel
 
         return HuggingFaceModel(rest, settings.parameters)
-    made = load_object("models", name)()
+    made = _made(name, load_object("models", name))
     if not callable(getattr(made, "reply", None)):
         raise UsageError(f"model {name!r}: {type(made).__name__} has no method reply(messages, *, max_tokens)")
     return made  # type: ignore[no-any-return]
+
+
+def _made(name: str, kind: Callable[[], Any]) -> Any:
+    try:
+        return kind()
+    except (Exception, SystemExit) as error:
+        problem = f"model {name!r}: can't be created without arguments: {error!r}"
+        raise UsageError(f"{problem}; expected a class of models, or of players with speak or choose") from error
 
 
 class Models:
@@ -87,7 +96,10 @@ class Models:
         """A model by name, with retries; see `open_model`."""
         settings = self._settings
         waits = (settings.attempts, settings.first_wait, settings.longest_wait)
-        return Asker(name, open_model(name, settings), self.meter, self._log(), settings.parameters, waits)
+        # Another server may have another model of this name.
+        url = (settings.base_url or os.environ.get("OPENAI_BASE_URL", "")) if name.startswith("openai:") else ""
+        about = {**settings.parameters, **({"base_url": url} if url else {})}
+        return Asker(name, open_model(name, settings), self.meter, self._log(), about, waits)
 
     def stop(self) -> None:
         """Send no more requests."""

@@ -35,28 +35,34 @@ class Meter:
     def __init__(self, max_requests: int | None, max_tokens: int | None, price: tuple[float, float]) -> None:
         self._max_requests, self._max_tokens, self._price = max_requests, max_tokens, price
         self._lock = Lock()
-        self._reserved = 0
+        self._reserved = self._longest_input = 0
         self.requests, self.tokens = 0, (0, 0)
         self.stopped = Event()
 
-    def start(self, output_tokens: int) -> None:
-        """Count a request that may produce this number of tokens. Raises BudgetError, and ChatError after a stop."""
+    def start(self, output_tokens: int) -> int:
+        """Count a request that may produce this number of tokens; return the number to reserve for it, for `end`.
+
+        Prompts are counted by servers only: each is expected to be as long as the longest so far. Raises BudgetError,
+        and ChatError after a stop.
+        """
         if self.stopped.is_set():
             raise ChatError("stopped: another request failed, or the run was interrupted")
         with self._lock:
             if self._max_requests is not None and self.requests >= self._max_requests:
                 raise BudgetError(f"--max-requests: {self._max_requests} requests are sent; raise it to continue")
-            used = sum(self.tokens) + self._reserved
-            if self._max_tokens is not None and used + output_tokens > self._max_tokens:
-                left = f"{self._max_tokens - used} are left and a reply may have {output_tokens}"
+            used, expected = sum(self.tokens) + self._reserved, self._longest_input + output_tokens
+            if self._max_tokens is not None and used + expected > self._max_tokens:
+                left = f"{max(0, self._max_tokens - used)} are left and a request may need {expected}"
                 raise BudgetError(f"--max-tokens: of {self._max_tokens} tokens, {left}; raise it to continue")
             self.requests += 1
-            self._reserved += output_tokens
+            self._reserved += expected
+            return expected
 
-    def end(self, output_tokens: int, tokens: tuple[int, int]) -> float:
+    def end(self, reserved: int, tokens: tuple[int, int]) -> float:
         """Count the tokens of a request that `start` counted; return their cost."""
         with self._lock:
-            self._reserved -= output_tokens
+            self._reserved -= reserved
+            self._longest_input = max(self._longest_input, tokens[0])
             self.tokens = (self.tokens[0] + tokens[0], self.tokens[1] + tokens[1])
         return (tokens[0] * self._price[0] + tokens[1] * self._price[1]) / 1e6
 
@@ -128,7 +134,7 @@ class Asker:
 
     def _attempt(self, messages: Sequence[Message], max_tokens: int) -> tuple[Reply | TemporaryError, float]:
         """A reply or a temporary failure, and its cost."""
-        self._meter.start(max_tokens)
+        reserved = self._meter.start(max_tokens)
         tokens = (0, 0)
         found: Reply | TemporaryError
         try:
@@ -137,7 +143,7 @@ class Asker:
         except TemporaryError as error:
             found, tokens = error, error.tokens
         finally:
-            cost = self._meter.end(max_tokens, tokens)
+            cost = self._meter.end(reserved, tokens)
         return found, cost
 
     def _identity(self, messages: Sequence[Message], max_tokens: int, key: str) -> str:

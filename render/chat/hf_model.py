@@ -32,7 +32,8 @@ class HuggingFaceModel:
             self._sees = hasattr(self._processor, "image_processor")
             kind = transformers.AutoModelForImageTextToText if self._sees else transformers.AutoModelForCausalLM
             model = kind.from_pretrained(name, dtype="auto")
-        except (OSError, ValueError) as error:
+        # Of many kinds: a missing file, a damaged one, a library that a processor needs.
+        except Exception as error:
             raise UsageError(f"hf:{name}: can't be loaded: {error}") from error
         self._model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
 

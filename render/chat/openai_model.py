@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import os
 from collections.abc import Mapping, Sequence
+from threading import Thread
 from typing import Any
 
 from render.chat.asking import TemporaryError
@@ -29,11 +31,16 @@ class OpenAIModel:
         self._name, self._openai, self._parameters = name, openai, parameters
         # Servers of one's own ask for no key, but the client does.
         own = base_url or os.environ.get("OPENAI_BASE_URL")
+        if own and not own.startswith(("http://", "https://")):
+            raise UsageError(f"openai:{name}: server {own!r}: expected http://... or https://...; see --base-url")
         key = os.environ.get("OPENAI_API_KEY") or ("none" if own else None)
         if key is None:
             raise UsageError(f"openai:{name}: set OPENAI_API_KEY, or name a server with --base-url")
         # `Asker` retries, so that each request is counted.
-        self._client = openai.OpenAI(api_key=key, base_url=base_url or None, timeout=timeout, max_retries=0)
+        self._client = openai.AsyncOpenAI(api_key=key, base_url=base_url or None, timeout=timeout, max_retries=0)
+        # The client's timeout is for each read: only a task can be ended while a slow answer arrives byte by byte.
+        self._timeout, self._loop = timeout, asyncio.new_event_loop()
+        Thread(target=self._loop.run_forever, daemon=True).start()
 
     def reply(self, messages: Sequence[Message], *, max_tokens: int) -> Reply:
         """See `ChatModel.reply`. Raises ChatError, TemporaryError."""
@@ -45,15 +52,19 @@ class OpenAIModel:
         }
         try:
             # The text of the answer: the client's own reading accepts answers that lack what is needed here.
-            raw = self._client.chat.completions.with_raw_response.create(**body).text
+            asked = asyncio.wait_for(self._client.chat.completions.with_raw_response.create(**body), self._timeout)
+            text = asyncio.run_coroutine_threadsafe(asked, self._loop).result().http_response.text
+        except TimeoutError as error:
+            raise TemporaryError(f"openai:{self._name}: no complete answer in {self._timeout:g} s") from error
         except self._openai.APIStatusError as error:
             problem = f"openai:{self._name}: {error.message}"
             if error.status_code < 500 and error.status_code not in _TEMPORARY:
                 raise ChatError(problem) from error
             raise TemporaryError(problem, _seconds(error.response.headers.get("retry-after"))) from error
         except self._openai.APIError as error:
-            raise TemporaryError(f"openai:{self._name}: {error.message}") from error
-        return _read_reply(raw() if callable(raw) else raw)
+            cause = f" {error.__cause__}" if error.__cause__ else ""
+            raise TemporaryError(f"openai:{self._name}: {self._client.base_url}: {error.message}{cause}") from error
+        return _read_reply(text)
 
 
 def _content(message: Message) -> Any:
@@ -78,7 +89,7 @@ def _read_reply(text: str) -> Reply:
         content = message.get("content") if message.get("content") is not None else message.get("refusal")
         if not isinstance(content, str):
             raise TypeError("no content")
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
         raise TemporaryError(f"malformed answer of the server: {text[:200]!r}", tokens=tokens) from error
     return Reply(content, *tokens)
 

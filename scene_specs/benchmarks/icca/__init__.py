@@ -121,8 +121,8 @@ class Play(Presented, ModelCommand, run="play_files:play_games", writes=()):
     """Play games and write transcripts as JSON Lines.
 
     GAMES are folders of games, as `icca games` writes them, or folders that contain such folders. In each of 24 trials,
-    the speaker describes one of the four images and the listener picks an image. Only openai:MODEL calls a network
-    service; docs/models.md describes models.
+    the speaker describes one of the four images and the listener picks an image. Only openai:MODEL and
+    models of the Hugging Face hub use the network; docs/models.md describes models.
 
     The command appends each finished game to the file of --out. After an error, Ctrl-C or a crash, the file has the
     finished games, and the same command with --resume plays the other games. Without --resume, an existing file is an

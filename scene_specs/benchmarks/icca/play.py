@@ -32,7 +32,8 @@ _MARKUP = re.compile(r"[*_`#\"]")
 # A capital letter by itself, except the article in `A red cube`; a small one only alone, at the end, or before
 # punctuation after a word such as `image`.
 _LETTER = re.compile(
-    r"(?<![\w'])(?:(A(?!\s[a-z]|')|A(?=\s(?:is|or|and|but|because|since|seems|matches|fits|shows)\b)|[B-D](?!'))(?!\w)"
+    r"(?<!\w)(?<!\w')(?:(A(?!\s[a-z]|'\w)|A(?=\s(?:is|or|and|but|because|since|seems|matches|fits|shows|best)\b)"
+    r"|(?i:(?<=image )|(?<=picture )|(?<=option ))A|[B-D](?!'\w))(?!\w)"
     r"|(?:(?:^|(?<=[(\[]))|\b(?i:image|picture|photo|option|label|answer|choice|is)\s*:?\s?)[(\[]?([a-d])(?=\s*(?:$|[^\w\s'])))"
 )
 _Answer = TypeVar("_Answer")

@@ -61,10 +61,6 @@ class Part:
         found: dict[str, Any] = {self.kind: list(self.files) if self.kind == COLLAGE else self.files[0]}
         return {**found, "label": self.label} if self.label else found
 
-    def line(self) -> str:
-        """Its text; of other roles than the user's, with the role."""
-        return self.text if self.role == "user" else f"{self.role}: {self.text}"
-
 
 @dataclass(frozen=True)
 class PastTrial:
@@ -164,9 +160,13 @@ def image_count(parts: Sequence[Part]) -> int:
 
 def as_text(parts: Sequence[Part]) -> str:
     """A prompt as text, with images in brackets."""
-    images = (f"[{part.kind} {' | '.join(part.files)}] {part.label}".rstrip() for part in parts)
-    lines = (part.line() if part.kind == "text" else image for part, image in zip(parts, images, strict=True))
-    return "\n".join(lines) + "\n"
+
+    def line(part: Part) -> str:
+        if part.kind != "text":
+            return f"[{part.kind} {' | '.join(part.files)}] {part.label}".rstrip()
+        return part.text if part.role == "user" else f"{part.role}: {part.text}"
+
+    return "\n".join(map(line, parts)) + "\n"
 
 
 def speaker_label_of(game: Game, presentation: Presented, image: int) -> str:
@@ -222,19 +222,6 @@ def image_of(game: Game, part: Part, gap: int = GAP) -> Image.Image:
     if max(max(image.size) for image in images) > _MAX_SIDE:
         raise spec_error(f"game {game.name!r}: an image is larger than {_MAX_SIDE} pixels a side")
     return collage(images, gap) if part.kind == COLLAGE else images[0]
-
-
-def model_input(game: Game, prompt: Sequence[Part]) -> list[str | Image.Image]:
-    """A prompt as most models take it: texts and images in order, and before each single image a text with its label.
-
-    Raises SpecError as `image_of` does.
-    """
-    found: list[str | Image.Image] = []
-    for part in prompt:
-        if part.label:
-            found.append(f"Picture {part.label}:")
-        found.append(part.line() if part.kind == "text" else image_of(game, part))
-    return found
 
 
 def messages_of(game: Game, prompt: Sequence[Part], pictures: dict[Part, Picture]) -> list[Message]:

@@ -13,6 +13,7 @@ from render.chat import (
     ChatError,
     ChatSettings,
     Message,
+    Meter,
     Picture,
     Reply,
     TemporaryError,
@@ -42,6 +43,10 @@ class Flaky:
         if self.calls % 3:
             raise TemporaryError("busy", tokens=(10, 0))
         return Reply("hi", 100, 5)
+
+
+class NeedsMore:
+    def __init__(self, game: object) -> None: ...
 
 
 class Broken:
@@ -75,6 +80,16 @@ def test_limits_of_a_run() -> None:
         model = models.open(NAME)
         model.reply(HELLO, max_tokens=120, key="1")
     assert models.meter.tokens == (10, 0)
+
+
+def test_the_token_limit_counts_prompts_under_way() -> None:
+    meter = Meter(None, 1000, (0.0, 0.0))
+    meter.end(meter.start(50), (400, 50))
+    reserved = meter.start(50)
+    with pytest.raises(BudgetError, match="100 are left and a request may need 450"):
+        meter.start(50)
+    meter.end(reserved, (0, 0))
+    assert meter.start(50) == 450
 
 
 def test_replies_in_the_log_are_not_asked_again(tmp_path: Path) -> None:
@@ -136,6 +151,8 @@ def test_names_of_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert callable(open_model("my_own_model:Model").reply)
     with pytest.raises(UsageError, match="Other has no method reply"):
         open_model("my_own_model:Other")
+    with pytest.raises(UsageError, match=r"NeedsMore.*can't be created without arguments"):
+        open_model("tests.render.chat.test_asking:NeedsMore")
     with pytest.raises(PluginError, match="can't import no_such_module:Model"):
         open_model("no_such_module:Model")
     with pytest.raises(UsageError, match="expected openai:MODEL, hf:MODEL_OR_FOLDER or module:Class"):

@@ -34,6 +34,7 @@ LETTERS, POSITIONS = ("A", "B", "C", "D"), ("top left", "top right", "bottom lef
         ("B) the star", "B"),
         ("The answer is B.", "B"), ("answer: a", "A"), ("A is right", "A"), ("\\boxed{C}", "C"),
         ("B\n\nIt is red.", "B"),
+        ("'B'", "B"), ("I choose 'C'.", "C"), ("Picture A has it", "A"), ("Image A contains the cube", "A"),
         ("A red cube is in image C", "C"), ("I'd say D", "D"), ("A or B", ""), ("A, B, C or D", ""), ("", ""),
         ("image a person drew", ""), ("A red cube", ""), ("BB", ""), ("don't know", ""), ("E", ""),
     ],
@@ -116,6 +117,10 @@ def test_games_with_a_server_that_fails(tmp_path: Path) -> None:
             play(server.url, options(tmp_path / "games", out), max_requests=70)
         assert len(server.bodies) == 70
         play(server.url, options(tmp_path / "games", out, resume=True))
+        # Another server may have another model of this name.
+        with chat_server(behavior) as other, pytest.raises(SpecError, match="was played with another models"):
+            play(other.url, options(tmp_path / "games", out, resume=True))
+        assert not other.bodies
     found = read_transcripts(out)
     assert sorted(one.game for one in found) == sorted(game(number).name for number in range(3))
     assert all(trial.choice and trial.message == "the red cube" for one in found for trial in one.trials)
@@ -126,7 +131,7 @@ def test_games_with_a_server_that_fails(tmp_path: Path) -> None:
     # the interrupted run could not use and did not repeat.
     spent = server.tokens[0] + 2.0 * server.tokens[1]
     assert 0.8 * spent <= cost(out) <= spent
-    assert rows[0]["models"] == {"speaker": {}, "listener": {}}
+    assert rows[0]["models"] == {role: {"base_url": server.url} for role in ("speaker", "listener")}
 
 
 def test_the_cost_of_an_uninterrupted_run(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -20,7 +21,8 @@ from scene_specs.benchmarks.icca.game import (
 )
 from scene_specs.benchmarks.icca.game_folders import read_game
 from scene_specs.benchmarks.icca.play import Trial
-from scene_specs.benchmarks.icca.prompts import GAP, Part, as_text, collage, image_of, model_input
+from scene_specs.benchmarks.icca.prompts import GAP, Part, as_text, collage, image_of, messages_of
+from scene_specs.language.chat import Picture
 from scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
 
@@ -172,16 +174,23 @@ def test_players_are_told_which_picture_of_a_collage_a_label_means() -> None:
             assert [text(parts).count(told) for parts in prompts] == [count, count]
 
 
+def size_of(picture: Picture) -> tuple[int, int]:
+    with Image.open(io.BytesIO(picture.png)) as image:
+        return image.size
+
+
 def test_what_a_model_is_given_has_its_labels(tmp_path: Path) -> None:
     one = read_game(write(tmp_path, game()))
     parts = listener_parts(played(one, "steady", "oracle", setup())[0])
-    given = model_input(one, parts)
-    assert [what if isinstance(what, str) else what.size for what in given[2:11]] == [
+    given = messages_of(one, parts, {})[1].parts
+    assert [what if isinstance(what, str) else size_of(what) for what in given[1:10]] == [
         "Round 1.", *(what for label in "ABCD" for what in (f"Picture {label}:", (16, 12))),
     ]  # fmt: skip
-    assert given[11] == parts[-1].text
+    assert given[10] == parts[-1].text
     parts = listener_parts(played(one, "steady", "oracle", setup(form="collage"))[0])
-    assert [what.size for what in model_input(one, parts) if not isinstance(what, str)] == [(32 + GAP, 24 + GAP)]
+    assert [size_of(what) for what in messages_of(one, parts, {})[1].parts if not isinstance(what, str)] == [
+        (32 + GAP, 24 + GAP)
+    ]
 
 
 def test_a_collage_loses_no_pixel(tmp_path: Path) -> None:
