@@ -12,10 +12,17 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import diorama
 from render.cli.export import main as export
+from render.episode.make_record import make_record
 from render.export.about import TEMPLATE
+from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord, ImageRecord
+from render.renderers.fake import FakeRenderer
 from render.store import open_store
+from render.store.lance.lance_store import LanceStore
+from scene_specs.language.spec import EpisodeSpec
+from tests.factories import make_job
 from tests.render.evaluation.eval_stores import eval_store
 from tests.render.export.helpers import make_store
 
@@ -79,6 +86,17 @@ def test_what_is_written(tmp_path: Path, about: Path) -> None:
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     call(url, "--format", "huggingface", "--out", out, "--about", about)
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+def test_a_benchmark_without_items_is_described(tmp_path: Path, about: Path) -> None:
+    spec = dict(next(iter(diorama.generate("kilogram", pictures=True))))
+    settings = settings_for("draft", 32, 24)
+    made = make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), make_job(spec), settings)
+    store = LanceStore.create(str(tmp_path / "pictures.lance"), fsync=False)
+    store.put([made])
+    out = tmp_path / "out"
+    call(store.url, "--format", "huggingface", "--out", out, "--about", about)
+    assert "Not measured: some episodes have no evaluation items." in (out / "README.md").read_text()
 
 
 def test_terms_of_others_are_named(tmp_path: Path, about: Path) -> None:
