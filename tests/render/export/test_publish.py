@@ -15,7 +15,9 @@ from click.testing import CliRunner
 import diorama
 from render.cli.export import main as export
 from render.episode.make_record import make_record
-from render.export.about import TEMPLATE
+from render.export.about import TEMPLATE, read_about
+from render.export.dataset_card import citation_cff
+from render.model.errors import SpecError
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord, ImageRecord
 from render.renderers.fake import FakeRenderer
@@ -138,6 +140,14 @@ def test_what_is_missing_is_listed_before_anything_is_written(tmp_path: Path, mo
     assert "--format coco can't be described" in call(
         url, "--format", "coco", "--out", "out", "--about", "about.toml", code=2
     )
+
+
+def test_an_invalid_date_is_not_a_missing_one(tmp_path: Path, about: Path) -> None:
+    about.write_text(ABOUT.replace("2026-11-22", '"2026-13-45"').replace("CC-BY-4.0", "https://example.org/terms"))
+    with pytest.raises(SpecError, match="date_published: Input should be a valid date"):
+        read_about(about)
+    about.write_text(about.read_text().replace("2026-13-45", "2026-11-22"))
+    assert '\nlicense-url: "https://example.org/terms"\n' in citation_cff(read_about(about))
 
 
 def truth(images: list[ImageRecord]) -> list[list[Any]]:
