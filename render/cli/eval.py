@@ -72,7 +72,7 @@ def ask(
 
     Examples:
       render-eval ask scenes.lance --model openai:gpt-5 --out predictions.jsonl
-      render-eval ask --model hf:Qwen/Qwen3-VL-2B-Instruct --split test --out qwen.jsonl
+      render-eval ask --model hf:Qwen/Qwen3-VL-2B-Instruct --out qwen.jsonl
     """
     from render.chat import ChatSettings, open_models
     from render.evaluation.ask import ask as ask_model

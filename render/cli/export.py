@@ -57,11 +57,11 @@ def _init_about(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
     "--list-formats", is_flag=True, is_eager=True, expose_value=False, callback=_print_formats,
     help="List the formats and what they write, and exit.",
 )  # fmt: skip
-@click.option(
+@opt.group("Publishing", click.option(
     "--about", type=opt.FILE, metavar="about.toml",
     help="Also write what publishing needs: README.md, croissant.json, CITATION.cff, LICENSE and provenance.json; for "
-    "the formats huggingface, webdataset and folder.",
-)  # fmt: skip
+    "the formats huggingface, webdataset and folder.  [default: only the data]",
+))  # fmt: skip
 @click.option(
     "--init-about", is_flag=True, is_eager=True, expose_value=False, callback=_init_about,
     help="Write a template of about.toml with comments into the current folder, and exit.",

@@ -228,9 +228,9 @@ def contrast(
     refused = 0
     with verification.episodes_of(files, store) as episodes, atomic_writer(out) as stream:
         for episode in episodes:
+            settings = episode_settings(episode, profile, size)
             for change in changes:
                 try:
-                    settings = episode_settings(episode, profile, size)
                     options = ContrastOptions(change, chain, answers, asset_roots)
                     for scene in contrast_scenes(episode, settings, options):
                         stream.write(scene.to_json() + "\n")

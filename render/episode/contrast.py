@@ -9,17 +9,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Literal
+
+import numpy as np
 
 from render.compiler import compile_episode
 from render.episode.pin_layout import pin_layout
 from render.geometry.glass import glass_share
 from render.model.errors import CompileError, ContrastError, SpecError
 from render.model.json_diff import differences
-from scene_specs.language.benchmark import benchmark, benchmark_of
+from scene_specs.language.benchmark import benchmark, benchmark_of, verifier_of
 from scene_specs.language.contrast import Edit, edits
 from scene_specs.language.rng import generator
 from scene_specs.language.scene import Change, Scene, SceneContrast, SceneFrame, Settings
@@ -64,10 +66,21 @@ def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: Cont
     chain = _Chain([source], _with_stage_rules(pinned.model_dump(mode="json", exclude_none=True), settings, options))
     rng = generator(spec.seed, spec.id, f"contrast {options.change}")
     name = benchmark_of(spec.task)
-    make: Callable[..., Iterator[Edit]] = (benchmark(name).contrasts if name else None) or edits
+    make: Callable[..., Iterator[Edit]] = (benchmark(name).contrasts if name else None) or _true_edits
     for _ in range(1, options.members):
         _extend(chain, islice(make(chain.data, options.change, rng), _TRIES), settings, options)
     return _finished(chain, options)
+
+
+def _true_edits(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
+    """Edits that leave the stored truth as it is. Refused: those that a benchmark's truth contradicts."""
+    verifier = verifier_of(data.get("task"))
+    for edit in edits(data, change, rng):
+        try:
+            wrong = bool(verifier and verifier.verify_spec(edit.data))
+        except SpecError:
+            wrong = True
+        yield replace(edit, problem="the stored truth would be wrong" if wrong else "")
 
 
 def _with_stage_rules(data: dict[str, Any], settings: Settings, options: ContrastOptions) -> dict[str, Any]:

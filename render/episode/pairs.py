@@ -6,7 +6,7 @@ Cycles. A pixel counts as changed if it differs by more than NOISE of the pixels
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
@@ -95,7 +95,7 @@ def check_pairs(
 
     twins: to render, per profile and image size. Memory: two histograms per pair. Raises RenderError, StoreError.
     """
-    report, measured = PairReport(), defaultdict(list)
+    report, measured, seen = PairReport(), defaultdict(list), Counter[str]()
     noise: dict[str, list[tuple[_Histogram, _Histogram]]] = defaultdict(list)
     ids = sorted(key for key, _ in store.ids() if pair_of_id(key))
     spacing = max(sum(key.endswith("-0") for key in ids) // twins, 1)
@@ -109,11 +109,12 @@ def check_pairs(
             report.incomplete.append(pair)
             continue
         group = records[0].scene.settings.model_dump_json()
+        seen[group] += 1
         for old, new in pairwise(records):
             members = (_part(old).member, _part(new).member)
             report.steps.append(Step(pair, first.change, members, _facts(old) == _facts(new)))
             measured[group].append((report.steps[-1], *_differences(old, new, first.objects)))
-        if len(measured[group]) % spacing == 1 % spacing and len(noise[group]) < twins:
+        if (seen[group] - 1) % spacing == 0 and len(noise[group]) < twins:
             names = [item.name for frame in records[0].scene.frames for item in frame.objects]
             noise[group].append(_differences(records[0], _twin(records[0], device), names))
     for group, steps in measured.items():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,11 @@ from scene_specs.language.errors import spec_error
 # A longer line, or a sample of more bytes, is not a reply.
 _MOST_BYTES = 64 << 20
 _ZSTD = 93
+# RuntimeError: encrypted, of an unknown method, or nested too deeply; the others of samples: of another form.
+_UNREADABLE = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, EOFError, zipfile.BadZipFile,
+    zlib.error, struct.error,
+)  # fmt: skip
 
 
 class Prediction(NamedTuple):
@@ -41,8 +47,9 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
                 yield from _inspect_log(path)
                 return
         yield from _lines(path)
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, NotImplementedError, struct.error) as error:
-        raise spec_error(f"can't be read: {error}", file=str(path)) from error
+    except _UNREADABLE as error:
+        problem = f"can't be read: {type(error).__name__}: {error}"
+        raise spec_error(problem, "name a log that Inspect AI has finished", file=str(path)) from error
 
 
 def _lines(path: Path) -> Iterator[Prediction]:
@@ -86,8 +93,10 @@ def _inspect_log(path: Path) -> Iterator[Prediction]:
             else:
                 content = archive.read(one)
             data = json.loads(content)
+            if data.get("error"):  # the model was not reached: no reply, as in Inspect's own accuracy
+                continue
             choices = (data.get("output") or {}).get("choices") or [{"message": {"content": ""}}]
             said = choices[0]["message"]["content"]
             # A message can be a list of parts; reasoning is not part of the reply.
-            reply = said if isinstance(said, str) else "".join(part.get("text", "") for part in said)
+            reply = said if isinstance(said, str) else "".join(part.get("text", "") for part in said or ())
             yield Prediction(str(data["id"]), reply, str(path), number)

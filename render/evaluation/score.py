@@ -105,8 +105,6 @@ def read_entries(
         name: Entry.of(item, str(benchmark_of(record.scene.task)), record.episode_id, record.scene.split)
         for name, item, record in iter_items(store, options, progress)
     }
-    if not entries:
-        raise UsageError(f"{store.url}: no items to score; check --split and --where")
     add_guesses(entries.values())
     return entries
 
@@ -116,6 +114,8 @@ def match(entries: dict[str, Entry], predictions: Iterable[Prediction], allow_mi
 
     Raises UsageError if an id is unknown, occurs twice, or is missing, SpecError as `read_predictions`.
     """
+    if not entries:
+        raise UsageError("the store has no items to score; check --store, --split and --where")
     problems = Problems()
     for one in predictions:
         where = f"{one.file}:{one.line}"

@@ -41,6 +41,7 @@ family_names = ""
 # [asset_licenses]            # licenses of your own meshes, materials and models, by the names in provenance.json
 # "mesh:assets/mug.glb" = "CC-BY-4.0"
 """
+_MISSING = ("missing", "string_too_short", "too_short")
 
 
 class _About(BaseModel):
@@ -101,15 +102,13 @@ def read_about(path: Path) -> About:
         raise spec_error(f"not TOML: {error}", file=str(path)) from None
     except ValidationError as error:
         problems = [
-            Diagnostic(str(path), 0, "", ".".join(map(str, one["loc"])), _problem(one["type"], one["msg"]))
+            Diagnostic(
+                str(path), 0, "", ".".join(map(str, one["loc"])),
+                "fill in this value" if one["type"] in _MISSING or one["input"] == "" else one["msg"],
+            )
             for one in error.errors()
-        ]
+        ]  # fmt: skip
         raise SpecError(problems) from None
     if unnamed := [k for k, one in enumerate(about.creators) if not one.full_name]:
         raise spec_error("fill in a name", path=f"creators[{unnamed[0]}]", file=str(path))
     return about
-
-
-def _problem(kind: str, message: str) -> str:
-    missing = kind in ("missing", "string_too_short", "too_short", "date_from_datetime_parsing")
-    return "fill in this value" if missing else message

@@ -102,7 +102,8 @@ def citation_cff(about: About) -> str:
     values = {
         "cff-version": "1.2.0", "message": "If you use this dataset, please cite it.", "type": "dataset",
         "title": about.name, "version": about.version, "date-released": about.date_published.isoformat(),
-        "url": about.url, "license": about.license, "abstract": about.description, "authors": authors,
+        "url": about.url, "license-url" if "://" in about.license else "license": about.license,
+        "abstract": about.description, "authors": authors,
     }  # fmt: skip
     return "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())
 

@@ -17,7 +17,6 @@ from render.store.episode_store import EpisodeReader
 from scene_specs.language.benchmark import benchmark, benchmark_of
 
 _COLUMNS = ("episode_id", "split", "width", "height", "image_names", "job", "provenance", "job_hash", "sha256")
-_MOST_SEEDS = 1000
 OWN = "MIT (comes with Diorama)"
 SHAPENET = "ShapeNet's terms of use, https://shapenet.org/terms: non-commercial research and education only"
 KILOGRAM = (
@@ -93,7 +92,7 @@ def _add(facts: Facts, row: Mapping[str, Any], job: Mapping[str, Any], provenanc
     for name in job["assets"]:
         if name.startswith("stage:"):
             facts.count("stage", name.removeprefix("stage:"))
-    if len(facts.seeds) < _MOST_SEEDS and isinstance(spec.get("seed"), int):
+    if isinstance(spec.get("seed"), int):
         facts.seeds.add(spec["seed"])
     # Generated episodes are numbered.
     if {"clevr": "index", "mewl": "number"}.get(str(task.get("benchmark")), "") not in ("", *task) or (

@@ -81,7 +81,10 @@ def items_of(episode: RenderedEpisode) -> Iterator[Item]:
     name = benchmark_of(episode.scene.task)
     make = None if name is None else benchmark(name).items
     if make is None:
-        raise spec_error("its benchmark has no evaluation items", episode=episode.episode_id, path="task.benchmark")
+        raise spec_error(
+            "its benchmark has no evaluation items", "select episodes of a benchmark that has, with --split or --where",
+            episode=episode.episode_id, path="task.benchmark",
+        )  # fmt: skip
     images = {image.name for image in episode.images}
     try:
         for item in make(episode):

@@ -42,7 +42,8 @@ EACH = pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name
 # Options that turn something on, or of which the command needs one.
 OFF_BY_DEFAULT = {
     "render-batch": ["--json-log", "--status"],
-    "render-episode": ["--from", "--sheet", "--plan"],
+    "render-episode": ["--from", "--from-export", "--sheet", "--plan"],
+    "render-eval score": ["--plot"],
     "render-export": ["--out"],
     "render-specs check": ["--store"],
     "render-specs icca": ["--contexts"],
@@ -145,6 +146,8 @@ def test_a_store_that_may_be_left_out_has_one_default(name: str, command: click.
     optional = [one for one in command.params if isinstance(one, click.Argument) and one.metavar == "[STORE]"]
     if optional and name != "render-store create":
         more = ["--out", str(tmp_path / "out")] if "--out DIR" in run(name, "--help") else []
+        if name == "render-eval ask":
+            more = ["--model", "openai:any", "--out", str(tmp_path / "out")]
         result = CliRunner(env={"DIORAMA_STORE": str(tmp_path / "none.lance")})
         program, *below = name.split()
         module, _, attribute = PROGRAMS[program].partition(":")

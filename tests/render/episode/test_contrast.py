@@ -123,3 +123,9 @@ def test_answers_of_benchmarks_flip_or_stay_and_both_are_proved(
     assert (found[0] != found[1]) == (answers == "flip")
     assert pair[0].contrast is not None
     assert pair[0].contrast.answers == answers
+
+
+def test_changes_that_make_the_stored_truth_wrong_are_refused() -> None:
+    spec = next(iter(diorama.generate("icca", contexts=1000)))
+    with pytest.raises(ContrastError, match="the stored truth would be wrong"):
+        scenes_of(dict(spec), change="color")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,9 @@ from tests.factories import make_job
 SETTINGS = settings_for("draft", 64, 48)
 
 
-def pair(number: int, change: Change) -> list[EpisodeRecord]:
+def pair(number: int, change: Change, members: int = 2) -> list[EpisodeRecord]:
     data: dict[str, Any] = {"version": 1, "id": f"crowd/{number}", "frames": [{"random_objects": {"count": 3}}]}
-    scenes = contrast_scenes(EpisodeSpec.model_validate(data), SETTINGS, ContrastOptions(change))
+    scenes = contrast_scenes(EpisodeSpec.model_validate(data), SETTINGS, ContrastOptions(change, members))
     return [make_record(FakeRenderer(), scene, make_job({}), SETTINGS) for scene in scenes]
 
 
@@ -50,3 +51,11 @@ def test_a_limit_leaves_no_pair_apart_and_an_incomplete_one_is_an_error(tmp_path
     result = CliRunner().invoke(main, ["contrast", url, "--twins", "1"])
     assert result.exit_code == 4
     assert "crowd/1+color: incomplete" in result.output
+
+
+def test_chains_have_twins_too(tmp_path: Path) -> None:
+    url = str(tmp_path / "chains.lance")
+    LanceStore.create(url, fsync=False).put([*pair(0, "color", 3), *pair(1, "color", 3)])
+    result = CliRunner().invoke(main, ["contrast", url, "--twins", "1", "--json"])
+    assert result.exit_code == 0, result.output
+    assert [step["members"] for step in json.loads(result.stdout)["steps"]] == 2 * [[0, 1], [1, 2]]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from render.evaluation.predictions import read_predictions
 from render.evaluation.score import Entry, add_guesses, interval, read_entries, rows
 from render.export.protocol import ExportOptions
 from render.store.lance.lance_store import LanceStore
@@ -127,6 +128,25 @@ def test_a_log_of_inspect_without_zstandard(store: LanceStore, tmp_path: Path) -
             sample = {"id": name, "epoch": 1, "output": {"choices": [{"message": {"content": content}}]}}
             archive.writestr(f"samples/{name}_epoch_1.json", json.dumps(sample))
     assert score(store, file)["all", ""]["accuracy"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "sample", ["[1]", '{"id": "a#0", "output": ["x"]}', '{"id": "a#0", "output": {"choices": [{}]}}', "[" * 100_000]
+)
+def test_a_log_of_another_form_is_refused(store: LanceStore, tmp_path: Path, sample: str) -> None:
+    file = tmp_path / "log.eval"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("samples/1.json", sample)
+    message = refused(store, file)
+    assert "can't be read" in message and str(file) in message
+
+
+def test_an_error_of_inspect_is_no_reply(tmp_path: Path) -> None:
+    file = tmp_path / "log.eval"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("samples/1.json", '{"id": "a#0", "error": {"message": "limit"}, "output": {}}')
+        archive.writestr("samples/2.json", '{"id": "b#0", "output": {"choices": [{"message": {"content": null}}]}}')
+    assert [(one.id, one.reply) for one in read_predictions(file)] == [("b#0", "")]
 
 
 def entry(answer: str, key: str = "", options: tuple[str, ...] = ("yes", "no"), **rules: tuple[str, ...]) -> Entry:

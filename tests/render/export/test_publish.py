@@ -12,10 +12,19 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import diorama
 from render.cli.export import main as export
-from render.export.about import TEMPLATE
+from render.episode.make_record import make_record
+from render.export.about import TEMPLATE, read_about
+from render.export.dataset_card import citation_cff
+from render.model.errors import SpecError
+from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord, ImageRecord
+from render.renderers.fake import FakeRenderer
 from render.store import open_store
+from render.store.lance.lance_store import LanceStore
+from scene_specs.language.spec import EpisodeSpec
+from tests.factories import make_job
 from tests.render.evaluation.eval_stores import eval_store
 from tests.render.export.helpers import make_store
 
@@ -81,6 +90,17 @@ def test_what_is_written(tmp_path: Path, about: Path) -> None:
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
+def test_a_benchmark_without_items_is_described(tmp_path: Path, about: Path) -> None:
+    spec = dict(next(iter(diorama.generate("kilogram", pictures=True))))
+    settings = settings_for("draft", 32, 24)
+    made = make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), make_job(spec), settings)
+    store = LanceStore.create(str(tmp_path / "pictures.lance"), fsync=False)
+    store.put([made])
+    out = tmp_path / "out"
+    call(store.url, "--format", "huggingface", "--out", out, "--about", about)
+    assert "Not measured: some episodes have no evaluation items." in (out / "README.md").read_text()
+
+
 def test_terms_of_others_are_named(tmp_path: Path, about: Path) -> None:
     store = make_store(tmp_path)
     foreign = {"shapenet:02691156/ffff": "0", "blend:own/mug.blend": "1"}
@@ -120,6 +140,14 @@ def test_what_is_missing_is_listed_before_anything_is_written(tmp_path: Path, mo
     assert "--format coco can't be described" in call(
         url, "--format", "coco", "--out", "out", "--about", "about.toml", code=2
     )
+
+
+def test_an_invalid_date_is_not_a_missing_one(tmp_path: Path, about: Path) -> None:
+    about.write_text(ABOUT.replace("2026-11-22", '"2026-13-45"').replace("CC-BY-4.0", "https://example.org/terms"))
+    with pytest.raises(SpecError, match="date_published: Input should be a valid date"):
+        read_about(about)
+    about.write_text(about.read_text().replace("2026-13-45", "2026-11-22"))
+    assert '\nlicense-url: "https://example.org/terms"\n' in citation_cff(read_about(about))
 
 
 def truth(images: list[ImageRecord]) -> list[list[Any]]:
