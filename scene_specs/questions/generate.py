@@ -12,7 +12,8 @@ from scene_specs.language.errors import DioramaError, UsageError
 from scene_specs.language.tables import counted
 from scene_specs.language.vocabulary import MEWL_MATERIALS
 from scene_specs.questions.balance import Balance, chances_of
-from scene_specs.questions.grammar import Grammar, Pattern
+from scene_specs.questions.grammar import Grammar
+from scene_specs.questions.patterns import Pattern
 from scene_specs.questions.positions_executor import PositionsExecutor
 from scene_specs.questions.program import (
     CLEVR_OPERATIONS,
@@ -165,7 +166,7 @@ class Questioner:
                 tally.unbalanced[family] += 1
                 continue
             text = self._grammar.text_of(program, family, lexicon, image.draws.pick)
-            if [one for _, one in self._grammar.readings(text, lexicon)] != [program]:
+            if {one for _, one in self._grammar.readings(text, lexicon)} != {program}:
                 tally.ambiguous[family] += 1
             elif text not in image.seen:
                 image.seen.update((program, text))

@@ -9,7 +9,8 @@ import numpy as np
 
 from scene_specs.language.rng import generator
 from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, SHAPES, SIZES
-from scene_specs.questions.grammar import ADJECTIVES, COUNTS, SIDES, STACKS, Grammar, Pattern, Tree, filtered
+from scene_specs.questions.grammar import ADJECTIVES, COUNTS, SIDES, STACKS, Grammar, filtered
+from scene_specs.questions.patterns import Pattern, Tree
 from scene_specs.questions.program import EXTREMES, QUERIED, Node, PresuppositionError
 from scene_specs.questions.rules import Judge, mentioned
 from scene_specs.questions.view import ImageView, bits_of
