@@ -216,7 +216,10 @@ def _is_clevr(view: ImageView) -> bool:
 
 
 def clevr_question(question: Question, number: int, index: int) -> dict[str, Any]:
-    """A question as in CLEVR's question file. number: of its image in the split. index: of the question."""
+    """A question as in CLEVR's question file. number: of its image in the split. index: of the question.
+
+    Its family index is the place in CLEVR_FAMILIES; all other families share the next number.
+    """
     split = question.view.split or "new"
     image = f"CLEVR_{split}_{number:06d}"
     return {
@@ -228,5 +231,5 @@ def clevr_question(question: Question, number: int, index: int) -> dict[str, Any
         "question": question.text,
         "answer": spoken(question.answer),
         "program": clevr_json(question.program),
-        "question_family_index": CLEVR_FAMILIES.index(question.family),
+        "question_family_index": [*CLEVR_FAMILIES, question.family].index(question.family),
     }
