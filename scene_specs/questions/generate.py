@@ -12,7 +12,7 @@ from scene_specs.language.errors import DioramaError, UsageError
 from scene_specs.language.tables import counted
 from scene_specs.language.vocabulary import MEWL_MATERIALS
 from scene_specs.questions.balance import Balance, chances_of
-from scene_specs.questions.grammar import Grammar
+from scene_specs.questions.grammar import CLEVR_VALUES, Grammar
 from scene_specs.questions.patterns import Pattern
 from scene_specs.questions.positions_executor import PositionsExecutor
 from scene_specs.questions.program import (
@@ -26,7 +26,7 @@ from scene_specs.questions.program import (
     spoken,
 )
 from scene_specs.questions.rules import Judge
-from scene_specs.questions.sampling import CLEVR_VALUES, Draws, Sampler, vocabulary_of
+from scene_specs.questions.sampling import Draws, Sampler, vocabulary_of
 from scene_specs.questions.view import ImageView
 
 # Programs tried for a question before the next family has its turn.

@@ -23,6 +23,7 @@ import inflect
 
 from scene_specs.language.errors import UsageError
 from scene_specs.language.foreign import parse_json, read_text
+from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, SHAPES, SIZES
 from scene_specs.questions.patterns import SLOTS, VERBS, Pattern, Slot, Tree, check_patterns, compiled
 from scene_specs.questions.program import ATTRIBUTES, EXTREMES, QUERIED, RELATED, Node
 
@@ -31,6 +32,9 @@ DATA = Path(__file__).with_name("grammar.json")
 ADJECTIVES, NOUNS = ("size", "color", "material"), ("shape", "category")
 SIDES, STACKS = RELATED[:4], RELATED[4:]
 COUNTS = range(2, 11)
+CLEVR_VALUES: Mapping[str, Sequence[str]] = {
+    "size": tuple(SIZES), "color": tuple(COLORS), "material": CLEVR_MATERIALS, "shape": SHAPES,
+}  # fmt: skip
 
 Words = tuple[str, ...]
 # What a slot stands for: a program, filters as ((attribute, value), ...), or a single value.
@@ -94,7 +98,7 @@ class Grammar:
 
     def lexicon_of(self, values: Mapping[str, Iterable[str]]) -> Lexicon:
         """The words for the values of grammar.json, CLEVR's, and these."""
-        known = {name: [*self._data["values"].get(name, {}), *_PLAIN.get(name, ())] for name in ATTRIBUTES}
+        known = {name: [*self._data["values"].get(name, {}), *CLEVR_VALUES.get(name, ())] for name in ATTRIBUTES}
         more = tuple((name, value) for name in QUERIED for value in sorted({*values.get(name, ())} - {*known[name]}))
         if more not in self._lexicons:
             for name, value in more:
@@ -138,8 +142,7 @@ class Grammar:
         found = [(pattern, bound) for pattern in group if (bound := self._match(pattern.program, node)) is not None]
         if not found:
             raise ValueError(f"{family}: no pattern has this program")
-        words = self._realize(*found[0], "one", lexicon, choose)
-        return written(words)
+        return written(self._realize(*found[0], "one", lexicon, choose))
 
     def _realize(
         self, pattern: Pattern, bound: Mapping[str, Bound], number: str, lexicon: Lexicon, choose: Choose
@@ -358,11 +361,6 @@ def _plural(words: Words) -> Words:
 
 
 _VALUES: dict[str, Sequence[Any]] = {"relate": SIDES, "stack": STACKS}
-_PLAIN = {
-    "color": ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow"),
-    "shape": ("cube", "sphere", "cylinder"),
-    "material": ("rubber", "metal"),
-}
 
 
 @cache
