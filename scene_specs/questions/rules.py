@@ -61,7 +61,8 @@ class Judge:
 
     def needs_all(self, program: Node) -> bool:
         """Whether leaving out any step makes a difference. Raises PresuppositionError."""
-        evidence, chosen = self.evidence(program), program.output == "boolean"
+        # If all cubes are red, so are all of any part of them.
+        evidence, chosen = self.evidence(program), program.output == "boolean" and program.op != "all"
         return not any(
             self._agrees(other, evidence) or (chosen and not any(self._differs(k, program, other) for k in self._parts))
             for other in shortened(program)
