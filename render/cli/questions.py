@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,11 +142,16 @@ def _described(
     from scene_specs.questions.captions import captions, scene_graph
     from scene_specs.questions.expressions import expressions
 
-    for number, view in enumerate(views):
+    numbers: defaultdict[str | None, Iterator[int]] = defaultdict(count)
+    for view in views:
         if kind == "expressions":
             yield from (one.data() for one in expressions(view, words, seed, min_pixels))
         else:
-            yield captions(view, words, min_pixels) if kind == "captions" else scene_graph(view, number)
+            yield (
+                captions(view, words, min_pixels)
+                if kind == "captions"
+                else scene_graph(view, next(numbers[view.split]))
+            )
 
 
 def _clevr_file(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[str]:
@@ -152,7 +159,7 @@ def _clevr_file(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> 
     from scene_specs.questions.generate import clevr_numbers, clevr_question
 
     split: str | None = None
-    count = 0
+    written = 0
     for view, number in clevr_numbers(views):
         name = view.split or "new"
         if split is None:
@@ -164,8 +171,8 @@ def _clevr_file(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> 
         for one in asker.ask(view) if number is not None else ():
             guesser.add(one.group, one.text, one.answer)
             if number is not None and one.program.is_clevr():
-                yield f"{', ' if count else ''}{json.dumps(clevr_question(one, number, count))}"
-                count += 1
+                yield f"{', ' if written else ''}{json.dumps(clevr_question(one, number, written))}"
+                written += 1
     if split is None:
         raise UsageError("found no images")
     yield "]}\n"

@@ -25,7 +25,7 @@ class Balance:
 
     def admits(self, family: str, answer: Answer, chances: int) -> bool:
         """Whether an answer has less than its share. chances: number of answers to expect."""
-        counts = self.counts[family]
+        counts = self.counts.get(family, Counter())
         return counts[answer] < FREE + EXCESS * counts.total() / chances
 
     def add(self, family: str, answer: Answer) -> None:

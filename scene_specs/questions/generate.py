@@ -12,7 +12,8 @@ from scene_specs.language.errors import DioramaError, UsageError
 from scene_specs.language.tables import counted
 from scene_specs.language.vocabulary import MEWL_MATERIALS
 from scene_specs.questions.balance import Balance, chances_of
-from scene_specs.questions.grammar import Grammar, Pattern
+from scene_specs.questions.grammar import CLEVR_VALUES, Grammar
+from scene_specs.questions.patterns import Pattern
 from scene_specs.questions.positions_executor import PositionsExecutor
 from scene_specs.questions.program import (
     CLEVR_OPERATIONS,
@@ -25,7 +26,7 @@ from scene_specs.questions.program import (
     spoken,
 )
 from scene_specs.questions.rules import Judge
-from scene_specs.questions.sampling import CLEVR_VALUES, Draws, Sampler, vocabulary_of
+from scene_specs.questions.sampling import Draws, Sampler, vocabulary_of
 from scene_specs.questions.view import ImageView
 
 # Programs tried for a question before the next family has its turn.
@@ -165,7 +166,7 @@ class Questioner:
                 tally.unbalanced[family] += 1
                 continue
             text = self._grammar.text_of(program, family, lexicon, image.draws.pick)
-            if [one for _, one in self._grammar.readings(text, lexicon)] != [program]:
+            if {one for _, one in self._grammar.readings(text, lexicon)} != {program}:
                 tally.ambiguous[family] += 1
             elif text not in image.seen:
                 image.seen.update((program, text))
@@ -215,7 +216,10 @@ def _is_clevr(view: ImageView) -> bool:
 
 
 def clevr_question(question: Question, number: int, index: int) -> dict[str, Any]:
-    """A question as in CLEVR's question file. number: of its image in the split. index: of the question."""
+    """A question as in CLEVR's question file. number: of its image in the split. index: of the question.
+
+    Its family index is the place in CLEVR_FAMILIES; all other families share the next number.
+    """
     split = question.view.split or "new"
     image = f"CLEVR_{split}_{number:06d}"
     return {
@@ -227,5 +231,5 @@ def clevr_question(question: Question, number: int, index: int) -> dict[str, Any
         "question": question.text,
         "answer": spoken(question.answer),
         "program": clevr_json(question.program),
-        "question_family_index": CLEVR_FAMILIES.index(question.family),
+        "question_family_index": [*CLEVR_FAMILIES, question.family].index(question.family),
     }

@@ -16,72 +16,30 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import inflect
 
 from scene_specs.language.errors import UsageError
 from scene_specs.language.foreign import parse_json, read_text
-from scene_specs.questions.program import ATTRIBUTES, EXTREMES, OPERATIONS, QUERIED, RELATED, Node
+from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, SHAPES, SIZES
+from scene_specs.questions.patterns import SLOTS, VERBS, Pattern, Slot, Tree, check_patterns, compiled
+from scene_specs.questions.program import ATTRIBUTES, EXTREMES, QUERIED, RELATED, Node
 
 _ENGLISH = inflect.engine()
 DATA = Path(__file__).with_name("grammar.json")
 ADJECTIVES, NOUNS = ("size", "color", "material"), ("shape", "category")
-# Slot -> operation that it stands for.
-SLOTS = {"relate": "relate", "stack": "relate", "same": "same", "extreme": "extreme", "exactly": "exactly",
-         "see": "filter_visibility", "filter": "filter", "fits": "filter"}  # fmt: skip
 SIDES, STACKS = RELATED[:4], RELATED[4:]
 COUNTS = range(2, 11)
+CLEVR_VALUES: Mapping[str, Sequence[str]] = {
+    "size": tuple(SIZES), "color": tuple(COLORS), "material": CLEVR_MATERIALS, "shape": SHAPES,
+}  # fmt: skip
 
 Words = tuple[str, ...]
 # What a slot stands for: a program, filters as ((attribute, value), ...), or a single value.
 Bound = Any
 Choose = Callable[[Sequence[Any]], Any]
-
-
-class Slot(NamedTuple):
-    """A slot of a wording. form: one, many, a, or "" for the number of the phrase."""
-
-    name: str
-    form: str
-
-
-class Tree(NamedTuple):
-    """A program with slots. op: of the operation, or of a slot; with `phrase`, name of a phrase that the slot holds."""
-
-    op: str
-    slot: str
-    parts: tuple[Tree, ...]
-    phrase: bool
-
-    @classmethod
-    def of(cls, data: Any) -> Tree:
-        """The tree of a program in JSON. Raises ValueError for an unknown operation."""
-        phrase = isinstance(data, str)
-        op, _, slot = (data if phrase else data[0]).partition(":")
-        if not phrase and op not in (SLOTS if slot else OPERATIONS):
-            raise ValueError(f"unknown operation or slot {data[0]!r}")
-        return cls(op, slot, () if phrase else tuple(map(cls.of, data[1:])), phrase)
-
-    def slots(self) -> dict[str, str]:
-        """Slot -> what it holds."""
-        found = {self.slot: self.op} if self.slot else {}
-        for part in self.parts:
-            found |= part.slots()
-        return found
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """A program with slots, and its wordings as sequences of words and Slots. slots: name -> kind."""
-
-    program: Tree
-    words: tuple[tuple[str | Slot, ...], ...]
-    slots: Mapping[str, str]
-    weight: float
-    name: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +66,7 @@ class Grammar:
             self._data = data
             self.phrases = {name: self._patterns(name, items) for name, items in data["phrases"].items()}
             made = [one for name, items in data["families"].items() for one in self._patterns(name, items)]
+            check_patterns(self.phrases, made)
             names = dict.fromkeys(one.name for one in made)
             self.families = {name: tuple(one for one in made if one.name == name) for name in names}
             # First word -> wordings of questions.
@@ -119,8 +78,10 @@ class Grammar:
                     self._by_first.setdefault(words[0], []).append((one, words))
             self._lexicons: dict[tuple[tuple[str, str], ...], Lexicon] = {}
             self.lexicon_of({})
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            raise UsageError(f"wrong question grammar: {type(error).__name__}: {error}") from error
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
+            raise UsageError(
+                f"wrong question grammar: {error if isinstance(error, ValueError) else repr(error)}"
+            ) from error
 
     def _patterns(self, family: str, items: Sequence[Mapping[str, Any]]) -> tuple[Pattern, ...]:
         made = []
@@ -130,14 +91,14 @@ class Grammar:
                 named = self._data["attributes"].get(name, name)
                 texts = [text.replace("{%}", named) for text in words]
                 program = Tree.of(json.loads(json.dumps(item["program"]).replace("%", name)))
-                compiled = tuple(one for text in texts for one in _compile(text))
+                wordings = tuple(one for text in texts for one in compiled(text))
                 label = family.replace("%", name)
-                made.append(Pattern(program, compiled, program.slots(), item.get("weight", 1), label))
+                made.append(Pattern(program, wordings, program.slots(), float(item.get("weight", 1)), label))
         return tuple(made)
 
     def lexicon_of(self, values: Mapping[str, Iterable[str]]) -> Lexicon:
         """The words for the values of grammar.json, CLEVR's, and these."""
-        known = {name: [*self._data["values"].get(name, {}), *_PLAIN.get(name, ())] for name in ATTRIBUTES}
+        known = {name: [*self._data["values"].get(name, {}), *CLEVR_VALUES.get(name, ())] for name in ATTRIBUTES}
         more = tuple((name, value) for name in QUERIED for value in sorted({*values.get(name, ())} - {*known[name]}))
         if more not in self._lexicons:
             for name, value in more:
@@ -147,7 +108,10 @@ class Grammar:
 
     def _lexicon(self, known: Mapping[str, Sequence[str]]) -> Lexicon:
         def split(texts: Iterable[str]) -> tuple[Words, ...]:
-            return tuple(tuple(text.lower().split()) for text in texts)
+            forms = tuple(tuple(text.lower().split()) for text in texts)
+            if not forms or not all(forms):
+                raise ValueError("found no word for a value")
+            return forms
 
         words: dict[str, Any] = {}
         for name, values in known.items():
@@ -178,8 +142,7 @@ class Grammar:
         found = [(pattern, bound) for pattern in group if (bound := self._match(pattern.program, node)) is not None]
         if not found:
             raise ValueError(f"{family}: no pattern has this program")
-        words = self._realize(*found[0], "one", lexicon, choose)
-        return written(words)
+        return written(self._realize(*found[0], "one", lexicon, choose))
 
     def _realize(
         self, pattern: Pattern, bound: Mapping[str, Bound], number: str, lexicon: Lexicon, choose: Choose
@@ -188,8 +151,8 @@ class Grammar:
         for part in choose(pattern.words):
             if isinstance(part, str):
                 made.append(part)
-            elif part.name in _VERBS:
-                made.append(_VERBS[part.name][number == "many"])
+            elif part.name in VERBS:
+                made.append(VERBS[part.name][number == "many"])
             else:
                 made += self._slot(pattern.slots[part.name], bound[part.name], part.form or number, lexicon, choose)
         return made
@@ -288,7 +251,7 @@ class _Reader:
         while at < len(words):
             part = words[at]
             expected = (
-                part if isinstance(part, str) else _VERBS[part.name][number == "many"] if part.name in _VERBS else None
+                part if isinstance(part, str) else VERBS[part.name][number == "many"] if part.name in VERBS else None
             )
             if expected is None:
                 assert isinstance(part, Slot)
@@ -397,24 +360,7 @@ def _plural(words: Words) -> Words:
     return (*words[:-1], str(_ENGLISH.plural_noun(words[-1])))
 
 
-def _compile(text: str) -> Iterator[tuple[str | Slot, ...]]:
-    """All variants of a wording: with and without each optional part."""
-    parts = re.split(r"\[([^\[\]]*)\]", text)
-    for chosen in product((True, False), repeat=len(parts) // 2):
-        kept = [part for k, part in enumerate(parts) if k % 2 == 0 or chosen[k // 2]]
-        made: list[str | Slot] = []
-        for name, form, word in re.findall(r"\{(\w+)(?:\.(\w+))?\}|([^\s?;,.{}]+|[?;,.])", " ".join(kept)):
-            made.append(word.lower() if word else Slot(name, form))
-        yield tuple(made)
-
-
-_VERBS = {"is": ("is", "are"), "has": ("has", "have")}
 _VALUES: dict[str, Sequence[Any]] = {"relate": SIDES, "stack": STACKS}
-_PLAIN = {
-    "color": ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow"),
-    "shape": ("cube", "sphere", "cylinder"),
-    "material": ("rubber", "metal"),
-}
 
 
 @cache
@@ -431,6 +377,8 @@ def read_grammar(path: Path) -> Grammar:
     data, added = json.loads(DATA.read_text("utf-8")), parse_json(read_text(path), str(path))
     try:
         for key, value in dict(added).items():
+            if key not in data:
+                raise ValueError(f"unknown key {key!r}; expected one of {', '.join(data)}")
             data[key] = {**data[key], **value} if isinstance(data[key], dict) else value
         return Grammar(data)
     except (UsageError, KeyError, TypeError, ValueError) as error:

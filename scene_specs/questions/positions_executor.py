@@ -18,8 +18,9 @@ from scene_specs.questions.view import CONTACT, FULL, PARTIAL, ImageView, Object
 
 # Largest distance of linear RGB from CLEVR's palette; other colors have the names that stages give them.
 _SAME_COLOR = 2e-3
-# One object must be larger or farther away than another by a tenth.
-_MARGIN = 0.1
+# One object must be larger or farther away than another by a tenth, less what rounding may take away: where this
+# executor hesitates, the other one has to.
+_MARGIN = 0.1 - 1e-5
 
 
 class PositionsExecutor:
@@ -164,7 +165,7 @@ class PositionsExecutor:
             measured = {
                 k: math.log(self._items[k].truth.scale) * (1 if which == "largest" else -1) for k in sorted(members)
             }
-            least = math.log1p(_MARGIN) - 1e-9
+            least = math.log1p(_MARGIN)
         else:
             direction = {"frontmost": "front", "rearmost": "behind"}.get(which, which.removesuffix("most"))
             measured = {k: self._along(k, direction) for k in sorted(members)}

@@ -179,7 +179,9 @@ def _checked(op: Any, values: Sequence[Any], inputs: Sequence[Node]) -> Node:
             raise ValueError(f"{op}: found the value {_short(values[0])}; expected none")
         return Node(op, None, tuple(inputs))
     valid = len(values) == 1 and (
-        isinstance(values[0], str) if kind.values is None else type(values[0]) is not bool and values[0] in kind.values
+        isinstance(values[0], str)
+        if kind.values is None
+        else type(values[0]) in (int, str) and values[0] in kind.values
     )
     if not valid:
         expected = "one text" if kind.values is None else ", ".join(map(str, kind.values))

@@ -17,6 +17,11 @@ from scene_specs.questions.program import SCENE, Answer, Node, PresuppositionErr
 from scene_specs.questions.relations_executor import RelationsExecutor
 from scene_specs.questions.view import ImageView
 
+# Pairs of directions between which nothing is.
+_OPPOSITE: tuple[set[str | int | None], ...] = ({"left", "right"}, {"front", "behind"})
+_FARTHEST: dict[str | int | None, str] = {
+    "left": "leftmost", "right": "rightmost", "front": "frontmost", "behind": "rearmost"
+}  # fmt: skip
 # With more objects of doubtful visibility, an image has too many possible contents to try them all.
 MAX_DOUBTFUL = 6
 
@@ -56,7 +61,8 @@ class Judge:
 
     def needs_all(self, program: Node) -> bool:
         """Whether leaving out any step makes a difference. Raises PresuppositionError."""
-        evidence, chosen = self.evidence(program), program.output == "boolean"
+        # If all cubes are red, so are all of any part of them.
+        evidence, chosen = self.evidence(program), program.output == "boolean" and program.op != "all"
         return not any(
             self._agrees(other, evidence) or (chosen and not any(self._differs(k, program, other) for k in self._parts))
             for other in shortened(program)
@@ -151,7 +157,21 @@ def mentioned(node: Node) -> frozenset[str]:
 
 def is_trivial(program: Node) -> bool:
     """Whether a question has the same answer in all images, or nearly all."""
-    return program.op == "exist" and (program.inputs[0] == SCENE or program.inputs[0].value == "full")
+    if program.op == "exist" and (program.inputs[0] == SCENE or program.inputs[0].value == "full"):
+        return True
+    for node in program.steps():
+        filters, base = split(node)
+        if base.op == "relate" and base.inputs[0].op in ("unique", "extreme"):
+            # There are no red things behind the only red thing, or left of the leftmost red thing.
+            referent = base.inputs[0]
+            others, scene = split(referent.inputs[0])
+            if scene == SCENE and {*others} <= {*filters} and referent.value in (None, _FARTHEST.get(base.value)):
+                return True
+        sides = {part.value for part in base.inputs}
+        if base.op == "intersect" and sides in _OPPOSITE and base.inputs[0].inputs == base.inputs[1].inputs:
+            # Nothing is both left and right of the same thing.
+            return True
+    return False
 
 
 def _counts_a_part(program: Node) -> bool:

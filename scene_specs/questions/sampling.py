@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from scene_specs.language.rng import generator
-from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, SHAPES, SIZES
-from scene_specs.questions.grammar import ADJECTIVES, COUNTS, SIDES, STACKS, Grammar, Pattern, Tree, filtered
+from scene_specs.questions.grammar import ADJECTIVES, CLEVR_VALUES, COUNTS, SIDES, STACKS, Grammar, filtered
+from scene_specs.questions.patterns import Pattern, Tree
 from scene_specs.questions.program import EXTREMES, QUERIED, Node, PresuppositionError
 from scene_specs.questions.rules import Judge, mentioned
 from scene_specs.questions.view import ImageView, bits_of
@@ -23,9 +23,6 @@ _REFERENCES = 10
 _RELATIONS: Mapping[str, Sequence[str]] = {"relate": SIDES, "stack": STACKS}
 # Operation -> what its inputs must not mention, because it would give the answer.
 _AVOIDED = {"larger": "size", "smaller": "size", **{f"query_{name}": name for name in QUERIED}}
-CLEVR_VALUES: Mapping[str, Sequence[str]] = {
-    "size": tuple(SIZES), "color": tuple(COLORS), "material": CLEVR_MATERIALS, "shape": SHAPES,
-}  # fmt: skip
 
 
 class Draws:

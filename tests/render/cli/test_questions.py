@@ -55,6 +55,22 @@ def test_clevr_files(specs: Path) -> None:
     assert [scene["image_index"] for scene in lines(run(specs, *SMALL, "--kind", "scenes"))] == [0, 1, 2]
 
 
+def test_families_of_ones_own_in_clevr_files(specs: Path, tmp_path: Path) -> None:
+    pattern = {"program": ["count", "set:S"], "words": ["Count the {S.many}?"]}
+    (tmp_path / "new.json").write_text(json.dumps({"families": {"new": [pattern]}}))
+    options = ("--grammar", tmp_path / "new.json", "--family", "new", "--format", "clevr")
+    asked = json.loads(run(specs, *SMALL, *options).stdout)["questions"]
+    assert {one["question_family_index"] for one in asked} == {13}
+
+
+def test_scene_graphs_are_numbered_by_split(specs: Path, tmp_path: Path) -> None:
+    made = [json.loads(line) for line in specs.read_text().splitlines()]
+    texts = [json.dumps({**spec, "split": split}) for spec, split in zip(made, ("val", "test", "val"), strict=True)]
+    (tmp_path / "mixed.jsonl").write_text("\n".join(texts))
+    found = lines(run(tmp_path / "mixed.jsonl", *SMALL, "--kind", "scenes"))
+    assert [(one["split"], one["image_index"]) for one in found] == [("val", 0), ("test", 0), ("val", 1)]
+
+
 def test_expressions_and_captions(specs: Path) -> None:
     assert {line["episode"] for line in lines(run(specs, *SMALL, "--kind", "expressions"))} == {
         f"clevr/val/{k:06d}" for k in range(3)

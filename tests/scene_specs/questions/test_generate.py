@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from scene_specs.language.errors import UsageError
+from scene_specs.questions.balance import Guesser
 from scene_specs.questions.generate import (
     CLEVR_FAMILIES,
     DisagreementError,
@@ -13,7 +16,7 @@ from scene_specs.questions.generate import (
     clevr_numbers,
     clevr_question,
 )
-from scene_specs.questions.grammar import DATA, Grammar, default_grammar
+from scene_specs.questions.grammar import DATA, Grammar, default_grammar, read_grammar
 from scene_specs.questions.positions_executor import PositionsExecutor
 from scene_specs.questions.program import parse_clevr, parse_program
 from tests.scene_specs.questions.images import images, stacked
@@ -77,5 +80,48 @@ def test_wrong_data_are_named() -> None:
         Questioner(default_grammar(), families=("counts",))
     data = json.loads(DATA.read_text("utf-8"))
     data["families"]["count"][0]["program"] = ["counted", "set:S"]
-    with pytest.raises(UsageError, match="wrong question grammar: ValueError: unknown operation or slot 'counted'"):
+    with pytest.raises(UsageError, match="wrong question grammar: unknown operation or slot 'counted'"):
         Grammar(data)
+
+
+def family(program: Any, *words: str, weight: Any = 1) -> dict[str, Any]:
+    return {"families": {"new": [{"program": program, "words": words, "weight": weight}]}}
+
+
+@pytest.mark.parametrize(
+    ("added", "message"),
+    [
+        (family(["count", "object:X"], "Count {X}?"), r"count: found inputs \(object\); expected \(set\)"),
+        (family(["count", "set:S", "set:T"], "Count {S} and {T}?"), r"found inputs \(set, set\)"),
+        (family(["less_than", ["count", "set:S"], ["count", "set:S"]], "Fewer {S}?"), "the slot S twice"),
+        (family(["count", "sets:S"], "Count {S}?"), "phrase 'sets'"),
+        (family(["filter:N", ["scene"]], "Which {N}?"), "found programs of the types .*set"),
+        (family(["count", "set:S"], "Count {T}?"), r"found the slots \(T\) in words; expected \(S\)"),
+        (family(["count", "set:S"], "Count {S.few}?"), r"found the slots \(S.few\)"),
+        (family(["count", "set:S"]), "found no words"),
+        (family(["count", "set:S"], "Count {S}?", weight=0), "the weight 0"),
+        (
+            {"phrases": {"set": [{"program": ["filter:N", ["relate:R", "object:X"]], "words": ["{N} {R} {X}"]}]}},
+            "itself",
+        ),
+        ({"things": []}, "found no word"),
+        ({"nouns": {}}, "unknown key 'nouns'; expected one of things"),
+    ],
+)
+def test_wrong_grammars(tmp_path: Path, added: Any, message: str) -> None:
+    (tmp_path / "wrong.json").write_text(json.dumps(added))
+    with pytest.raises(UsageError, match=message):
+        read_grammar(tmp_path / "wrong.json")
+
+
+def test_a_family_may_ask_what_another_one_asks(tmp_path: Path) -> None:
+    (tmp_path / "same.json").write_text(json.dumps(family(["count", "set:S"], "How many {S.many} are there?")))
+    assert list(Questioner(read_grammar(tmp_path / "same.json"), 0, ["new"]).ask(stacked()))
+
+
+def test_words_with_two_meanings_are_not_asked(tmp_path: Path) -> None:
+    two = [{"program": [op, "set:S"], "words": ["Any {S.many}?"]} for op in ("count", "exist")]
+    (tmp_path / "two.json").write_text(json.dumps({"families": {"new": two}}))
+    asker, guesser = Questioner(read_grammar(tmp_path / "two.json"), 0, ["new"]), Guesser()
+    assert list(asker.ask(stacked())) == [] and asker.tally.ambiguous["new"]
+    assert guesser.table(asker.balance.counts)

@@ -43,6 +43,11 @@ def thing(*filters: Any) -> list[Any]:
         (["all", ["filter_color", "blue", SCENE], ["filter_shape", "cube", SCENE]], None),  # Only one is blue.
         (["query_color", ["extreme", "largest", SCENE]], None),  # Several are large.
         (["count", ["filter_color", "blue", ["relate", "left", thing(("color", "blue"))]]], None),  # Always none.
+        (["count", ["relate", "left", ["extreme", "leftmost", SCENE]]], None),
+        (
+            ["exist", ["intersect", *(["relate", side, thing(("shape", "cylinder"))] for side in ("left", "right"))]],
+            None,
+        ),
         (
             ["all", ["filter_shape", "cube", SCENE], ["relate", "right", thing(("size", "small"), ("shape", "cube"))]],
             None,

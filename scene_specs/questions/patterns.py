@@ -1,0 +1,111 @@
+"""Patterns of questions: programs with slots, and their wordings (see grammar.py)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import inf
+from typing import Any, NamedTuple
+
+from scene_specs.questions.program import OPERATIONS, QUERIED
+
+# Slot -> operation that it stands for.
+SLOTS = {"relate": "relate", "stack": "relate", "same": "same", "extreme": "extreme", "exactly": "exactly",
+         "see": "filter_visibility", "filter": "filter", "fits": "filter"}  # fmt: skip
+VERBS = {"is": ("is", "are"), "has": ("has", "have")}
+# Slot -> an operation with its inputs and output.
+_LIKE = {**SLOTS, "filter": "filter_color", "fits": "filter_color", "same": "same_color"}
+_FORMS = ("", "one", "many", "a")
+
+
+class Slot(NamedTuple):
+    """A slot of a wording. form: one, many, a, or "" for the number of the phrase."""
+
+    name: str
+    form: str
+
+
+class Tree(NamedTuple):
+    """A program with slots. op: of the operation, or of a slot; with `phrase`, name of a phrase that the slot holds."""
+
+    op: str
+    slot: str
+    parts: tuple[Tree, ...]
+    phrase: bool
+
+    @classmethod
+    def of(cls, data: Any) -> Tree:
+        """The tree of a program in JSON. Raises ValueError for an unknown operation."""
+        phrase = isinstance(data, str)
+        op, _, slot = (data if phrase else data[0]).partition(":")
+        if not phrase and op not in (SLOTS if slot else OPERATIONS):
+            raise ValueError(f"unknown operation or slot {data[0]!r}")
+        return cls(op, slot, () if phrase else tuple(map(cls.of, data[1:])), phrase)
+
+    def slots(self) -> dict[str, str]:
+        """Slot -> what it holds."""
+        found = {self.slot: self.op} if self.slot else {}
+        for part in self.parts:
+            for name, held in part.slots().items():
+                if name in found:
+                    raise ValueError(f"found the slot {name} twice")
+                found[name] = held
+        return found
+
+    def output(self, phrases: Mapping[str, Sequence[Pattern]], within: tuple[str, ...] = ()) -> str:
+        """The type of its result. within: phrases that it is a part of. Raises ValueError for inputs of other types."""
+        if self.phrase:
+            # Samplers that have gone deep enough use the first pattern of each phrase.
+            if self.op in within or not phrases.get(self.op):
+                raise ValueError(f"phrase {self.op!r}: found none, or one whose first pattern contains itself")
+            return phrases[self.op][0].program.output(phrases, (*within, self.op))
+        kind = OPERATIONS[_LIKE.get(self.op, self.op) if self.slot else self.op]
+        found = tuple(part.output(phrases, within) for part in self.parts)
+        if found != kind.inputs or (kind.values != () and not self.slot):
+            expected = f"({', '.join(kind.inputs)})" + ", and a slot for its value" * (kind.values != ())
+            raise ValueError(f"{self.op}: found inputs ({', '.join(found)}); expected {expected}")
+        return kind.output
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A program with slots, and its wordings as sequences of words and Slots. slots: name -> kind."""
+
+    program: Tree
+    words: tuple[tuple[str | Slot, ...], ...]
+    slots: Mapping[str, str]
+    weight: float
+    name: str
+
+
+def compiled(text: str) -> Iterator[tuple[str | Slot, ...]]:
+    """All variants of a wording: with and without each optional part."""
+    parts = re.split(r"\[([^\[\]]*)\]", text)
+    for chosen in product((True, False), repeat=len(parts) // 2):
+        kept = [part for k, part in enumerate(parts) if k % 2 == 0 or chosen[k // 2]]
+        made: list[str | Slot] = []
+        for name, form, word in re.findall(r"\{(\w+)(?:\.(\w+))?\}|([^\s?;,.{}]+|[?;,.])", " ".join(kept)):
+            made.append(word.lower() if word else Slot(name, form))
+        yield tuple(made)
+
+
+def check_patterns(phrases: Mapping[str, Sequence[Pattern]], questions: Sequence[Pattern]) -> None:
+    """Raise ValueError for a pattern without words, of wrong types, or whose wordings lack a slot or have others."""
+    answers = ("boolean", "integer", *QUERIED)
+    for allowed, patterns in ((answers, questions), *((("set", "object"), made) for made in phrases.values())):
+        found = {one.program.output(phrases) for one in patterns}
+        if not found <= {*allowed} or (allowed != answers and len(found) != 1):
+            raise ValueError(f"found programs of the types {', '.join(sorted(found))}; expected {' or '.join(allowed)}")
+        for one in patterns:
+            if not one.words or not all(one.words) or not 0 < one.weight < inf:
+                raise ValueError(f"{one.name}: found no words, or the weight {one.weight}")
+            for words in one.words:
+                slots = {part for part in words if isinstance(part, Slot) and part.name not in VERBS}
+                if {slot.name for slot in slots} != {*one.slots} or any(slot.form not in _FORMS for slot in slots):
+                    found_slots = " ".join(sorted(".".join(filter(None, slot)) for slot in slots))
+                    raise ValueError(
+                        f"{one.name}: found the slots ({found_slots}) in words; "
+                        f"expected ({' '.join(sorted(one.slots))}), with no form or .one, .many or .a"
+                    )
