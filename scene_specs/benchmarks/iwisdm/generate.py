@@ -152,6 +152,8 @@ class _Run:
         """How tasks are drawn. Raises SpecError."""
         options, level, longest = self.options, self.options.benchmark, self.options.longest_delay
         config = read_config(read_text(options.config), str(options.config)) if options.config else None
+        if config and options.mix == "even":
+            raise spec_error("--mix even is for --benchmark alone", "omit --mix or --config", file=str(options.config))
         if isinstance(config, AutoTaskConfig) and level:
             problem = "--benchmark and --config: expected a published configuration, with op_dict"
             raise spec_error(problem, "other configurations have their own limits", file=str(options.config))
@@ -281,7 +283,9 @@ def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number:
 
 def _set_name(options: Options, name: str) -> str:
     """`<name>-<seed>`, and a digest of all other options that are not at their default and decide about contents."""
-    known = {"count", "first", "seed", "split", "benchmark", "properties", "task", "chain", "name"}
+    known = {"count", "first", "seed", "split", "task", "chain", "name"}
+    # Without a configuration, the name has these.
+    known |= set() if options.config else {"benchmark", "properties"}
     given = options.model_dump(mode="json", exclude_defaults=True, exclude=known)
     for key in ("config", "stimuli"):
         if key in given:
