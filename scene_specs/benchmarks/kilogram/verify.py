@@ -85,6 +85,8 @@ def _id_problems(
     published = segments[1] == "published"
     if segments[1 + published : 3 + published] != [about.get("split"), task["name"]]:
         yield f"its id is {about['id']!r}; its split is {about.get('split')!r}, its condition {task['name']!r}"
+    if task.get("unconstrained", False) != ("random" in segments):
+        yield f"its id is {about['id']!r}; its task says unconstrained: {task.get('unconstrained', False)}"
     if published:
         return
     target = next(frame["truth"] for frame in frames if task.get("answer", frame["name"]) == frame["name"])
