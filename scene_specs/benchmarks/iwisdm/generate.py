@@ -242,13 +242,12 @@ def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number:
     in the instruction), `questions` (each task's graph with its constants, its answer and when it is due),
     `categories` and `models`: the meaning of the numbers `category` and `object` of `objects`.
     """
-    due = {one.placed.answer_frame for one in trial.answered}
     frames = []
     for at, shown in enumerate(trial.frames):
         objects = sorted((object_spec(one.item, options.split) for one in shown), key=lambda item: item["name"])
         frame: dict[str, Any] = {"objects": objects} if objects else {}
         if options.fixation != "none":
-            frame["fixation"] = (at in due) == (options.fixation == "action")
+            frame["fixation"] = (trial.answers[at] != "null") == (options.fixation == "action")
         if options.background is not None:
             frame["background"] = list(options.background)
         frames.append(frame)

@@ -22,9 +22,9 @@ from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from scene_specs.benchmarks.iwisdm.generate import spec_of, target_answer
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, MODELS, PROPERTIES, VIEW_ANGLES, Item, Stimuli, object_spec
-from scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, TaskGraph
-from scene_specs.benchmarks.iwisdm.trial import make_trial
+from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, MODELS, PROPERTIES, VIEW_ANGLES, Item, Stimuli
+from scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, Shown, TaskGraph
+from scene_specs.benchmarks.iwisdm.trial import Trial, make_trial
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
 from scene_specs.importing.text import segment
 from scene_specs.language.diagnostics import option_problems, preview_json
@@ -150,34 +150,30 @@ def _of_trial(info: _Info, names: Mapping[int, str]) -> dict[str, Any]:
     """A trial as JSON data of a spec. Raises SpecError."""
     entries = [one if isinstance(one, _Entry) else _Entry(count=0, obj=one, attended_attr={}) for one in info.objects]
     stimuli, stand_in = _stand_ins({(one.obj.category, one.obj.object) for one in entries}, names)
-    filled = sorted({one.obj.epochs for one in entries})
-    frames: list[dict[str, Any]] = [{"fixation": answer == "null"} for answer in info.answers]
-    objects = []
+    frames: list[list[Shown]] = [[] for _ in info.answers]
+    asked: dict[tuple[int, str], dict[str, list[str]]] = {}
     for one in entries:
         obj = one.obj
         if obj.epochs >= len(frames) or len(frames) != info.epochs or {*obj.space} - {0, 1}:
             problem = f"found epoch {obj.epochs}, space {obj.space} and {len(frames)} answers"
-            raise spec_error(
-                problem, f"expected a frame and an answer for each of {info.epochs} epochs, and 2 x 2 places"
-            )
-        category, identity = stand_in[obj.category, obj.object]
+            hint = f"expected a frame and an answer for each of {info.epochs} epochs, and 2 x 2 places"
+            raise spec_error(problem, hint)
         location = f"{('top', 'bottom')[obj.space[1]]} {('left', 'right')[obj.space[0]]}"
-        item = Item(location, category, identity, VIEW_ANGLES[obj.view_angle % len(VIEW_ANGLES)])
-        frames[obj.epochs].setdefault("objects", []).append(object_spec(item, "val"))
-        attended = {number: [_KEYS[key] for key in keys if key in _KEYS] for number, keys in one.attended_attr.items()}
-        objects.append(
-            {
-                "number": filled.index(obj.epochs) + 1, "frame": obj.epochs, "location": location,
-                "category": stimuli.categories.index(category), "object": stimuli.values("identity").index(identity),
-                "view_angle": item.view_angle, "is_distractor": obj.is_distractor, "asked": attended,
-            }
-        )  # fmt: skip
-    task = {
-        "benchmark": "iwisdm", "name": "published", "instruction": info.instruction.strip(),
-        "answers": info.answers, "questions": [], "objects": objects, "categories": list(stimuli.categories),
-        "models": list(stimuli.values("identity")),
-    }  # fmt: skip
-    return {"version": 1, "stage": "quadrants", "split": "val", "frames": frames, "task": task}
+        if (obj.epochs, location) in asked:
+            raise spec_error(f"found two objects of epoch {obj.epochs} at {location}", "expected one")
+        item = Item(location, *stand_in[obj.category, obj.object], VIEW_ANGLES[obj.view_angle % len(VIEW_ANGLES)])
+        frames[obj.epochs].append(Shown(item, obj.is_distractor))
+        asked[obj.epochs, location] = {
+            number: [_KEYS[key] for key in keys if key in _KEYS] for number, keys in one.attended_attr.items()
+        }
+    spec = _spec(Trial(tuple(map(tuple, frames)), (), info.instruction.strip(), tuple(info.answers)), stimuli)
+    for data in spec["task"]["objects"]:
+        data["asked"] = asked[data["frame"], data["location"]]
+    return spec
+
+
+def _spec(trial: Trial, stimuli: Stimuli) -> dict[str, Any]:
+    return spec_of(trial, Options(benchmark="low", count=1, split="val"), stimuli, "published", 0, "published")
 
 
 def _stand_ins(
@@ -214,8 +210,7 @@ def _of_task(task: _Task, file: Path) -> dict[str, Any]:
     plan = FramePlan(task.n_frames, (PlacedTask(graph, task.n_frames - 1),))
     rng = KeyedRng(0, _id(file), "published task")
     wanted = target_answer(graph, DEFAULT, lambda _, options: rng.pick(options))
-    trial = make_trial(plan, [wanted], DEFAULT, rng)
-    return spec_of(trial, Options(benchmark="low", count=1, split="val"), DEFAULT, "published", 0, "published")
+    return _spec(make_trial(plan, [wanted], DEFAULT, rng), DEFAULT)
 
 
 def _expression(data: Mapping[str, Any], last: int) -> Expression:

@@ -179,6 +179,7 @@ def test_damaged_task_files_are_named(change: tuple[str, Any], problem: str, tmp
         ({"epochs": 7}, "found epoch 7"),
         ({"category": "cars"}, "category"),
         ({"object": -1}, "object"),
+        ({"space": [0, 1], "epochs": 2}, "found two objects of epoch 2 at bottom left"),
     ],
 )
 def test_damaged_trials_are_named(change: dict[str, Any], problem: str, tmp_path: Path) -> None:
