@@ -270,7 +270,7 @@ def contrast(
     "--images",
     type=opt.FOLDER,
     help="Folder of a split's images (malevic; kilogram: colored images), or of a stimulus set, whose tables name "
-    "categories (iwisdm).  [default: folder of the annotation file (malevic, kilogram)]",
+    "categories (iwisdm).  [default: folder of the annotation file (malevic)]",
 )
 @click.option("--svg", type=opt.FOLDER, help="Folder of drawings (kilogram).  [default: the packaged drawings]")
 @click.option(

@@ -9,8 +9,8 @@
                                                        whole#part#part
                         controlled/<condition>_caption.json    the same with sentences, for conditions that name parts
                         controlled/<condition>_stimuli.json    [{targets, images, texts}]: first game of each target
-                        random/...                     unconstrained games; with other than ten tangrams controlled-<n>
-                                                       and random-<n>
+                        random/...                     unconstrained games; with other than ten tangrams controlled-<n>,
+                                                       random-<n> and augmented-<n>
                         augmented/aug_<split>.json, aug_<split>_caption.json   games of subsets of parts
                         augmented/new_<split>_df.csv   subsets of parts: the published table's columns
                         <condition>_pictures.json      {"tangrams", "images", "texts"}: of `--pictures`
@@ -175,11 +175,11 @@ def _images(split: str, condition: str) -> str:
 def games_path(split: str, condition: str, task: Mapping[str, Any]) -> str:
     """Return the published path of a condition's games, without the suffix."""
     texts = f"{_SPLITS.get(split, split)}/texts"
+    size = f"-{len(task['options'])}" * (len(task["options"]) != SIZE)
     if condition == AUG:
-        return f"{texts}/augmented/aug_{split}"
-    size = len(task["options"])
-    folder = ("random" if task.get("unconstrained") else "controlled") + f"-{size}" * (size != SIZE)
-    return f"{texts}/{'validation/' * (split == 'val')}{folder}/{condition}"
+        return f"{texts}/augmented{size}/aug_{split}"
+    folder = "random" if task.get("unconstrained") else "controlled"
+    return f"{texts}/{'validation/' * (split == 'val')}{folder}{size}/{condition}"
 
 
 def _name(image: str, truth: Mapping[str, Any]) -> str:

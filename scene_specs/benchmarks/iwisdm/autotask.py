@@ -98,7 +98,7 @@ class AutoTasks:
             different = "operators" if self._unique == "structure" else "operators or frames"
             problem = f"found {number} tasks that differ in {different}; {repeated} more draws repeated them"
             raise spec_error(problem, "ask for fewer tasks, more trials per task, or tasks that need not differ")
-        hint = "joins, depth and delays must leave as many frames as a trial has"
+        hint = "joins, depth and delays must leave as many frames as a trial has, and --hold-out tasks to the split"
         raise spec_error(f"no task fits the configuration, in {MAX_DRAWS} draws", hint)
 
 

@@ -152,6 +152,8 @@ class _Run:
         """How tasks are drawn. Raises SpecError."""
         options, level, longest = self.options, self.options.benchmark, self.options.longest_delay
         config = read_config(read_text(options.config), str(options.config)) if options.config else None
+        if config and options.mix == "even":
+            raise spec_error("--mix even is for --benchmark alone", "omit --mix or --config", file=str(options.config))
         if isinstance(config, AutoTaskConfig) and level:
             problem = "--benchmark and --config: expected a published configuration, with op_dict"
             raise spec_error(problem, "other configurations have their own limits", file=str(options.config))
@@ -240,13 +242,12 @@ def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number:
     in the instruction), `questions` (each task's graph with its constants, its answer and when it is due),
     `categories` and `models`: the meaning of the numbers `category` and `object` of `objects`.
     """
-    due = {one.placed.answer_frame for one in trial.answered}
     frames = []
     for at, shown in enumerate(trial.frames):
         objects = sorted((object_spec(one.item, options.split) for one in shown), key=lambda item: item["name"])
         frame: dict[str, Any] = {"objects": objects} if objects else {}
         if options.fixation != "none":
-            frame["fixation"] = (at in due) == (options.fixation == "action")
+            frame["fixation"] = (trial.answers[at] != "null") == (options.fixation == "action")
         if options.background is not None:
             frame["background"] = list(options.background)
         frames.append(frame)
@@ -281,7 +282,9 @@ def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number:
 
 def _set_name(options: Options, name: str) -> str:
     """`<name>-<seed>`, and a digest of all other options that are not at their default and decide about contents."""
-    known = {"count", "first", "seed", "split", "benchmark", "properties", "task", "chain", "name"}
+    known = {"count", "first", "seed", "split", "task", "chain", "name"}
+    # Without a configuration, the name has these.
+    known |= set() if options.config else {"benchmark", "properties"}
     given = options.model_dump(mode="json", exclude_defaults=True, exclude=known)
     for key in ("config", "stimuli"):
         if key in given:

@@ -22,12 +22,12 @@ from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from scene_specs.benchmarks.iwisdm.generate import spec_of, target_answer
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, MODELS, VIEW_ANGLES, Item, Stimuli, object_spec
-from scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, TaskGraph
-from scene_specs.benchmarks.iwisdm.trial import make_trial
+from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, MODELS, PROPERTIES, VIEW_ANGLES, Item, Stimuli
+from scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, Shown, TaskGraph
+from scene_specs.benchmarks.iwisdm.trial import Trial, make_trial
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
 from scene_specs.importing.text import segment
-from scene_specs.language.diagnostics import option_problems
+from scene_specs.language.diagnostics import option_problems, preview_json
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from scene_specs.language.foreign import parse_json, read_text
 from scene_specs.language.spec import EpisodeSpec
@@ -43,8 +43,8 @@ Form = TypeVar("Form", bound=BaseModel)
 
 class _Object(BaseModel):
     space: tuple[int, int]
-    category: int
-    object: int
+    category: int = Field(ge=0)
+    object: int = Field(ge=0)
     view_angle: int = Field(alias="view angle")
     epochs: int = Field(ge=0, lt=_MOST_FRAMES)
     is_distractor: bool = False
@@ -110,11 +110,17 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _id(file: Path) -> str:
-    """`iwisdm/published/<name of the folder of all trials or tasks>/<name of the trial or task>`."""
+    """`iwisdm/published/<folder of all trials or tasks>/<number of the trial or task>`, as the export needs it.
+
+    Folders of both kinds are called alike in all sets, so the name of the set comes before.
+    """
     at = file.absolute()
     if at.name in _TRIALS:
         at = at.parents[1] if at.parent.name == "frames" else at.parent
-    return "/".join(("iwisdm", "published", segment(at.parent.name), segment(at.stem)))
+    folder, number = segment(at.parent.name), re.search(r"[0-9]{1,9}$", at.stem)
+    if folder in ("tasks", "trials"):
+        folder = f"{segment(at.parents[1].name)}-{folder}"
+    return "/".join(("iwisdm", "published", folder, number[0] if number else segment(at.stem)))
 
 
 def _form(model: type[Form], data: Any, file: Path) -> Form:
@@ -131,7 +137,8 @@ def _category_names(folder: Path) -> Mapping[int, str]:
         for row in csv.DictReader(io.StringIO(read_text(file))):
             try:
                 names[int(row["ctg_mod"])] = row.get("ctg") or DEFAULT.categories[int(row["ctg_mod"])]
-            except (KeyError, ValueError, IndexError):
+            # TypeError: a row with fewer columns.
+            except (KeyError, ValueError, IndexError, TypeError):
                 problem = "expected columns ref, ctg_mod, obj_mod, ang_mod, and ctg for more than 8 categories"
                 raise spec_error(problem, file=str(file)) from None
     if not names:
@@ -143,31 +150,30 @@ def _of_trial(info: _Info, names: Mapping[int, str]) -> dict[str, Any]:
     """A trial as JSON data of a spec. Raises SpecError."""
     entries = [one if isinstance(one, _Entry) else _Entry(count=0, obj=one, attended_attr={}) for one in info.objects]
     stimuli, stand_in = _stand_ins({(one.obj.category, one.obj.object) for one in entries}, names)
-    filled = sorted({one.obj.epochs for one in entries})
-    frames: list[dict[str, Any]] = [{"fixation": answer == "null"} for answer in info.answers]
-    objects = []
+    frames: list[list[Shown]] = [[] for _ in info.answers]
+    asked: dict[tuple[int, str], dict[str, list[str]]] = {}
     for one in entries:
         obj = one.obj
         if obj.epochs >= len(frames) or len(frames) != info.epochs or {*obj.space} - {0, 1}:
-            raise spec_error(f"found epoch {obj.epochs}, space {obj.space} and {len(frames)} answers")
-        category, identity = stand_in[obj.category, obj.object]
+            problem = f"found epoch {obj.epochs}, space {obj.space} and {len(frames)} answers"
+            hint = f"expected a frame and an answer for each of {info.epochs} epochs, and 2 x 2 places"
+            raise spec_error(problem, hint)
         location = f"{('top', 'bottom')[obj.space[1]]} {('left', 'right')[obj.space[0]]}"
-        item = Item(location, category, identity, VIEW_ANGLES[obj.view_angle % len(VIEW_ANGLES)])
-        frames[obj.epochs].setdefault("objects", []).append(object_spec(item, "val"))
-        attended = {number: [_KEYS[key] for key in keys if key in _KEYS] for number, keys in one.attended_attr.items()}
-        objects.append(
-            {
-                "number": filled.index(obj.epochs) + 1, "frame": obj.epochs, "location": location,
-                "category": stimuli.categories.index(category), "object": stimuli.values("identity").index(identity),
-                "view_angle": item.view_angle, "is_distractor": obj.is_distractor, "asked": attended,
-            }
-        )  # fmt: skip
-    task = {
-        "benchmark": "iwisdm", "name": "published", "instruction": info.instruction.strip(),
-        "answers": info.answers, "questions": [], "objects": objects, "categories": list(stimuli.categories),
-        "models": list(stimuli.values("identity")),
-    }  # fmt: skip
-    return {"version": 1, "stage": "quadrants", "frames": frames, "task": task}
+        if (obj.epochs, location) in asked:
+            raise spec_error(f"found two objects of epoch {obj.epochs} at {location}", "expected one")
+        item = Item(location, *stand_in[obj.category, obj.object], VIEW_ANGLES[obj.view_angle % len(VIEW_ANGLES)])
+        frames[obj.epochs].append(Shown(item, obj.is_distractor))
+        asked[obj.epochs, location] = {
+            number: [_KEYS[key] for key in keys if key in _KEYS] for number, keys in one.attended_attr.items()
+        }
+    spec = _spec(Trial(tuple(map(tuple, frames)), (), info.instruction.strip(), tuple(info.answers)), stimuli)
+    for data in spec["task"]["objects"]:
+        data["asked"] = asked[data["frame"], data["location"]]
+    return spec
+
+
+def _spec(trial: Trial, stimuli: Stimuli) -> dict[str, Any]:
+    return spec_of(trial, Options(benchmark="low", count=1, split="val"), stimuli, "published", 0, "published")
 
 
 def _stand_ins(
@@ -199,29 +205,27 @@ def _stand_ins(
 def _of_task(task: _Task, file: Path) -> dict[str, Any]:
     """One trial of a task as JSON data of a spec. Raises SpecError."""
     graph = TaskGraph.of(_expression(task.operator, task.n_frames - 1))
+    if (gives := graph.operator(graph.root).gives) not in ("boolean", "branch", *PROPERTIES):
+        raise spec_error(f"found a {gives} in place of a question", "expected an operator such as IsSame at the root")
     plan = FramePlan(task.n_frames, (PlacedTask(graph, task.n_frames - 1),))
     rng = KeyedRng(0, _id(file), "published task")
     wanted = target_answer(graph, DEFAULT, lambda _, options: rng.pick(options))
-    trial = make_trial(plan, [wanted], DEFAULT, rng)
-    return spec_of(trial, Options(benchmark="low", count=1, split="val"), DEFAULT, "published", 0, "published")
+    return _spec(make_trial(plan, [wanted], DEFAULT, rng), DEFAULT)
 
 
 def _expression(data: Mapping[str, Any], last: int) -> Expression:
     """A published operator or constant. last: the frame of the answer. Raises SpecError."""
     name, children = data.get("name"), data.get("child", [])
+    listed = isinstance(children, list) and all(isinstance(one, dict) for one in children)
+    if not isinstance(name, str) or not listed:
+        raise spec_error(f"found operator {preview_json(name)}; expected a name and a list of children")
     if name in _ATTRIBUTES:
         return Expression("CONST", property=_ATTRIBUTES[name], value=_constant(_ATTRIBUTES[name], data.get("value")))
-    if (
-        not isinstance(name, str)
-        or not isinstance(children, list)
-        or not all(isinstance(one, dict) for one in children)
-    ):
-        raise spec_error(f"found operator {name!r}; expected a name and children")
     if name == "Select":
         when = re.fullmatch(r"last(\d{1,3})", str(data.get("when")))
         if when is None or int(when[1]) > last:
             raise spec_error(f"Select: found when {data.get('when')!r}; expected last0 to last{last}")
-        named = [one for one in children if one.get("value") is not None or one.get("name") not in _ATTRIBUTES]
+        named = [one for one in children if one.get("value") is not None or str(one.get("name")) not in _ATTRIBUTES]
         return Expression(name, tuple(_expression(one, last) for one in named), frame=last - int(when[1]))
     return Expression(OPERATORS.get(name, name), tuple(_expression(one, last) for one in children))
 
@@ -230,9 +234,14 @@ def _constant(name: str, value: Any) -> str | None:
     """A constant in words; None if each trial draws one. Raises SpecError."""
     if value is None:
         return None
-    if name == "location" and isinstance(value, list) and len(value) == 2 and all(0 <= part <= 1 for part in value):
-        return f"{'top' if value[1] < 0.5 else 'bottom'} {'left' if value[0] < 0.5 else 'right'}"
     values = answers_of(name, DEFAULT)
-    if name != "location" and isinstance(value, int) and 0 <= value < len(values):
-        return str(values[value])
-    raise spec_error(f"found {name} {value!r}; expected one of {len(values)}")
+    if name == "location":
+        parts = value if isinstance(value, list) and len(value) == 2 else ()
+        if parts and all(isinstance(part, int | float) and 0 <= part <= 1 for part in parts):
+            return f"{'top' if parts[1] < 0.5 else 'bottom'} {'left' if parts[0] < 0.5 else 'right'}"
+        expected = "[x, y] in shares of the image"
+    else:
+        if type(value) is int and 0 <= value < len(values):
+            return str(values[value])
+        expected = f"a number from 0 to {len(values) - 1}"
+    raise spec_error(f"found {name} {preview_json(value)}; expected {expected}")

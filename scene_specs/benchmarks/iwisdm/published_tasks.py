@@ -15,11 +15,13 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scene_specs.benchmarks.iwisdm.autotask import DrawnTask, Structure
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, Stimuli
+from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, PROPERTIES, Stimuli
 from scene_specs.language.errors import spec_error
 
 # Published names -> Diorama's.
 OPERATORS = {"GetLoc": "GetLocation", "GetObject": "GetIdentity"}
+# Of a task; more than max_op allows.
+_MOST_OPERATORS = 400
 _Share = Annotated[float, Field(ge=0, le=1)]
 _Getter = Literal["GetLoc", "GetCategory", "GetObject", "GetViewAngle"]
 _Question = Literal["IsSame", "NotSame", "And", "Or", "GetLoc", "GetCategory", "GetObject", "GetViewAngle"]
@@ -34,6 +36,11 @@ class OperatorLimits(BaseModel):
     same_children_op: bool = False
     min_depth: Annotated[int, Field(ge=1)]
     min_op: Annotated[int, Field(ge=1)]
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weights of the children."""
+        return tuple(weight for child, weight in zip(self.downstream, self.sample_dist, strict=False) if child)
 
 
 class PublishedConfig(BaseModel):
@@ -65,6 +72,8 @@ class PublishedConfig(BaseModel):
             expected = 2 if name in ("IsSame", "NotSame", "And", "Or") else 1
             if name not in ("Select", "CONST") and (limits.n_downstream != expected or not any(limits.downstream)):
                 raise ValueError(f"op_dict: {name}: expected n_downstream {expected}, and names in downstream")
+            if limits.sample_dist and not any(limits.weights):
+                raise ValueError(f"op_dict: {name}: expected a positive weight in sample_dist")
         if not any(self._fits(name) for name in self.root_ops):
             raise ValueError("max_op and max_depth: no operator of root_ops fits")
         return self
@@ -94,7 +103,7 @@ class Limits(NamedTuple):
 
 
 class _TooLongError(Exception):
-    """A task has more frames than allowed."""
+    """A task has more frames or operators than allowed."""
 
 
 class PublishedTasks:
@@ -107,6 +116,12 @@ class PublishedTasks:
 
     def draw(self, rng: KeyedRng) -> DrawnTask | None:
         """A random task; None if it is beyond the limits."""
+        try:
+            return self._draw(rng)
+        except _TooLongError:
+            return None
+
+    def _draw(self, rng: KeyedRng) -> DrawnTask | None:
         pick, roots = rng.pick, self.config.roots
         task, last = self._question(pick(roots), 0, 0, rng)
         switches = []
@@ -127,14 +142,11 @@ class PublishedTasks:
         None if their number is beyond the limits. Questions look at frames in the order of the published code.
         """
         used: dict[str, set[int]] = {}
-        try:
-            task = self._placed(task, "", used, rng)
-            for condition, other, second in switches:
-                condition = self._placed(condition, "", used, rng)
-                other = self._placed(other, "", used, rng)
-                task = ("Switch", condition, *((task, other) if second else (other, task)))
-        except _TooLongError:
-            return None
+        task = self._placed(task, "", used, rng)
+        for condition, other, second in switches:
+            condition = self._placed(condition, "", used, rng)
+            other = self._placed(other, "", used, rng)
+            task = ("Switch", condition, *((task, other) if second else (other, task)))
         looks = tuple(_looks(task))
         frames = 1 + max(looks)
         if frames < self.limits.frames[0] or frames - len({*looks}) > self._most_delays:
@@ -150,6 +162,9 @@ class PublishedTasks:
         """A tree below an operator, and the number of its last node. number, depth: of the operator."""
         if name in ("CONST", "Select"):
             return (name,), number
+        # Weights, and operators that have only larger ones to choose from, ignore max_op.
+        if number > _MOST_OPERATORS:
+            raise _TooLongError
         trees = []
         for child in self._children(name, number + 1, depth + 1, rng):
             tree, number = self._question(child, number + 1, depth + 1, rng)
@@ -186,7 +201,7 @@ class PublishedTasks:
         config, limits = self.config, self.config.op_dict[name]
         names = [child for child in limits.downstream if child]
         if limits.sample_dist:
-            return names, limits.sample_dist[: len(names)]
+            return names, limits.weights
         fitting = [child for child in names if depth + config.op_dict[child].min_depth <= config.max_depth]
         left = {child: config.max_op - number - config.op_dict[child].min_op for child in fitting}
         roomy = [child for child, room in left.items() if room > 0] or [c for c, room in left.items() if room == 0]
@@ -202,9 +217,10 @@ class PublishedTasks:
             return ("Select", self._look(about, used, rng))
         gives = self.grammar.operators[str(tree[0])].gives
         children = [child for child in tree[1:] if isinstance(child, tuple)]
-        if tree[1:] == (("CONST",), ("CONST",)):
-            raise spec_error("op_dict: found a comparison of two constants", "set compare_const_prob to 1")
         compared = next((self.grammar.operators[str(one[0])].gives for one in children if one[0] != "CONST"), "")
+        if ("CONST",) in children and compared not in PROPERTIES:
+            problem = f"op_dict: {tree[0]}: found a constant that is compared with no property of an object"
+            raise spec_error(problem, "set compare_const_prob to 1, or remove CONST from downstream")
         placed = [
             ("CONST", rng.pick(self.stimuli.values(compared)))
             if child[0] == "CONST"

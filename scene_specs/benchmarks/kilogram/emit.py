@@ -113,17 +113,22 @@ def drawings_of(dataset: Dataset) -> dict[str, str]:
     return {"drawings": dataset.source} if dataset.source else {}
 
 
+def kinds_of(options: Options) -> list[str]:
+    """Return what an id says about games: `random`, and the number of tangrams if it is not 10."""
+    return ["random"] * options.unconstrained + [f"of{options.context_size}"] * (options.context_size != SIZE)
+
+
 def game_spec(dataset: Dataset, game: Game, condition: str, options: Options) -> dict[str, Any]:
     """Return a reference game as a spec: ten frames, of which `task.text` describes the one named `task.answer`.
 
     Id: `kilogram/<split>/<condition>/<tangram>_<annotation>/<number>`, for `aug` with the number of shown parts before
-    <number>; `random` and the number of tangrams, if it is not 10, follow the condition.
+    <number>; `kinds_of` follow the condition.
     """
     target = game.examples[0]
     named = {f"image-{place}": game.examples[k] for place, k in enumerate(game.order)}
     level = [f"{len(target.shown)}of{len(target.parts)}"] if condition == AUG else []
-    kind = ["random"] * options.unconstrained + [f"of{len(named)}"] * (len(named) != SIZE)
-    identity = "/".join(["kilogram", options.split, condition, *kind, target.annotation.key, *level, str(game.number)])
+    kinds = kinds_of(options)
+    identity = "/".join(["kilogram", options.split, condition, *kinds, target.annotation.key, *level, str(game.number)])
     task = {
         "benchmark": "kilogram",
         "name": condition,

@@ -20,7 +20,7 @@ import numpy as np
 from scene_specs.benchmarks.kilogram import Options
 from scene_specs.benchmarks.kilogram.annotations import TANGRAM, Annotation, Annotations, is_text, read_annotations
 from scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, Dataset, own_dataset, read_drawings, source_of
-from scene_specs.benchmarks.kilogram.emit import game_spec
+from scene_specs.benchmarks.kilogram.emit import game_spec, kinds_of
 from scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
 from scene_specs.benchmarks.kilogram.games import SIZE, Game
 from scene_specs.benchmarks.kilogram.pieces import PIECES
@@ -55,7 +55,8 @@ def import_published(
     svg: folder of drawings; without it, those of Diorama. annotations: file that says which pieces form a part; without
     it, the colored images `<tangram>_<annotation>.png` of the folder `images` do. strict: a row that does not follow
     from `part+color.json` is a diagnostic instead of a warning. Folder names tell the split, and whether games are
-    unconstrained. Ids: `kilogram/published/<split>/<condition>/<6 digits>`. Raises SpecError, after the last game.
+    unconstrained. Ids: `kilogram/published/<split>/<condition>/<6 digits>`, with `kinds_of` before the digits. Raises
+    SpecError, after the last game.
     """
     reader = _Reader(path, strict, svg, annotations, images)
     yield from reader.items()
@@ -112,8 +113,8 @@ class _Reader:
             numbers[target] += 1
 
     def _item(self, index: int, number: int, examples: tuple[Example, ...]) -> EpisodeSpec:
-        kind = "random/" * self._options.unconstrained
-        identity = f"kilogram/published/{self._options.split}/{self._condition}/{kind}{index:06d}"
+        kind = "/".join(["", *kinds_of(self._options), f"{index:06d}"])
+        identity = f"kilogram/published/{self._options.split}/{self._condition}{kind}"
         # Only the target changes its position: the others keep their order when they are written again.
         position = int(generator(0, identity, "order").integers(len(examples)))
         order = (*range(1, position + 1), 0, *range(position + 1, len(examples)))
@@ -163,6 +164,8 @@ class _Reader:
         if file is None or not file.is_file():
             raise ValueError(f"nothing says which pieces form the parts of {image}; pass --annotations or --images")
         picture = read_picture(file)
+        if picture.shape[0] != picture.shape[1]:
+            raise ValueError(f"{file}: {picture.shape[1]} x {picture.shape[0]} pixels; expected a square")
         palette = np.array([*RGB.values()])
         found: dict[int, list[int]] = {}
         for piece, polygon in zip(PIECES, self._dataset.figures[tangram].placed(len(picture)), strict=True):

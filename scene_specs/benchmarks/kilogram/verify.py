@@ -9,16 +9,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scene_specs.benchmarks.kilogram.dataset import own_dataset
 from scene_specs.benchmarks.kilogram.emit import TABLE_RGB
 from scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB
-from scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
+from scene_specs.benchmarks.kilogram.figure import XY, inset
+from scene_specs.benchmarks.kilogram.own import own_annotations
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.benchmarks.kilogram.report import clipped
 from scene_specs.benchmarks.kilogram.wording import caption
@@ -85,6 +86,8 @@ def _id_problems(
     published = segments[1] == "published"
     if segments[1 + published : 3 + published] != [about.get("split"), task["name"]]:
         yield f"its id is {about['id']!r}; its split is {about.get('split')!r}, its condition {task['name']!r}"
+    if task.get("unconstrained", False) != ("random" in segments):
+        yield f"its id is {about['id']!r}; its task says unconstrained: {task.get('unconstrained', False)}"
     if published:
         return
     target = next(frame["truth"] for frame in frames if task.get("answer", frame["name"]) == frame["name"])
@@ -135,17 +138,6 @@ def _frame_problems(frame: Mapping[str, Any], with_parts: bool, colored: bool, a
         yield f"its image is called {truth['image']!r}; expected {name!r}"
 
 
-@lru_cache(maxsize=1)
-def _own_drawings() -> dict[str, list[NDArray[np.float64]]]:
-    """Return Diorama's tangrams: seven polygons (N, 2), about the middle of the figure, y down, in legs."""
-    found = {}
-    for tangram in own_tangrams():
-        polygons = [np.array(one) * (1, -1) for one in tangram.floats()]
-        points = np.concatenate(polygons)
-        found[tangram.name] = [one - (points.min(axis=0) + points.max(axis=0)) / 2 for one in polygons]
-    return found
-
-
 def _drawing_problems(frame: Mapping[str, Any], own: bool, canvas: Sequence[float] | None) -> Iterator[str]:
     """Yield what makes the visible figure no tangram, or not the one that it is said to be. canvas: of flat images."""
     truth = frame["truth"]
@@ -168,36 +160,28 @@ def _drawing_problems(frame: Mapping[str, Any], own: bool, canvas: Sequence[floa
     shared = sum(signed_area(cut) for a, b in combinations(lists, 2) if len(cut := clipped(a, b)) > 2)
     if shared > _MOST_OVERLAP * sum(map(signed_area, lists)):
         yield "its pieces overlap"
-    if own and not _follows(_own_drawings()[truth["tangram"]], shapes, canvas):
+    if own and not _follows(own_dataset().figures[truth["tangram"]].placed(1.0), shapes, canvas):
         yield f"its pieces are not those of the drawing of {truth['tangram']}"
 
 
-def _follows(
-    drawing: Sequence[NDArray[np.float64]], shapes: Sequence[NDArray[np.float64]], canvas: Sequence[float]
-) -> bool:
-    """Return whether all pieces keep the same distance, half the white line, from all edges of the drawing.
+def _follows(drawing: Sequence[Sequence[XY]], shapes: Sequence[NDArray[np.float64]], canvas: Sequence[float]) -> bool:
+    """Return whether the pieces are those of a drawing in the unit square, of any size, with a white line of any width.
 
-    A piece that such a line would cover has no line.
+    A piece that the line would cover has none.
     """
-    middle = np.array(canvas) / 2
-    # A line of any width leaves the middles of the square and the parallelogram where they are.
-    one, other = (shape.mean(axis=0) for shape in shapes[:2])
-    scale = math.dist(one, other) / math.dist(drawing[0].mean(axis=0), drawing[1].mean(axis=0))
-    distances, radii = [], []
-    for polygon, shape in zip(drawing, shapes, strict=True):
-        corners = scale * (polygon if signed_area(polygon.tolist()) > 0 else polygon[::-1])
-        along = np.roll(corners, -1, axis=0) - corners
-        lengths = np.linalg.norm(along, axis=1)
-        inwards = np.stack([-along[:, 1], along[:, 0]], axis=1) / lengths[:, None]
-        distances.append(((shape[:, None] - middle - corners) * inwards).sum(axis=2).min(axis=0))
-        # Of the inscribed circle; a parallelogram is covered by 0.85 of this.
-        radii.append(2 * signed_area(corners.tolist()) / lengths.sum())
+    # A line leaves the middles of the square and the parallelogram where they are.
+    placed = [np.array(one if signed_area(one) > 0 else one[::-1]) - 0.5 for one in drawing]
+    middles = [[one.mean(axis=0) for one in ones[:2]] for ones in (placed, shapes)]
+    own, seen = (math.dist(*pair) for pair in middles)
+    placed = [np.array(canvas) / 2 + seen / own * one for one in placed]
+    # The larger triangles are the last that a line covers.
+    area, outer = signed_area(shapes[6].tolist()), signed_area(placed[6].tolist())
+    lengths = np.linalg.norm(np.roll(placed[6], -1, axis=0) - placed[6], axis=1)
+    line = 2 * outer / lengths.sum() * (1 - math.sqrt(area / outer))
     close = 1e-4 * min(canvas)
-    lines = [float(np.median(one)) for one in distances]
-    line = float(np.median([one for one in lines if one > close] or [0.0]))
-    return all(
-        np.abs(one - line).max() < close or (np.abs(one).max() < close and line > 0.84 * radius)
-        for one, radius in zip(distances, radii, strict=True)
+    return line > -close and all(
+        np.abs(np.array(inset(one.tolist(), line) or one) - shape).max() < close
+        for one, shape in zip(placed, shapes, strict=True)
     )
 
 

@@ -103,7 +103,7 @@ def test_games_as_published(folder: Path) -> None:
     [
         ("dev", "whole+black", "development/texts/random-5/whole+black"),
         ("val", "part+color", "training/texts/validation/random-5/part+color"),
-        ("dev", "aug", "development/texts/augmented/aug_dev"),
+        ("dev", "aug", "development/texts/augmented-5/aug_dev"),
     ],
 )
 def test_games_of_a_kind_are_in_one_folder(split: str, condition: str, path: str) -> None:

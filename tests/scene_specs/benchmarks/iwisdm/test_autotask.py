@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from scene_specs.benchmarks.iwisdm import autotask
 from scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
 from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, published_form, read_config
 from scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
@@ -161,10 +162,55 @@ def test_a_published_configuration_is_read_and_refused() -> None:
         ({"colour": 1}, "colour"),
         ({"op_dict": {**data["op_dict"], "Or": {**data["op_dict"]["Or"], "n_downstream": 3}}}, "Or: expected"),
         ({"op_dict": {"Select": data["op_dict"]["Select"]}}, "op_dict: found no "),
+        (_with(data, "And", sample_dist=[0, 0, 0, 0]), "And: expected a positive weight"),
     ]
     for change, problem in changes:
         with pytest.raises(SpecError, match=problem):
             read_config(json.dumps({**data, **change}), "theirs.json")
+
+
+def _with(data: dict[str, Any], name: str, **limits: Any) -> dict[str, Any]:
+    """The configuration with other limits of an operator."""
+    return {**data, "op_dict": {**data["op_dict"], name: {**data["op_dict"][name], **limits}}}
+
+
+def test_weights_belong_to_the_children_that_they_stand_beside() -> None:
+    data = published_form(benchmark("high", "all")).model_dump(mode="json")
+    data |= {"root_ops": ["And"], "max_switch": 0, "compare_const_prob": 0}
+    data = _with(data, "And", downstream=["Or", None, "IsSame", "NotSame"], sample_dist=[0, 0.5, 0.5, 0])
+    config = read_config(json.dumps(data))
+    assert isinstance(config, PublishedConfig)
+    found = {str(child[0]) for task in drawn(PublishedTasks(config, Limits()), 20) for child in tuples(task.structure)}
+    assert found == {"IsSame"}
+
+
+def tuples(tree: Any) -> list[tuple[Any, ...]]:
+    return [child for child in tree[1:] if isinstance(child, tuple)]
+
+
+@pytest.mark.parametrize(
+    ("name", "limits", "problem"),
+    [
+        # Operators below operators without end, by the limits and by weights.
+        ("And", {"downstream": ["And"], "min_depth": 1}, "no task fits the configuration"),
+        ("And", {"downstream": ["And", "IsSame"], "sample_dist": [1, 0]}, "no task fits the configuration"),
+        ("IsSame", {"downstream": ["CONST"]}, "IsSame: found a constant .*set compare_const_prob to 1"),
+        (
+            "IsSame",
+            {"downstream": ["CONST", "And"], "sample_dist": [0.5, 0.5], "same_children_op": False},
+            "a constant",
+        ),
+    ],
+)
+def test_published_configurations_without_tasks_say_so(
+    name: str, limits: dict[str, Any], problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(autotask, "MAX_DRAWS", 50)
+    data = {**published_form(benchmark("high", "all")).model_dump(mode="json"), "root_ops": [name], "max_switch": 0}
+    config = read_config(json.dumps(_with({**data, "compare_const_prob": 0}, name, **limits)))
+    assert isinstance(config, PublishedConfig)
+    with pytest.raises(SpecError, match=problem):
+        AutoTasks(PublishedTasks(config, Limits()), 1, "x").task(0)
 
 
 @pytest.mark.parametrize(

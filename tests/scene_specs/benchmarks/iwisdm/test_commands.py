@@ -163,8 +163,14 @@ def test_published_configurations(tmp_path: Path) -> None:
         assert spec["task"]["name"] == "auto" and other["task"]["name"] == "low-category"
     free = [json.loads(line) for line in run("iwisdm", "--config", theirs, "--count", 20).output.splitlines()]
     assert len({len(spec["frames"]) for spec in free}) > 2
-    refused = run("iwisdm", "--config", own, "--benchmark", "low", "--count", 1)
-    assert refused.exit_code == 2 and "expected a published configuration" in refused.output
+    assert specs[0][0]["id"].rpartition("/")[0] != free[0]["id"].rpartition("/")[0]
+    for file, more, said in (
+        (own, ("--benchmark", "low"), "expected a published configuration"),
+        (theirs, ("--benchmark", "low", "--mix", "even"), "--mix even is for --benchmark alone"),
+        (theirs, ("--mix", "even"), "--mix even is for --benchmark alone"),
+    ):
+        refused = run("iwisdm", "--config", file, *more, "--count", 1)
+        assert refused.exit_code == 2 and said in refused.output
 
 
 def test_ids_carry_seed_and_options() -> None:

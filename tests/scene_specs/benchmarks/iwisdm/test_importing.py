@@ -12,6 +12,7 @@ import pytest
 
 from scene_specs.benchmarks.iwisdm.importing import import_published
 from scene_specs.benchmarks.iwisdm.verify import verify_spec
+from scene_specs.importing.text import segment
 from scene_specs.language.errors import SpecError
 from scene_specs.language.spec import EpisodeSpec
 
@@ -101,7 +102,8 @@ def test_trials_of_today_and_of_older_versions(tmp_path: Path) -> None:
     written(tmp_path / "older/notes.json", {"not": "theirs"})
     older, ninth, tenth = read(tmp_path)
     assert [one["id"] for one in (older, ninth, tenth)] == [
-        "iwisdm/published/older/trial1", "iwisdm/published/trials/trial9", "iwisdm/published/trials/trial10",
+        "iwisdm/published/older/1", f"iwisdm/published/{segment(tmp_path.name)}-trials/9",
+        f"iwisdm/published/{segment(tmp_path.name)}-trials/10",
     ]  # fmt: skip
     assert [verify_spec(one) == "" for one in (older, ninth, tenth)] == [True, False, True]
     # Equal stimuli are equal models; a category without a name gets one that is free.
@@ -134,6 +136,7 @@ def test_tables_of_a_stimulus_set_name_categories(tmp_path: Path) -> None:
     for text, problem in (
         ("ref,ctg_mod,ctg\n0,7,cars\n1,0,boats\n", "has no name"),
         ("a,b\n1,2\n", "expected columns"),
+        ("ref,ctg_mod\n0\n", "expected columns"),
     ):
         table.write_text(text)
         with pytest.raises(SpecError, match=problem):
@@ -148,7 +151,16 @@ def test_tables_of_a_stimulus_set_name_categories(tmp_path: Path) -> None:
         (("operator", {"name": "IsSame", "child": [PLACE, PLACE]}), "can't have the children"),
         (("operator", got("GetLoc", 5)), "found when 'last5'; expected last0 to last4"),
         (("operator", {"name": "IsSame", "child": [got("GetLoc", 4), {"name": "Location", "value": 3}]}), "location 3"),
-        (("operator", {"name": "GetLoc", "child": 3}), "expected a name and children"),
+        (("operator", {"name": "GetLoc", "child": 3}), "expected a name and a list of children"),
+        (("operator", {"name": ["GetLoc"]}), "expected a name and a list of children"),
+        (("operator", PLACE), "found a constant in place of a question"),
+        (("operator", EMPTY[0]), "found a constant in place of a question"),
+        (("operator", {"name": "IsSame", "child": [got("GetLoc", 4), {**PLACE, "value": ["0", {}]}]}), "shares of the"),
+        (("operator", {"name": "IsSame", "child": [got("GetCategory", 4), {**KIND, "value": True}]}), "from 0 to 7"),
+        (
+            ("operator", {"name": "GetLoc", "child": [{"name": "Select", "child": [{"name": []}], "when": "last0"}]}),
+            "expected a name and a list of children",
+        ),
     ],
 )
 def test_damaged_task_files_are_named(change: tuple[str, Any], problem: str, tmp_path: Path) -> None:
@@ -162,7 +174,13 @@ def test_damaged_task_files_are_named(change: tuple[str, Any], problem: str, tmp
 
 @pytest.mark.parametrize(
     ("change", "problem"),
-    [({"space": [2, 0]}, "space"), ({"epochs": 7}, "found epoch 7"), ({"category": "cars"}, "category")],
+    [
+        ({"space": [2, 0]}, "space"),
+        ({"epochs": 7}, "found epoch 7"),
+        ({"category": "cars"}, "category"),
+        ({"object": -1}, "object"),
+        ({"space": [0, 1], "epochs": 2}, "found two objects of epoch 2 at bottom left"),
+    ],
 )
 def test_damaged_trials_are_named(change: dict[str, Any], problem: str, tmp_path: Path) -> None:
     info = copy.deepcopy(INFO)

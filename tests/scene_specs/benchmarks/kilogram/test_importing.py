@@ -85,6 +85,9 @@ def test_images_show_which_pieces_form_a_part(tmp_path: Path) -> None:
     (images / f"{data['images'][3]}.png").unlink()
     with pytest.raises(SpecError, match="nothing says which pieces"):
         list(import_published(path, svg=drawings, images=images))
+    Image.new("RGB", (100, 224)).save(images / f"{data['images'][3]}.png")
+    with pytest.raises(SpecError, match="100 x 224 pixels; expected a square"):
+        list(import_published(path, svg=drawings, images=images))
 
 
 def test_folders_tell_whether_games_are_constrained(tmp_path: Path) -> None:
@@ -172,5 +175,6 @@ def _own(folder: Path) -> Path:
 def test_games_of_our_own_tangrams_need_no_drawings(tmp_path: Path) -> None:
     (found,) = import_published(_own(tmp_path))
     assert len(found.frames) == 4
+    assert found.id == "kilogram/published/all/part+color/of4/000000"
     assert "drawings" not in _data(found)["task"]
     assert verify_spec(_data(found)) == ""

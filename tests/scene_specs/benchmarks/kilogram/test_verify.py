@@ -155,6 +155,7 @@ CHANGES: dict[str, tuple[Callable[[Spec], object], str]] = {
     "fewer parts shown": (lambda s: s["task"].update(shown_parts=1), "1 shown"),
     "another number": (lambda s: s["task"].update(number=8), "number 8"),
     "another id": (lambda s: s.update(id="kilogram/dev/part+color/own-999_0/0"), "it is about"),
+    "another kind": (lambda s: s["task"].update(unconstrained=True), "says unconstrained: True"),
     "another split": (lambda s: s.update(split="train"), "its split is 'train'"),
     "a caption changed": (lambda s: _frame(s).update(utterance="a bird"), "its text is 'a bird'"),
     "two captions exchanged": (lambda s: _exchange(s, "utterance", _frame(s), _frame(s, True)), "its text is"),
@@ -208,6 +209,7 @@ def test_of_other_drawings_the_rules_alone_are_known() -> None:
     _describe(spec, _frame(spec), _frame(spec, other=True)["truth"]["whole"])
     assert "have the whole" in judged(spec)
     spec["task"]["unconstrained"] = True
+    spec["id"] = spec["id"].replace("/whole+black/", "/whole+black/random/")
     assert judged(spec) == ""
 
 
