@@ -24,7 +24,7 @@ from render.export.atomic_output import below
 from render.model.errors import UsageError
 from render.store.rows import finite_json
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 1
 MARKER = "gallery.json"
 EPISODES = "episodes"
 ROWS = "data/rows.jsonl"

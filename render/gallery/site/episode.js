@@ -92,7 +92,7 @@ Gallery.episode = (() => {
         "div",
         {},
         make("span", {}, image.things[item.name]),
-        image.expressions[item.name] ? make("q", { class: "figure" }, image.expressions[item.name]) : null,
+        image.expressions?.[item.name] ? make("q", { class: "figure" }, image.expressions[item.name]) : null,
         make("span", { class: "figure" }, item.bbox ? `${Gallery.percent(item.visible_fraction)} visible` : "not visible"),
         item.bbox ? make("span", { class: "figure", title: "x, y, width, height in pixels" }, `box ${item.bbox.join(", ")}`) : null,
         relations ? make("p", { class: "relations" }, relations) : null,
@@ -122,7 +122,8 @@ Gallery.episode = (() => {
   }
 
   function questionList(image) {
-    if (!image.questions.length) return null;
+    // Pages of older galleries have none.
+    if (!image.questions?.length) return null;
     const word = (answer) => (answer === true ? "yes" : answer === false ? "no" : String(answer));
     const lines = image.questions.map(({ question, answer }) => make("li", {}, question, " ", make("strong", {}, word(answer))));
     return make("details", {}, make("summary", {}, Gallery.plural(lines.length, "question")), make("ul", {}, lines));
