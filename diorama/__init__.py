@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 # fmt: off
 __all__ = [
-    "AssetError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError", "EpisodeRecord",
-    "EpisodeSpec", "ExportReport", "FakeRenderer", "GpuError", "GpuMemoryError", "Passes", "PluginError", "RenderError",
-    "RenderedImage", "Renderer", "Scene", "SpecError", "StoreError", "Summary", "UsageError", "__version__",
-    "compile_spec", "export", "generate", "open_store", "render_scene", "render_to_store",
+    "AssetError", "ChatError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError",
+    "EpisodeRecord", "EpisodeSpec", "ExportReport", "FakeRenderer", "GpuError", "GpuMemoryError", "MissingError",
+    "Passes", "PluginError", "RenderError", "RenderedImage", "Renderer", "Scene", "SpecError", "StoreError", "Summary",
+    "UsageError", "__version__", "compile_spec", "export", "generate", "open_store", "render_scene", "render_to_store",
 ]
 # fmt: on
 # Where names lie that are neither errors nor in render.api. Ray comes with the summary.

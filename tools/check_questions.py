@@ -1,4 +1,4 @@
-"""Ask many questions about stores and try to find one that is wrong, degenerate or skewed.
+"""Look for questions about stores that are wrong or degenerate.
 
     python -m tools check-questions STORE... [--per-image 10] [--seed 0] [--processes 1]
 

@@ -1,4 +1,4 @@
-"""Make pictures with a question and an expression each for a reader, and compare the reader's answers.
+"""Make pictures with questions for a reader, and compare the answers.
 
     python -m tools question-sheet STORE OUT [--count 100] [--seed 0]
     python -m tools question-sheet STORE OUT --answers FILE

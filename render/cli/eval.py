@@ -19,6 +19,9 @@ def main() -> None:
 
     `render-export --format eval` writes the same questions as tasks for Inspect AI and lmms-eval.
 
+    Exit codes: 0: done; 1: the model gave no usable reply (`ask` only); 2: invalid options or files; 4: the store can't
+    be read.
+
     Examples:
       render-eval ask scenes.lance --model openai:gpt-5 --out predictions.jsonl
       render-eval score predictions.jsonl --store scenes.lance

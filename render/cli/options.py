@@ -66,7 +66,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it
         self._kind, self._count = kind, count
         self.separator, self.metavar, self._expected = {
             (int, 2): ("-", "MIN-MAX", "MIN-MAX, such as 3-10, or one number"),
-            (float, 2): (":", "MIN:MAX", "a number, or two such as -10:40"),
+            (float, 2): (":", "MIN:MAX", "a number, or MIN:MAX such as -10:40"),
             (int, 3): (",", "R,G,B", "R,G,B from 0 to 255, such as 128,128,128"),
         }[kind, count]
 

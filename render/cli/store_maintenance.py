@@ -152,7 +152,8 @@ def copy(
     newest: TARGET gets the episode with the higher attempt number, which grows by 1 each time an episode is rendered
     again. keep: TARGET keeps its own episode. replace: TARGET gets the episode of SOURCE.
 
-    Exit codes: as of other commands, and 1: episodes of --complete SPECS are missing; nothing was copied.
+    Exit codes: 0: done; 1: episodes of --complete SPECS are missing, and nothing was copied; 2: invalid options, or
+    different episodes with the same id; 4: a store can't be read or written.
 
     Examples:
       render-store copy parts/*.lance scenes.lance --complete specs.jsonl

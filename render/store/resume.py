@@ -53,16 +53,17 @@ class Planner:
     def decide(self, episode: EpisodeSpec | Scene, job: RenderKey, settings: Settings) -> Decision:
         """Decide about one episode. Raises ConflictError for another series of Blender, StoreError."""
         stored = self.stored.get(episode.id)
-        if not self._any_series and stored != job.hash() and not (stored and self._policy == "keep"):
+        if stored is not None:
+            if stored == job.hash():
+                return Decision("skip", episode, job, settings)
+            if self._policy == "keep":
+                return Decision("keep", episode, job, settings)
+        if not self._any_series:
             assert self._store is not None
             check_series(self._store, job)
             self._any_series = True
         if stored is None:
             return Decision("render", episode, job, settings)
-        if stored == job.hash():
-            return Decision("skip", episode, job, settings)
-        if self._policy == "keep":
-            return Decision("keep", episode, job, settings)
         if self._policy == "replace":
             return Decision("replace", episode, job, settings, attempt=self._attempts.get(episode.id, 0) + 1)
         return Decision("conflict", episode, job, settings, differences=self._explain(episode.id, job))

@@ -33,7 +33,8 @@ def expressions() -> list[tuple[str, re.Pattern[str]]]:
     found: dict[re.Pattern[str], str] = {}
     for package in (render, scene_specs):
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if info.name.startswith("render.renderers.cycles"):
+            # The harness' files are copied into exports, and run only there.
+            if info.name.startswith(("render.renderers.cycles", "render.export.harness.")):
                 continue
             module = importlib.import_module(info.name)
             for name, value in vars(module).items():

@@ -120,7 +120,7 @@ def _restore(node: Any, data: dict[str, Any]) -> None:
             _restore(child, below)
 
 
-def main() -> None:
+def answer_query() -> None:
     """Answer one query."""
     query = json.load(sys.stdin)
     env = import_module("iwisdm").make(env_id="ShapeNet", dataset_fp=stimuli)
@@ -131,4 +131,4 @@ def main() -> None:
     json.dump(found, sys.stdout)
 
 
-main()
+answer_query()
