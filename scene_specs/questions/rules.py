@@ -3,17 +3,18 @@
 A program is degenerate if a step can be left out without a change: a filter, a relation (then it is about all objects,
 as in the published `is_degenerate`), one side of a union or intersection, a superlative. What must change is the
 answer; for answers yes and no, which often stay the same by chance, it is what the last step compares, and the answer
-itself if only some of the objects existed.
+itself in some image with the same places and other attributes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 from scene_specs.questions.grammar import split
-from scene_specs.questions.program import SCENE, Answer, Node, PresuppositionError
+from scene_specs.questions.program import QUERIED, SCENE, Answer, Node, PresuppositionError
 from scene_specs.questions.relations_executor import RelationsExecutor
 from scene_specs.questions.view import ImageView
 
@@ -24,6 +25,9 @@ _FARTHEST: dict[str | int | None, str] = {
 }  # fmt: skip
 # With more objects of doubtful visibility, an image has too many possible contents to try them all.
 MAX_DOUBTFUL = 6
+# Images with exchanged attributes that are tried. A kind is exchanged as a whole: shape and category.
+_WORLDS = 64
+_PRIMES = (7919, 7919, 6007, 4271, 2909)
 
 
 class Judge:
@@ -37,10 +41,7 @@ class Judge:
         doubtful = [k for k, item in enumerate(view.objects) if item.truth.visible_pixels < min_pixels]
         self.crowded = len(doubtful) > MAX_DOUBTFUL
         everything = (1 << len(view.objects)) - 1
-        self._view, self._executors = view, {everything: self.executor}
-        # All objects, all except one, and others that look random.
-        self._parts = [everything, *(everything & ~(1 << k) for k in range(len(view.objects)))]
-        self._parts += [(k * 0x9E3779B1 >> 8) & everything for k in range(1, 49)]
+        self._view, self._worlds = view, [self.executor]
         self._others = [
             RelationsExecutor(view, everything & ~sum(1 << k for k in hidden))
             for size in range(1, len(doubtful) + 1)
@@ -61,23 +62,23 @@ class Judge:
 
     def needs_all(self, program: Node) -> bool:
         """Whether leaving out any step makes a difference. Raises PresuppositionError."""
-        # If all cubes are red, so are all of any part of them.
-        evidence, chosen = self.evidence(program), program.output == "boolean" and program.op != "all"
+        evidence, chosen = self.evidence(program), program.output == "boolean"
         return not any(
-            self._agrees(other, evidence) or (chosen and not any(self._differs(k, program, other) for k in self._parts))
+            self._agrees(other, evidence)
+            or (chosen and not any(self._differs(k, program, other) for k in range(_WORLDS)))
             for other in shortened(program)
         )
 
-    def _differs(self, part: int, program: Node, other: Node) -> bool:
-        """Whether two programs have different answers if only a part of the objects exists."""
-        if part not in self._executors:
-            self._executors[part] = RelationsExecutor(self._view, part)
+    def _differs(self, number: int, program: Node, other: Node) -> bool:
+        """Whether two programs have different answers in another world."""
+        while number >= len(self._worlds):
+            self._worlds.append(RelationsExecutor(*_world(self._view, len(self._worlds))))
         try:
-            answer = self._executors[part].run(program)
+            answer = self._worlds[number].run(program)
         except PresuppositionError:
             return False
         try:
-            return bool(self._executors[part].run(other) != answer)
+            return bool(self._worlds[number].run(other) != answer)
         except PresuppositionError:
             return True
 
@@ -112,6 +113,20 @@ class Judge:
         elif program.op not in ("larger", "smaller"):
             return True
         return bool(self.executor.run(inputs[0]) != self.executor.run(inputs[1]))
+
+
+def _world(view: ImageView, number: int) -> tuple[ImageView, int]:
+    """An image in which objects have each other's attributes, and bits of those that exist."""
+    count = len(view.objects)
+    shifts = {name: (number * prime >> 4) % count for name, prime in zip(QUERIED, _PRIMES, strict=True)}
+    objects = tuple(
+        replace(
+            item, values={**item.values, **{name: view.objects[k - by].values[name] for name, by in shifts.items()}}
+        )
+        for k, item in enumerate(view.objects)
+    )
+    everything = (1 << count) - 1
+    return replace(view, objects=objects), everything if number % 2 else number * _PRIMES[0] >> 6 & everything
 
 
 def shortened(node: Node) -> Iterator[Node]:
