@@ -70,7 +70,8 @@ def _biases(facts: Facts) -> list[str]:
     return [
         "The guessers learn from the items that they are scored on: with few items, they exceed chance by luck alone. "
         f"Furthest above chance: {worst['group']} ({counted(worst['items'], 'item')}), where a guesser that reads the "
-        f"text but sees no image gets {shares['text']}, one that sees neither {shares['blind']}, chance {shares['chance']}."
+        f"text but sees no image gets {shares['text']}, one that sees neither {shares['blind']}, chance "
+        f"{shares['chance']}."
     ]
 
 

@@ -8,7 +8,8 @@
           diorama_lmms.py                   the functions that the YAML files name
           diorama_answers.py                the rule that finds the answer in a reply
 
-The number of episodes without items is reported. Every export without conflicts rewrites all files except images.
+The number of episodes without items is reported. Every export without conflicts rewrites all files except images and
+the items of other benchmarks, which keep their tasks.
 """
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ class _EvalExport(ImageExport):
             raise self.report.error() or UsageError("no episode has evaluation items; check STORE, --split and --where")
         if self._without:
             _log.warning("%s without evaluation items skipped", counted(self._without, "episode"))
-        benchmarks = [name.partition("/")[0] for name in sorted(self.streams)]
+        # With those of earlier exports into this folder.
+        earlier = {path.parent.name for path in self.out.glob("*/items.jsonl")}
+        benchmarks = sorted(earlier | {name.partition("/")[0] for name in self.streams})
         files = {name: _text(*place) for name, place in _FILES.items()}
         tasks = "".join(_TASK.format(function=name.replace("-", "_"), name=name) for name in benchmarks)
         files["diorama_tasks.py"] = _text("render.export.harness", "diorama_tasks.py") + tasks

@@ -115,6 +115,7 @@ def test_episodes_without_items_are_skipped(tmp_path: Path) -> None:
     run("render-eval", "ask", plain.url, "--model", MODEL, "--out", out, exit_codes=(2,))
     run(*export, tmp_path / "none", plain.url, exit_codes=(2,))
     assert not out.exists() and not (tmp_path / "none").exists()
+    run(*export, tmp_path / "eval", eval_store(tmp_path / "other", "icca").url)
     store.put([plain.get("demo/a")])
     text = run("render-eval", "ask", store.url, "--model", MODEL, "--out", out)
     assert text.startswith("asked 2 items") and len(out.read_text().splitlines()) == 2
@@ -122,3 +123,6 @@ def test_episodes_without_items_are_skipped(tmp_path: Path) -> None:
     for skipped in ("", ", skipped 2 already there"):
         text = run(*export, tmp_path / "eval", store.url)
         assert text == f"exported {0 if skipped else 2} episodes to {tmp_path / 'eval'}{skipped}\n"
+    # Exports into one folder are merged by benchmark.
+    tasks = (tmp_path / "eval/diorama_tasks.py").read_text()
+    assert "def icca()" in tasks and "def malevic()" in tasks
