@@ -49,7 +49,8 @@ class Meter:
             raise ChatError("stopped: another request failed, or the run was interrupted")
         with self._lock:
             if self._max_requests is not None and self.requests >= self._max_requests:
-                raise BudgetError(f"--max-requests: {self._max_requests} requests are sent; raise it to continue")
+                problem = f"stopped: --max-requests {self._max_requests} reached"
+                raise BudgetError(f"{problem}; run the same command again to continue")
             used, expected = sum(self.tokens) + self._reserved, self._longest_input + output_tokens
             if self._max_tokens is not None and used + expected > self._max_tokens:
                 left = f"{max(0, self._max_tokens - used)} are left and a request may need {expected}"
@@ -139,6 +140,9 @@ class Asker:
         found: Reply | TemporaryError
         try:
             found = self._model.reply(messages, max_tokens=max_tokens)
+            if not isinstance(found, Reply):
+                expected = "Reply(text, input_tokens, output_tokens) of scene_specs.language.chat"
+                raise ChatError(f"model {self.name}: its reply is of type {type(found).__name__}; expected {expected}")
             tokens = (found.input_tokens, found.output_tokens)
         except TemporaryError as error:
             found, tokens = error, error.tokens

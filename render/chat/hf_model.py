@@ -24,7 +24,9 @@ class HuggingFaceModel:
             import torch
             import transformers
         except ImportError as error:
-            problem = "hf: models need transformers and PyTorch; install them: pip install 'diorama[transformers]'"
+            problem = (
+                "hf: models need transformers and PyTorch; install them: pip install '.[transformers]' in the clone"
+            )
             raise UsageError(problem) from error
         self._name, self._parameters, self._torch, self._lock = name, parameters, torch, Lock()
         try:

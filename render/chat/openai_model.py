@@ -26,7 +26,7 @@ class OpenAIModel:
             import openai
         except ImportError as error:
             raise UsageError(
-                "openai: models need the openai client; install it: pip install 'diorama[openai]'"
+                "openai: models need the openai client; install it: pip install '.[openai]' in the clone of Diorama"
             ) from error
         self._name, self._openai, self._parameters = name, openai, parameters
         # Servers of one's own ask for no key, but the client does.

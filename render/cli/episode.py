@@ -71,7 +71,10 @@ from render.cli.output import print_json
     callback=opt.parse_size,
     help="Image size in pixels.  [default: that of the stored episode]",
 )
-@opt.renderer
+@click.option(
+    "--renderer", default="", show_default=False, metavar="NAME", help="Renderer: cycles, fake (test images without "
+    "Blender), the name of a plugin, or module:Class.  [default: that of the stored episode, or else cycles]",
+)  # fmt: skip
 @opt.device
 @opt.timeout(0.01)
 @opt.asset_root

@@ -96,7 +96,10 @@ def ask(
     click.echo(f"next: render-eval score {out} --store {store}")
 
 
-_store = click.option("--store", metavar="STORE", default=opt.default_store, help="Store with the answers.")
+_store = click.option(
+    "--store", metavar="STORE", default=opt.default_store, show_default=False,
+    help="Store with the answers.  [default: $DIORAMA_STORE or ./diorama.lance]",
+)  # fmt: skip
 
 
 @main.command(cls=DioramaCommand)

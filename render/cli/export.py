@@ -109,6 +109,8 @@ def main(
         )
     skipped = f", skipped {report.skipped} already there" if report.skipped else ""
     click.echo(f"exported {counted(report.exported, 'episode')} to {out}{skipped}")
+    if about is not None and report.error() is None:
+        click.echo("wrote README.md, croissant.json, CITATION.cff, LICENSE, provenance.json and samples.png")
     for line in report.missing:
         log.warning("%s", line)
     if error := report.error():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from render.compiler import compile_episode
@@ -28,7 +28,7 @@ class ResolvedRequest:
 
     stored: the record in the store, None for a spec file. scene: what to render, with all frames. spec: the spec that
     compiles to `scene`, None where only the Scene is known. edited: whether the request edits the episode.
-    expect_difference: whether the edits or settings change the images.
+    expect_difference: whether the edits or settings change the images. renderer: its name.
     """
 
     stored: EpisodeRecord | None
@@ -36,6 +36,7 @@ class ResolvedRequest:
     spec: EpisodeSpec | None
     edited: bool
     expect_difference: bool
+    renderer: str
 
     @property
     def source(self) -> EpisodeSpec | Scene:
@@ -54,6 +55,7 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
         raise UsageError("give STORE and ID, --from SPEC, or --from-export DIR and ID")
     else:
         stored = _stored(request.store, request.episode_id, request.at)
+    request = replace(request, renderer=_renderer(request, stored))
     # Nothing in the Scene moves.
     scene = compile_episode(stored.scene, _settings(stored.scene, request), request.asset_roots)
     source = source_of(stored)
@@ -80,7 +82,13 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
         spec = _spec_of_scene(source, scene, request.asset_roots)
     only_frames(scene, request.frames)
     expect_difference = request.edits or scene.settings != stored.scene.settings
-    return ResolvedRequest(stored, scene, spec, request.edits, expect_difference)
+    return ResolvedRequest(stored, scene, spec, request.edits, expect_difference, request.renderer)
+
+
+def _renderer(request: EpisodeRequest, stored: EpisodeRecord) -> str:
+    # A downloaded file does not decide which module is imported, and only Cycles saves .blend files.
+    name = "cycles" if request.save_blend or ":" in stored.job.renderer else stored.job.renderer
+    return request.renderer or name
 
 
 def other_series(stored: RenderKey, renderer: str) -> str:
@@ -143,7 +151,7 @@ def _from_spec(request: EpisodeRequest) -> ResolvedRequest:
     if request.edits:
         scene, spec = apply_edits(request, episode, scene)
     only_frames(scene, request.frames)
-    return ResolvedRequest(None, scene, spec, request.edits, True)
+    return ResolvedRequest(None, scene, spec, request.edits, True, request.renderer or "cycles")
 
 
 def only_frames(scene: Scene, names: Sequence[str]) -> Scene:

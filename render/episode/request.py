@@ -34,7 +34,7 @@ class EpisodeRequest:
     compare: bool = False
     replace: bool = False
     asset_roots: tuple[Path, ...] = ()
-    renderer: str = "cycles"
+    renderer: str = ""  # "": that of the stored episode, or else cycles
     timeout: float | None = None
 
     @property
@@ -85,5 +85,5 @@ def check_options(request: EpisodeRequest) -> None:
     for option, path, suffix in (("--sheet", request.sheet, ".png"), ("--plan", request.plan, ".svg")):
         if path is not None and path.suffix.lower() != suffix:
             raise UsageError(f"{option} {path}: writes {suffix[1:].upper()}; name a {suffix} file")
-    if request.save_blend and request.renderer != "cycles":
+    if request.save_blend and request.renderer not in ("", "cycles"):
         raise UsageError("--save-blend needs Blender; leave --renderer out")

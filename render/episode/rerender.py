@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +81,7 @@ class EpisodeResult:
 def render_again(request: EpisodeRequest) -> EpisodeResult:
     """Run a request. Raises the errors of the commands, most of them before anything is rendered or written."""
     resolved = find(request)
+    request = replace(request, renderer=resolved.renderer)
     for path in (request.sheet, request.plan):
         if path is not None:
             check_writable(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +38,11 @@ def ask(
     """Append a line {"id", "reply", "model", "prompts", ...} to `out` for each item that has none; return how many.
 
     The replies that came before an error stay in the file. Raises ChatError, BudgetError, UsageError if the file has
-    replies of another model or to other prompts, SpecError, StoreError.
+    replies of another model or to other prompts, or if there are no items, SpecError, StoreError.
     """
+    items = iter_items(store, options, progress)
+    if (first := next(items, None)) is None:
+        raise UsageError("no episode has evaluation items; check STORE, --split and --where")
     with open_growing(out) as file:
         known = _known(file)
         model = models.open(name)
@@ -52,7 +55,7 @@ def ask(
             return {"id": identity, "reply": found.text, "model": name, "prompts": prompts, **tokens}
 
         def missing() -> Iterator[_Asked]:
-            for asked in iter_items(store, options, progress):
+            for asked in chain([first], items):
                 expected = {"model": name, "prompts": _prompts(*asked[1:])}
                 if asked[0] not in known:
                     yield asked

@@ -2,45 +2,52 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from datetime import date
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
+from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from scene_specs.language.foreign import read_text
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 TEMPLATE = """\
-# What only you know about the dataset. Fill in every value above the line "optional", then run
+# What only you know about the dataset. Fill in every value that is "", then run
 #   render-export STORE --format huggingface --out DIR --about about.toml
 
 name = ""             # such as "MEWL, 900 test episodes"
 description = ""      # one or two sentences: what the data are for, and what they show
 version = "1.0.0"     # MAJOR.MINOR.PATCH; change it with every publication
-license = ""          # of your dataset, as an SPDX identifier: "CC-BY-4.0", "CC0-1.0", "MIT"
+license = ""          # of your dataset: an SPDX identifier ("CC-BY-4.0", "CC0-1.0", "MIT") or an address
 url = ""              # where it will be published, such as "https://huggingface.co/datasets/USER/NAME"
 date_published = ""   # "YYYY-MM-DD"
 use_cases = ""        # what the dataset is made for, and what it is not valid for
 social_impact = ""    # benefits and risks of its use
 
-[[creators]]          # repeat the three lines for each person; for an organization, give only name = "..."
-given_names = ""
-family_names = ""
-
 # optional
-# [[creators]] may have orcid = "https://orcid.org/..." and affiliation = "..."
-# The following lines belong above the first [[creators]]:
 # language = ["en"]           # of the texts, ISO 639-1; pseudo-words of MEWL count as the language around them
 # keywords = ["word learning"]
 # limitations = ""            # beyond those that are measured
-# citation = \"\"\"@article{...}\"\"\"   # BibTeX of the paper; by default made of the values above
-# [asset_licenses]            # licenses of your own meshes, materials and models, by the names in provenance.json
+# citation = \"\"\"@article{...}\"\"\"   # BibTeX of the paper; by default made of the values of this file
+
+[[creators]]          # repeat the three lines for each person; for an organization, give only name = "..."
+given_names = ""
+family_names = ""
+# orcid = "https://orcid.org/..."    # optional, as is affiliation
+
+# [asset_licenses]   # optional: licenses of your own meshes, materials and models, by the names in provenance.json
 # "mesh:assets/mug.glb" = "CC-BY-4.0"
 """
+# Those that the Hugging Face hub knows.
+COMMON_LICENSES = (
+    "Apache-2.0", "MIT", "CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "ODbL"
+)  # fmt: skip
 _MISSING = ("missing", "string_too_short", "too_short")
 
 
@@ -56,6 +63,12 @@ class Creator(_About):
     name: str = ""
     orcid: str = ""
     affiliation: str = ""
+
+    @model_validator(mode="after")
+    def _named(self) -> Creator:
+        if not self.full_name:
+            raise PydanticCustomError("unnamed", "fill in a name")
+        return self
 
     @property
     def full_name(self) -> str:
@@ -81,6 +94,15 @@ class About(_About):
     citation: str = ""
     asset_licenses: dict[str, str] = {}
 
+    @field_validator("license")
+    @classmethod
+    def _spdx(cls, text: str) -> str:
+        if not re.fullmatch(r"[A-Za-z0-9.+-]+|https?://\S+", text):
+            near = did_you_mean(text, COMMON_LICENSES) or f"such as {', '.join(COMMON_LICENSES)}"
+            problem = f"found {text!r}; expected an identifier of https://spdx.org/licenses or an address; {near}"
+            raise PydanticCustomError("license", "{problem}", {"problem": problem})
+        return text
+
     @property
     def bibtex(self) -> str:
         """The citation, or an entry made of the other values."""
@@ -97,18 +119,17 @@ def read_about(path: Path) -> About:
     try:
         data = tomllib.loads(text)
         data["date_published"] = str(data.get("date_published", ""))
-        about = About.model_validate(data)
+        return About.model_validate(data)
     except tomllib.TOMLDecodeError as error:
         raise spec_error(f"not TOML: {error}", file=str(path)) from None
     except ValidationError as error:
         problems = [
             Diagnostic(
-                str(path), 0, "", ".".join(map(str, one["loc"])),
+                str(path), 0, "", re.sub(r"\.(\d+)", r"[\1]", ".".join(map(str, one["loc"]))),
                 "fill in this value" if one["type"] in _MISSING or one["input"] == "" else one["msg"],
             )
+            # A creator that is wrong does not count: pydantic reports an empty list, too.
             for one in error.errors()
+            if one["type"] != "too_short" or not one["input"]
         ]  # fmt: skip
         raise SpecError(problems) from None
-    if unnamed := [k for k, one in enumerate(about.creators) if not one.full_name]:
-        raise spec_error("fill in a name", path=f"creators[{unnamed[0]}]", file=str(path))
-    return about

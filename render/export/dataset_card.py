@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from render import __version__
-from render.export.about import About
+from render.export.about import COMMON_LICENSES, About
 from render.export.croissant import license_url
 from render.export.dataset_facts import OWN, Facts
 from scene_specs.language.tables import counted, markdown_table
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
-# SPDX identifiers that the hub knows, in lower case.
-_HUB_LICENSES = ("apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", "odbl")
 _CATEGORIES = ("visual-question-answering", "object-detection", "image-segmentation")
 _MEASURED = (
     ("images", "rendered by the settings below"),
@@ -35,7 +33,7 @@ def card(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequen
 
 def _head(about: About, facts: Facts, data_files: Mapping[str, str]) -> str:
     size = next((name for most, name in _SIZES if facts.episodes < most), "n>1M")
-    known = about.license.casefold() in _HUB_LICENSES
+    known = about.license.casefold() in map(str.casefold, COMMON_LICENSES)
     named = {"license": about.license.casefold()} if known else {
         "license": "other", "license_name": about.license.casefold(), "license_link": license_url(about.license)
     }  # fmt: skip
@@ -70,7 +68,11 @@ def _body(about: About, facts: Facts, licenses: Mapping[str, str], limits: Seque
              for row in facts.guessers],
         )  # fmt: skip
     yield "\n".join(biases) + "\n"
-    yield "## Uses and limits\n\n" + "\n\n".join([about.use_cases, *limits, about.social_impact]) + "\n"
+    yield (
+        "## Uses and limits\n\n"
+        + "\n\n".join([f"Use cases: {about.use_cases}", *limits, f"Social impact: {about.social_impact}"])
+        + "\n"
+    )
     yield f"## Provenance\n\nMade with Diorama {__version__}. `provenance.json` has versions,"
     yield "seeds, identities and assets, `croissant.json` a machine-readable description of everything on this page.\n"
     if rerender:

@@ -18,6 +18,7 @@ from render.export.protocol import ExportOptions, chosen_ids
 from render.gallery.sheet import sheet
 from render.model.errors import UsageError
 from render.store.episode_store import EpisodeReader
+from scene_specs.language.tables import counted
 
 
 def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, about: About) -> list[str]:
@@ -68,8 +69,9 @@ def _biases(facts: Facts) -> list[str]:
     shares = {key: f"{100 * worst[key]:.1f} %" for key in ("text", "blind", "chance")}
     return [
         "The guessers learn from the items that they are scored on: with few items, they exceed chance by luck alone. "
-        f"Furthest above chance: {worst['group']} ({worst['items']} items), where a guesser that reads the text but "
-        f"sees no image gets {shares['text']}, one that sees neither {shares['blind']}, chance {shares['chance']}."
+        f"Furthest above chance: {worst['group']} ({counted(worst['items'], 'item')}), where a guesser that reads the "
+        f"text but sees no image gets {shares['text']}, one that sees neither {shares['blind']}, chance "
+        f"{shares['chance']}."
     ]
 
 

@@ -74,17 +74,14 @@ def item_id(episode_id: str, item: Item) -> str:
 
 
 def items_of(episode: RenderedEpisode) -> Iterator[Item]:
-    """Yield the items of an episode.
+    """Yield the items of an episode; none if it has no benchmark, or one without items.
 
-    Raises SpecError for an episode whose benchmark has no items, or that is incomplete.
+    Raises SpecError for an episode that is incomplete.
     """
     name = benchmark_of(episode.scene.task)
     make = None if name is None else benchmark(name).items
     if make is None:
-        raise spec_error(
-            "its benchmark has no evaluation items", "select episodes of a benchmark that has, with --split or --where",
-            episode=episode.episode_id, path="task.benchmark",
-        )  # fmt: skip
+        return
     images = {image.name for image in episode.images}
     try:
         for item in make(episode):

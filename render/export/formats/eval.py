@@ -8,21 +8,26 @@
           diorama_lmms.py                   the functions that the YAML files name
           diorama_answers.py                the rule that finds the answer in a reply
 
-Episodes without items are reported. Every export without conflicts rewrites all files except images.
+The number of episodes without items is reported. Every export without conflicts rewrites all files except images and
+the items of other benchmarks, which keep their tasks.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from importlib import resources
 from typing import IO, Any
 
 from render.export._image_files import ImageExport, StreamedJson, image_path
 from render.export.atomic_output import compact_json, put_file
+from render.model.errors import UsageError
 from render.model.record import EpisodeRecord
 from scene_specs.language.benchmark import benchmark_of
 from scene_specs.language.items import item_id, items_of
+from scene_specs.language.tables import counted
 
+_log = logging.getLogger(__name__)
 _FILES = {
     "diorama_answers.py": ("scene_specs.language", "answer_rule.py"),
     "diorama_lmms.py": ("render.export.harness", "diorama_lmms.py"),
@@ -49,11 +54,14 @@ class _Lines(StreamedJson):
 
 
 class _EvalExport(ImageExport):
+    _without = 0
+
     def write(self, record: EpisodeRecord) -> bool:
         benchmark = str(benchmark_of(record.scene.task))
         items = list(items_of(record))
         if not items:
-            raise ValueError("its benchmark makes no evaluation items of it")
+            self._without += 1
+            return False
         paths = {one.name: f"{benchmark}/images/{image_path(record.episode_id, one.name)}" for one in record.images}
         new = self.put_images(list(paths.values()), record)
         lines = self.stream(f"{benchmark}/items.jsonl", ["items"], _Lines)
@@ -69,8 +77,17 @@ class _EvalExport(ImageExport):
         return new
 
     def finish(self) -> None:
-        """Write the tasks. Raises OSError."""
-        benchmarks = [name.partition("/")[0] for name in sorted(self.streams)]
+        """Write the tasks. Raises UsageError if no episode has items, OSError."""
+        self.report.skipped -= self._without
+        if self._without and not self.streams:
+            if not any(self.out.iterdir()):
+                self.out.rmdir()
+            raise self.report.error() or UsageError("no episode has evaluation items; check STORE, --split and --where")
+        if self._without:
+            _log.warning("%s without evaluation items skipped", counted(self._without, "episode"))
+        # With those of earlier exports into this folder.
+        earlier = {path.parent.name for path in self.out.glob("*/items.jsonl")}
+        benchmarks = sorted(earlier | {name.partition("/")[0] for name in self.streams})
         files = {name: _text(*place) for name, place in _FILES.items()}
         tasks = "".join(_TASK.format(function=name.replace("-", "_"), name=name) for name in benchmarks)
         files["diorama_tasks.py"] = _text("render.export.harness", "diorama_tasks.py") + tasks

@@ -74,7 +74,7 @@ def test_limits_of_a_run() -> None:
     with open_models(ChatSettings(max_requests=4, **QUICK)) as models:
         model = models.open(NAME)
         model.reply(HELLO, max_tokens=5, key="1")
-        with pytest.raises(BudgetError, match="--max-requests: 4 requests are sent"):
+        with pytest.raises(BudgetError, match="stopped: --max-requests 4 reached; run the same command again"):
             model.reply(HELLO, max_tokens=5, key="2")
     with open_models(ChatSettings(max_tokens=124, **QUICK)) as models, pytest.raises(BudgetError, match="114 are left"):
         model = models.open(NAME)

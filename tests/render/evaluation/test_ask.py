@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from click.testing import CliRunner
 
 from render.chat import Message, Picture, Reply
+from render.cli.eval import main
 from render.evaluation.ask import message_of
 from scene_specs.language.answer_rule import LETTERS
 from scene_specs.language.items import items_of
 from tests.chat_server import chat_server
 from tests.compatibility.commands import run
 from tests.render.evaluation.eval_stores import episodes, eval_store
+from tests.render.export.helpers import make_store
 
 MODEL = "tests.render.evaluation.test_ask:Player"
 
@@ -89,3 +92,37 @@ def test_messages_show_what_items_name() -> None:
     pictures = [part for part in message.parts if isinstance(part, Picture)]
     assert [one.png for one in pictures] == [image.png for image in episode.images]
     assert f"{LETTERS[item.options.index(item.answer)]}. {item.answer}" in str(message.parts[-1])
+
+
+class Talker:
+    """Replies with a text alone."""
+
+    def reply(self, messages: Sequence[Message], *, max_tokens: int) -> str:
+        return "no"
+
+
+def test_a_reply_of_another_type_is_refused(tmp_path: Path) -> None:
+    store = eval_store(tmp_path, "malevic").url
+    model = MODEL.replace("Player", "Talker")
+    result = CliRunner().invoke(main, ["ask", store, "--model", model, "--out", str(tmp_path / "p")])
+    assert result.exit_code == 1 and "of type str; expected Reply(text, input_tokens, output_tokens)" in result.stderr
+
+
+def test_episodes_without_items_are_skipped(tmp_path: Path) -> None:
+    store = eval_store(tmp_path, "malevic")
+    plain = make_store(tmp_path)
+    export, out = ("render-export", "--format", "eval", "--out"), tmp_path / "p"
+    run("render-eval", "ask", plain.url, "--model", MODEL, "--out", out, exit_codes=(2,))
+    run(*export, tmp_path / "none", plain.url, exit_codes=(2,))
+    assert not out.exists() and not (tmp_path / "none").exists()
+    run(*export, tmp_path / "eval", eval_store(tmp_path / "other", "icca").url)
+    store.put([plain.get("demo/a")])
+    text = run("render-eval", "ask", store.url, "--model", MODEL, "--out", out)
+    assert text.startswith("asked 2 items") and len(out.read_text().splitlines()) == 2
+    assert "| all |  | 2 |" in run("render-eval", "score", out, "--store", store.url)
+    for skipped in ("", ", skipped 2 already there"):
+        text = run(*export, tmp_path / "eval", store.url)
+        assert text == f"exported {0 if skipped else 2} episodes to {tmp_path / 'eval'}{skipped}\n"
+    # Exports into one folder are merged by benchmark.
+    tasks = (tmp_path / "eval/diorama_tasks.py").read_text()
+    assert "def icca()" in tasks and "def malevic()" in tasks

@@ -85,8 +85,10 @@ def test_what_is_written(tmp_path: Path, about: Path) -> None:
     assert (out / "samples.png").read_bytes().startswith(b"\x89PNG")
     assert "licensed under CC-BY-4.0: https://spdx.org/licenses/CC-BY-4.0.html" in (out / "LICENSE").read_text()
     assert 'authors: [{"family-names": "Müller", "given-names": "Ada", "orcid"' in (out / "CITATION.cff").read_text()
+    assert "Use cases: Tests.\n" in card and "Social impact: None is known.\n" in card
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    call(url, "--format", "huggingface", "--out", out, "--about", about)
+    text = call(url, "--format", "huggingface", "--out", out, "--about", about)
+    assert "skipped 11 already there\nwrote README.md, croissant.json" in text
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
@@ -131,7 +133,11 @@ def test_what_is_missing_is_listed_before_anything_is_written(tmp_path: Path, mo
     text = call(url, "--out", "out", "--about", "about.toml", code=2)
     for name in ("name", "description", "license", "use_cases", "social_impact"):
         assert f"about.toml: {name}: fill in this value" in text
+    assert "about.toml: creators[0]: fill in a name" in text
     assert "url" in text and "date_published" in text and not Path("out").exists()
+    Path("about.toml").write_text(ABOUT.replace("CC-BY-4.0", "CC BY 4"))
+    text = call(url, "--out", "out", "--about", "about.toml", code=2)
+    assert "license: found 'CC BY 4'; expected an identifier" in text and "CC-BY-4.0" in text
     Path("about.toml").write_text("name = ")
     assert "not TOML" in call(url, "--out", "out", "--about", "about.toml", code=2)
     Path("about.toml").write_text(ABOUT + "[[creators]]\n")

@@ -21,7 +21,7 @@ def export(tmp_path: Path) -> Path:
 
 
 def call(*arguments: object, code: int = 0) -> str:
-    done = CliRunner().invoke(episode, [*map(str, arguments), "--renderer", "fake", "--device", "cpu"])
+    done = CliRunner().invoke(episode, [*map(str, arguments), "--device", "cpu"])
     assert done.exit_code == code, done.output
     return done.output
 

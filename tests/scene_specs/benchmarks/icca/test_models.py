@@ -113,7 +113,7 @@ def test_games_with_a_server_that_fails(tmp_path: Path) -> None:
         write(tmp_path / "games", game(number))
     out = tmp_path / "o.jsonl"
     with chat_server(behavior) as server:
-        with pytest.raises(PlayerError, match=r"the (speaker|listener) failed: --max-requests: 70 requests are sent"):
+        with pytest.raises(PlayerError, match=r"the (speaker|listener) failed: stopped: --max-requests 70 reached"):
             play(server.url, options(tmp_path / "games", out), max_requests=70)
         assert len(server.bodies) == 70
         play(server.url, options(tmp_path / "games", out, resume=True))
