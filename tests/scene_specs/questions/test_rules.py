@@ -52,6 +52,10 @@ def thing(*filters: Any) -> list[Any]:
             ["all", ["filter_shape", "cube", SCENE], ["relate", "right", thing(("size", "small"), ("shape", "cube"))]],
             None,
         ),
+        # The blue one is a thing, and can't be left of itself.
+        (["most", SCENE, ["relate", "left", thing(("color", "blue"))]], None),
+        (["all", ["filter_shape", "sphere", SCENE], ["relate", "right", thing(("color", "gray"))]], None),
+        (["all", ["filter_shape", "sphere", SCENE], ["relate", "right", thing(("color", "green"))]], True),
     ],
 )
 def test_answers_of_questions_that_may_be_asked(data: Any, answer: Any) -> None:
