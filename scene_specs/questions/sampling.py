@@ -14,8 +14,8 @@ from scene_specs.questions.program import CLEVR_OPERATIONS, EXTREMES, QUERIED, N
 from scene_specs.questions.rules import Judge, mentioned
 from scene_specs.questions.view import ImageView, bits_of
 
-# References inside references, as in "left of the cube that is behind the ball that is ...": in CLEVR's families, and in
-# others, where a reader found more than two tiring.
+# References inside references, as in "left of the cube that is behind the ball that is ...": in CLEVR's families, and
+# in others, as a reader found many of them tiring.
 CLEVR_HOPS, HOPS = 3, 2
 # How many filters a set has whose size is free, one as likely as the other.
 _FILTERS = (0, 1, 1, 1, 1, 2, 2, 2, 3, 3)
