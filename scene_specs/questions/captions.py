@@ -14,7 +14,7 @@ from scene_specs.questions.expressions import expressions
 from scene_specs.questions.grammar import ADJECTIVES, STACKS, Grammar
 from scene_specs.questions.program import QUERIED, RELATED
 from scene_specs.questions.sampling import vocabulary_of
-from scene_specs.questions.view import ImageView, bits_of
+from scene_specs.questions.view import ImageView, bits_of, kind_values
 
 _ENGLISH = inflect.engine()
 
@@ -87,6 +87,7 @@ def scene_graph(view: ImageView, number: int) -> dict[str, Any]:
         "objects": [
             {
                 **{name: item.values[name] for name in QUERIED},
+                **kind_values(item.truth.shape),
                 "3d_coords": item.truth.location,
                 "rotation": radians(item.truth.rotation_deg[2]),
                 "pixel_coords": [*map(round, item.truth.pixel_center[:2]), item.truth.pixel_center[2]],

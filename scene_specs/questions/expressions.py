@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from scene_specs.questions.grammar import NOUNS, SIDES, Grammar, filtered, split
-from scene_specs.questions.program import EXTREMES, QUERIED, SCENE, Node, program_json
+from scene_specs.questions.grammar import SIDES, Grammar, filtered, split
+from scene_specs.questions.program import EXTREMES, NOUNS, QUERIED, SCENE, Node, program_json
 from scene_specs.questions.rules import Judge
 from scene_specs.questions.sampling import Draws, vocabulary_of
 from scene_specs.questions.view import ImageView

@@ -25,11 +25,11 @@ from scene_specs.language.errors import UsageError
 from scene_specs.language.foreign import parse_json, read_text
 from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, SHAPES, SIZES
 from scene_specs.questions.patterns import SLOTS, VERBS, Pattern, Slot, Tree, check_patterns, compiled
-from scene_specs.questions.program import ATTRIBUTES, EXTREMES, QUERIED, RELATED, Node
+from scene_specs.questions.program import ATTRIBUTES, EXTREMES, NOUNS, QUERIED, RELATED, Node
 
 _ENGLISH = inflect.engine()
 DATA = Path(__file__).with_name("grammar.json")
-ADJECTIVES, NOUNS = ("size", "color", "material"), ("shape", "category")
+ADJECTIVES = ("size", "color", "material")
 SIDES, STACKS = RELATED[:4], RELATED[4:]
 COUNTS = range(2, 11)
 CLEVR_VALUES: Mapping[str, Sequence[str]] = {
@@ -136,13 +136,20 @@ class Grammar:
     def text_of(self, node: Node, family: str, lexicon: Lexicon, choose: Choose) -> str:
         """A question, or with a phrase for `family` its words, in the singular. choose: picks one of several wordings.
 
-        Raises ValueError if no pattern has this program.
+        What is named twice has the same words both times. Raises ValueError if no pattern has this program.
         """
         group = self.families.get(family) or self.phrases[family]
         found = [(pattern, bound) for pattern in group if (bound := self._match(pattern.program, node)) is not None]
         if not found:
             raise ValueError(f"{family}: no pattern has this program")
-        return written(self._realize(*found[0], "one", lexicon, choose))
+        said: dict[Any, Any] = {}
+
+        def repeated(forms: Sequence[Any]) -> Any:
+            if forms not in said:
+                said[forms] = choose(forms)
+            return said[forms]
+
+        return written(self._realize(*found[0], "one", lexicon, repeated))
 
     def _realize(
         self, pattern: Pattern, bound: Mapping[str, Bound], number: str, lexicon: Lexicon, choose: Choose
@@ -174,7 +181,9 @@ class Grammar:
     ) -> list[str]:
         words = [word for name, v in filters if name in ADJECTIVES for word in choose(lexicon.words[name][v])]
         noun = next((one for one in filters if one[0] in NOUNS), ("", ""))
-        return [*words, *choose(lexicon.words["many" if form == "many" else "one"][noun])]
+        singular = lexicon.words["one"][noun]
+        chosen = singular.index(choose(singular))
+        return [*words, *lexicon.words["many" if form == "many" else "one"][noun][chosen]]
 
     def _match(self, tree: Tree, node: Node) -> dict[str, Bound] | None:
         """What the slots of a program stand for; None if the node is not of its form."""

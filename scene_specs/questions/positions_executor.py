@@ -13,7 +13,7 @@ from typing import Any
 from pycocotools import mask as coco
 
 from scene_specs.language.vocabulary import COLORS, SIZES
-from scene_specs.questions.program import DOUBTFUL, Node, PresuppositionError
+from scene_specs.questions.program import NOUNS, Node, PresuppositionError
 from scene_specs.questions.view import CONTACT, FULL, PARTIAL, ImageView, ObjectView
 
 # Largest distance of linear RGB from CLEVR's palette; other colors have the names that stages give them.
@@ -68,7 +68,10 @@ class PositionsExecutor:
 
     def _having(self, members: frozenset[int], name: str, value: Any) -> frozenset[int]:
         found = {k: self._attribute(k, name) for k in sorted(members)}
-        if name in DOUBTFUL and None in found.values():
+        doubtful = {k for k, own in found.items() if own is None}
+        if name in NOUNS:
+            doubtful = {k for k in doubtful if not any(self._attribute(k, one) for one in NOUNS)}
+        if doubtful:
             raise PresuppositionError(f"{name} in doubt")
         return frozenset(k for k in found if found[k] == value)
 

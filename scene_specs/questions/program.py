@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 # In the order in which filters apply: of the large red cubes, size is asked of what is known to be a cube.
 QUERIED: tuple[str, ...] = ("shape", "category", "material", "color", "size")
+# An object has one of the two, if its kind is clear.
+NOUNS = ("shape", "category")
 # Values that an object may have without a name for it, as models have sizes. Nothing is asked about such sets.
 DOUBTFUL: tuple[str, ...] = ("material", "color", "size", "visibility")
 ATTRIBUTES: tuple[str, ...] = (*QUERIED, "visibility")

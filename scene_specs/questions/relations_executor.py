@@ -12,7 +12,7 @@ from math import dist
 from operator import or_
 from typing import Any
 
-from scene_specs.questions.program import DOUBTFUL, Node, PresuppositionError
+from scene_specs.questions.program import DOUBTFUL, NOUNS, Node, PresuppositionError
 from scene_specs.questions.view import ImageView
 
 # By this factor one object must be larger than another, or farther away, for anyone to see it.
@@ -57,7 +57,8 @@ class RelationsExecutor:
 
     def _filter(self, bits: int, name: str, value: str) -> int:
         table = self._view.value_bits[name]
-        if name in DOUBTFUL and bits & ~reduce(or_, table.values(), 0):
+        needed = (name,) if name in DOUBTFUL else NOUNS
+        if bits & ~reduce(or_, (having for one in needed for having in self._view.value_bits[one].values()), 0):
             raise PresuppositionError(f"an object has no clear {name}")
         return bits & table.get(value, 0)
 

@@ -57,7 +57,7 @@ class Judge:
             answer: Answer = self.executor.run(program)
         except PresuppositionError:
             return None
-        fine = self._is_about_two(program) and self.needs_all(program) and self.is_certain(program, answer)
+        fine = self._is_about_others(program) and self.needs_all(program) and self.is_certain(program, answer)
         return answer if fine else None
 
     def needs_all(self, program: Node) -> bool:
@@ -105,9 +105,12 @@ class Judge:
         except PresuppositionError:
             return False
 
-    def _is_about_two(self, program: Node) -> bool:
-        """Whether a comparison is between two objects, and not of one with itself."""
+    def _is_about_others(self, program: Node) -> bool:
+        """Whether no object is compared with itself, or asked whether it is left of itself."""
         inputs = program.inputs
+        if program.op in ("all", "most"):
+            _, base = split(inputs[1])
+            return base.op != "relate" or not self.executor.run(inputs[0]) >> self.executor.run(base.inputs[0]) & 1
         if program.op.startswith("equal_") and program.op != "equal_integer":
             inputs = (inputs[0].inputs[0], inputs[1].inputs[0])
         elif program.op not in ("larger", "smaller"):

@@ -10,12 +10,13 @@ import numpy as np
 from scene_specs.language.rng import generator
 from scene_specs.questions.grammar import ADJECTIVES, CLEVR_VALUES, COUNTS, SIDES, STACKS, Grammar, filtered
 from scene_specs.questions.patterns import Pattern, Tree
-from scene_specs.questions.program import EXTREMES, QUERIED, Node, PresuppositionError
+from scene_specs.questions.program import CLEVR_OPERATIONS, EXTREMES, QUERIED, Node, PresuppositionError
 from scene_specs.questions.rules import Judge, mentioned
 from scene_specs.questions.view import ImageView, bits_of
 
-# References inside references, as in "left of the cube that is behind the ball that is ...".
-MAX_HOPS = 3
+# References inside references, as in "left of the cube that is behind the ball that is ...": in CLEVR's families, and
+# in others, as a reader found many of them tiring.
+CLEVR_HOPS, HOPS = 3, 2
 # How many filters a set has whose size is free, one as likely as the other.
 _FILTERS = (0, 1, 1, 1, 1, 2, 2, 2, 3, 3)
 # References to objects of an image that are made, for each set of attributes not to be mentioned and each depth.
@@ -70,14 +71,14 @@ class Sampler:
 
     def sample(self, pattern: Pattern) -> Node:
         """A program of a pattern. Raises PresuppositionError if the choices lead nowhere."""
-        return self._build(pattern.program, False, (), 0)
+        return self._build(pattern.program, False, (), CLEVR_HOPS if pattern.name in CLEVR_OPERATIONS else HOPS)
 
     def _build(self, tree: Tree, unique: bool, avoid: Collection[str], hops: int) -> Node:
-        """unique: the set must have one object. avoid: attributes that must not be mentioned."""
+        """unique: the set must have one object. avoid: attributes not to be mentioned. hops: references allowed."""
         op = tree.op
         if tree.phrase:
             patterns = self._grammar.phrases[op]
-            pattern = patterns[0] if hops >= MAX_HOPS else self._draws.weighted(patterns)
+            pattern = patterns[0] if hops <= 0 else self._draws.weighted(patterns)
             if pattern.program.op == "unique":
                 return self._reference(pattern.program, op, avoid, hops)
             return self._build(pattern.program, unique, avoid, hops)
@@ -92,7 +93,8 @@ class Sampler:
             members = self._build(tree.parts[0], False, avoid, hops)
             self._members = self._run(members)
             return Node(op, None, (members, self._build(tree.parts[1], False, tuple(mentioned(members)), hops)))
-        inputs = tuple([self._build(part, op == "unique", avoid, hops) for part in tree.parts])
+        left = hops - (op == "nearest")
+        inputs = tuple([self._build(part, op == "unique", avoid, left) for part in tree.parts])
         return Node(op, None, inputs)
 
     def _reference(self, tree: Tree, phrase: str, avoid: Collection[str], hops: int) -> Node:
@@ -109,12 +111,12 @@ class Sampler:
     def _slot(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         op, part = tree.op, tree.parts[0]
         if op in _RELATIONS:
-            referent = self._build(part, False, (), hops + 1)
+            referent = self._build(part, False, (), hops - 1)
             return Node("relate", self._relation(op, referent), (referent,))
         if op == "same":
             usual = [name for name in QUERIED if name not in avoid and self._view.value_bits[name]]
             name = self._draws.pick(usual) if usual else "color"
-            return Node(f"same_{name}", None, (self._build(part, False, (name,), hops + 1),))
+            return Node(f"same_{name}", None, (self._build(part, False, (name,), hops - 1),))
         if op == "extreme":
             which = self._draws.pick(EXTREMES)
             more = ("size",) if which in EXTREMES[:2] else ()

@@ -11,7 +11,7 @@ from typing import Any
 
 from scene_specs.language.model_names import is_model, kind_of
 from scene_specs.language.vocabulary import RELATIONS
-from scene_specs.questions.program import ATTRIBUTES
+from scene_specs.questions.program import ATTRIBUTES, NOUNS
 
 # Lowest and highest x, y and z, Blender units.
 Extent = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
@@ -21,6 +21,8 @@ UNKNOWN: Extent = ((nan, nan),) * 3
 # Visible fractions from which an object counts as fully visible, and up to which as partly hidden. Between the two,
 # nothing is asked about its visibility.
 FULL, PARTIAL = 0.95, 0.7
+# Visible fraction from which the kind of a model is clear. Of a car, a reader saw a third and recognized nothing.
+RECOGNIZABLE = 0.6
 # Blender units by which a supporting surface may miss the object on it; placements are rounded.
 CONTACT = 0.02
 _WORDS = re.compile(r"[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+)*")
@@ -100,18 +102,22 @@ def view_of(
 
 
 def _object(item: Any, extent: Extent) -> ObjectView:
-    kind = kind_of(item.shape)
-    model = is_model(item.shape)
     fraction = item.visible_fraction
+    unclear = is_model(item.shape) and fraction < RECOGNIZABLE
     values = {
         "visibility": "full" if fraction >= FULL else "partial" if fraction <= PARTIAL else None,
         "size": _readable(item.size),
         "color": _readable(item.color),
         "material": None if item.material in _NO_MATERIAL else _readable(item.material),
-        "shape": None if model else _readable(kind),
-        "category": _readable(kind) if model else None,
+        **(dict.fromkeys(NOUNS) if unclear else kind_values(item.shape)),
     }
     return ObjectView(item, values, extent)
+
+
+def kind_values(shape: str) -> dict[str, str | None]:
+    """The shape of a primitive or the category of a model, however little of it is visible."""
+    kind = _readable(kind_of(shape))
+    return {"shape": None, "category": kind} if is_model(shape) else {"shape": kind, "category": None}
 
 
 def _readable(name: str | None) -> str | None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ from scene_specs.questions.generate import (
     clevr_numbers,
     clevr_question,
 )
-from scene_specs.questions.grammar import DATA, Grammar, default_grammar, read_grammar
+from scene_specs.questions.grammar import DATA, Grammar, default_grammar, read_grammar, tokens_of
 from scene_specs.questions.positions_executor import PositionsExecutor
-from scene_specs.questions.program import parse_clevr, parse_program
+from scene_specs.questions.program import Node, parse_clevr, parse_program
 from tests.scene_specs.questions.images import images, stacked
 
 
@@ -125,3 +126,34 @@ def test_words_with_two_meanings_are_not_asked(tmp_path: Path) -> None:
     asker, guesser = Questioner(read_grammar(tmp_path / "two.json"), 0, ["new"]), Guesser()
     assert list(asker.ask(stacked())) == [] and asker.tally.ambiguous["new"]
     assert guesser.table(asker.balance.counts)
+
+
+def relations(node: Node) -> int:
+    """How many references are inside each other."""
+    deepest = max(map(relations, node.inputs), default=0)
+    return deepest + (node.op in ("relate", "nearest") or node.op.startswith("same_"))
+
+
+def test_only_clevr_s_families_have_three_references_inside_each_other() -> None:
+    made = [one for seed in range(4) for one in questions(seed)]
+    assert max(relations(one.program) for one in made if one.family in CLEVR_FAMILIES) == 3
+    assert max(relations(one.program) for one in made if one.family not in CLEVR_FAMILIES) == 2
+
+
+def test_a_question_has_one_word_for_a_value() -> None:
+    said = [set(tokens_of(one.text)) for seed in range(4) for one in questions(seed)]
+    for names in (("cube", "block"), ("cubes", "block"), ("metal", "shiny"), ("thing", "objects"), ("big", "large")):
+        assert not any(words >= {*names} for words in said)
+        assert any(words & {*names} for words in said)
+
+
+def test_questions_have_no_words_that_a_reader_stumbled_over() -> None:
+    texts = [one.text for seed in range(4) for one in questions(seed)]
+    for words in (
+        "every one of",
+        "number of .* are there",
+        "kind of the",
+        "(?<!to the )(left|right) of",
+        "^Are any (?!of the)",
+    ):
+        assert not [text for text in texts if re.search(words, text)]

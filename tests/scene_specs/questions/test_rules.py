@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
-from scene_specs.questions.program import parse_program
+from scene_specs.questions.captions import scene_graph
+from scene_specs.questions.positions_executor import PositionsExecutor
+from scene_specs.questions.program import PresuppositionError, parse_program
 from scene_specs.questions.rules import Judge, gives_away, shortened
-from tests.scene_specs.questions.images import stacked
+from scene_specs.questions.view import RECOGNIZABLE
+from tests.scene_specs.questions.images import stacked, view
 
 SCENE = ["scene"]
 
@@ -52,6 +55,10 @@ def thing(*filters: Any) -> list[Any]:
             ["all", ["filter_shape", "cube", SCENE], ["relate", "right", thing(("size", "small"), ("shape", "cube"))]],
             None,
         ),
+        # The blue one is a thing, and can't be left of itself.
+        (["most", SCENE, ["relate", "left", thing(("color", "blue"))]], None),
+        (["all", ["filter_shape", "sphere", SCENE], ["relate", "right", thing(("color", "gray"))]], None),
+        (["all", ["filter_shape", "sphere", SCENE], ["relate", "right", thing(("color", "green"))]], True),
     ],
 )
 def test_answers_of_questions_that_may_be_asked(data: Any, answer: Any) -> None:
@@ -94,3 +101,30 @@ def test_doubtful_objects_change_no_answer() -> None:
     assert (Judge(view, 20).answer(spheres), Judge(hidden, 20).answer(spheres)) == (2, None)
     assert Judge(hidden, 20).answer(cubes) == 2
     assert Judge(hidden, 5).answer(spheres) == 2
+
+
+@pytest.mark.parametrize(
+    ("shape", "place", "known"),
+    [("shapenet:cars/#1", [0.4, -1], False), ("shapenet:cars/#1", [2.5, -2.5], True), ("sphere", [0.4, -1], True)],
+)
+def test_the_kind_of_a_model_is_clear_if_enough_of_it_is_visible(shape: str, place: list[float], known: bool) -> None:
+    cube = {"shape": "cube", "color": "red", "material": "rubber", "size": "large"}
+    half_hidden = {**cube, "shape": shape, "color": "yellow", "size": 0.6, "location": [-1, -1]}
+    objects = [half_hidden, {**cube, "location": place}, {**cube, "location": [-2, 2.5]}]
+    seen = view({"version": 1, "id": "kinds", "frames": [{"objects": objects}]})
+    assert (seen.objects[0].truth.visible_fraction < RECOGNIZABLE) == (place[0] < 2)
+    attribute, kind = ("shape", "sphere") if shape == "sphere" else ("category", "car")
+    asked: Any = {
+        2: ["count", ["filter_shape", "cube", SCENE]],
+        kind: [f"query_{attribute}", thing(("color", "yellow"))],
+        "yellow": ["query_color", thing((attribute, kind))],
+    }
+    for answer, data in asked.items():
+        assert Judge(seen, 20).answer(parse_program(data)) == (answer if known else None)
+        if known:
+            assert PositionsExecutor(seen).run(parse_program(data)) == answer
+        else:
+            with pytest.raises(PresuppositionError):
+                PositionsExecutor(seen).run(parse_program(data))
+    assert Judge(seen, 20).answer(parse_program(["count", ["filter_color", "red", SCENE]])) == 2
+    assert scene_graph(seen, 0)["objects"][0][attribute] == kind
