@@ -54,7 +54,8 @@ def test_references_candidates_and_report(tmp_path: Path, capsys: pytest.Capture
     data: dict[str, Any] = json.loads(capsys.readouterr().out)
     standard, few = (data["candidates"][name][scenes(1)[0].name] for name in ("standard", "few"))
     assert standard["psnr"] > few["psnr"]
-    assert standard["seconds"]["sampling"] > 0 and standard["cpu"] > 0
+    # Sampling of so small an image can take less than the hundredth of a second that Cycles reports.
+    assert standard["seconds"]["sampling"] >= 0 and standard["cpu"] > 0
 
 
 def test_wrong_options_write_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
