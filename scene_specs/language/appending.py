@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from scene_specs.language.errors import UsageError
+from scene_specs.language.foreign import MOST_BYTES
 from scene_specs.language.writing import report_write_errors
 
 
@@ -20,7 +21,11 @@ class GrowingFile:
         self.path, self._file, self._where = path, file, where
 
     def contents(self) -> bytes:
-        """All bytes."""
+        """All bytes. Raises UsageError for a file that is too large to have been written this way."""
+        if (size := os.fstat(self._file.fileno()).st_size) > MOST_BYTES:
+            raise UsageError(
+                f"{self._where}: {size / 2**20:,.0f} MiB, expected at most {MOST_BYTES >> 20}: name another file"
+            )
         self._file.seek(0)
         return self._file.read()
 

@@ -63,7 +63,7 @@ def test_what_it_found_once(capsys: pytest.CaptureFixture[str]) -> None:
     )  # fmt: skip
     kinds = (
         "folder without permission", "in a folder without permission", "name too long", "link to itself",
-        "not UTF-8 in the name", "JSON of 30 MB", "one.json",
+        "not UTF-8 in the name", "JSON of 30 MB", "one.json", "sparse file of 5 GB",
     )  # fmt: skip
     assert fuzz(*found, *(f"--kind={kind}" for kind in kinds)) == 0, capsys.readouterr().err
 
