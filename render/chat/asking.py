@@ -76,9 +76,7 @@ class ReplyLog:
         self._replies: dict[str, Reply] = {}
         if file is None:
             return
-        data = file.contents()
-        end = data.rfind(b"\n") + 1
-        for number, line in enumerate(data[:end].decode(errors="replace").splitlines(), start=1):
+        for number, line in file.records():
             try:
                 row = json.loads(line)
                 request = str(row.pop("request"))
@@ -86,7 +84,6 @@ class ReplyLog:
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 hint = "remove the file to send all requests again"
                 raise ChatError(f"{file.path}, line {number}: not a logged reply: {error}; {hint}") from error
-        file.truncate(end)
 
     def get(self, request: str) -> Reply | None:
         """The reply to a request, if there is one."""

@@ -77,15 +77,12 @@ def _prompts(item: Item, episode: EpisodeRecord) -> str:
 
 def _known(file: GrowingFile) -> dict[str, dict[str, Any]]:
     """Id -> model and prompts of the replies in a file; an incomplete last line, left by a crash, is cut off."""
-    data = file.contents()
-    end = data.rfind(b"\n") + 1
     known = {}
-    for number, line in enumerate(data[:end].splitlines(), start=1):
+    for number, line in file.records():
         try:
             row = json.loads(line)
             known[str(row["id"])] = {"model": row["model"], "prompts": row["prompts"]}
         except (ValueError, TypeError, KeyError) as error:
             problem = f"line {number} is no reply of `render-eval ask`"
             raise UsageError(f"--out {file.path}: {problem}; name another file") from error
-    file.truncate(end)
     return known

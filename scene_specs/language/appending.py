@@ -29,6 +29,13 @@ class GrowingFile:
         self._file.seek(0)
         return self._file.read()
 
+    def records(self) -> Iterator[tuple[int, bytes]]:
+        """Yield number and contents of each complete line. Once all are read, a last incomplete one is cut off."""
+        data = self.contents()
+        end = data.rfind(b"\n") + 1
+        yield from enumerate(data[:end].split(b"\n")[:-1], start=1)
+        self.truncate(end)
+
     def append(self, text: str) -> None:
         """Append text and wait for the disk; after an error the file is as it was. Raises UsageError."""
         end = self._file.seek(0, os.SEEK_END)

@@ -12,7 +12,7 @@ import inflect
 
 from scene_specs.questions.expressions import expressions
 from scene_specs.questions.grammar import ADJECTIVES, STACKS, Grammar
-from scene_specs.questions.program import QUERIED, RELATED
+from scene_specs.questions.program import NOUNS, QUERIED, RELATED
 from scene_specs.questions.sampling import vocabulary_of
 from scene_specs.questions.view import ImageView, bits_of, kind_values
 
@@ -55,7 +55,7 @@ def _arrangement(view: ImageView, grammar: Grammar, min_pixels: int) -> list[str
 
 
 def _noun(kind: str | None, view: ImageView) -> tuple[str, str]:
-    return next(((name, kind) for name in ("shape", "category") if kind in view.value_bits[name]), ("", ""))
+    return next(((name, kind) for name in NOUNS if kind in view.value_bits[name]), ("", ""))
 
 
 def _counted(number: int, noun: str) -> str:

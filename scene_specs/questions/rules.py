@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Any
 
 from scene_specs.questions.grammar import split
-from scene_specs.questions.program import QUERIED, SCENE, Answer, Node, PresuppositionError
+from scene_specs.questions.program import NOUNS, QUERIED, SCENE, Answer, Node, PresuppositionError
 from scene_specs.questions.relations_executor import RelationsExecutor
 from scene_specs.questions.view import ImageView
 
@@ -154,7 +154,7 @@ def gives_away(program: Node) -> bool:
         kind, _, name = node.op.partition("_")
         if kind in ("filter", "query", "same") and name in mentioned(node.inputs[0]):
             return True
-        if kind == "query" and name in ("shape", "category") and {"shape", "category"} & mentioned(node.inputs[0]):
+        if kind == "query" and name in NOUNS and {*NOUNS} & mentioned(node.inputs[0]):
             return True
         if node.op in ("all", "most") and mentioned(node.inputs[0]) & mentioned(node.inputs[1]):
             return True

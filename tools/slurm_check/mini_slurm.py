@@ -52,10 +52,10 @@ hostname control
 mount --bind $FOLDER/passwd /etc/passwd
 mount --bind $FOLDER/hosts /etc/hosts
 # Other users have to reach a Python that is in the home folder of root.
-case $PREFIX in /root/*)
+case $PREFIX in ~root/*)
     mkdir $FOLDER/python
     mount --bind $PREFIX $FOLDER/python
-    mount -t tmpfs -o mode=755 tmpfs /root
+    mount -t tmpfs -o mode=755 tmpfs ~root
     mkdir -p $PREFIX
     mount --bind $FOLDER/python $PREFIX
 esac

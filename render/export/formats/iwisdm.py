@@ -33,7 +33,7 @@ from scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_loca
 FORMAT_VERSION = 2
 _ID = re.compile(r"iwisdm/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([0-9]{1,9})(\+[a-z]+-[0-9]+)?")
 # Diorama's names -> the published names.
-_KEYS = {"location": "location", "category": "category", "identity": "object", "view_angle": "view angle"}
+_KEYS = {"location": "location", "category": "category", "identity": "object", "view_angle": "view_angle"}
 _OPERATORS = {own: published for published, own in OPERATORS.items()}
 _EMPTY_CATEGORY = {"name": "SNCategory", "value": None}
 _EMPTY_OBJECT = {"name": "SNObject", "value": None, "category": _EMPTY_CATEGORY}

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings, settings_of
+from scene_specs.benchmarks.iwisdm.classic_settings import read_settings, settings_of
+from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
 from scene_specs.benchmarks.iwisdm.generate import trial_specs
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
 from scene_specs.language.errors import SpecError
