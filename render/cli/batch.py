@@ -112,8 +112,8 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @opt.limit("episodes to take from SPECS, including episodes that are already stored", _MAX_EPISODES)
 @click.option(
     "--part", metavar="I/N|array", callback=_parse_part,
-    help="Render every N-th episode, beginning with the I-th. array: the part of this task of a Slurm job array with "
-    "--array=1-N.  [default: all episodes]",
+    help="Render every N-th episode, beginning with the I-th. array: in a Slurm job array with --array=1-N, the "
+    "number of the array task is I.  [default: all episodes]",
 )  # fmt: skip
 @click.option("--replace", is_flag=True, help="Render a stored episode again if its spec or settings changed.")
 @click.option("--keep", is_flag=True, help="Keep a stored episode even if its spec or settings changed.")
@@ -142,8 +142,8 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @click.option(
     "--workers",
     type=opt.Number(1, 10000),
-    help="Number of CPU workers, each on its own cores. Without a GPU option, this selects the CPU; with one, it is an "
-    "error.  [default: one per core]",
+    help="Number of CPU workers, each on its own cores. Selects the CPU, so it can't be combined with options for "
+    "GPUs.  [default: one per core]",
 )
 @click.option(
     "--threads",
@@ -152,8 +152,8 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 )
 @click.option(
     "--worker-memory", metavar="SIZE", callback=_parse_memory,
-    help="Restart a worker that uses more memory than SIZE, such as 4GB.  [default: an equal share of "
-    "80% of the memory that this process may use, as render-doctor prints it]",
+    help="Restart a worker that uses more memory than SIZE, such as 4GB.  [default: 80% of the memory that "
+    "render-doctor prints, divided by the number of workers]",
 )  # fmt: skip
 @click.option(
     "--address", metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT.  [default: this machine]"

@@ -163,7 +163,7 @@ def _parameter(name: str, field: FieldInfo) -> click.Parameter:
         numbers = field.default if len({*field.default}) > 1 else field.default[:1]
         more["default"] = value_type.separator.join(f"{number:g}" for number in numbers)
     elif not many and not field.is_required():
-        more["default"] = field.default
+        more |= {"default": field.default, "show_default": field.default != ""}
     made = click.Option(declared, type=value_type, multiple=many, **more)
     if "group" in extra:
         made.group = extra["group"]  # type: ignore[attr-defined]

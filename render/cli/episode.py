@@ -19,7 +19,7 @@ from render.cli.output import print_json
 @click.option("--from", "spec", metavar="SPEC", help="Render the episode of a spec file, without a store.")
 @click.option(
     "--from-export", "export", type=opt.FOLDER,
-    help="Take episode ID from a folder of `render-export --format huggingface`; omit STORE.",
+    help="Take the episode with this ID from a folder that `render-export --format huggingface` wrote; omit STORE.",
 )  # fmt: skip
 @click.option("--at", metavar="VERSION", help="Version number or tag of the store.  [default: the newest version]")
 @click.option(
@@ -103,9 +103,9 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
     If you pass only one argument, that argument is the ID, and STORE is $DIORAMA_STORE or ./diorama.lance. With --from,
     omit STORE, and pass ID if the spec file has several episodes.
 
-    With --sheet or --plan, the command writes only these drawings, unless you also pass --out, --compare, --replace or
-    --save-blend. It then draws stored images, and renders only if --sheet needs new ones: because of --from, a change,
-    --profile, --samples or --size.
+    With --sheet or --plan alone, the command writes only these drawings. They show the stored images: --sheet renders
+    new ones only with --from, a change, --profile, --samples or --size. If you also pass --out, --compare, --replace or
+    --save-blend, the command renders as usual.
 
     --set changes one value of the spec. All other values, including sampled locations, stay as they are. It is an error
     if the change breaks a constraint of the spec. PATH is the location of the value; frames and objects are given by

@@ -17,7 +17,7 @@ from scene_specs.language.tables import counted
 def main() -> None:
     """Evaluate models on a store.
 
-    `render-export --format eval` writes the same questions as tasks for Inspect AI and lmms-eval.
+    To ask the questions of a store with Inspect AI or lmms-eval instead, export it with `render-export --format eval`.
 
     Exit codes: 0: done; 1: the model gave no usable reply (`ask` only); 2: invalid options or files; 4: the store can't
     be read.
@@ -48,7 +48,8 @@ def _parse_parameters(_ctx: click.Context, _param: click.Parameter, values: tupl
 ))  # fmt: skip
 @click.option(
     "--set", "parameters", multiple=True, metavar="KEY=VALUE", callback=_parse_parameters,
-    help="Parameter of each request, such as `temperature=0.7`; JSON. `null` leaves out a default. Repeatable.",
+    help="Parameter of each request, such as temperature=0.7. VALUE is JSON; null removes one that is sent by "
+    "default. Repeatable.",
 )  # fmt: skip
 @click.option("--timeout", type=opt.Number(0.001, kind=float), default=120.0, help="Seconds to wait for a reply.")
 @click.option("--max-requests", type=opt.Number(1), help="Maximum number of requests of this run.  [default: no limit]")
@@ -67,8 +68,9 @@ def ask(
 ) -> None:  # fmt: skip
     """Ask a model the questions of a store.
 
-    The command appends each reply to the file of --out. After an error, Ctrl-C or an exhausted limit, the same command
-    asks what is still missing. The key of an OpenAI-compatible server is in the environment variable OPENAI_API_KEY.
+    The command appends each reply to the file of --out. After an error, Ctrl-C or an exhausted limit, repeat the
+    command: it asks only the questions that have no reply yet. The key of an OpenAI-compatible server is in the
+    environment variable OPENAI_API_KEY.
 
     Exit codes: 0: all asked; 1: the model failed, or a limit is reached; 2: invalid options; 4: the store can't be
     read.
@@ -118,9 +120,9 @@ def score(
     """Score replies of a model.
 
     FILES are predictions of `render-eval ask`, logs of Inspect AI (.eval), or samples of lmms-eval
-    (*_samples_*.jsonl). The command reports accuracy with a 95% interval by benchmark and task, and by each group of
-    items. It compares with chance, with a guesser that sees neither text nor images (blind), and with a guesser that
-    sees no images (text only).
+    (*_samples_*.jsonl). The command reports accuracy with a 95% interval by benchmark and task, and by group of
+    questions, such as those with the same number of objects. It compares with chance, with a guesser that sees neither
+    text nor images (blind), and with a guesser that sees no images (text only).
 
     Exit codes: 0: scored; 2: invalid options, or predictions that are invalid, of unknown items, duplicate or missing;
     4: the store can't be read.

@@ -77,8 +77,9 @@ def main(
     """Export episodes to a dataset format.
 
     The command writes the episodes of STORE [default: $DIORAMA_STORE or ./diorama.lance] to DIR. A second run writes
-    only what is missing in DIR. If the store has new episodes, lists such as COCO's are updated, but a shard (a file of
-    many episodes: webdataset, huggingface) that would get other episodes is an error without --overwrite.
+    only what is missing in DIR. If the store has new episodes, files that list all of them, such as COCO's, are
+    updated. Shards (files of many episodes: webdataset, huggingface) are not: if one would change, the command stops
+    with an error, unless you pass --overwrite.
 
     The default format `folder` makes a folder for each episode. The folder has a PNG and a JSON file for each image,
     and one episode.json.

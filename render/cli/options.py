@@ -27,7 +27,7 @@ PROFILE_HELP = (
     "clevr-512 (the settings of the published CLEVR images, 512 samples per pixel)."
 )
 mix_series = click.option(
-    "--mix-series", is_flag=True, help="Also write into a store that holds images of another Blender series."
+    "--mix-series", is_flag=True, help="Allow a store whose images come from another Blender series (4.5 or 5.2)."
 )
 FILES_HELP = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
 
@@ -189,8 +189,8 @@ at = group(
     click.option("--at", metavar="VERSION", help="Version number or tag of the store.  [default: the newest version]"),
 )
 where = group("Selection", click.option(
-    "--where", metavar="SQL", help="SQL filter on columns of the store, such as \"split = 'train'\". A wrong "
-    "name lists the columns.  [default: all]"
+    "--where", metavar="SQL", help="SQL filter on columns of the store, such as \"split = 'train'\". If a column "
+    "doesn't exist, the message lists all.  [default: all]"
 ))  # fmt: skip
 splits = group("Selection", click.option(
     "--split", "splits", metavar="NAME", multiple=True, help="Include only this split; repeatable.  [default: all]"

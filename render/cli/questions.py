@@ -31,7 +31,11 @@ if TYPE_CHECKING:
     ("questions", "expressions", "captions", "scenes"),
     "What to write. expressions: descriptions that identify an object. scenes: scene graphs.",
 )
-@opt.choice("--format", ("jsonl", "clevr"), "jsonl: a line for each. clevr: CLEVR's question file.")
+@opt.choice(
+    "--format",
+    ("jsonl", "clevr"),
+    "jsonl: one line per question, expression, caption or scene graph. clevr: CLEVR's question file.",
+)
 @opt.group("Sampling", click.option("--seed", type=opt.Number(0, 2**63 - 1), default=0, help="Random seed."))
 @click.option(
     "--family", "families", multiple=True, metavar="NAME",
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
 @click.option("--per-image", type=opt.Number(1, 1000), default=10, help="Maximum number of questions per image.")
 @click.option(
     "--min-pixels", type=opt.Number(0), default=20,
-    help="Objects of which fewer pixels are visible change no answer and get no expression.",
+    help="Ignore objects with fewer visible pixels: no answer depends on them, and they get no expression.",
 )  # fmt: skip
 @click.option("--grammar", type=opt.FILE, help="File with further families and words.  [default: none]")
 @opt.splits
@@ -55,9 +59,9 @@ def questions(
 ) -> None:
     """Ask questions about images, or describe them.
 
-    About the images of a store, the truth is what was measured in them. Specs are compiled and drawn with the fake
-    renderer. Answers are balanced within each family. At the end, the command prints the answers of each family and
-    how often a guesser is right who sees no image.
+    For a store, answers are computed from the annotations that were measured in its images. Specs are compiled and
+    drawn with the fake renderer. Answers are balanced within each family, which is a form of question. At the end, the
+    command prints the answers of each family, and the accuracy of a guesser that sees no image.
 
     Exit codes: 0: done; 1: no layout was found for a spec; 2: invalid specs or options; 4: a store can't be read.
 

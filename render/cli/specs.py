@@ -195,8 +195,17 @@ _CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer"
     "--change", "changes", type=click.Choice(_CHANGES), multiple=True, required=True,
     help="What differs within a pair; repeatable, for one pair per change.",
 )  # fmt: skip
-@click.option("--chain", type=opt.Number(2, 100), default=2, help="Number of scenes; neighbors differ in one thing.")
-@opt.choice("--answers", ["flip", "stay", "any"], "What a benchmark's answer must do within a pair.")
+@click.option(
+    "--chain",
+    type=opt.Number(2, 100),
+    default=2,
+    help="Number of scenes. More than 2: chains, in which each scene differs from the next in one thing.",
+)
+@opt.choice(
+    "--answers",
+    ["flip", "stay", "any"],
+    "Whether the correct answer must differ within a pair (flip), be the same (stay), or either (any).",
+)
 @click.option("--store", metavar="STORE", help="Use the specs of this store.  [default: FILES]")
 @opt.profile
 @opt.size
@@ -210,8 +219,8 @@ def contrast(
     """Write pairs of scenes in which one thing differs.
 
     The command writes the resolved scenes of each pair, for `render-batch`. Everything sampled is the same in both, and
-    so is the noise of rendering. Of a benchmark's episodes, the answer is recomputed. Episodes without a pair of the
-    kind are refused, with the reasons. See docs/contrast.md.
+    so is the noise of rendering. If the episodes belong to a benchmark, their answers are recomputed. If no pair with
+    the requested change can be made from an episode, the command says why. See docs/contrast.md.
 
     Exit codes: 0: done; 1: some episodes have no such pair (the command names them, and writes the others); 2: invalid
     specs or options; 4: STORE can't be read.
@@ -269,8 +278,8 @@ def contrast(
 @click.option(
     "--images",
     type=opt.FOLDER,
-    help="Folder of a split's images (malevic; kilogram: colored images), or of a stimulus set, whose tables name "
-    "categories (iwisdm).  [default: folder of the annotation file (malevic)]",
+    help="malevic: folder of a split's images. kilogram: folder of the colored images. iwisdm: folder of the stimulus "
+    "set, whose tables name the categories.  [default: malevic: folder of the annotation file]",
 )
 @click.option("--svg", type=opt.FOLDER, help="Folder of drawings (kilogram).  [default: the packaged drawings]")
 @click.option(
@@ -286,10 +295,10 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     FILES of MEWL are folders that contain info.json files (subfolders are searched, too), or files of a single scene.
     FILES of MALeViC are annotation files, which contain neither questions nor the orientation of triangles. With
     --questions, the command adds the questions. It reads the orientation of triangles from the images (--images).
-    FILES of KiloGram are reference games, such as part+black.json, with part+color.json in the same folder. Which
-    pieces form a part comes from --annotations, or from the colors of --images.
+    FILES of KiloGram are reference games, such as part+black.json, with part+color.json in the same folder. The
+    command learns which pieces form a part from --annotations, or from the colors of the images (--images).
     FILES of iWISDM are task files, task_info.json files of trials, or folders that contain them. A task file gives one
-    trial. Diorama's models stand for the published images.
+    trial. In the specs, Diorama's 3D models replace the published images of objects.
 
     Examples:
       render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl

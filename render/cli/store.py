@@ -76,10 +76,10 @@ def ls(
 ) -> None:
     """List episodes by id, or sorted by a measure.
 
-    The measures visible_fraction, visible_pixels and box (shorter side of the bounding box, in pixels) have a value for
-    each object. An episode is sorted by the smallest value of its objects, or with --reverse by the largest value.
-    The measures objects and images are the numbers of objects and images in an episode. The measure seconds is the time
-    that it took to render the episode.
+    The measures `visible_fraction`, `visible_pixels` and `box` (shorter side of the bounding box, in pixels) have a
+    value for each object. An episode is sorted by the smallest value of its objects, or with --reverse by the largest
+    value. The measures `objects` and `images` are the numbers of objects and images in an episode. The measure
+    `seconds` is the time that it took to render the episode.
 
     Examples:
       render-store ls scenes.lance --where "split = 'train'"
@@ -125,7 +125,8 @@ def _ls_line(row: dict[str, Any], sort: str | None) -> str:
 def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
     """Show a summary of a store or of one EPISODE.
 
-    A single argument is STORE. With --json, the output for an EPISODE includes its spec and all annotations.
+    If you pass only one argument, it is STORE. With --json, the output for an EPISODE includes its spec and all
+    annotations.
 
     Examples:
       render-store show scenes.lance

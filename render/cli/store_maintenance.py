@@ -57,8 +57,8 @@ def compact(url: str, drop_older_than: float | None) -> None:
 def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: bool) -> None:
     """Tag a version, or list the tags.
 
-    A tag is a name for a version, such as v1.0. `compact` never deletes a version with a tag. A single argument is
-    STORE.
+    A tag is a name for a version, such as v1.0. `compact` never deletes a version with a tag. If you pass only one
+    argument, it is STORE.
 
     Examples:
       render-store tag scenes.lance paper
@@ -87,9 +87,9 @@ def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: 
 def history(url: str, episode: str | None, as_json: bool) -> None:
     """Show the history of an episode or of a store.
 
-    With EPISODE, the command lists when that episode was added, replaced and deleted. A single argument is STORE:
-    without EPISODE, the command lists the versions of the store. `render-store get STORE EPISODE --at VERSION` writes
-    an episode as it was in an earlier version.
+    With EPISODE, the command lists when that episode was added, replaced and deleted. If you pass only one
+    argument, it is STORE, and the command lists the versions of the store. `render-store get STORE EPISODE --at
+    VERSION` writes an episode as it was in an earlier version.
 
     Examples:
       render-store history scenes.lance
@@ -250,12 +250,13 @@ def contrast(url: str, twins: int, min_pixels: int, remove: bool, device: str, a
     """Find pairs whose change can't be seen.
 
     The command compares the images of each pair that `render-specs contrast` made. It renders some scenes again with
-    other seeds of Cycles, in the same size and profile, which shows what noise changes. The change of a pair can be
-    seen if at least --min-pixels pixels more than those of noise change. The table reports the share of pixels
-    that change beyond the changed objects, and in how many pairs the annotations of all other objects are equal.
+    other seeds of Cycles, in the same size and profile, to measure how many pixels change by noise alone. A change
+    counts as visible if the number of changed pixels exceeds that of noise by at least --min-pixels. The table reports
+    the share of changed pixels that lie outside the changed objects, and in how many pairs the annotations of all other
+    objects are equal.
 
-    Exit codes: 0: all changes can be seen, or the others are deleted; 1: some can't be seen (the command names them);
-    4: the store can't be read, or pairs are incomplete.
+    Exit codes: 0: all changes can be seen, or --delete removed the pairs of the others; 1: some can't be seen (the
+    command names them); 4: the store can't be read, or pairs are incomplete.
 
     Examples:
       render-store contrast pairs.lance

@@ -124,7 +124,8 @@ class ModelCommand(Command):
     )
     parameters: dict[str, str] = option(
         {},
-        "Parameter of each request, such as `temperature=0.7`; JSON. `null` leaves out a default. Repeatable.",
+        "Parameter of each request, such as temperature=0.7. VALUE is JSON; null removes one that is sent by default. "
+        "Repeatable.",
         name="--set",
     )
     timeout: float = option(120.0, "Seconds to wait for a reply.", ge=0.001)

@@ -84,15 +84,17 @@ class Presented(Command):
     variant: str = option("L3", "What the listener sees; `icca variants` lists the variants.", metavar="L1-L7")
     variant_file: Path | None = option(
         None,
-        "JSON file with one more listener variant, used instead of --variant: the published "
-        "interaction_args_lsnr.json, or fields as `icca variants --json` shows them, without name and images.  "
+        "JSON file that defines a listener variant, instead of --variant: the published interaction_args_lsnr.json, "
+        "or an object with the fields that `icca variants --json` shows for a variant, except name and images.  "
         "[default: none]",
         path="file",
     )
     texts: tuple[Path, ...] = option(
         (), "Published introductions, intro_texts_spkr.json or intro_texts_lsnr.json. Repeatable.", path="file"
     )
-    texts_of: str = option("GPT", "Model whose published introductions --texts uses.", metavar="NAME")
+    texts_of: str = option(
+        "GPT", "Which introductions of --texts to use: those that were published for this model.", metavar="NAME"
+    )
     labels: Literal["letters", "positions"] = option(
         "letters", "Names of the images: A to D, or top left to bottom right."
     )

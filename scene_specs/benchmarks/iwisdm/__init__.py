@@ -29,10 +29,11 @@ class Options(Command):
     frames. A question is built from operators, such as `equals`, `and` and `if`. A task fixes the operators and the
     frames that a question refers to; trials of the same task show different objects.
 
-    Pass one of --benchmark, --task and --config; beside a published configuration (with op_dict), --benchmark adds the
-    numbers of frames and joins to accept. Trials are numbered from 0, and `--first 42 --count 1` writes the same trial
-    42 as `--count 100` if all other options are the same. The command computes earlier trials as needed: trial 42
-    differs from earlier ones of its task, its task from earlier tasks (--unique); --balanced counts answers.
+    Pass one of --benchmark, --task and --config. One exception: with a published configuration (a file with the key
+    op_dict), also pass --benchmark to accept only tasks with its numbers of frames and of joins (`and` and `or`).
+    Trials are numbered from 0, and `--first 42 --count 1` writes the same trial 42 as `--count 100` if all other
+    options are the same. The command also computes earlier trials, because a trial must differ from earlier trials of
+    its task, a task from earlier tasks (--unique), and --balanced counts earlier answers.
 
     Examples:
       render-specs iwisdm --benchmark low --count 100 --out specs.jsonl
@@ -48,7 +49,8 @@ class Options(Command):
     mix: Literal["published", "even"] = option(
         "published",
         "Mix of the tasks of --benchmark. published: sample operators and frames as the published code does, and "
-        "reject tasks of another length. even: make structures that fit equally frequent, as in version 0.1.0.",
+        "reject tasks with another number of frames. even: make all possible structures of tasks equally frequent, as "
+        "in version 0.1.0.",
     )
     task: _Task | None = option(
         None,
@@ -70,7 +72,7 @@ class Options(Command):
     unique: Literal["structure", "frames", "none"] = option(
         "frames",
         "How any two tasks of --benchmark or --config must differ. structure: in their operators. frames: in their "
-        "operators or in the frames that these refer to, so there are more tasks. none: tasks may repeat.",
+        "operators or in the frames that these refer to, which allows more tasks. none: tasks may repeat.",
     )
     balanced: bool = option(
         False, "Make all correct answers equally frequent. The trials that --first skips are counted, too."
@@ -80,8 +82,9 @@ class Options(Command):
     )
     hold_out: Literal["none", "structures", "compositions"] = option(
         "none",
-        "What only one split has. structures: task structures, so that no instruction of val or test occurs in train. "
-        "compositions: pairs of comparisons below `and` and `or`; train has both comparisons, but never together.",
+        "What belongs to one split only. structures: each structure of tasks, so no instruction of val or test occurs "
+        "in train. compositions: each pair of comparisons that `and` or `or` joins; train has each comparison, but "
+        "only in other pairs.",
     )
     name: str | None = option(
         None,
@@ -100,9 +103,7 @@ class Options(Command):
     distractor_frames: int = option(
         0, "Maximum number of otherwise empty frames that get a distractor: an object that no question is about.", ge=0
     )
-    distractors: int = option(
-        0, "Maximum number of frames with an object that get a distractor as a second object.", ge=0
-    )
+    distractors: int = option(0, "Maximum number of frames with an object to which a distractor is added.", ge=0)
     fixation: Literal["hold", "action", "none"] = option(
         "hold",
         "Show a white cross in frames without an answer (hold), in frames with an answer (action), or never (none).",

@@ -11,8 +11,8 @@ from scene_specs.language.benchmark import Command, Seed, SpecsCommand, argument
 
 _ANNOTATIONS = "JSON file of descriptions, in the format of the published KiloGram data; repeatable."
 _SPLITS = (
-    "JSON file {split: [tangram, ...]}, such as the published data_split.json, or the published val.py, a list of "
-    "validation data that is read but not run; repeatable."
+    "JSON file {split: [tangram, ...]}, such as the published data_split.json, or the published val.py, which lists "
+    "the validation data and is read, but never run; repeatable."
 )
 
 
@@ -46,8 +46,8 @@ class Options(Command):
     )
     contexts: int = option(
         10,
-        "Number of games per description, each with other distractors; with --condition aug, per description and "
-        "number of named parts. The packaged data gives 1,360 episodes by default.",
+        "Number of games per description, each with other distractors. With --condition aug: number of games for each "
+        "description and each number of named parts. The packaged data gives 1,360 episodes by default.",
         ge=1,
         le=1000,
     )
@@ -85,8 +85,9 @@ class Options(Command):
     seed: Seed = 0
     split: Literal["train", "val", "dev", "heldout", "dense", "all"] = option(
         "dev",
-        "Split to generate, named as in the published data. train and val: other descriptions of the same tangrams. "
-        "dev, heldout (for tests) and dense (many descriptions each; not packaged): other tangrams.",
+        "Split to generate, named as in the published data. train and val have the same tangrams with different "
+        "descriptions. dev, heldout (for tests) and dense (many descriptions each; not packaged) have tangrams that "
+        "are not in train.",
     )
 
     @model_validator(mode="after")
@@ -127,8 +128,8 @@ class Tangrams(Command, run="variety:write_tangrams", writes=()):
     )
     alike: float = option(
         0.7,
-        "Maximum intersection over union of the silhouettes of two tangrams, from 0 to 1, for the best match of all "
-        "reflections and rotations by multiples of 90 degrees.",
+        "Maximum similarity of two silhouettes, from 0 to 1: their intersection over union after the reflection and "
+        "the rotation by a multiple of 90 degrees for which it is greatest.",
         ge=0,
         le=1,
         metavar="FRACTION",
@@ -141,7 +142,7 @@ class Drawings(Command, run="dataset:check_drawings", writes=("json", "out")):
 
     DIR has one file <tangram>.svg per drawing. The command measures the areas and angles of the seven pieces, their
     overlaps, the gaps between the pieces, and the margin between the figure and the edge of the drawing, its view box.
-    The command reports whatever deviates from a tangram that fills its drawing.
+    The command reports each measurement that differs from that of a correct tangram without a margin.
 
     Examples:
       render-specs kilogram drawings tangrams
@@ -151,7 +152,7 @@ class Drawings(Command, run="dataset:check_drawings", writes=("json", "out")):
     folder: Path = argument(path="folder")
     annotations: tuple[Path, ...] = option((), _ANNOTATIONS, path="file")
     splits: tuple[Path, ...] = option(
-        (), f"Also check this: {_SPLITS} Needs --annotations.  [default: check no splits]", path="file"
+        (), f"File of splits to check, too: {_SPLITS} Needs --annotations.  [default: check no splits]", path="file"
     )
     strict: bool = option(False, "Exit with code 2 instead of 0 if there are errors.")
 
