@@ -74,6 +74,7 @@ def test_every_example_has_ten_to_forty_lines() -> None:
     assert {name: size for name, size in sizes.items() if not 10 <= size <= 40} == {}
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_render_and_export(rendered: Site) -> None:
     specs = [json.loads(line) for line in (rendered.work / "specs.jsonl").read_text().splitlines()]
     assert [spec["id"] for spec in specs] == [f"acme/{number:06d}" for number in range(3)]
@@ -89,6 +90,7 @@ def test_the_package_is_in_help_and_lists(site: Site) -> None:
     assert re.search("^acme +the image of each episode", site.run("render-export", "--list-formats"), re.M)
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_and_a_wrong_option_are_refused(rendered: Site) -> None:
     specs = (rendered.work / "specs.jsonl").read_text()
     (rendered.work / "wrong.jsonl").write_text(re.sub(r'"answer":\d', '"answer":9', specs))
@@ -100,11 +102,13 @@ def test_a_wrong_answer_and_a_wrong_option_are_refused(rendered: Site) -> None:
     assert "objects[0].material.fuzz" in rendered.run("render-specs", "check", "fuzz.json", code=2)
 
 
+@pytest.mark.slow
 def test_python_does_the_same(rendered: Site) -> None:
     code = blocks("python")[0] + "print(summary.rendered, report.exported)\n"
     assert rendered.run(sys.executable, "-P", "-c", code) == "3 3\n"
 
 
+@pytest.mark.slow
 def test_a_frame_may_request_the_pass(rendered: Site) -> None:
     code = """
 import diorama
@@ -119,6 +123,7 @@ for renderer in (diorama.FakeRenderer(), None):
     assert printed.startswith("True\nTrue\n")
 
 
+@pytest.mark.slow
 def test_a_changed_line_of_the_material_is_another_identity(rendered: Site) -> None:
     packages = rendered.changed("changed")
     velvet = packages / "acme/materials/velvet.py"
@@ -130,6 +135,7 @@ def test_a_changed_line_of_the_material_is_another_identity(rendered: Site) -> N
     assert "plugin:material:velvet" in rendered.run(*batch, code=2, packages=packages)
 
 
+@pytest.mark.slow
 def test_a_second_package_with_the_name_is_an_error_that_names_both(rendered: Site) -> None:
     packages = rendered.changed("twice")
     write_distribution(packages, "zeta-cloth", {"materials": "velvet = zeta_cloth"}, {"zeta_cloth.py": ""})

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.marks import slow
+
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = """
 import pytest
@@ -38,7 +40,7 @@ def run_pytest(folder: Path, *arguments: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
+@pytest.mark.parametrize("processes", ["0", *slow("2")])
 def test_marked_tests_are_left_out_and_counted(tmp_path: Path, processes: str) -> None:
     (tmp_path / "test_it.py").write_text(TESTS)
     code, text, last = run_pytest(tmp_path, "-n", processes)

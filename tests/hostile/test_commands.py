@@ -24,6 +24,7 @@ def fuzz(*words: str) -> int:
     return command_fuzz.main(parser.parse_args([*words, "--processes", "1"]))
 
 
+@pytest.mark.slow
 def test_some_of_all_pairs(capsys: pytest.CaptureFixture[str]) -> None:
     # 53 and the number of kinds have no common divisor, so that each kind and each path is reached.
     assert fuzz("--every", "53") == 0, capsys.readouterr().err
@@ -56,6 +57,7 @@ def test_in_a_process_of_its_own(tmp_path: Path, kind: str, code: int, words: tu
     assert "Traceback" not in done.err and done.peak < 1500
 
 
+@pytest.mark.slow
 def test_what_it_found_once(capsys: pytest.CaptureFixture[str]) -> None:
     found = (
         "check --shapenet", "views --list", "drawings FOLDER", "play GAMES", "play --out", "batch --status",

@@ -18,6 +18,7 @@ from tools.quality.tuned import TunedRenderer
 SMALL = ["--limit", "1", "--size", "32x24"]
 
 
+@pytest.mark.slow
 def test_the_published_way_shows_what_clevr_512_shows() -> None:
     """Else it would not be a baseline: the same picture, made at greater cost."""
     settings = settings_for("clevr-512", 64, 48).model_copy(update={"samples": 16})
@@ -36,6 +37,7 @@ def test_the_published_way_shows_what_clevr_512_shows() -> None:
     renderer.close()
 
 
+@pytest.mark.slow
 def test_one_run_tells_throughput_and_equal_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     places = ["--references", str(tmp_path / "references"), "--results", str(tmp_path / "results"), *SMALL]
     asked = ["bench-baseline", "draft", *places, "--counts", "4", "32", "--json"]

@@ -110,6 +110,7 @@ def test_mutants_of_real_code_compile(monkeypatch: pytest.MonkeyPatch) -> None:
         assert mutant.source() != mutant.module.code
 
 
+@pytest.mark.slow
 def test_a_run_tells_the_outcomes_apart_and_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -129,6 +130,7 @@ def test_a_run_tells_the_outcomes_apart_and_resumes(
     assert capsys.readouterr().out == said
 
 
+@pytest.mark.slow
 def test_endless_tests_are_stopped(tmp_path: Path) -> None:
     root = project(tmp_path)
     (root / "test_endless.py").write_text("def test_endless():\n    while True:\n        pass\n", "utf-8")

@@ -62,6 +62,7 @@ def checkout(malevic: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(malevic, tmp_path / "malevic"))
 
 
+@pytest.mark.slow
 def test_equal_files_and_images_pass_and_a_changed_label_does_not(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -190,6 +191,7 @@ def kilogram(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_kilogram_equal_passes_and_each_change_is_counted(kilogram: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["published", str(kilogram), "--renderer", "fake"]
     assert main(arguments) == 0

@@ -21,6 +21,7 @@ from scene_specs.benchmarks.malevic.verify import verify_record
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
+from tests.marks import slow
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +160,7 @@ def test_circles_may_be_as_large_as_the_others(renderer: CyclesRenderer) -> None
     assert read_from_pixels(renderer, "set-pos", 22, (1024, 1024), areas="true") == ""
 
 
-@pytest.mark.parametrize("size", [1024, 1478])
+@pytest.mark.parametrize("size", [1024, *slow(1478)])
 def test_large_pictures_have_six_colors_and_the_areas_of_the_truth(renderer: CyclesRenderer, size: int) -> None:
     scene, task = malevic("pos", 3, size)
     passes = one(renderer, scene)

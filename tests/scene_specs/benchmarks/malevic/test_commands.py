@@ -108,6 +108,7 @@ def test_predictions_that_lack_an_item_are_refused(tmp_path: Path, text: str) ->
     assert str(answers) in refused.stderr
 
 
+@pytest.mark.slow
 def test_set_pos_hard_keeps_more_scenes_with_several_queries_as_published(tmp_path: Path) -> None:
     means = {}
     for kept in ("last", "any"):
