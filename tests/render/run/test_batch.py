@@ -153,6 +153,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path, write: Callable[..., str
     assert stored(tmp_path) == ["a", "b", "c", "crash"]
 
 
+@pytest.mark.slow
 def test_what_kills_every_worker_is_set_aside(tmp_path: Path, write: Callable[..., str]) -> None:
     specs = write(*(episode(name) for name in ("a", "crash", "hang", "raise", "b")))
     found = run(

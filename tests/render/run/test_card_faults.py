@@ -276,6 +276,7 @@ def run(farm: Farm, names: list[str], *options: str, code: int = 0) -> dict[str,
     return farm.run(farm.write(*names), *options, renderer="FaultyCards", code=code)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gpus")
 def test_a_gpu_error_costs_a_worker_and_a_broken_card_leaves(farm: Farm) -> None:
     names = [*(f"a-wait-{k}" for k in range(5)), *(f"e{k}" for k in range(6)), "launch-once"]

@@ -22,6 +22,7 @@ from render.run.tuner import Tuner, tune
 from render.run.worker_plan import Node, plan_workers
 from render.store import open_store
 from render.store.lance.lance_store import LanceStore
+from tests.marks import slow
 from tests.render.run.conftest import Farm
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -39,7 +40,7 @@ def eight_gpus() -> Iterator[None]:
     os.environ.update(before)
 
 
-@pytest.mark.parametrize(("cards", "each"), [(8, 1), (2, 2)])
+@pytest.mark.parametrize(("cards", "each"), [*slow((8, 1)), (2, 2)])
 def test_workers_see_the_card_they_were_given(cards: int, each: int) -> None:
     options = RunOptions(gpus=cards, workers_per_gpu=each, renderer="fake")
     pool = Pool(options, EventLog(None))
@@ -86,6 +87,7 @@ def test_a_renderer_that_is_not_there_is_named(farm: Farm) -> None:
     assert "NoSuchClass" in found["stderr"]
 
 
+@pytest.mark.slow
 def test_a_worker_that_grows_is_replaced_between_episodes(farm: Farm) -> None:
     names = [f"e{k:02d}" for k in range(24)]
     options = ("--device", "cpu", "--workers", "1", "--worker-memory", "450MB", "--retries", "0")

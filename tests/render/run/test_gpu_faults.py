@@ -40,6 +40,7 @@ def run(folder: Path, count: int, *options: str, code: int = 0) -> dict[str, Any
     return {**end, "stderr": done.stderr, "names": names}
 
 
+@pytest.mark.slow
 def test_a_failed_launch_and_a_lack_of_memory_cost_no_episode(tmp_path: Path, gpus: Any) -> None:
     # In two processes: the first gets as far as the twelfth launch, its successor as far as the 150th allocation.
     gpus(1, fail="cuLaunchKernel=719:12x1,cuMemAlloc=2:150x1")
