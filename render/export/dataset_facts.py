@@ -94,12 +94,12 @@ def _add(facts: Facts, row: Mapping[str, Any], job: Mapping[str, Any], provenanc
             facts.count("stage", name.removeprefix("stage:"))
     if isinstance(spec.get("seed"), int):
         facts.seeds.add(spec["seed"])
-    # Generated episodes are numbered.
-    if {"clevr": "index", "mewl": "number"}.get(str(task.get("benchmark")), "") not in ("", *task) or (
-        row["episode_id"].startswith("malevic/published/")
-    ):
-        facts.sources.add(f"published scenes of {task['benchmark']}, imported with `render-specs import`")
-    if task.get("benchmark") == "kilogram" and not str(task.get("target")).startswith("own-"):
+    name = str(task.get("benchmark"))
+    # Generated episodes of CLEVR and MEWL are numbered; imported ones of other benchmarks have ids of their own.
+    number = {"clevr": "index", "mewl": "number"}.get(name)
+    if row["episode_id"].startswith(f"{name}/published/") or (number and number not in task):
+        facts.sources.add(f"published scenes of {name}, imported with `render-specs import`")
+    if name == "kilogram" and not str(task.get("target")).startswith("own-"):
         facts.sources.add(KILOGRAM)
 
 

@@ -17,7 +17,8 @@ from scene_specs.language.schema import schema_text, spec_schema
 from scene_specs.language.spec import SpecModel
 from scene_specs.language.vocabulary import COLORS, RELATIONS, SHAPES, SIZES
 from scene_specs.reading.source import SpecSource, parse_episode
-from tests.scene_specs.reading.broken_specs import BROKEN, episode
+from tests.scene_specs.reading.broken_cases import episode
+from tests.scene_specs.reading.broken_specs import BROKEN
 from tests.scene_specs.strategies import EXAMPLES
 
 VALIDATOR = jsonschema.Draft202012Validator(spec_schema())

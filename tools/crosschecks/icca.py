@@ -13,6 +13,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock, patch
 from zlib import crc32
@@ -23,6 +24,7 @@ from PIL import Image
 from scene_specs.benchmarks.icca import Options, Presented
 from scene_specs.benchmarks.icca.game import (
     LISTENER_VARIANTS,
+    REPETITIONS,
     SPEAKER_VARIANTS,
     Game,
     new_game,
@@ -36,7 +38,7 @@ from scene_specs.benchmarks.icca.play import ListenerView, Setup, play
 from scene_specs.benchmarks.icca.players import RecordedSpeaker, SteadySpeaker
 from scene_specs.benchmarks.icca.prompts import png_bytes
 from scene_specs.benchmarks.icca.scene_graph import graph_from_json
-from scene_specs.benchmarks.icca.score import novelty, plain_words, played_recording, scores
+from scene_specs.benchmarks.icca.score import content_words, novelty, plain_words, played_recording, rate, scores
 from scene_specs.benchmarks.icca.transcripts import lines_of, transcripts_of
 from tools.crosschecks import Row
 
@@ -66,7 +68,7 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
     accuracy = [row.mean for row in scores(map(played_recording, games)) if row.measure == "accuracy"]
     wrong = round(100 * accuracy[-1], 2) != LAST_ACCURACY
     yield Row("people's accuracy, repetition 6", 1, int(wrong), 0, " ".join(f"{100 * one:.2f}" for one in accuracy))
-    yield _distances(checkout, games)
+    yield from _distances(checkout, games)
     stubs = patch.dict(sys.modules, {name: MagicMock() for name in _UNUSED})
     path = patch.object(sys, "path", [str(checkout / "src"), *sys.path])
     with stubs, path, TemporaryDirectory() as folder:
@@ -92,19 +94,52 @@ def _arguments(folder: Path) -> Row:
     return Row("introductions and arguments", values + 1, differ + (arguments != setup.listener))
 
 
-def _distances(checkout: Path, games: Sequence[Game]) -> Row:
-    """Distances of the notebook's function between consecutive messages, of all words."""
-    cells = json.loads((checkout / "src/collect_metrics.ipynb").read_text())["cells"]
-    found: dict[str, Any] = {"np": np}
-    exec(next(text for cell in cells if (text := "".join(cell["source"])).startswith("def editDistance")), found)
-    values = differ = 0
-    for game in games:
-        for image in range(4):
-            said = [plain_words(one.message) for one, k in zip(game.recorded, game.targets, strict=True) if k == image]
-            for earlier, later in itertools.pairwise(said):
-                values += 1
-                differ += int(found["editDistance"](later, earlier)[0]) != novelty(earlier, later, published=True)
-    return Row("WND of people's messages", values, differ, 0, "as published")
+def _distances(checkout: Path, games: Sequence[Game]) -> Iterator[Row]:
+    """Compare the notebook's functions between consecutive messages: of all words, and of those that it counts."""
+    notebook = json.loads((checkout / "src/collect_metrics.ipynb").read_text())
+    cells = {text.split("(")[0]: text for cell in notebook["cells"] if (text := "".join(cell["source"]).strip())}
+    found = {"np": np, **_tagger(cells["import spacy\nnlp = spacy.load"])}
+    for name in ("editDistance", "get_msg_distance"):
+        exec(cells[f"def {name}"], found)
+    distance, seen = found["editDistance"], list[tuple[list[str], list[str], Any]]()
+
+    def recorded(later: list[str], earlier: list[str]) -> Any:
+        seen.append((earlier, later, distance(later, earlier)))
+        return seen[-1][2]
+
+    found["editDistance"] = recorded
+    said = (
+        [one.message for one, k in zip(game.recorded, game.targets, strict=True) if k == image]
+        for game in games
+        for image in range(4)
+    )
+    pairs = [pair for messages in said for pair in itertools.pairwise(messages)]
+    for words in ("all words", found["counted"]):
+        seen.clear()
+        for pair in pairs:
+            if words == "all words":
+                recorded(*map(plain_words, pair[::-1]))
+            else:
+                found["get_msg_distance"](pair)
+        differ = 0
+        for earlier, later, (wnd, wnr) in seen:
+            own = novelty(earlier, later, published=True)
+            differ += (own, rate(own, earlier, later, published=True)) != (int(wnd), float(wnr))
+        means = np.reshape([wnr for *_, (_, wnr) in seen], (-1, REPETITIONS - 1)).mean(axis=0)
+        note = "WNR " + " ".join(f"{one:.3f}" for one in means)
+        yield Row(f"WND and WNR of people's messages, {words}", len(seen), differ, 0, note)
+
+
+def _tagger(cell: str) -> dict[str, Any]:
+    """Return `nlp` of the notebook's cell, and what it counts; without spaCy's model, the content words of scores."""
+    found: dict[str, Any] = {"counted": "parts of speech by spaCy"}
+    try:
+        exec(cell.split("processor")[0], found)
+    except (ImportError, OSError):
+        # OSError: spaCy has no model.
+        found["counted"] = "content words (spaCy's en_core_web_sm is not installed)"
+        found["nlp"] = lambda text: [SimpleNamespace(lemma_=word, pos_="NOUN") for word in content_words(text)]
+    return found
 
 
 def _answers(title: str, loop: Any, games: Sequence[Game], variant: str) -> Row:

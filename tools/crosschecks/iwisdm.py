@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import subprocess
 from argparse import Namespace
@@ -81,7 +82,9 @@ def _query(checkout: Path, level: str, choice: str, count: int, seed: int) -> di
 
 def _run(python: str, checkout: Path, stimuli: Path, command: str, query: Any) -> Any:
     line = [python, str(_SCRIPT), str(checkout.absolute()), str(stimuli), command]
-    done = subprocess.run(line, input=json.dumps(query), capture_output=True, text=True, timeout=_TIMEOUT)
+    # The published code iterates over sets of strings, so its trials depend on the hash seed, too.
+    settings = {**os.environ, "PYTHONHASHSEED": "0"}
+    done = subprocess.run(line, input=json.dumps(query), capture_output=True, text=True, timeout=_TIMEOUT, env=settings)
     if done.returncode:
         raise UsageError(f"{python}: the published code failed: {done.stderr.strip()[-400:]}")
     return json.loads(done.stdout)

@@ -25,17 +25,10 @@ class KeyedRng:
         return self._block.pop()
 
     def below(self, count: int) -> int:
-        """One of 0 ... count - 1, for a count of any size. Raises ValueError for a count below 1."""
+        """One of 0 ... count - 1. Raises ValueError for a count below 1."""
         if count < 1:
             raise ValueError("nothing to draw from")
-        if count < 2**40:
-            return int(self.unit() * count)
-        # A draw has 53 bits. The total has at least 48 bits more than `count`, so the bias is negligible.
-        parts = count.bit_length() // 48 + 2
-        total = 0
-        for _ in range(parts):
-            total = (total << 48) | int(self.unit() * 2**48)
-        return total * count >> 48 * parts
+        return int(self.unit() * count)
 
     def pick(self, items: Sequence[_Item]) -> _Item:
         """One of the items; all are equally likely."""

@@ -24,7 +24,8 @@ from scene_specs.benchmarks.clevr.random_scenes import clevr_spec
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.writing import atomic_writer
-from tests.scene_specs.reading.broken_specs import BROKEN, episode
+from tests.scene_specs.reading.broken_cases import episode
+from tests.scene_specs.reading.broken_specs import BROKEN
 from tests.scene_specs.strategies import EXAMPLES
 
 

@@ -15,7 +15,7 @@ from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.mewl.generate import mewl_spec
 from tests.render.store.rendered import rendered
 from tests.scene_specs.importing.published import mewl_folder
-from tests.scene_specs.reading.broken_specs import episode
+from tests.scene_specs.reading.broken_cases import episode
 
 
 def run(*arguments: object) -> Result:

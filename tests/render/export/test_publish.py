@@ -113,12 +113,16 @@ def test_terms_of_others_are_named(tmp_path: Path, about: Path) -> None:
     spec = {**imported.job.spec, "task": {"benchmark": "clevr", "image_index": 3}}
     imported = imported.model_copy(update={"job": imported.job.model_copy(update={"spec": spec})})
     store.replace([record, imported])
+    trial = {"version": 1, "id": "iwisdm/published/low-trials/1", "frames": [{}], "task": {"benchmark": "iwisdm"}}
+    settings = settings_for("draft", 32, 24)
+    store.put([make_record(FakeRenderer(), EpisodeSpec.model_validate(trial), make_job(trial), settings)])
     out = tmp_path / "out"
     text = call(store.url, "--out", out, "--about", about)
     assert "license of blend:own/mug.blend: not stated: add it to [asset_licenses] in about.toml" in text
     terms = (out / "LICENSE").read_text()
     assert "1 asset: ShapeNet's terms of use" in terms and "1 asset: not stated" in terms
     assert "- KiloGram (Ji et al., EMNLP 2022)" in terms and "- published scenes of clevr, imported" in terms
+    assert "- published scenes of iwisdm, imported" in terms
     about.write_text(ABOUT + '[asset_licenses]\n"blend:own/mug.blend" = "CC0-1.0"\n')
     assert "not stated" not in call(store.url, "--out", out, "--about", about)
     assert "1 asset: CC0-1.0" in (out / "LICENSE").read_text()

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from scene_specs.reading.source import SpecSource
-from tests.scene_specs.reading.broken_specs import BROKEN, Broken, episode
+from tests.scene_specs.reading.broken_cases import Broken, episode
+from tests.scene_specs.reading.broken_specs import BROKEN
 
 # A Scene lacks most of its keys, and a first diagnostic in the same text may bring others.
 MORE_THAN_ONE = {"broken scene"}

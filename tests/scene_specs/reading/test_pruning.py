@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scene_specs.reading.source import SpecSource
-from tests.scene_specs.reading.broken_specs import episode
+from tests.scene_specs.reading.broken_cases import episode
 
 SAME = [{"name": "a", "location": [0, 0]}, {"name": "b", "location": [0, 0]}]
 OVERLAP = "frames[0].objects[1].location"

@@ -25,7 +25,7 @@ from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.documents import Spool
 from scene_specs.reading.source import SpecSource, parse_episode
-from tests.scene_specs.reading.broken_specs import episode
+from tests.scene_specs.reading.broken_cases import episode
 from tests.scene_specs.strategies import damaged_specs
 
 
