@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from render.compiler import compile_episode
-from render.geometry.sampling_plan import Layers, Part, rectangles
+from render.geometry.sampling_plan import Box, Layers, Part, rectangles
 from render.model.errors import DeviceError
 from render.model.passes import Passes
 from render.model.profiles import settings_for
@@ -21,6 +21,7 @@ from render.renderers.cycles.exr_passes import Exr
 from render.renderers.cycles.render_settings import apply_part
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
+from tests.marks import slow
 from tests.render.renderers.cycles.test_cycles_renderer import TRIO, one, scene_of
 
 
@@ -137,6 +138,51 @@ def test_the_mean_over_seeds_is_that_of_one_render(renderer: Watched) -> None:
     assert (np.abs(plain.mean(axis=0) - refined.mean(axis=0)) < 4 * error + 1e-4).all()
     # The objects' noise is smaller: the samples were used.
     assert (refined.std(axis=0)[1:] < plain.std(axis=0)[1:]).mean() > 0.8
+
+
+def steps(error: NDArray[np.float64], box: Box, away: int) -> list[float]:
+    """Steps of an error, (H, W), across the edges of a box, or across lines so many pixels outside of them."""
+    found = []
+    for plane, (low, high, first, last) in ((error, box), (error.T, (*box[2:], *box[:2]))):
+        for line in (low - away, high + away):
+            if 2 <= line <= len(plane) - 2:
+                near = plane[line - 2 : line + 2, first:last].mean(axis=1)
+                found.append(float(near[2:].mean() - near[:2].mean()))
+    return found
+
+
+def errors_of(renderer: Watched, count: int) -> list[tuple[NDArray[np.float64], list[Part]]]:
+    """Differences to an image without rectangles, (H, W) of 255, and the rectangles, of random scenes."""
+    found = []
+    for number in range(count):
+        frame = {"random_objects": {"count": [2, 5]}}
+        spec = EpisodeSpec.model_validate({"version": 1, "id": f"seams/{number}", "frames": [frame]})
+        scene = sampled(compile_episode(spec, settings_for("draft", 128, 96)), samples=16, denoising_quality="HIGH")
+        refined = sampled(scene, samples=8, object_samples=24)
+        plain, passes = seeded(renderer, scene, 1).color, seeded(renderer, refined, 2)
+        error = passes.color.astype(np.float64) - plain
+        found.append((error.mean(axis=2), rectangles(refined.settings, Part(8, 2), passes.ids)))
+    return found
+
+
+def seam(errors: list[tuple[NDArray[np.float64], list[Part]]], tint: float = 0.0) -> float:
+    """How much larger steps are at the edges of rectangles than 3 pixels inside and outside. tint: added inside."""
+    squares: dict[int, list[float]] = {-3: [], 0: [], 3: []}
+    for error, parts in errors:
+        for part in parts:
+            assert part.box is not None
+            tinted = error.copy()
+            tinted[part.box.slices] += tint
+            for away, found in squares.items():
+                found += np.square(steps(tinted, part.box, away)).tolist()
+    return float(np.sqrt(np.mean(squares[0]) / np.mean(squares[-3] + squares[3])))
+
+
+# Few scenes have few edges: the limit allows for their noise, and yet half a level of 255 would be noticed.
+@pytest.mark.parametrize(("count", "most"), [(5, 2.0), *slow((200, 1.15))])
+def test_rectangles_have_no_seams(count: int, most: float, renderer: Watched) -> None:
+    errors = errors_of(renderer, count)
+    assert seam(errors) < most < seam(errors, tint=0.5)
 
 
 def test_a_missing_or_unusable_denoiser_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
