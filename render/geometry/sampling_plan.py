@@ -59,8 +59,11 @@ class Part(NamedTuple):
 
 
 def whole_frame(settings: Settings, frame: SceneFrame, view: SceneView) -> Part:
-    """The first render of a view. One sample is exact on flat stages."""
-    return Part(1 if frame.pixels == "center" else samples_of(settings, frame, view), frame.seed)
+    """The first render of a view. Flat stages have no rectangles: one sample is exact, or all of them smooth edges."""
+    if frame.pixels == "center":
+        return Part(1, frame.seed)
+    samples = samples_of(settings, frame, view)
+    return Part(samples if frame.pixels is None else samples + settings.object_samples, frame.seed)
 
 
 def has_rectangles(settings: Settings, frame: SceneFrame) -> bool:

@@ -40,6 +40,15 @@ def test_a_profile_without_object_samples_renders_each_frame_once(name: str) -> 
         assert "object_samples" not in scene.settings.model_dump_json()
 
 
+@pytest.mark.parametrize(("antialias", "samples"), [(False, 1), (True, 32)])
+def test_flat_stages_are_rendered_once(antialias: bool, samples: int) -> None:
+    frame = {"objects": [{"shape": "circle", "color": "red", "size": 10, "location": [30, 20]}], "antialias": antialias}
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "a", "stage": "flat", "canvas": [64, 48], "frames": [frame]})
+    made = compile_episode(spec, SETTINGS.model_copy(update={"width": 64, "height": 48})).frames[0]
+    assert whole_frame(SETTINGS, made, made.views[0]) == Part(samples, made.seed)
+    assert not has_rectangles(SETTINGS, made)
+
+
 def test_an_object_gets_its_box_and_a_margin_cut_at_the_image() -> None:
     assert boxes_of((100, 140, 50, 90)) == [Box(94, 146, 44, 96)]
     assert boxes_of((0, 40, 300, 320)) == [Box(0, 46, 294, 320)]
