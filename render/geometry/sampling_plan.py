@@ -17,6 +17,7 @@ from render.geometry.glass import samples_of
 from scene_specs.language.scene import SceneFrame, SceneView, Settings
 
 Layers = dict[str, NDArray[np.float32]]
+Boxes = NDArray[np.int64]
 
 # Pixels around an object's box: its antialiased edge and the contact shadow.
 _MARGIN = 6
@@ -35,19 +36,9 @@ class Box(NamedTuple):
     right: int
 
     @property
-    def pixels(self) -> int:
-        """Number of pixels."""
-        return (self.bottom - self.top) * (self.right - self.left)
-
-    @property
     def slices(self) -> tuple[slice, slice]:
         """The box as an index of an (H, W) array."""
         return slice(self.top, self.bottom), slice(self.left, self.right)
-
-    def around(self, other: Box) -> Box:
-        """The smallest box that contains both."""
-        low, high = np.minimum(self, other), np.maximum(self, other)
-        return Box(int(low[0]), int(high[1]), int(low[2]), int(high[3]))
 
 
 class Part(NamedTuple):
@@ -83,30 +74,33 @@ def rectangles(settings: Settings, whole: Part, ids: NDArray[np.uint16]) -> list
     for index in np.unique(ids[ids > 0]):
         rows, columns = np.nonzero(ids == index)
         boxes.append(
-            Box(
-                max(int(rows.min()) - _MARGIN, 0),
-                min(int(rows.max()) + _MARGIN + 1, height),
-                max(int(columns.min()) - _MARGIN, 0),
-                min(int(columns.max()) + _MARGIN + 1, width),
-            )
+            (rows.min() - _MARGIN, rows.max() + _MARGIN + 1, columns.min() - _MARGIN, columns.max() + _MARGIN + 1)
         )
-    boxes = _joined(boxes, _RENDER_SAMPLES / samples)
-    most = whole.samples * ids.size // max(sum(box.pixels for box in boxes), 1)
-    return [Part(max(min(samples, most), 1), whole.seed ^ _OTHER_SEED, box) for box in boxes]
+    joined = _joined(
+        np.clip(np.array(boxes).reshape(-1, 4), 0, (height, height, width, width)), _RENDER_SAMPLES / samples
+    )
+    most = whole.samples * ids.size // max(int(_pixels(joined).sum()), 1)
+    parts = [Box(*map(int, box)) for box in joined]
+    return [Part(max(min(samples, most), 1), whole.seed ^ _OTHER_SEED, box) for box in parts]
 
 
-def _joined(boxes: list[Box], render_pixels: float) -> list[Box]:
-    """Boxes of which none are cheaper to render together. render_pixels: what one more render costs, in pixels."""
-    boxes = list(boxes)
+def _pixels(boxes: Boxes) -> Boxes:
+    """(...): number of pixels of boxes, (..., 4)."""
+    pixels: Boxes = np.diff(boxes.reshape(*boxes.shape[:-1], 2, 2)).prod(axis=(-2, -1))
+    return pixels
+
+
+def _joined(boxes: Boxes, render_pixels: float) -> Boxes:
+    """(N, 4) boxes of which no two are cheaper to render together. render_pixels: what a render costs, in pixels."""
     while len(boxes) > 1:
-        pairs = [(a, b) for k, a in enumerate(boxes) for b in boxes[:k]]
-        first, second = min(pairs, key=lambda pair: pair[0].around(pair[1]).pixels - pair[0].pixels - pair[1].pixels)
-        both = first.around(second)
-        if both.pixels - first.pixels - second.pixels >= render_pixels:
+        first, second = boxes[:, None], boxes[None]
+        around = np.where([True, False, True, False], np.minimum(first, second), np.maximum(first, second))
+        added = _pixels(around) - _pixels(first) - _pixels(second)
+        np.fill_diagonal(added, np.iinfo(added.dtype).max)
+        pair = np.unravel_index(np.argmin(added), added.shape)
+        if added[pair] >= render_pixels:
             break
-        boxes.remove(first)
-        boxes.remove(second)
-        boxes.append(both)
+        boxes = np.vstack([np.delete(boxes, pair, axis=0), around[pair]])
     return boxes
 
 

@@ -208,6 +208,8 @@ class CyclesRenderer:
         for part in rectangles(settings, whole, exr.ids()):
             apply_part(self._scene, part)
             parts.append((part, Exr(self._sample(where)).sampled()))
+        # For a .blend that is saved.
+        apply_part(self._scene, whole)
         layers = merged(parts)
         exr.replace("Noisy Image", layers["color"])
         if settings.denoise:

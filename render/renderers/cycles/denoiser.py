@@ -38,7 +38,7 @@ _FUNCTIONS = {
     "oidnExecuteFilter": (None, [_POINTER]),
     "oidnReleaseFilter": (None, [_POINTER]),
 }
-# Below Blender's folder , on Linux, macOS and Windows.
+# Below Blender's folder, on Linux, macOS and Windows.
 _NAMES = ("lib/libOpenImageDenoise.so.2", "lib/libOpenImageDenoise*.dylib", "OpenImageDenoise.dll")
 _ADVICE = "reinstall bpy, or use a profile without `object_samples`"
 # Pixels between the points on which the low-passed residual is computed.
