@@ -165,9 +165,8 @@ def _twin(record: EpisodeRecord, device: str) -> EpisodeRecord:
     frames = tuple(frame.model_copy(update={"seed": frame.seed ^ 1}) for frame in scene.frames)
     scene = scene.model_copy(update={"frames": frames})
     settings = scene.settings
-    samples = max(settings.samples, settings.glass_samples)
-    limit = timeout_of(None, samples, settings.width, settings.height, len(frames[0].views)) + KERNEL_SECONDS
-    return run_within(limit, f"twin of {record.episode_id}", _render, record, scene, device)
+    limit = timeout_of(None, settings.max_samples, settings.width, settings.height, len(frames[0].views))
+    return run_within(limit + KERNEL_SECONDS, f"twin of {record.episode_id}", _render, record, scene, device)
 
 
 def _render(record: EpisodeRecord, scene: Scene, device: str) -> EpisodeRecord:

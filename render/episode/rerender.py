@@ -148,8 +148,7 @@ def _render(request: EpisodeRequest, resolved: ResolvedRequest, folder: Path) ->
 def _limit(request: EpisodeRequest, scene: Scene) -> float:
     """Seconds that rendering the episode may take."""
     settings, images = scene.settings, sum(len(frame.views) for frame in scene.frames)
-    samples = max(settings.samples, settings.glass_samples)
-    limit = timeout_of(request.timeout, samples, settings.width, settings.height, images)
+    limit = timeout_of(request.timeout, settings.max_samples, settings.width, settings.height, images)
     return limit + (KERNEL_SECONDS if request.timeout is None and request.device != "cpu" else 0.0)
 
 

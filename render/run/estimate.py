@@ -22,6 +22,8 @@ from scene_specs.language.stage import load_stage
 
 # Core seconds per image and per million samples; a flat image takes one sample per pixel, and a tenth of the time.
 _PER_IMAGE, _PER_MEGASAMPLE, _FLAT_SAMPLES = 0.12, 2.4, 0.1
+# Share of the image that the rectangles around objects fill, in the mean of MEWL's images (docs/quality.md).
+_RECTANGLES = 0.11
 # Share of the image that one glass object fills, in the mean of crowds of eight (tools/bench_scaling.py).
 _GLASS_SHARE = 0.02
 # Bytes per million pixels in a store, and seconds from the command to the first episode, unless they are measured.
@@ -55,7 +57,7 @@ class Work:
             glass = expected_glass(episode) if settings.glass_samples else [0.0] * len(views)
             samples = sum(
                 count * samples_at(settings, _GLASS_SHARE * number) for count, number in zip(views, glass, strict=True)
-            )
+            ) * (1 + _RECTANGLES * settings.object_samples / settings.samples)
         return cls(images, images * megapixels, images * _PER_IMAGE + samples * megapixels * _PER_MEGASAMPLE)
 
     def add(self, other: Work, keep: float = 1.0) -> None:

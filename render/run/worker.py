@@ -72,8 +72,9 @@ class Task:
     @cached_property
     def samples(self) -> int:
         """Maximum number of samples per pixel of any of its images."""
-        glass = self.settings.glass_samples > self.settings.samples and may_show_glass(self.episode)
-        return self.settings.glass_samples if glass else self.settings.samples
+        settings = self.settings
+        glass = settings.glass_samples > settings.samples and may_show_glass(self.episode)
+        return settings.max_samples if glass else settings.samples + settings.object_samples
 
     @cached_property
     def work(self) -> Work:

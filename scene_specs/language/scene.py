@@ -27,9 +27,11 @@ class Settings(SpecModel):
     """Sampling settings: the data of a profile, and the image size in pixels.
 
     samples: per pixel. glass_samples: per pixel of an image that is full of glass (render.geometry.glass); 0 means
-    `samples`. prefilter, denoising_quality: of the denoiser (OpenImageDenoise). bounces: (total, diffuse, glossy,
-    transmission). min_light_bounces: bounce at which Russian roulette starts. adaptive_threshold: 0 is off.
-    light_tree, caustics, filter_glossy: as Cycles names them. A default is the behavior before the field existed.
+    `samples`. object_samples: additional ones per pixel of rectangles around objects (render.geometry.sampling_plan).
+    prefilter, denoising_quality: of the denoiser (OpenImageDenoise); with object_samples, there is no prefilter.
+    bounces: (total, diffuse, glossy, transmission). min_light_bounces: bounce at which Russian roulette starts.
+    adaptive_threshold: 0 is off. light_tree, caustics, filter_glossy: as Cycles names them.
+    A default is the behavior before the field existed.
     """
 
     profile: str
@@ -37,6 +39,9 @@ class Settings(SpecModel):
     height: Annotated[int, Field(ge=1, le=MOST_SIDE)]
     samples: Annotated[int, Field(ge=1, le=1_000_000)]
     glass_samples: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    object_samples: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
+        default=0, exclude_if=lambda samples: samples == 0
+    )
     denoise: bool
     prefilter: Literal["NONE", "FAST", "ACCURATE"]
     denoising_quality: Literal["HIGH", "BALANCED", "FAST"] = "HIGH"
@@ -48,6 +53,12 @@ class Settings(SpecModel):
     sampling_pattern: Literal["AUTOMATIC", "TABULATED_SOBOL", "BLUE_NOISE"]
     adaptive_threshold: float
     adaptive_min_samples: int
+
+    @property
+    def max_samples(self) -> int:
+        """Maximum number of samples of a pixel."""
+        most = max(self.samples, self.glass_samples)
+        return most + self.object_samples * most // self.samples
 
 
 class SceneMaterial(SpecModel):

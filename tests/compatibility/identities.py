@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import diorama
+from render.compiler import compile_episode
 from render.compiler.content import content_seed, picture_key
 from render.compiler.render_key import render_key_of
 from render.model.blender_series import key_suffix
 from render.model.profiles import settings_for
-from scene_specs.language.scene import Scene
+from scene_specs.checks.semantics import check_spec
+from scene_specs.language.scene import Settings
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.stage import stage_of
 from scene_specs.reading.source import parse_episode
@@ -61,15 +62,22 @@ def spec_digest(episode: EpisodeSpec) -> str:
     return sha256(canonical(episode.model_dump(mode="json", exclude_none=True)))
 
 
+def first_settings(episode: EpisodeSpec) -> Settings:
+    """The settings of profile standard in version 0.1.0; its numbers may change, but not how they are hashed."""
+    settings = settings_for("standard", *stage_of(episode).size)
+    return settings.model_copy(update={"samples": 16, "glass_samples": 260, "object_samples": 0})
+
+
 def job_hash(episode: EpisodeSpec) -> str:
-    """The job hash for profile standard, the stage's own size and Cycles of Blender 4.5, whichever is installed."""
-    key = render_key_of(episode, settings_for("standard", *stage_of(episode).size), "cycles")
+    """The job hash for these settings and Cycles of Blender 4.5, whichever is installed."""
+    key = render_key_of(episode, first_settings(episode), "cycles")
     return key.model_copy(update={"version": key.version.removesuffix(key_suffix("cycles"))}).hash()
 
 
 def compiled(episode: EpisodeSpec) -> Compiled:
-    """The identities that need compiling, for profile standard and the stage's own size."""
-    scene: Scene = diorama.compile_spec(episode)
+    """The identities that need compiling, for these settings."""
+    check_spec(episode)
+    scene = compile_episode(episode, first_settings(episode))
     return Compiled(
         sha256(scene.to_json()),
         tuple(content_seed(frame) for frame in scene.frames),

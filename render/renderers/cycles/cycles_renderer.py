@@ -21,6 +21,7 @@ from render.compiler.assets import check_assets, resolve_blend
 from render.geometry.asset_roots import all_roots, searching
 from render.geometry.marks import with_fixation
 from render.geometry.outlines import outline_of
+from render.geometry.sampling_plan import Part, has_rectangles, merged, rectangles, whole_frame
 from render.model.errors import RenderError
 from render.model.passes import Passes
 from render.model.scratch import scratch_folder
@@ -30,12 +31,13 @@ from render.renderers.cycles import stage_setup as stages
 from render.renderers.cycles.blend_material import build_blend
 from render.renderers.cycles.blender_meshes import OutlineMeshes, mesh_data
 from render.renderers.cycles.capture import captured, render_error
+from render.renderers.cycles.denoiser import denoise
 from render.renderers.cycles.exr_passes import Exr, object_name
 from render.renderers.cycles.model_objects import ModelStore
 from render.renderers.cycles.node_tree import build_material
-from render.renderers.cycles.render_settings import apply_settings
+from render.renderers.cycles.render_settings import apply_part, apply_settings
 from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
-from scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView
+from scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView, Settings
 from scene_specs.language.stage import load_stage
 
 # Parameters are numbers, so a run may use any number of materials.
@@ -167,6 +169,26 @@ class CyclesRenderer:
             check_assets(scene, self._find)
             self.build(scene, frame, view)
         built = time.perf_counter()
+        where = f"episode {scene.id}: frame {frame.image_name(view)}: "
+        path = self._sample(where)
+        rendered = time.perf_counter()
+        exr = Exr(path)
+        read = time.perf_counter()
+        if has_rectangles(scene.settings, frame):
+            self._refine(exr, scene.settings, whole_frame(scene.settings, frame, view), where)
+        refining = time.perf_counter() - read
+        arrays = {name: row.read(exr, frame) for name, row in rendered_rows(frame).items() if row.read}
+        color = self._final_color(exr, scene, frame)
+        seconds = {
+            "build": built - start,
+            "render": rendered - built + refining,
+            "read": time.perf_counter() - rendered - refining,
+        }
+        path.unlink()
+        return Passes.of(color, exr.ids(), arrays, seconds=seconds, device=self.info["device"])
+
+    def _sample(self, where: str) -> Path:
+        """Render what is built and return the file of its passes. where: start of a RenderError's message."""
         path = self._folder / "view.exr"
         path.unlink(missing_ok=True)
         self._scene.render.filepath = str(path)
@@ -177,16 +199,23 @@ class CyclesRenderer:
             except RuntimeError as error:
                 reported = str(error).splitlines()
         if reported or output.failures or not path.is_file():
-            where = f"episode {scene.id}: frame {frame.image_name(view)}: "
             raise render_error(where, self._device.kind, reported or output.failures)
-        rendered = time.perf_counter()
-        exr = Exr(path)
-        arrays = {name: row.read(exr, frame) for name, row in rendered_rows(frame).items() if row.read}
-        color = self._final_color(exr, scene, frame)
-        seconds = {"build": built - start, "render": rendered - built, "read": time.perf_counter() - rendered}
-        passes = Passes.of(color, exr.ids(), arrays, seconds=seconds, device=self.info["device"])
-        path.unlink()
-        return passes
+        return path
+
+    def _refine(self, exr: Exr, settings: Settings, whole: Part, where: str) -> None:
+        """Render the rectangles around objects, and put the merged and denoised color into `exr`."""
+        parts = [(whole, exr.sampled())]
+        for part in rectangles(settings, whole, exr.ids()):
+            apply_part(self._scene, part)
+            parts.append((part, Exr(self._sample(where)).sampled()))
+        # For a .blend that is saved.
+        apply_part(self._scene, whole)
+        layers = merged(parts)
+        exr.replace("Noisy Image", layers["color"])
+        if settings.denoise:
+            exr.replace("Combined", denoise(layers, exr.ids(), settings.denoising_quality, self._threads))
+        else:
+            exr.replace("Combined", layers["color"])
 
     @staticmethod
     def _final_color(exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from render.geometry.display import display
 from render.geometry.marks import on_background
+from render.geometry.sampling_plan import Layers
 from render.model.errors import RenderError
 from render.renderers.cycles.series import LAYERS
 
@@ -49,6 +50,16 @@ class Exr:
             raise RenderError(
                 f"the image of Cycles lacks {error}; it has {', '.join(sorted(self.channels))}"
             ) from error
+
+    def sampled(self) -> Layers:
+        """Color before denoising, and what guides the denoiser, each (H, W, 3)."""
+        color = "Noisy Image" if "Noisy Image.R" in self.channels else "Combined"
+        guides = {"albedo": self.stack("Denoising Albedo", "RGB"), "normal": self.stack("Denoising Normal", "XYZ")}
+        return {"color": self.stack(color, "RGB"), **guides}
+
+    def replace(self, layer: str, color: Floats) -> None:
+        """Replace a layer by linear color, (H, W, 3)."""
+        self.channels |= {f"{layer}.{letter}": color[..., k] for k, letter in enumerate("RGB")}
 
     def color(self, background: tuple[int, int, int] | None = None) -> NDArray[np.uint8]:
         """(H, W, 3) uint8 display values. background: 8-bit sRGB, None where the world shows none."""

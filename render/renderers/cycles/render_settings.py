@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from render.geometry.glass import samples_of
+from render.geometry.sampling_plan import Part, has_rectangles, whole_frame
 from render.passes import rendered_rows
 from render.renderers.cycles.exr_passes import CRYPTOMATTE_LEVELS
 from render.renderers.cycles.series import apply_added_settings
@@ -13,11 +13,13 @@ from scene_specs.language.scene import SceneFrame, SceneView, Settings
 # Frame.pixels -> filter and width in pixels. Cycles' first sample is at the pixel center; 0.01 is its smallest width.
 _FILTERS = {None: ("BLACKMAN_HARRIS", 1.5), "center": ("BOX", 0.01), "mean": ("BOX", 1.0)}
 
+# Share of a pixel that keeps the edges of a box clear of rounding.
+_INSIDE = 0.02
+
 
 def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: SceneView, threads: int) -> None:
     """Sampling, size, passes and output of one view. threads: 0 for all."""
     cycles, render = scene.cycles, scene.render
-    cycles.samples, cycles.seed = (1 if frame.pixels == "center" else samples_of(settings, frame, view)), frame.seed
     cycles.use_animated_seed = False
     cycles.use_sample_subset = False
     cycles.use_layer_samples = "USE"
@@ -25,7 +27,8 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     cycles.use_adaptive_sampling = settings.adaptive_threshold > 0 and frame.pixels is None
     cycles.adaptive_threshold = settings.adaptive_threshold
     cycles.adaptive_min_samples = settings.adaptive_min_samples
-    cycles.use_denoising = settings.denoise and frame.pixels is None
+    merging = has_rectangles(settings, frame)
+    cycles.use_denoising = settings.denoise and frame.pixels is None and not merging
     cycles.denoiser = "OPENIMAGEDENOISE"
     cycles.denoising_input_passes = "RGB_ALBEDO_NORMAL"
     cycles.denoising_prefilter = settings.prefilter
@@ -60,7 +63,7 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     render.film_transparent = False
     render.use_motion_blur = False
     render.use_compositing = render.use_sequencer = False
-    render.use_border = render.use_simplify = render.use_multiview = render.use_freestyle = False
+    render.use_simplify = render.use_multiview = render.use_freestyle = False
     apply_added_settings(scene)
     render.image_settings.file_format = "OPEN_EXR_MULTILAYER"
     render.image_settings.color_depth, render.image_settings.exr_codec = "32", "NONE"
@@ -76,6 +79,20 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
                 setattr(owner, switch.identifier, switch.identifier in wanted)
     # Transparent surfaces count in the id and depth passes, as glass does: annotations treat them as solid.
     layer.pass_alpha_threshold = 0.0
-    # Also keep the image before denoising, which shows exactly where samples met only the background.
-    layer.cycles.denoising_store_passes = frame.background is not None and cycles.use_denoising
+    # Keep what the denoiser needs, or the image before it, which shows exactly where samples met only the background.
+    layer.cycles.denoising_store_passes = merging or (frame.background is not None and cycles.use_denoising)
     layer.pass_cryptomatte_depth = CRYPTOMATTE_LEVELS
+    apply_part(scene, whole_frame(settings, frame, view))
+
+
+def apply_part(scene: Any, part: Part) -> None:
+    """Samples, seed and box of one render of a frame; the box becomes the image."""
+    render = scene.render
+    scene.cycles.samples, scene.cycles.seed = part.samples, part.seed
+    render.use_border = render.use_crop_to_border = part.box is not None
+    if part.box is not None:
+        width, height = render.resolution_x, render.resolution_y
+        # Blender truncates to pixels; rows count from the bottom.
+        render.border_min_x, render.border_max_x = (part.box.left + _INSIDE) / width, (part.box.right + _INSIDE) / width
+        render.border_min_y = (height - part.box.bottom + _INSIDE) / height
+        render.border_max_y = (height - part.box.top + _INSIDE) / height

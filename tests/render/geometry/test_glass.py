@@ -19,7 +19,9 @@ from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import parse_episode
 from tests.distributions import installed, write_distribution
 
-STANDARD = settings_for("standard", 320, 240).model_copy(update={"samples": 20, "glass_samples": 220})
+STANDARD = settings_for("standard", 320, 240).model_copy(
+    update={"samples": 20, "glass_samples": 220, "object_samples": 0}
+)
 
 
 def scene_of(*objects: dict[str, object], width: int = 320, height: int = 240) -> Scene:
@@ -154,6 +156,8 @@ def test_a_spec_says_whether_there_may_be_glass(spec: EpisodeSpec, may: bool) ->
 def test_a_worker_gets_the_time_of_the_samples_that_glass_takes() -> None:
     given = [Task(episode(material), None, STANDARD).samples for material in ("glass", "rubber")]  # type: ignore[arg-type]
     assert given == [220, 20]
+    objects = STANDARD.model_copy(update={"object_samples": 40})
+    assert [Task(episode(name), None, objects).samples for name in ("glass", "rubber")] == [660, 60]  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -1,0 +1,120 @@
+"""The renders that make up one frame: the whole frame, and rectangles around its objects with more samples.
+
+Objects and their edges hold most of an image's noise, but fill a tenth of it (docs/quality.md). With
+`Settings.object_samples`, a frame is rendered as a whole, then each rectangle again with another seed; `merged` weighs
+them by their samples, and the result is denoised once. Without, the plan is one render, which Cycles denoises itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from render.geometry.glass import samples_of
+from scene_specs.language.scene import SceneFrame, SceneView, Settings
+
+Layers = dict[str, NDArray[np.float32]]
+Boxes = NDArray[np.int64]
+
+# Pixels around an object's box: its antialiased edge and the contact shadow.
+_MARGIN = 6
+# One more render takes as long as this many samples of one pixel: synchronization, its file, the first rays.
+_RENDER_SAMPLES = 25_000
+# Flips bits of the seed, so that the rectangles' noise is independent of the whole frame's.
+_OTHER_SEED = 0x55AA55
+
+
+class Box(NamedTuple):
+    """Rows top to bottom - 1 and columns left to right - 1 of an image; row 0 is at the top."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+    @property
+    def slices(self) -> tuple[slice, slice]:
+        """The box as an index of an (H, W) array."""
+        return slice(self.top, self.bottom), slice(self.left, self.right)
+
+
+class Part(NamedTuple):
+    """One render. box: None for the whole frame. samples: per pixel."""
+
+    samples: int
+    seed: int
+    box: Box | None = None
+
+
+def whole_frame(settings: Settings, frame: SceneFrame, view: SceneView) -> Part:
+    """The first render of a view. Flat stages have no rectangles: one sample is exact, or all of them smooth edges."""
+    if frame.pixels == "center":
+        return Part(1, frame.seed)
+    samples = samples_of(settings, frame, view)
+    return Part(samples if frame.pixels is None else samples + settings.object_samples, frame.seed)
+
+
+def has_rectangles(settings: Settings, frame: SceneFrame) -> bool:
+    """Whether objects get samples of their own; flat stages have no noise."""
+    return settings.object_samples > 0 and frame.pixels is None
+
+
+def rectangles(settings: Settings, whole: Part, ids: NDArray[np.uint16]) -> list[Part]:
+    """The other renders: rectangles around the objects. ids: (H, W), of the first render.
+
+    In an image full of glass, the rectangles get as many times more samples as the whole frame. Where objects fill much
+    of the image, they get fewer: the rectangles never take more samples together than the whole frame did.
+    """
+    samples = settings.object_samples * whole.samples // settings.samples
+    height, width = ids.shape
+    boxes = []
+    for index in np.unique(ids[ids > 0]):
+        rows, columns = np.nonzero(ids == index)
+        boxes.append(
+            (rows.min() - _MARGIN, rows.max() + _MARGIN + 1, columns.min() - _MARGIN, columns.max() + _MARGIN + 1)
+        )
+    joined = _joined(
+        np.clip(np.array(boxes).reshape(-1, 4), 0, (height, height, width, width)), _RENDER_SAMPLES / samples
+    )
+    most = whole.samples * ids.size // max(int(_pixels(joined).sum()), 1)
+    parts = [Box(*map(int, box)) for box in joined]
+    return [Part(max(min(samples, most), 1), whole.seed ^ _OTHER_SEED, box) for box in parts]
+
+
+def _pixels(boxes: Boxes) -> Boxes:
+    """(...): number of pixels of boxes, (..., 4)."""
+    pixels: Boxes = np.diff(boxes.reshape(*boxes.shape[:-1], 2, 2)).prod(axis=(-2, -1))
+    return pixels
+
+
+def _joined(boxes: Boxes, render_pixels: float) -> Boxes:
+    """(N, 4) boxes of which no two are cheaper to render together. render_pixels: what a render costs, in pixels."""
+    while len(boxes) > 1:
+        first, second = boxes[:, None], boxes[None]
+        around = np.where([True, False, True, False], np.minimum(first, second), np.maximum(first, second))
+        added = _pixels(around) - _pixels(first) - _pixels(second)
+        np.fill_diagonal(added, np.iinfo(added.dtype).max)
+        pair = np.unravel_index(np.argmin(added), added.shape)
+        if added[pair] >= render_pixels:
+            break
+        boxes = np.vstack([np.delete(boxes, pair, axis=0), around[pair]])
+    return boxes
+
+
+def merged(parts: Sequence[tuple[Part, Mapping[str, NDArray[np.float32]]]]) -> Layers:
+    """The mean over the samples of all parts. parts: each with its layers, (h, w, C); the whole frame first.
+
+    Sums of float64, which hold a background's value exactly.
+    """
+    (whole, first), *others = parts
+    weights = np.full((*next(iter(first.values())).shape[:2], 1), float(whole.samples))
+    sums = {name: layer * weights for name, layer in first.items()}
+    for part, layers in others:
+        assert part.box is not None
+        weights[part.box.slices] += part.samples
+        for name, layer in layers.items():
+            sums[name][part.box.slices] += layer.astype(np.float64) * part.samples
+    return {name: (total / weights).astype(np.float32) for name, total in sums.items()}

@@ -1,0 +1,129 @@
+"""Denoise a merged frame with the OpenImageDenoise that Blender ships, since Cycles denoises only what it rendered.
+
+The functions are those of OpenImageDenoise's C interface (github.com/RenderKit/oidn, include/OpenImageDenoise/oidn.h),
+the same in 2.3 (bpy 4.5) and 2.5 (bpy 5.2). Settings are those of Cycles (intern/cycles/integrator/denoiser_oidn.cpp).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+from pathlib import Path
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from render.geometry.sampling_plan import Layers
+from render.model.errors import DeviceError, RenderError
+from render.passes import Floats
+
+# Values of OIDNDeviceType, OIDNFormat and OIDNQuality.
+_CPU, _FLOAT3 = 1, 3
+_QUALITIES = {"FAST": 4, "BALANCED": 5, "HIGH": 6}
+_POINTER, _SIZE = ctypes.c_void_p, ctypes.c_size_t
+# Function -> type of its result, types of its arguments.
+_FUNCTIONS = {
+    "oidnNewDevice": (_POINTER, [ctypes.c_int]),
+    "oidnSetDeviceInt": (None, [_POINTER, ctypes.c_char_p, ctypes.c_int]),
+    "oidnSetDeviceBool": (None, [_POINTER, ctypes.c_char_p, ctypes.c_bool]),
+    "oidnCommitDevice": (None, [_POINTER]),
+    "oidnGetDeviceError": (ctypes.c_int, [_POINTER, ctypes.POINTER(ctypes.c_char_p)]),
+    "oidnNewFilter": (_POINTER, [_POINTER, ctypes.c_char_p]),
+    "oidnSetSharedFilterImage": (None, [_POINTER, ctypes.c_char_p, _POINTER, ctypes.c_int, *[_SIZE] * 5]),
+    "oidnSetFilterBool": (None, [_POINTER, ctypes.c_char_p, ctypes.c_bool]),
+    "oidnSetFilterInt": (None, [_POINTER, ctypes.c_char_p, ctypes.c_int]),
+    "oidnCommitFilter": (None, [_POINTER]),
+    "oidnExecuteFilter": (None, [_POINTER]),
+    "oidnReleaseFilter": (None, [_POINTER]),
+}
+# Below Blender's folder, on Linux, macOS and Windows.
+_NAMES = ("lib/libOpenImageDenoise.so.2", "lib/libOpenImageDenoise*.dylib", "OpenImageDenoise.dll")
+_ADVICE = "reinstall bpy, or use a profile without `object_samples`"
+# Pixels between the points on which the low-passed residual is computed.
+_GRID = 32
+
+
+@lru_cache(maxsize=1)
+def _library() -> ctypes.CDLL:
+    folder = Path(bpy.utils.resource_path("LOCAL")).parent
+    for path in (path for name in _NAMES for path in sorted(folder.glob(name))):
+        try:
+            library = ctypes.CDLL(str(path))
+            for name, (result, arguments) in _FUNCTIONS.items():
+                function = getattr(library, name)
+                function.restype, function.argtypes = result, arguments
+        except (OSError, AttributeError) as error:
+            raise DeviceError(f"{path}: unusable OpenImageDenoise: {error}; {_ADVICE}") from error
+        return library
+    raise DeviceError(f"{folder}: no OpenImageDenoise, which profiles with `object_samples` need; {_ADVICE}")
+
+
+@lru_cache(maxsize=4)
+def _device(threads: int) -> int:
+    """A device with so many threads, 0 for all. As in Cycles, threads stay where the process may run."""
+    oidn = _library()
+    device: int = oidn.oidnNewDevice(_CPU)
+    oidn.oidnSetDeviceInt(device, b"numThreads", threads)
+    oidn.oidnSetDeviceBool(device, b"setAffinity", False)
+    oidn.oidnCommitDevice(device)
+    _check(device)
+    return device
+
+
+def _check(device: int) -> None:
+    message = ctypes.c_char_p()
+    if _library().oidnGetDeviceError(device, ctypes.byref(message)):
+        raise RenderError(f"OpenImageDenoise failed: {(message.value or b'').decode('utf-8', 'replace')}")
+
+
+def denoise(layers: Layers, ids: NDArray[np.uint16], quality: str, threads: int) -> Floats:
+    """Return the linear color, (H, W, 3), without its noise. layers: of `merged`. ids: (H, W).
+
+    Raises RenderError, DeviceError.
+    """
+    return _restore_ground(_filtered(layers, quality, threads), layers["color"], ids)
+
+
+def _filtered(layers: Layers, quality: str, threads: int) -> Floats:
+    """Return what Cycles would make of the layers, except for the last digits of a float32."""
+    oidn, device = _library(), _device(threads)
+    height, width = layers["color"].shape[:2]
+    output = np.empty((height, width, 3), np.float32)
+    # Cycles' images begin at the bottom, and the denoiser's network is not symmetric.
+    images = {name: np.ascontiguousarray(layer[::-1]) for name, layer in layers.items()} | {"output": output}
+    handle = oidn.oidnNewFilter(device, b"RT")
+    try:
+        for name, image in images.items():
+            place = (image.ctypes.data, _FLOAT3, width, height, 0, 0, 0)
+            oidn.oidnSetSharedFilterImage(handle, name.encode(), *place)
+        oidn.oidnSetFilterBool(handle, b"hdr", True)
+        oidn.oidnSetFilterBool(handle, b"cleanAux", True)
+        oidn.oidnSetFilterInt(handle, b"quality", _QUALITIES[quality])
+        oidn.oidnCommitFilter(handle)
+        oidn.oidnExecuteFilter(handle)
+        _check(device)
+    finally:
+        oidn.oidnReleaseFilter(handle)
+    return output[::-1]
+
+
+def _restore_ground(denoised: Floats, noisy: Floats, ids: NDArray[np.uint16]) -> Floats:
+    """Return the denoised image, (H, W, 3), with the slow part of what was removed from the ground added back.
+
+    The denoiser tints smooth areas slightly; the mean of many pixels has little noise and shows the tint. ids: (H, W).
+    """
+    ground = (ids == 0).astype(np.float32)[..., None]
+    slow = _low_pass(np.concatenate([(noisy - denoised) * ground, ground], axis=2))
+    restored: Floats = np.maximum(denoised + ground * slow[..., :3] / np.maximum(slow[..., 3:], 1e-6), 0)
+    return restored
+
+
+def _low_pass(image: Floats) -> Floats:
+    """(H, W, C): means around the points of a coarse grid, interpolated."""
+    height, width = image.shape[:2]
+    coarse = max(width // _GRID, 1), max(height // _GRID, 1)
+    bands = [Image.fromarray(image[..., k]) for k in range(image.shape[2])]
+    bilinear = Image.Resampling.BILINEAR
+    return np.stack([np.asarray(b.resize(coarse, bilinear).resize((width, height), bilinear)) for b in bands], axis=2)

@@ -1,0 +1,92 @@
+"""Which renders make up a frame, and what becomes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from render.compiler import compile_episode
+from render.geometry.glass import samples_of
+from render.geometry.sampling_plan import Box, Part, has_rectangles, merged, rectangles, whole_frame
+from render.model.profiles import profiles, settings_for
+from scene_specs.language.spec import EpisodeSpec
+
+SETTINGS = settings_for("draft", 320, 240).model_copy(update={"samples": 8, "object_samples": 24})
+WHOLE = Part(8, 7)
+
+
+def ids_of(*boxes: tuple[int, int, int, int]) -> NDArray[np.uint16]:
+    """Boxes of objects (top, bottom, left, right) in an image of 320 x 240."""
+    ids = np.zeros((240, 320), np.uint16)
+    for index, box in enumerate(boxes, start=1):
+        ids[Box(*box).slices] = index
+    return ids
+
+
+def boxes_of(*boxes: tuple[int, int, int, int]) -> list[Box | None]:
+    return [part.box for part in rectangles(SETTINGS, WHOLE, ids_of(*boxes))]
+
+
+@pytest.mark.parametrize("name", profiles())
+def test_a_profile_without_object_samples_renders_each_frame_once(name: str) -> None:
+    spec = {"version": 1, "id": "a", "frames": [{"objects": [{"shape": "cube", "material": "glass"}]}]}
+    scene = compile_episode(EpisodeSpec.model_validate(spec), settings_for(name, 64, 48))
+    frame = scene.frames[0]
+    samples = samples_of(scene.settings, frame, frame.views[0])
+    assert whole_frame(scene.settings, frame, frame.views[0]) == Part(samples, frame.seed, None)
+    if not scene.settings.object_samples:
+        assert not has_rectangles(scene.settings, frame)
+        assert "object_samples" not in scene.settings.model_dump_json()
+
+
+@pytest.mark.parametrize(("antialias", "samples"), [(False, 1), (True, 32)])
+def test_flat_stages_are_rendered_once(antialias: bool, samples: int) -> None:
+    frame = {"objects": [{"shape": "circle", "color": "red", "size": 10, "location": [30, 20]}], "antialias": antialias}
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "a", "stage": "flat", "canvas": [64, 48], "frames": [frame]})
+    made = compile_episode(spec, SETTINGS.model_copy(update={"width": 64, "height": 48})).frames[0]
+    assert whole_frame(SETTINGS, made, made.views[0]) == Part(samples, made.seed)
+    assert not has_rectangles(SETTINGS, made)
+
+
+def test_an_object_gets_its_box_and_a_margin_cut_at_the_image() -> None:
+    assert boxes_of((100, 140, 50, 90)) == [Box(94, 146, 44, 96)]
+    assert boxes_of((0, 40, 300, 320)) == [Box(0, 46, 294, 320)]
+    assert boxes_of() == []
+
+
+def test_near_objects_share_a_rectangle_and_far_ones_do_not() -> None:
+    assert boxes_of((100, 140, 50, 90), (100, 140, 92, 130)) == [Box(94, 146, 44, 136)]
+    assert sorted(boxes_of((10, 50, 10, 50), (190, 230, 270, 310)), key=str) == [
+        Box(184, 236, 264, 316),
+        Box(4, 56, 4, 56),
+    ]
+
+
+def test_rectangles_have_other_noise_and_more_samples_where_the_frame_has_more() -> None:
+    (part,) = rectangles(SETTINGS, Part(40, 7), ids_of((100, 140, 50, 90)))
+    assert part.samples == 5 * 24 and part.seed not in (7, 7 ^ 1)
+
+
+def test_rectangles_never_take_more_samples_than_the_whole_frame() -> None:
+    for side in (40, 120, 228):
+        parts = rectangles(SETTINGS, WHOLE, ids_of((6, 6 + side, 6, 6 + side)))
+        assert parts[0].samples == min(24, 8 * 240 * 320 // (side + 12) ** 2)
+
+
+def test_parts_are_weighed_by_their_samples_also_where_they_overlap() -> None:
+    value = np.float32(0.1)
+    whole = {"color": np.full((6, 8, 3), value)}
+    left, right = Box(1, 4, 0, 5), Box(2, 5, 4, 8)
+    parts = [(WHOLE, whole)]
+    parts += [
+        (Part(24, 9, box), {"color": np.full((3, box.right - box.left, 3), k)}) for k, box in ((2, left), (5, right))
+    ]
+    color = merged(parts)["color"]
+    # Bit for bit, by which a plain background is recognized.
+    assert color.dtype == np.float32 and (color[0] == value).all()
+    assert color[1, 0, 0] == pytest.approx((8 * value + 24 * 2) / 32)
+    assert color[4, 7, 0] == pytest.approx((8 * value + 24 * 5) / 32)
+    assert color[2, 4, 0] == pytest.approx((8 * value + 24 * 2 + 24 * 5) / 56)
+    same = merged([(WHOLE, whole), (Part(24, 9, left), {"color": np.full((3, 5, 3), value)})])["color"]
+    assert (same == value).all()
