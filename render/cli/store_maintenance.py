@@ -171,7 +171,7 @@ def copy(
     stored = copying.states(into)
     with progress_bar(sum(source.count(condition) for source in opened), "episodes") as progress:
         for source in opened:
-            done += copying.copy(source, into, condition, differing, progress, stored)
+            done += copying.copy(source, into, condition, differing, progress, stored, mix_series)
     click.echo(f"copied {done.copied}, replaced {done.replaced}, kept {done.kept}, skipped {done.same} already there")
     if done.damaged:
         lines = "\n".join(f"  {line}" for line in done.damaged[:_MAX_DAMAGED])

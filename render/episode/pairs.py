@@ -188,7 +188,7 @@ def _judge(
     level = int(np.searchsorted(np.cumsum(total), NOISE * total.sum()))
 
     def share(counts: _Histogram) -> float:
-        return float(counts[level + 1 :].sum() / max(counts.sum(), 1))
+        return float(counts[level + 1 :].sum()) / max(int(counts.sum()), 1)
 
     most = max(share(near) for near, _ in noise)
     for step, near, beyond in steps:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 
 from render.model.errors import ConflictError, StoreError
 from render.run.worker import Done, Failure
-from render.store.episode_store import EpisodeStore, ids_filter
-from render.store.rows import decode
+from render.store.episode_store import KEY, EpisodeStore, PutResult, ids_filter
+from render.store.resume import put_first
+from render.store.rows import decode, job_of_row
 
 log = logging.getLogger(__name__)
 
@@ -25,14 +26,20 @@ class Committer:
     """Commits added episodes in groups. Each Done that `poll` returns is in the store, each Failure is not.
 
     every: number of episodes that makes a commit due. patience: seconds to retry while the store fails; meanwhile
-    `full` bounds how many episodes the run renders. warn: called with a line about each failed try.
-    seconds, last_seconds: time spent on all commits, and on the last one. Call all methods from one thread.
+    `full` bounds how many episodes the run renders. warn: called with a line about each failed try. mix_series: see
+    RunOptions. seconds, last_seconds: time spent on all commits, and on the last one. Call all methods from one thread.
     """
 
     def __init__(
-        self, store: EpisodeStore, every: int, patience: float, warn: Callable[[str], None] = log.warning
+        self,
+        store: EpisodeStore,
+        every: int,
+        patience: float,
+        warn: Callable[[str], None] = log.warning,
+        mix_series: bool = False,
     ) -> None:
         self._store, self._every, self._patience, self._warn = store, every, patience, warn
+        self._any_series = mix_series
         self._pending: list[Done] = []
         self._work: queue.SimpleQueue[list[Done] | None] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[list[Done | Failure] | BaseException] = queue.SimpleQueue()
@@ -64,7 +71,8 @@ class Committer:
         """Start a commit if one is due and return what was committed since the last call.
 
         A Failure stands for an episode that another run has stored, made from something else.
-        force: start a commit even if none is due. Raises StoreError if the store failed for longer than `patience`.
+        force: start a commit even if none is due. Raises StoreError if the store failed for longer than `patience`,
+        ConflictError as render.store.resume.put_first.
         """
         finished = self._finished(0.0)
         due = len(self._pending) >= self._every or time.monotonic() - self._since > _COMMIT_SECONDS
@@ -128,7 +136,7 @@ class Committer:
         while True:
             last = self.hurry.is_set()
             try:
-                left_alone = self._store.put_encoded(parts).unchanged
+                left_alone = self._put(parts).unchanged
                 failures = conflicting_commits(self._store, parts) if left_alone else []
                 failed = {failure.episode_id: failure for failure in failures}
                 return [failed.get(done.episode_id, done) for done in group]
@@ -147,6 +155,14 @@ class Committer:
                 self._store.refresh()
             except StoreError as error:
                 log.debug("refreshing: %s", error)
+
+    def _put(self, parts: list[bytes]) -> PutResult:
+        if self._any_series:
+            return self._store.put_encoded(parts)
+        rows = {row[KEY]: job_of_row(row) for row in decode(parts).select([KEY, "job"]).to_pylist()}
+        result = put_first(self._store, rows, lambda: self._store.put_encoded(parts))
+        self._any_series = True
+        return result
 
 
 def conflicting_commits(store: EpisodeStore, parts: Sequence[bytes]) -> list[Failure]:

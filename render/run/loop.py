@@ -11,7 +11,7 @@ from dataclasses import replace
 import ray
 from ray.exceptions import RayError
 
-from render.model.errors import DeviceError, DioramaError, GpuMemoryError, StoreError
+from render.model.errors import ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
 from render.run.card_faults import LOST_GPU, CardFaults
 from render.run.commit import Committer
 from render.run.deadline import Deadline
@@ -66,7 +66,9 @@ class RenderLoop:
         self._pool = Pool(options, self._events, worker)
         self._cards = CardFaults(self._pool)
         self.lost_cards: set[Card] = set()
-        self._committer = Committer(store, options.commit_every, options.store_wait, self._store_trouble)
+        self._committer = Committer(
+            store, options.commit_every, options.store_wait, self._store_trouble, options.mix_series
+        )
         self._depth = 1
         self._tuner: Tuner | None = None
         self._images = 0
@@ -75,7 +77,10 @@ class RenderLoop:
         self._deadline = Deadline(None)
 
     def go(self, plans: list[WorkerPlan], interrupts: Interrupts) -> Summary:
-        """Render everything and return the summary. Raises DeviceError, RenderError, StoreError, KeyboardInterrupt."""
+        """Render everything and return the summary.
+
+        Raises DeviceError, RenderError, StoreError, ConflictError, KeyboardInterrupt.
+        """
         start = time.monotonic()
         self._deadline = interrupts.deadline
         self._events.write("start", workers=len(plans), store=self.summary.store, devices=[p.device for p in plans])
@@ -87,7 +92,7 @@ class RenderLoop:
             self._committed(self._committer.finish(max(0.0, self._deadline.left(_STOP_NOW_SECONDS))))
             if self._committer.unsaved:
                 log.warning("%s not committed in time", counted(self._committer.unsaved, "episode"))
-        except StoreError:
+        except (StoreError, ConflictError):
             raise
         except (KeyboardInterrupt, DioramaError, RayError) as error:
             if isinstance(error, DeviceError) and self._pool.devices:
@@ -346,7 +351,7 @@ class RenderLoop:
         self._committer.hurry.set()
         try:
             self._committed(self._committer.finish(_STOP_NOW_SECONDS))
-        except StoreError as error:
+        except (StoreError, ConflictError) as error:
             log.warning("%s not committed: %s", counted(self._committer.unsaved, "episode"), error)
 
     def _tick(self, now: float) -> None:

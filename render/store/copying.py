@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from render.model.errors import ConflictError, MissingError, StoreError
 from render.store.episode_store import BATCH_ROWS, EpisodeReader, EpisodeStore, read_each, short_columns
-from render.store.resume import check_series
+from render.store.resume import check_series, put_first
 from scene_specs.language.tables import counted
 
 Differing = Literal["error", "newest", "keep", "replace"]
@@ -79,13 +80,14 @@ def copy(
     differing: Differing = "error",
     progress: Callable[[int], None] = lambda done: None,
     stored: dict[str, tuple[Any, ...]] | None = None,
+    mix_series: bool = False,
 ) -> CopyResult:
     """Copy the episodes that match a SQL filter. Equal episodes are skipped, so an interrupted copy can be repeated.
 
     differing, for an id with other contents in the target: "error" copies nothing and lists them, "newest" takes the
     later attempt, "keep" keeps the target's, "replace" takes the source's. progress gets the number of episodes done
     since its last call. stored: what `states` returned for the target, None to read it; updated for the next copy into
-    it. Raises StoreError, ConflictError.
+    it. mix_series: see check_together. Raises StoreError, ConflictError.
     """
     stored = states(target) if stored is None else stored
     wanted = states(source, where)
@@ -103,7 +105,9 @@ def copy(
         found = read_each(source, chunk)
         result.damaged += [str(item) for item in found if isinstance(item, StoreError)]
         records = [item for item in found if not isinstance(item, StoreError)]
-        done = target.replace(records) if differing == "replace" else target.put(records)
+        put = partial(target.replace if differing == "replace" else target.put, records)
+        first = records and not start and not mix_series
+        done = put_first(target, {record.episode_id: record.job for record in records}, put) if first else put()
         result.copied += done.inserted
         result.replaced += done.updated
         result.kept += done.unchanged

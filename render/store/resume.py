@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -11,7 +11,7 @@ from render.model.blender_series import PYTHONS, series_of
 from render.model.errors import ConflictError
 from render.model.json_diff import differences, preview_json
 from render.model.record import RenderKey
-from render.store.episode_store import KEY, EpisodeReader, EpisodeStore, short_columns
+from render.store.episode_store import KEY, EpisodeReader, EpisodeStore, PutResult, short_columns
 from scene_specs.language.scene import Scene, Settings
 from scene_specs.language.spec import EpisodeSpec
 
@@ -112,6 +112,25 @@ def check_series(store: EpisodeReader, new: RenderKey, where: str | None = None)
             f"{store.url} holds images of Blender {stored}, and these are of Blender {now}, whose images differ "
             f"slightly: render with Python {PYTHONS.get(stored)}, name another store, or pass --mix-series"
         )
+
+
+def put_first(store: EpisodeStore, rows: Mapping[str, RenderKey], put: Callable[[], PutResult]) -> PutResult:
+    """Put a writer's first episodes, unless another writer has meanwhile begun the store with another series.
+
+    rows: id -> key of what `put` puts. If two writers begin an empty store at once, the one that commits second gives
+    way: its own commit shows it the other's rows first. Raises ConflictError, StoreError.
+    """
+    store.refresh()
+    new = next(iter(rows.values()))
+    try:
+        check_series(store, new)
+        result = put()
+        check_series(store, new)
+    except ConflictError:
+        stored = dict(store.ids())
+        store.delete([key for key, job in rows.items() if stored.get(key) == job.hash()])
+        raise
+    return result
 
 
 def difference(old: RenderKey, new: RenderKey) -> list[str]:

@@ -4,12 +4,12 @@ A try's file holds one object or a list of them:
 
     {"name": "standard-32", "base": "standard", "prediction": "0.8 dB better, a third slower",
      "settings": {"samples": 32}, "cycles": {"denoising_quality": "BALANCED"}, "render": {"use_persistent_data": true},
-     "view_layer": {}, "image_settings": {}}
+     "view_layer": {}, "view_layer_cycles": {}, "image_settings": {}}
 
 base: the profile that it changes. settings: fields of a profile. cycles, render, view_layer: Blender's properties of
-`scene.cycles`, `scene.render` and `scene.view_layers[0]`, for what profiles don't cover; image_settings: those of the
-file of passes, `scene.render.image_settings`. Every property is restored after each render, so that candidates can
-alternate in one process.
+`scene.cycles`, `scene.render` and `scene.view_layers[0]`, for what profiles don't cover; view_layer_cycles: those of
+its `cycles`; image_settings: those of the file of passes, `scene.render.image_settings`. Every property is restored
+after each render, so that candidates can alternate in one process.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Candidate(SpecModel):
     cycles: Values = Field(default_factory=dict)
     render: Values = Field(default_factory=dict)
     view_layer: Values = Field(default_factory=dict)
+    view_layer_cycles: Values = Field(default_factory=dict)
     image_settings: Values = Field(default_factory=dict)
 
     def at(self, width: int, height: int) -> Settings:
@@ -53,8 +54,8 @@ class Candidate(SpecModel):
     @property
     def change(self) -> str:
         """A description of the changes to the base."""
-        own = {**self.settings, **self.cycles, **self.render, **self.view_layer, **self.image_settings}
-        changes = ", ".join(f"{key} {value}" for key, value in own.items())
+        changed = (self.settings, *self.properties().values())
+        changes = ", ".join(f"{key} {value}" for values in changed for key, value in values.items())
         return f"{self.base}: {changes}" if changes else self.base
 
     def key(self) -> dict[str, Any]:
@@ -63,7 +64,7 @@ class Candidate(SpecModel):
 
     def properties(self) -> dict[str, Values]:
         """Return Blender's properties by owner."""
-        return self.model_dump(include={"cycles", "render", "view_layer", "image_settings"})
+        return self.model_dump(include={"cycles", "render", "view_layer", "view_layer_cycles", "image_settings"})
 
 
 def candidates(names: Sequence[str]) -> list[Candidate]:

@@ -31,7 +31,7 @@ class TunedRenderer(CyclesRenderer):
     def tune(self, **properties: Mapping[str, Any]) -> None:
         """Set properties of Blender's scene for the following renders; no arguments: as profiles have it.
 
-        properties: by owner (cycles, render, view_layer, image_settings).
+        properties: by owner, as in tools.quality.candidates.
         """
         self._properties = properties
 
@@ -47,6 +47,7 @@ class TunedRenderer(CyclesRenderer):
             "cycles": self._scene.cycles,
             "render": self._scene.render,
             "view_layer": self._scene.view_layers[0],
+            "view_layer_cycles": self._scene.view_layers[0].cycles,
             "image_settings": self._scene.render.image_settings,
         }
         for owner, values in self._properties.items():

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from render.model.errors import UsageError
+from tools.programs import ROOT
 from tools.simulated_gpu.packages import atomic_folder, cache_folder, installed, run
 
 log = logging.getLogger(__name__)
@@ -18,6 +19,7 @@ log = logging.getLogger(__name__)
 SOURCES = Path(__file__).parent
 _DRIVER = ("driver.c", "faults.c", "nvml.c", "textures.c")
 _C_OPTIONS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-fvisibility=hidden")
+_OPENCL = "requirements-opencl.lock"
 _LIBRARY = ("-shared", "-fPIC", "-o")
 
 
@@ -45,7 +47,8 @@ def build_driver(level: int) -> Path:
     """
     sources = [path for path in sorted(SOURCES.iterdir()) if path.suffix in (".c", ".h", ".cpp", "") and path.is_file()]
     parts = [path.read_bytes() for path in sources]
-    parts += [str(bpy_folder()).encode(), str(level).encode()]
+    # The kernels are linked against one version of the OpenCL runtime.
+    parts += [str(bpy_folder()).encode(), str(level).encode(), (ROOT / _OPENCL).read_bytes()]
     target = cache_folder() / f"level{level}-{hashlib.sha256(b''.join(parts)).hexdigest()[:16]}"
     if not target.is_dir():
         with atomic_folder(target) as made:
@@ -71,7 +74,7 @@ def _compile_kernels(made: Path) -> None:
     """Compile what runs kernels, and, by a first render, all kernels of Cycles; the latter takes half a minute."""
     if not shutil.which("g++"):
         raise UsageError("level 2 needs g++: apt-get install g++, or use level 1")
-    runtime, sycl = installed("requirements-opencl.lock"), bpy_folder() / "lib" / "libsycl.so.8"
+    runtime, sycl = installed(_OPENCL), bpy_folder() / "lib" / "libsycl.so.8"
     options = ["-std=c++17", "-O1", "-w", "-I", str(runtime / "include"), "kernels.cpp"]
     run(["g++", *options, *_LIBRARY, str(made / "lib" / "kernels.so"), str(sycl)], "kernels.cpp", SOURCES)
     for name in ("libtbb.so.12", "libtbbmalloc.so.2"):
@@ -89,7 +92,7 @@ def driver_variables(folder: Path) -> dict[str, str]:
     }
     if not (folder / "lib" / "kernels.so").exists():
         return variables
-    runtime = installed("requirements-opencl.lock") / "lib"
+    runtime = installed(_OPENCL) / "lib"
     return variables | {
         # The functions of opencl.c must come before those of the OpenCL runtime.
         "LD_PRELOAD": str(folder / "lib" / "libcuda.so"),

@@ -57,7 +57,8 @@ def run(command: list[str], problem: str, cwd: Path = ROOT, env: dict[str, str] 
 def installed(lock: str) -> Path:
     """Return a folder with the packages of a lock file of this checkout; install them if needed. Raises UsageError."""
     path = ROOT / lock
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    # The lock names other versions for other Pythons.
+    digest = hashlib.sha256(path.read_bytes() + sys.version.encode()).hexdigest()[:16]
     target = cache_folder() / f"{path.stem.removeprefix('requirements-')}-{digest}"
     if not target.is_dir():
         log.info("installing %s into %s", lock, target)

@@ -40,7 +40,8 @@ _ADDED: dict[str, dict[str, Any]] = {
     "render": {"use_texture_cache": False, "use_auto_generate_texture_cache": False, "save_output": True}
     | {"anisotropic_filter": "FILTER_0"},
     "cycles": {"texture_resolution_render": 1.0, "use_pixel_jitter": False},
-    # 5.2: the denoiser's guides show what a mirror shows, and weigh the albedo by roughness; see docs/quality.md.
+    # 5.2: the denoiser's guides show what a mirror shows, and weigh the albedo by roughness:
+    # docs/quality.md, "Blender 4.5 and 5.2", has what was tried.
     "view_layers[0].cycles": {
         "denoising_pass_follow_reflections": True,
         "denoising_pass_use_albedo_roughness_weighting": True,

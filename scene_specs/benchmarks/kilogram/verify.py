@@ -179,7 +179,7 @@ def _follows(drawing: Sequence[Sequence[XY]], shapes: Sequence[NDArray[np.float6
     lengths = np.linalg.norm(np.roll(placed[6], -1, axis=0) - placed[6], axis=1)
     line = 2 * outer / lengths.sum() * (1 - math.sqrt(area / outer))
     close = 1e-4 * min(canvas)
-    return line > -close and all(
+    return bool(line > -close) and all(
         np.abs(np.array(inset(one.tolist(), line) or one) - shape).max() < close
         for one, shape in zip(placed, shapes, strict=True)
     )

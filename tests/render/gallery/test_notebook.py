@@ -6,7 +6,8 @@ import base64
 from html.parser import HTMLParser
 from typing import Any
 
-import diorama
+# This import makes records and Scenes show themselves.
+from diorama import compile_spec
 from render.model.record import EpisodeRecord
 from tests.render.store.rendered import rendered
 
@@ -90,7 +91,7 @@ def test_nothing_becomes_markup_or_leaves_the_page() -> None:
 
 def test_a_scene_shows_its_plan_and_objects_also_without_its_stage() -> None:
     spec: dict[str, Any] = {"version": 1, "id": "nb", "frames": [{"objects": [{"name": "a"}, {"name": "b"}]}]}
-    scene = diorama.compile_spec(spec, "draft")
+    scene = compile_spec(spec, "draft")
     page = Reader(scene._repr_html_())
     assert page.tags("polygon") and len(page.tags("tr")) == 3
     gone = Reader(scene.model_copy(update={"stage": "evening"})._repr_html_())

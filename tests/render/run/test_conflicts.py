@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from render.model.errors import ConflictError
 from render.model.record import RenderKey
 from render.run.batch import Batch
 from render.run.commit import Committer
@@ -20,6 +21,7 @@ from render.run.options import RunOptions
 from render.run.summary import Summary
 from render.run.worker import Done, Failure, Task
 from render.store import open_or_create, open_store
+from render.store.episode_store import PutResult
 from render.store.lance.lance_store import LanceStore
 from render.store.rows import encode
 from tests.factories import make_job, make_record, make_spec
@@ -144,6 +146,46 @@ def test_an_episode_is_done_exactly_if_the_store_has_it(episodes: dict[str, tupl
         for item in outcome:
             stored = store.job(item.episode_id) == job(item.episode_id, episodes[item.episode_id][1][1])
             assert isinstance(item, Done if stored else Failure)
+
+
+SERIES = {"4.5": "0.1.0", "5.2": "0.1.0+blender5.2"}
+
+
+def commit(url: str, version: str, *names: str, mix_series: bool = False) -> None:
+    """What a run that began when the store was empty commits."""
+    job = make_job(renderer="cycles", version=version)
+    committer = Committer(LanceStore.open(url, fsync=False), every=1, patience=0.0, mix_series=mix_series)
+    try:
+        for name in names:
+            committer.add(Done(name, encode(make_record(name, job=job)), 2))
+            committer.finish(60)
+    finally:
+        committer.close()
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("late", ["a", "b"], ids=["the same id", "another id"])
+def test_of_two_series_that_begin_a_store_the_later_gives_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: bool, late: str
+) -> None:
+    url, right = LanceStore.create(str(tmp_path / "s.lance"), fsync=False).url, LanceStore.put_encoded
+
+    def beaten(self: LanceStore, parts: Sequence[bytes]) -> PutResult:
+        monkeypatch.undo()
+        commit(url, SERIES["4.5"], "a")
+        return right(self, parts)
+
+    if at_once:
+        monkeypatch.setattr(LanceStore, "put_encoded", beaten)
+    else:
+        commit(url, SERIES["4.5"], "a")
+    with pytest.raises(ConflictError, match=r"4\.5, and these are of Blender 5\.2.*--mix-series"):
+        commit(url, SERIES["5.2"], late)
+    stored = LanceStore.open(url)
+    assert {name: stored.job(name).version for name, _ in stored.ids()} == {"a": "0.1.0"}
+    commit(url, SERIES["4.5"], "c", "d")
+    commit(url, SERIES["5.2"], "e", mix_series=True)
+    assert LanceStore.open(url).count() == 4
 
 
 @pytest.mark.parametrize(("stopped", "code"), [("interrupt", 130), ("failures", 1), ("", 1)])

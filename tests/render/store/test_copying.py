@@ -41,6 +41,10 @@ def test_images_of_two_series_of_blender_meet_only_where_told(store: LanceStore,
         check_together([store, target], None)
     check_together([store, target], None, "episode_id = 'demo/0'")
     check_together([store], target, mix_series=True)
+    # Another copy or run began the target since.
+    with pytest.raises(ConflictError, match=r"t\.lance holds images of Blender 5\.2"):
+        copy(store, target)
+    assert copy(store, target, mix_series=True).copied == 1
 
 
 def test_differing(store: LanceStore, tmp_path: Path) -> None:
