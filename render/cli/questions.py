@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import count
+from itertools import count, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,10 +134,16 @@ def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, asset_roots: tu
 
 
 def _asked(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[dict[str, Any]]:
-    for view in views:
-        for one in asker.ask(view):
-            guesser.add(one.group, one.text, one.answer)
-            yield one.data()
+    from scene_specs.language.scene import pair_of_id
+
+    for _, some in groupby(views, lambda view: pair_of_id(view.episode) or view.episode):
+        images = defaultdict(list)
+        for view in sorted(some, key=lambda view: len(view.episode)):
+            images[view.image].append(view)
+        for members in images.values():
+            for one in asker.ask(*members):
+                guesser.add(one.group, one.text, one.answer)
+                yield one.data()
 
 
 def _described(

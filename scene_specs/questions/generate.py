@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from scene_specs.language.errors import DioramaError, UsageError
+from scene_specs.language.scene import pair_of_id
 from scene_specs.language.tables import counted
 from scene_specs.language.vocabulary import MEWL_MATERIALS
 from scene_specs.questions.balance import Balance, chances_of
@@ -47,6 +48,7 @@ class Question(NamedTuple):
     """A question about an image. identity: distinguishes the questions of an image, from 0.
 
     group: of answers that are balanced: the family, with the kind of the answer if those of the family differ.
+    flips: of a contrast, whether neighbors have different answers; None for an image that was asked about alone.
     """
 
     view: ImageView
@@ -56,6 +58,7 @@ class Question(NamedTuple):
     text: str
     program: Node
     answer: Answer
+    flips: bool | None = None
 
     def data(self) -> dict[str, Any]:
         """As a line of a file."""
@@ -67,29 +70,42 @@ class Question(NamedTuple):
             "question": self.text,
             "answer": self.answer,
             "program": program_json(self.program),
+            **({} if self.flips is None else {"pair": pair_of_id(self.view.episode), "flips": self.flips}),
         }
 
 
 @dataclass
 class Tally:
-    """What became of the tries. missing: family -> images in which a question was wanted and none was found."""
+    """What became of the tries. missing: family -> images in which a question was wanted and none was found.
+
+    flips: (change, family, whether answers flip) -> questions about contrasts.
+    """
 
     kept: Counter[str] = field(default_factory=Counter)
     tried: Counter[str] = field(default_factory=Counter)
     unbalanced: Counter[str] = field(default_factory=Counter)
     ambiguous: Counter[str] = field(default_factory=Counter)
     missing: Counter[str] = field(default_factory=Counter)
+    flips: Counter[tuple[str, str, bool]] = field(default_factory=Counter)
     crowded: int = 0
 
     def text(self) -> str:
         """A summary."""
         wanted = ", ".join(f"{name} {count}" for name, count in sorted(self.missing.items()))
-        return (
+        pairs = "".join(
+            f"contrasts of {change}: {counted(self._contrasts(change, True), 'question')} with answers that flip, "
+            f"{self._contrasts(change, False):,} with answers that stay\n"
+            for change in sorted({change for change, *_ in self.flips})
+        )
+        return pairs + (
             f"{counted(self.kept.total(), 'question')} of {self.tried.total():,} tries; rejected for balance: "
             f"{self.unbalanced.total():,}, for words with two meanings: {self.ambiguous.total():,}\n"
             f"images without questions: {self.crowded:,} (no objects, or too many hidden ones)\n"
             f"images in which no question of a family was found: {wanted or 'none'}\n"
         )
+
+    def _contrasts(self, change: str, flips: bool) -> int:
+        return sum(count for key, count in self.flips.items() if (key[0], key[2]) == (change, flips))
 
 
 class Questioner:
@@ -115,18 +131,25 @@ class Questioner:
         }
         self.balance, self.tally = Balance(), Tally()
 
-    def ask(self, view: ImageView) -> Iterator[Question]:
-        """Questions about an image, no two alike. Raises DisagreementError."""
-        judge = Judge(view, self._min_pixels)
-        if judge.crowded or not view.objects:
+    def ask(self, view: ImageView, *others: ImageView) -> Iterator[Question]:
+        """Questions about an image, no two alike. Raises DisagreementError.
+
+        others: the same image in the other Scenes of a contrast, in order. Each question is then about all of them. Of
+        each change and family, equally many questions have answers that flip between all neighbors and that stay.
+        """
+        if others and all(one.objects == view.objects for one in others):
+            return
+        judges = [Judge(one, self._min_pixels) for one in (view, *others)]
+        if any(judge.crowded or not one.objects for judge, one in zip(judges, (view, *others), strict=True)):
             self.tally.crowded += 1
             return
-        draws = Draws(self._seed, f"{view.episode}:{view.image}")
-        image = _Image(view, judge, Sampler(view, judge, self._grammar, vocabulary_of(view), draws), draws, set())
-        positions = PositionsExecutor(view)
-        possible = {name: [one for one in made if _applies(one, view)] for name, made in self._families.items()}
+        image = _Image(self._grammar, judges, Draws(self._seed, f"{view.episode}:{view.image}"))
+        possible = {
+            name: [one for one in made if all(_applies(one, member.view) for member in image.members)]
+            for name, made in self._families.items()
+        }
         # Families with the fewest questions first; at random among equals.
-        ranked = sorted((self.tally.kept[name], draws.number(), name) for name, made in possible.items() if made)
+        ranked = sorted((self.tally.kept[name], image.draws.number(), name) for name, made in possible.items() if made)
         number = 0
         for _, _, family in ranked:
             if number == self._per_image:
@@ -135,56 +158,91 @@ class Questioner:
             if found is None:
                 self.tally.missing[family] += 1
                 continue
-            text, program, answer = found
-            try:
-                computed: Answer | PresuppositionError = positions.run(program)
-            except PresuppositionError as error:
-                computed = error
-            if computed != answer:
-                raise DisagreementError(
-                    f"episode {view.episode}: image {view.image}: {text} {program_json(program)}: the relations say "
-                    f"{answer!r}, the positions {computed!r}; the annotation is damaged, or this is a defect to report"
-                )
-            self.tally.kept[family] += 1
-            group = self._group(family, program)
-            self.balance.add(group, answer)
-            yield Question(view, number, family, group, text, program, answer)
+            text, program, answers = found
+            group, flips = self._group(family, program), answers[0] != answers[1] if others else None
+            if flips is not None:
+                self.tally.flips[image.change, family, flips] += 1
+            for member, answer in zip(image.members, answers, strict=True):
+                member.check(text, program, answer)
+                self.tally.kept[family] += 1
+                self.balance.add(group, answer)
+                yield Question(member.view, number, family, group, text, program, answer, flips)
             number += 1
 
-    def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> tuple[str, Node, Answer] | None:
-        tally, lexicon = self.tally, self._grammar.lexicon_of(image.sampler.vocabulary)
-        for _ in range(TRIES):
+    def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> tuple[str, Node, list[Answer]] | None:
+        tally, few, many = self.tally, *(self.tally.flips[image.change, family, flips] for flips in (True, False))
+        for k in range(TRIES):
             tally.tried[family] += 1
             try:
-                program = image.sampler.sample(image.draws.weighted(patterns))
+                program = image.members[k % len(image.members)].sampler.sample(image.draws.weighted(patterns))
             except PresuppositionError:
                 continue
-            if program in image.seen or (answer := image.judge.answer(program)) is None:
+            if program in image.seen or (answers := image.answers(program, few <= many)) is None:
                 continue
-            chances = chances_of(answer, program.output, image.view)
-            if not self.balance.admits(self._group(family, program), answer, chances):
+            views = zip(answers, image.members, strict=True)
+            chances = [(answer, chances_of(answer, program.output, member.view)) for answer, member in views]
+            if not all(self.balance.admits(self._group(family, program), *one) for one in chances):
                 tally.unbalanced[family] += 1
                 continue
-            text = self._grammar.text_of(program, family, lexicon, image.draws.pick)
-            if {one for _, one in self._grammar.readings(text, lexicon)} != {program}:
+            text = self._grammar.text_of(program, family, image.lexicon, image.draws.pick)
+            if {one for _, one in self._grammar.readings(text, image.lexicon)} != {program}:
                 tally.ambiguous[family] += 1
             elif text not in image.seen:
                 image.seen.update((program, text))
-                return text, program, answer
+                return text, program, answers
         return None
 
     def _group(self, family: str, program: Node) -> str:
         return f"{family} ({program.output})" if family in self._mixed else family
 
 
-class _Image(NamedTuple):
-    """What questions about an image need. seen: programs and texts of its questions so far."""
+class _Member:
+    """One of the images that a question is about."""
 
-    view: ImageView
-    judge: Judge
-    sampler: Sampler
-    draws: Draws
-    seen: set[Node | str]
+    def __init__(self, judge: Judge, grammar: Grammar, vocabulary: Mapping[str, Sequence[str]], draws: Draws) -> None:
+        self.view, self.judge = judge.view, judge
+        self.sampler = Sampler(judge.view, judge, grammar, vocabulary, draws)
+        self._positions = PositionsExecutor(judge.view)
+
+    def check(self, text: str, program: Node, answer: Answer) -> None:
+        """Raise DisagreementError if the positions give another answer than the relations."""
+        try:
+            computed: Answer | PresuppositionError = self._positions.run(program)
+        except PresuppositionError as error:
+            computed = error
+        if computed != answer:
+            raise DisagreementError(
+                f"episode {self.view.episode}: image {self.view.image}: {text} {program_json(program)}: the relations "
+                f"say {answer!r}, the positions {computed!r}; the annotation is damaged, or this is a defect to report"
+            )
+
+
+class _Image:
+    """What questions about an image need. seen: programs and texts of its questions so far.
+
+    members: the image, or those of the Scenes of a contrast.
+    """
+
+    def __init__(self, grammar: Grammar, judges: Sequence[Judge], draws: Draws) -> None:
+        words: dict[str, set[str]] = defaultdict(set)
+        for judge in judges:
+            for name, values in vocabulary_of(judge.view).items():
+                words[name].update(values)
+        vocabulary = {name: sorted(values) for name, values in words.items()}
+        self.draws, self.lexicon = draws, grammar.lexicon_of(vocabulary)
+        self.members = [_Member(judge, grammar, vocabulary, draws) for judge in judges]
+        self.change = pair_of_id(judges[0].view.episode).rpartition("+")[2]
+        self.seen: set[Node | str] = set()
+
+    def answers(self, program: Node, flips: bool) -> list[Answer] | None:
+        """The answers of a program that may be asked of all members. flips: whether those of neighbors differ."""
+        answers: list[Answer] = []
+        for member in self.members:
+            answer = member.judge.answer(program)
+            if answer is None or (answers and (answer != answers[-1]) != flips):
+                return None
+            answers.append(answer)
+        return answers
 
 
 def _applies(pattern: Pattern, view: ImageView) -> bool:
