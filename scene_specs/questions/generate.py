@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, repeat
 from typing import Any, NamedTuple
 
 from scene_specs.language.errors import DioramaError, UsageError
@@ -92,20 +92,14 @@ class Tally:
     def text(self) -> str:
         """A summary."""
         wanted = ", ".join(f"{name} {count}" for name, count in sorted(self.missing.items()))
-        pairs = "".join(
-            f"contrasts of {change}: {counted(self._contrasts(change, True), 'question')} with answers that flip, "
-            f"{self._contrasts(change, False):,} with answers that stay\n"
-            for change in sorted({change for change, *_ in self.flips})
-        )
-        return pairs + (
+        flips = Counter(flips for _, _, flips in self.flips.elements())
+        pairs = f"questions about pairs: {flips[True]:,} with answers that flip, {flips[False]:,} that stay\n"
+        return (pairs if flips else "") + (
             f"{counted(self.kept.total(), 'question')} of {self.tried.total():,} tries; rejected for balance: "
             f"{self.unbalanced.total():,}, for words with two meanings: {self.ambiguous.total():,}\n"
             f"images without questions: {self.crowded:,} (no objects, or too many hidden ones)\n"
             f"images in which no question of a family was found: {wanted or 'none'}\n"
         )
-
-    def _contrasts(self, change: str, flips: bool) -> int:
-        return sum(count for key, count in self.flips.items() if (key[0], key[2]) == (change, flips))
 
 
 class Questioner:
@@ -139,17 +133,18 @@ class Questioner:
         """
         if others and all(one.objects == view.objects for one in others):
             return
-        judges = [Judge(one, self._min_pixels) for one in (view, *others)]
-        if any(judge.crowded or not one.objects for judge, one in zip(judges, (view, *others), strict=True)):
+        views = (view, *others)
+        judges = [Judge(one, self._min_pixels) for one in views]
+        if any(judge.crowded for judge in judges) or not all(one.objects for one in views):
             self.tally.crowded += 1
             return
-        image = _Image(self._grammar, judges, Draws(self._seed, f"{view.episode}:{view.image}"))
-        possible = {
-            name: [one for one in made if all(_applies(one, member.view) for member in image.members)]
-            for name, made in self._families.items()
-        }
+        draws = Draws(self._seed, f"{view.episode}:{view.image}")
+        sampler = Sampler(view, judges[0], self._grammar, vocabulary_of(view), draws)
+        image = _Image(views, judges, sampler, draws, set(), pair_of_id(view.episode).rpartition("+")[2])
+        positions = [PositionsExecutor(one) for one in views]
+        possible = {name: [one for one in made if _applies(one, view)] for name, made in self._families.items()}
         # Families with the fewest questions first; at random among equals.
-        ranked = sorted((self.tally.kept[name], image.draws.number(), name) for name, made in possible.items() if made)
+        ranked = sorted((self.tally.kept[name], draws.number(), name) for name, made in possible.items() if made)
         number = 0
         for _, _, family in ranked:
             if number == self._per_image:
@@ -162,30 +157,31 @@ class Questioner:
             group, flips = self._group(family, program), answers[0] != answers[1] if others else None
             if flips is not None:
                 self.tally.flips[image.change, family, flips] += 1
-            for member, answer in zip(image.members, answers, strict=True):
-                member.check(text, program, answer)
+            for one, executor, answer in zip(views, positions, answers, strict=True):
+                _check(executor, one, text, program, answer)
                 self.tally.kept[family] += 1
                 self.balance.add(group, answer)
-                yield Question(member.view, number, family, group, text, program, answer, flips)
+                yield Question(one, number, family, group, text, program, answer, flips)
             number += 1
 
     def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> tuple[str, Node, list[Answer]] | None:
-        tally, few, many = self.tally, *(self.tally.flips[image.change, family, flips] for flips in (True, False))
-        for k in range(TRIES):
+        tally, lexicon = self.tally, self._grammar.lexicon_of(image.sampler.vocabulary)
+        flip, stay = (tally.flips[image.change, family, flips] for flips in (True, False))
+        for _ in range(TRIES):
             tally.tried[family] += 1
             try:
-                program = image.members[k % len(image.members)].sampler.sample(image.draws.weighted(patterns))
+                program = image.sampler.sample(image.draws.weighted(patterns))
             except PresuppositionError:
                 continue
-            if program in image.seen or (answers := image.answers(program, few <= many)) is None:
+            if program in image.seen or (answers := image.answers(program, flip <= stay)) is None:
                 continue
-            views = zip(answers, image.members, strict=True)
-            chances = [(answer, chances_of(answer, program.output, member.view)) for answer, member in views]
-            if not all(self.balance.admits(self._group(family, program), *one) for one in chances):
+            group = self._group(family, program)
+            chances = [chances_of(one, program.output, view) for one, view in zip(answers, image.views, strict=True)]
+            if not all(map(self.balance.admits, repeat(group), answers, chances)):
                 tally.unbalanced[family] += 1
                 continue
-            text = self._grammar.text_of(program, family, image.lexicon, image.draws.pick)
-            if {one for _, one in self._grammar.readings(text, image.lexicon)} != {program}:
+            text = self._grammar.text_of(program, family, lexicon, image.draws.pick)
+            if {one for _, one in self._grammar.readings(text, lexicon)} != {program}:
                 tally.ambiguous[family] += 1
             elif text not in image.seen:
                 image.seen.update((program, text))
@@ -196,53 +192,41 @@ class Questioner:
         return f"{family} ({program.output})" if family in self._mixed else family
 
 
-class _Member:
-    """One of the images that a question is about."""
-
-    def __init__(self, judge: Judge, grammar: Grammar, vocabulary: Mapping[str, Sequence[str]], draws: Draws) -> None:
-        self.view, self.judge = judge.view, judge
-        self.sampler = Sampler(judge.view, judge, grammar, vocabulary, draws)
-        self._positions = PositionsExecutor(judge.view)
-
-    def check(self, text: str, program: Node, answer: Answer) -> None:
-        """Raise DisagreementError if the positions give another answer than the relations."""
-        try:
-            computed: Answer | PresuppositionError = self._positions.run(program)
-        except PresuppositionError as error:
-            computed = error
-        if computed != answer:
-            raise DisagreementError(
-                f"episode {self.view.episode}: image {self.view.image}: {text} {program_json(program)}: the relations "
-                f"say {answer!r}, the positions {computed!r}; the annotation is damaged, or this is a defect to report"
-            )
-
-
-class _Image:
+class _Image(NamedTuple):
     """What questions about an image need. seen: programs and texts of its questions so far.
 
-    members: the image, or those of the Scenes of a contrast.
+    views: of the image, or of those of a contrast. change: of the contrast, or "".
     """
 
-    def __init__(self, grammar: Grammar, judges: Sequence[Judge], draws: Draws) -> None:
-        words: dict[str, set[str]] = defaultdict(set)
-        for judge in judges:
-            for name, values in vocabulary_of(judge.view).items():
-                words[name].update(values)
-        vocabulary = {name: sorted(values) for name, values in words.items()}
-        self.draws, self.lexicon = draws, grammar.lexicon_of(vocabulary)
-        self.members = [_Member(judge, grammar, vocabulary, draws) for judge in judges]
-        self.change = pair_of_id(judges[0].view.episode).rpartition("+")[2]
-        self.seen: set[Node | str] = set()
+    views: Sequence[ImageView]
+    judges: Sequence[Judge]
+    sampler: Sampler
+    draws: Draws
+    seen: set[Node | str]
+    change: str
 
     def answers(self, program: Node, flips: bool) -> list[Answer] | None:
-        """The answers of a program that may be asked of all members. flips: whether those of neighbors differ."""
-        answers: list[Answer] = []
-        for member in self.members:
-            answer = member.judge.answer(program)
-            if answer is None or (answers and (answer != answers[-1]) != flips):
+        """The answers of a program that may be asked of all images. flips: whether those of neighbors must differ."""
+        found: list[Answer] = []
+        for judge in self.judges:
+            answer = judge.answer(program)
+            if answer is None or (found and (answer != found[-1]) != flips):
                 return None
-            answers.append(answer)
-        return answers
+            found.append(answer)
+        return found
+
+
+def _check(executor: PositionsExecutor, view: ImageView, text: str, program: Node, answer: Answer) -> None:
+    """Raise DisagreementError if the positions give another answer than the relations."""
+    try:
+        computed: Answer | PresuppositionError = executor.run(program)
+    except PresuppositionError as error:
+        computed = error
+    if computed != answer:
+        raise DisagreementError(
+            f"episode {view.episode}: image {view.image}: {text} {program_json(program)}: the relations say "
+            f"{answer!r}, the positions {computed!r}; the annotation is damaged, or this is a defect to report"
+        )
 
 
 def _applies(pattern: Pattern, view: ImageView) -> bool:

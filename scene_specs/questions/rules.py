@@ -41,7 +41,7 @@ class Judge:
         doubtful = [k for k, item in enumerate(view.objects) if item.truth.visible_pixels < min_pixels]
         self.crowded = len(doubtful) > MAX_DOUBTFUL
         everything = (1 << len(view.objects)) - 1
-        self.view, self._worlds = view, [self.executor]
+        self._view, self._worlds = view, [self.executor]
         self._others = [
             RelationsExecutor(view, everything & ~sum(1 << k for k in hidden))
             for size in range(1, len(doubtful) + 1)
@@ -72,7 +72,7 @@ class Judge:
     def _differs(self, number: int, program: Node, other: Node) -> bool:
         """Whether two programs have different answers in another world."""
         while number >= len(self._worlds):
-            self._worlds.append(RelationsExecutor(*_world(self.view, len(self._worlds))))
+            self._worlds.append(RelationsExecutor(*_world(self._view, len(self._worlds))))
         try:
             answer = self._worlds[number].run(program)
         except PresuppositionError:
