@@ -6,10 +6,12 @@ Cycles. A pixel counts as changed if it differs by more than NOISE of the pixels
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -17,16 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
-from render.episode.find import only_frames, only_images
-from render.episode.make_record import make_record
-from render.episode.time_limit import run_within
+from render.episode.find import find, only_frames, only_images
+from render.episode.request import EpisodeRequest
+from render.episode.rerender import render_request
 from render.export.protocol import ExportReport, iter_valid_records
 from render.model.record import EpisodeRecord
-from render.renderers import make_renderer
-from render.run.limits import KERNEL_SECONDS, timeout_of
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.rendered import mask_of
-from scene_specs.language.scene import Scene, SceneContrast, pair_of_id
+from scene_specs.language.scene import SceneContrast, pair_of_id
 from scene_specs.language.tables import text_table
 
 # Share of the pixels of twins that count as unchanged.
@@ -116,7 +116,7 @@ def check_pairs(
             measured[group].append((report.steps[-1], *_differences(old, new, first.objects)))
         if (seen[group] - 1) % spacing == 0 and len(noise[group]) < twins:
             names = [item.name for frame in records[0].scene.frames for item in frame.objects]
-            noise[group].append(_differences(records[0], _twin(records[0], device), names))
+            noise[group].append(_differences(records[0], _twin(store.url, records[0], device), names))
     for group, steps in measured.items():
         _judge(steps, noise[group], report, least)
     return report
@@ -159,22 +159,15 @@ def _facts(record: EpisodeRecord) -> list[Any]:
     return found
 
 
-def _twin(record: EpisodeRecord, device: str) -> EpisodeRecord:
+def _twin(url: str, record: EpisodeRecord, device: str) -> EpisodeRecord:
     """The changed frame of a record, rendered again with another seed. Raises RenderError."""
-    scene = only_frames(record.scene, [_part(record).frame])
-    frames = tuple(frame.model_copy(update={"seed": frame.seed ^ 1}) for frame in scene.frames)
-    scene = scene.model_copy(update={"frames": frames})
-    settings = scene.settings
-    limit = timeout_of(None, settings.max_samples, settings.width, settings.height, len(frames[0].views))
-    return run_within(limit + KERNEL_SECONDS, f"twin of {record.episode_id}", _render, record, scene, device)
-
-
-def _render(record: EpisodeRecord, scene: Scene, device: str) -> EpisodeRecord:
-    renderer = make_renderer(record.job.renderer, device)
-    try:
-        return make_record(renderer, scene, record.job, scene.settings)
-    finally:
-        renderer.close()
+    name = _part(record).frame
+    (frame,) = only_frames(record.scene, [name]).frames
+    edit = f"frames[{json.dumps(name)}].seed={frame.seed ^ 1}"
+    request = EpisodeRequest(
+        url, record.episode_id, frames=(name,), scene_sets=(edit,), device=device, renderer=record.job.renderer
+    )
+    return render_request(request, find(request), Path())[0]
 
 
 def _judge(

@@ -26,7 +26,7 @@ SETTINGS = settings_for("draft", 64, 48)
 def pair(number: int, change: Change, members: int = 2) -> list[EpisodeRecord]:
     data: dict[str, Any] = {"version": 1, "id": f"crowd/{number}", "frames": [{"random_objects": {"count": 3}}]}
     scenes = contrast_scenes(EpisodeSpec.model_validate(data), SETTINGS, ContrastOptions(change, members))
-    return [make_record(FakeRenderer(), scene, make_job({}), SETTINGS) for scene in scenes]
+    return [make_record(FakeRenderer(), scene, make_job(json.loads(scene.to_json())), SETTINGS) for scene in scenes]
 
 
 def test_pairs_whose_change_cannot_be_seen_are_named_and_deleted(tmp_path: Path) -> None:
