@@ -264,6 +264,7 @@ def contrast(url: str, twins: int, min_pixels: int, remove: bool, device: str, a
     """
     from render.episode.pairs import check_pairs, table
     from render.store import open_store
+    from scene_specs.language.scene import pair_of_id
 
     store = open_store(url)
     with progress_bar(store.count(None), "episodes") as advance:
@@ -277,7 +278,7 @@ def contrast(url: str, twins: int, min_pixels: int, remove: bool, device: str, a
     if problems := [*report.damaged, *(f"{pair}: incomplete" for pair in report.incomplete)]:
         raise StoreError("; ".join(problems[:_MAX_DAMAGED]))
     if remove:
-        gone = store.delete([member for pair in report.unseen for member in report.members[pair]])
+        gone = store.delete([key for key, _ in store.ids() if pair_of_id(key) in report.unseen])
         click.echo(f"deleted {counted(gone, 'episode')}")
     elif report.unseen:
         click.get_current_context().exit(1)

@@ -65,7 +65,6 @@ class PairReport:
     steps: list[Step] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
     incomplete: list[str] = field(default_factory=list)
-    members: dict[str, list[str]] = field(default_factory=dict)
     damaged: list[str] = field(default_factory=list)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -103,7 +102,6 @@ def check_pairs(
     for pair, some in groupby((one for one in valid if one.scene.contrast), lambda one: _part(one).pair):
         records = sorted(some, key=lambda one: _part(one).member)
         progress(len(records))
-        report.members[pair] = [record.episode_id for record in records]
         first = _part(records[0])
         if len(records) < first.members:
             report.incomplete.append(pair)
