@@ -60,7 +60,8 @@ def questions(
     """Ask questions about images, or describe them.
 
     For a store, answers are computed from the annotations that were measured in its images. Specs are compiled and
-    drawn with the fake renderer. Answers are balanced within each family, which is a form of question. At the end, the
+    drawn with the fake renderer. Answers are balanced within each family, which is a form of question. The scenes of
+    a pair (see `render-specs contrast`) get the same questions, half of them with answers that flip. At the end, the
     command prints the answers of each family, and the accuracy of a guesser that sees no image.
 
     Exit codes: 0: done; 1: no layout was found for a spec; 2: invalid specs or options; 4: a store can't be read.
