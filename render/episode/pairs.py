@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise, product
 from pathlib import Path
 from statistics import median
@@ -203,10 +203,9 @@ def _twin(url: str, record: EpisodeRecord, device: str) -> EpisodeRecord:
     name = _part(record).frame
     (frame,) = only_frames(record.scene, [name]).frames
     edit = f"frames[{json.dumps(name)}].seed={frame.seed ^ 1}"
-    request = EpisodeRequest(
-        url, record.episode_id, frames=(name,), scene_sets=(edit,), device=device, renderer=record.job.renderer
-    )
-    return render_request(request, find(request), Path())[0]
+    request = EpisodeRequest(url, record.episode_id, frames=(name,), scene_sets=(edit,), device=device)
+    found = find(request)
+    return render_request(replace(request, renderer=found.renderer), found, Path())[0]
 
 
 def _judge(
