@@ -209,10 +209,7 @@ def _twin(url: str, record: EpisodeRecord, device: str) -> EpisodeRecord:
 
 
 def _judge(
-    steps: Sequence[tuple[Step, _Histograms]],
-    noise: Sequence[_Histograms],
-    report: PairReport,
-    least: int,
+    steps: Sequence[tuple[Step, _Histograms]], noise: Sequence[_Histograms], report: PairReport, least: int
 ) -> None:
     """Count changed pixels against the noise of twins with the same settings."""
     total = np.sum(noise, axis=(0, 1))
