@@ -81,7 +81,9 @@ def _edits(
         return [partial(_point, item["name"]) for item in items if pointer and item["name"] != pointer["target"]]
     placed = [k for k, item in enumerate(items) if item.get("location") is not None]
     if change == "relation":
-        return [partial(_swap, pair) for pair in combinations(placed, 2)]
+        # Two objects that look alike would change nothing.
+        looks = [[item.get(key) for key in own] for item in items]
+        return [partial(_swap, pair) for pair in combinations(placed, 2) if looks[pair[0]] != looks[pair[1]]]
     area = frame.get("area") or stage.placement.area.model_dump()
     spots = [[round(float(rng.uniform(*area[axis])), 3) for axis in "xy"] for _ in range(_DRAWS)]
     if change == "position":
