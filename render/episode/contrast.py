@@ -55,12 +55,16 @@ class _Chain:
 
 
 def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: ContrastOptions) -> list[Scene]:
-    """The Scenes of a pair or chain; the first equals the compiled spec in all but its id and `contrast`.
+    """The Scenes of a pair or chain; the first equals the compiled spec except for its id, `contrast` and samples.
 
     Raises ContrastError if no edit fits, naming the most frequent reasons; UsageError where everything can't be fixed.
     """
     if isinstance(spec, Scene):
         raise ContrastError(f"episode {spec.id}: contrasts are made of specs; found a Scene")
+    if settings.object_samples:
+        # Rectangles depend on the layout, and noise on them. They take at most as many samples as the whole frame.
+        twice = {"samples": 2 * settings.samples, "glass_samples": 2 * settings.glass_samples, "object_samples": 0}
+        settings = settings.model_copy(update=twice)
     source = compile_episode(spec, settings, options.asset_roots)
     pinned = pin_layout(spec, source, options.asset_roots)
     chain = _Chain([source], _with_stage_rules(pinned.model_dump(mode="json", exclude_none=True), settings, options))
