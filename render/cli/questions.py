@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import count
+from itertools import count, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,8 @@ def questions(
     """Ask questions about images, or describe them.
 
     For a store, answers are computed from the annotations that were measured in its images. Specs are compiled and
-    drawn with the fake renderer. Answers are balanced within each family, which is a form of question. At the end, the
+    drawn with the fake renderer. Answers are balanced within each family, which is a form of question. The scenes of
+    a pair (see `render-specs contrast`) get the same questions, half of them with answers that flip. At the end, the
     command prints the answers of each family, and the accuracy of a guesser that sees no image.
 
     Exit codes: 0: done; 1: no layout was found for a spec; 2: invalid specs or options; 4: a store can't be read.
@@ -134,10 +135,16 @@ def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, asset_roots: tu
 
 
 def _asked(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[dict[str, Any]]:
-    for view in views:
-        for one in asker.ask(view):
-            guesser.add(one.group, one.text, one.answer)
-            yield one.data()
+    from scene_specs.language.scene import pair_of_id
+
+    for _, some in groupby(views, lambda view: pair_of_id(view.episode) or view.episode):
+        images = defaultdict(list)
+        for view in sorted(some, key=lambda view: len(view.episode)):
+            images[view.image].append(view)
+        for members in images.values():
+            for one in asker.ask(*members):
+                guesser.add(one.group, one.text, one.answer)
+                yield one.data()
 
 
 def _described(

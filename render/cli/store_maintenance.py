@@ -252,8 +252,8 @@ def contrast(url: str, twins: int, min_pixels: int, remove: bool, device: str, a
     The command compares the images of each pair that `render-specs contrast` made. It renders some scenes again with
     other seeds of Cycles, in the same size and profile, to measure how many pixels change by noise alone. A change
     counts as visible if the number of changed pixels exceeds that of noise by at least --min-pixels. The table reports
-    the share of changed pixels that lie outside the changed objects, and in how many pairs the annotations of all other
-    objects are equal.
+    the share of changed pixels that lie outside the changed objects, their shadows and their mirror images, and in how
+    many pairs the annotations of all other objects are equal.
 
     Exit codes: 0: all changes can be seen, or --delete removed the pairs of the others; 1: some can't be seen (the
     command names them); 4: the store can't be read, or pairs are incomplete.
@@ -264,6 +264,7 @@ def contrast(url: str, twins: int, min_pixels: int, remove: bool, device: str, a
     """
     from render.episode.pairs import check_pairs, table
     from render.store import open_store
+    from scene_specs.language.scene import pair_of_id
 
     store = open_store(url)
     with progress_bar(store.count(None), "episodes") as advance:
@@ -277,7 +278,7 @@ def contrast(url: str, twins: int, min_pixels: int, remove: bool, device: str, a
     if problems := [*report.damaged, *(f"{pair}: incomplete" for pair in report.incomplete)]:
         raise StoreError("; ".join(problems[:_MAX_DAMAGED]))
     if remove:
-        gone = store.delete([member for pair in report.unseen for member in report.members[pair]])
+        gone = store.delete([key for key, _ in store.ids() if pair_of_id(key) in report.unseen])
         click.echo(f"deleted {counted(gone, 'episode')}")
     elif report.unseen:
         click.get_current_context().exit(1)

@@ -55,12 +55,16 @@ class _Chain:
 
 
 def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: ContrastOptions) -> list[Scene]:
-    """The Scenes of a pair or chain; the first equals the compiled spec in all but its id and `contrast`.
+    """The Scenes of a pair or chain; the first equals the compiled spec except for its id, `contrast` and samples.
 
     Raises ContrastError if no edit fits, naming the most frequent reasons; UsageError where everything can't be fixed.
     """
     if isinstance(spec, Scene):
         raise ContrastError(f"episode {spec.id}: contrasts are made of specs; found a Scene")
+    if settings.object_samples:
+        # Rectangles depend on the layout, and noise on them. They take at most as many samples as the whole frame.
+        twice = {"samples": 2 * settings.samples, "glass_samples": 2 * settings.glass_samples, "object_samples": 0}
+        settings = settings.model_copy(update=twice)
     source = compile_episode(spec, settings, options.asset_roots)
     pinned = pin_layout(spec, source, options.asset_roots)
     chain = _Chain([source], _with_stage_rules(pinned.model_dump(mode="json", exclude_none=True), settings, options))
@@ -107,8 +111,7 @@ def _extend(chain: _Chain, candidates: Iterator[Edit], settings: Settings, optio
         problem, scene = edit.problem or _unfit(chain, edit, options), chain.scenes[0]
         try:
             if not problem:
-                spec = parse_episode(json.dumps(edit.data))
-                scene = _held(compile_episode(spec, settings, options.asset_roots), scene)
+                scene = compile_episode(parse_episode(json.dumps(edit.data)), settings, options.asset_roots)
                 problem = _changed_elsewhere(chain.scenes[-1], scene, edit)
         except (CompileError, SpecError) as error:
             problem = (error.problem if isinstance(error, CompileError) else str(error)).partition(":")[0]
@@ -141,13 +144,6 @@ def _answers(data: dict[str, Any]) -> Any:
     return task.get("answer", task.get("answers"))
 
 
-def _held(scene: Scene, source: Scene) -> Scene:
-    """The Scene with the seeds of the source: those of flat stages depend on the content."""
-    frames = zip(scene.frames, source.frames, strict=True)
-    held = tuple(frame.model_copy(update={"seed": other.seed}) for frame, other in frames)
-    return scene.model_copy(update={"frames": held})
-
-
 def _changed_elsewhere(before: Scene, after: Scene, edit: Edit) -> str:
     """What else differs between two Scenes; "" if nothing does."""
     for number, frames in enumerate(zip(before.frames, after.frames, strict=True)):
@@ -159,8 +155,8 @@ def _changed_elsewhere(before: Scene, after: Scene, edit: Edit) -> str:
 
 
 def _rest(frame: SceneFrame, names: Sequence[str]) -> dict[str, Any]:
-    """All of a frame but these objects; the others without their numbers."""
-    rest = frame.model_dump(mode="json", exclude={"truth", "objects"} | ({"pointer"} if names else set()))
+    """All of a frame but these objects and its seed; the others without their numbers."""
+    rest = frame.model_dump(mode="json", exclude={"truth", "objects", "seed"} | ({"pointer"} if names else set()))
     items = (item.model_dump(mode="json", exclude={"index"}) for item in frame.objects if item.name not in names)
     return {**rest, "objects": list(items)}
 
@@ -180,24 +176,25 @@ def _finished(chain: _Chain, options: ContrastOptions) -> list[Scene]:
         "values": (first.before, *(step.after for step in chain.steps)),
         "answers": None if answers[0] is None or len(flips) > 1 else "flip" if flips == {True} else "stay",
     }
-    shares = [
-        [glass_share(frame, view, scene.settings) for frame in scene.frames for view in frame.views]
-        for scene in chain.scenes
-    ]
-    most = [max(some) if max(some) > min(some) else None for some in zip(*shares, strict=True)]
+    held = [_held(frames, source.settings) for frames in zip(*(scene.frames for scene in chain.scenes), strict=True)]
     return [
-        _with_glass(scene, most).model_copy(
-            update={"id": f"{about['pair']}-{k}", "contrast": SceneContrast.model_validate({**about, "member": k})}
+        scene.model_copy(
+            update={
+                "id": f"{about['pair']}-{k}",
+                "frames": tuple(frames[k] for frames in held),
+                "contrast": SceneContrast.model_validate({**about, "member": k}),
+            }
         )
         for k, scene in enumerate(chain.scenes)
     ]
 
 
-def _with_glass(scene: Scene, shares: Sequence[float | None]) -> Scene:
-    """The Scene with a share of glass per view."""
-    left = iter(shares)
-    frames = []
-    for frame in scene.frames:
-        views = tuple(view.model_copy(update={"glass": next(left)}) for view in frame.views)
-        frames.append(frame.model_copy(update={"views": views}))
-    return scene.model_copy(update={"frames": tuple(frames)})
+def _held(frames: Sequence[SceneFrame], settings: Settings) -> list[SceneFrame]:
+    """A frame of all Scenes with equal seeds, as those of flat stages depend on the content, and shares of glass."""
+    shares = [[glass_share(frame, view, settings) for view in frame.views] for frame in frames]
+    most = [max(some) if max(some) > min(some) else None for some in zip(*shares, strict=True)]
+    held = []
+    for frame in frames:
+        views = (view.model_copy(update={"glass": share}) for view, share in zip(frame.views, most, strict=True))
+        held.append(frame.model_copy(update={"seed": frames[0].seed, "views": tuple(views)}))
+    return held

@@ -6,27 +6,30 @@ Cycles. A pixel counts as changed if it differs by more than NOISE of the pixels
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise, product
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageFilter
+from PIL import Image, ImageDraw, ImageFilter
 
-from render.episode.find import only_frames, only_images
-from render.episode.make_record import make_record
-from render.episode.time_limit import run_within
+from render.episode.find import find, only_frames, only_images
+from render.episode.request import EpisodeRequest
+from render.episode.rerender import render_request
 from render.export.protocol import ExportReport, iter_valid_records
+from render.geometry.camera import Camera
+from render.geometry.rotation import euler_matrix, transform
+from render.geometry.solid import solid
 from render.model.record import EpisodeRecord
-from render.renderers import make_renderer
-from render.run.limits import KERNEL_SECONDS, timeout_of
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.rendered import mask_of
-from scene_specs.language.scene import Scene, SceneContrast, pair_of_id
+from scene_specs.language.scene import SceneContrast, SceneFrame, pair_of_id
 from scene_specs.language.tables import text_table
 
 # Share of the pixels of twins that count as unchanged.
@@ -35,7 +38,10 @@ NOISE = 0.99
 _MARGIN = 0.05
 # What another object may show less of, or where the box of the rest of it is.
 _VISIBILITY = {"bbox", "rle", "visible_pixels", "visible_fraction", "coverage_pixels", "index"}
-_Histogram = NDArray[np.int64]
+# Materials that do not mirror other objects.
+_DULL = ("rubber", "matte")
+_Histograms = NDArray[np.int64]
+_Mask = NDArray[np.bool_]
 
 
 @dataclass
@@ -44,8 +50,8 @@ class Step:
 
     changed: pixels of the changed objects, and of a margin of 5% of the width around them, that differ by more than
     noise. expected: the most that two seeds would change there, computed from the margins of all objects of a twin.
-    beyond: share of all other pixels that differ so; twins: of all pixels of twins. same_truth: whether the annotations
-    of all other objects are equal, except for what hides them.
+    beyond: of the pixels that the changed objects can't reach (see `regions`), the share that differ so; twins: of all
+    pixels of twins. same_truth: whether the annotations of all other objects are equal, except for what hides them.
     """
 
     pair: str
@@ -65,7 +71,6 @@ class PairReport:
     steps: list[Step] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
     incomplete: list[str] = field(default_factory=list)
-    members: dict[str, list[str]] = field(default_factory=dict)
     damaged: list[str] = field(default_factory=list)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -96,14 +101,13 @@ def check_pairs(
     twins: to render, per profile and image size. Memory: two histograms per pair. Raises RenderError, StoreError.
     """
     report, measured, seen = PairReport(), defaultdict(list), Counter[str]()
-    noise: dict[str, list[tuple[_Histogram, _Histogram]]] = defaultdict(list)
+    noise: dict[str, list[_Histograms]] = defaultdict(list)
     ids = sorted(key for key, _ in store.ids() if pair_of_id(key))
     spacing = max(sum(key.endswith("-0") for key in ids) // twins, 1)
     valid = iter_valid_records(store, ids, ExportReport(damaged=report.damaged), progress)
     for pair, some in groupby((one for one in valid if one.scene.contrast), lambda one: _part(one).pair):
         records = sorted(some, key=lambda one: _part(one).member)
         progress(len(records))
-        report.members[pair] = [record.episode_id for record in records]
         first = _part(records[0])
         if len(records) < first.members:
             report.incomplete.append(pair)
@@ -113,10 +117,10 @@ def check_pairs(
         for old, new in pairwise(records):
             members = (_part(old).member, _part(new).member)
             report.steps.append(Step(pair, first.change, members, _facts(old) == _facts(new)))
-            measured[group].append((report.steps[-1], *_differences(old, new, first.objects)))
+            measured[group].append((report.steps[-1], _differences(old, new, first.objects)))
         if (seen[group] - 1) % spacing == 0 and len(noise[group]) < twins:
             names = [item.name for frame in records[0].scene.frames for item in frame.objects]
-            noise[group].append(_differences(records[0], _twin(records[0], device), names))
+            noise[group].append(_differences(records[0], _twin(store.url, records[0], device), names))
     for group, steps in measured.items():
         _judge(steps, noise[group], report, least)
     return report
@@ -127,23 +131,58 @@ def _part(record: EpisodeRecord) -> SceneContrast:
     return record.scene.contrast
 
 
-def _differences(old: EpisodeRecord, new: EpisodeRecord, names: Sequence[str]) -> tuple[_Histogram, _Histogram]:
-    """Histograms, (256,) each, of the largest difference of a channel.
+def _differences(old: EpisodeRecord, new: EpisodeRecord, names: Sequence[str]) -> _Histograms:
+    """Histograms, (3, 256), of the largest difference of a channel.
 
-    The first is of the pixels of the objects with these names and a margin, the second of all other pixels.
+    They are of the pixels of the objects with these names and a margin, of others that they reach, and of the rest.
     """
-    counts = np.zeros((2, 256), dtype=np.int64)
-    images = (only_images(record, [_part(old).frame]).images for record in (old, new))
-    for a, b in zip(*images, strict=True):
-        error = np.abs(a.color().astype(np.int16) - b.color()).max(axis=-1)
-        inside = np.zeros(error.shape, dtype=bool)
-        for item in (*a.annotation.objects, *b.annotation.objects):
+    counts = np.zeros((3, 256), dtype=np.int64)
+    records = [only_images(record, [_part(old).frame]) for record in (old, new)]
+    for k, images in enumerate(zip(*(record.images for record in records), strict=True)):
+        before, after = (image.color().astype(np.int16) for image in images)
+        error = np.abs(before - after).max(axis=-1)
+        near, reached = regions(records, k, names)
+        counts += [np.bincount(error[where], minlength=256) for where in (near, reached & ~near, ~reached & ~near)]
+    return counts
+
+
+def regions(records: Sequence[EpisodeRecord], k: int, names: Sequence[str]) -> tuple[_Mask, _Mask]:
+    """(H, W) pixels of the objects with these names in the k-th image, and pixels that they shade or are mirrored in.
+
+    Around the objects and shadows is a margin.
+    """
+    inside, shaded, mirrors = np.zeros((3, records[0].images[k].height, records[0].images[k].width), dtype=bool)
+    for record in records:
+        image, (frame,) = record.images[k], record.scene.frames
+        shaded |= _shadows(frame, Camera.of(frame.views[k].camera, image.width, image.height), names)
+        for item in image.annotation.objects:
             if item.name in names:
                 inside |= mask_of(item)
-        reach = ImageFilter.MaxFilter(2 * round(_MARGIN * a.width) + 1)
-        near = np.array(Image.fromarray(inside).convert("L").filter(reach), dtype=bool)
-        counts += [np.bincount(error[where], minlength=256) for where in (near, ~near)]
-    return counts[0], counts[1]
+            elif item.material not in _DULL:
+                mirrors |= mask_of(item)
+    reach = ImageFilter.MaxFilter(2 * round(_MARGIN * inside.shape[1]) + 1)
+    near, shaded = (np.array(Image.fromarray(one).convert("L").filter(reach), dtype=bool) for one in (inside, shaded))
+    return near, shaded | mirrors
+
+
+def _shadows(frame: SceneFrame, camera: Camera, names: Sequence[str]) -> _Mask:
+    """(H, W) pixels between the objects with these names and their shadows on the ground, as if they were convex."""
+    canvas = Image.new("1", (camera.width, camera.height))
+    angles = np.linspace(0, 2 * np.pi, 64, endpoint=False)
+    for item, light in product([item for item in frame.objects if item.name in names], frame.lights):
+        vertices = np.stack(solid(item.shape, item.outline).vertices, axis=1)
+        body = transform(vertices, item.rotation_deg, item.scale, item.location)
+        down = -np.array(euler_matrix(light.rotation_rad or (0.0, 0.0, 0.0)))[:, 2]
+        along = body - light.location if light.kind == "area" else np.broadcast_to(down, body.shape)
+        falls = along[:, 2] < 0
+        ground = body[falls] - along[falls] * body[falls, 2:] / along[falls, 2:]
+        points = camera.project(np.concatenate([body, ground]))
+        points = points[points[:, 2] > 0, :2]
+        if len(points):
+            # The outermost point in each direction.
+            outline = points[np.argmax(points @ [np.cos(angles), np.sin(angles)], axis=0)]
+            ImageDraw.Draw(canvas).polygon([*map(tuple, outline)], fill=1)
+    return np.array(canvas)
 
 
 def _facts(record: EpisodeRecord) -> list[Any]:
@@ -159,39 +198,28 @@ def _facts(record: EpisodeRecord) -> list[Any]:
     return found
 
 
-def _twin(record: EpisodeRecord, device: str) -> EpisodeRecord:
+def _twin(url: str, record: EpisodeRecord, device: str) -> EpisodeRecord:
     """The changed frame of a record, rendered again with another seed. Raises RenderError."""
-    scene = only_frames(record.scene, [_part(record).frame])
-    frames = tuple(frame.model_copy(update={"seed": frame.seed ^ 1}) for frame in scene.frames)
-    scene = scene.model_copy(update={"frames": frames})
-    settings = scene.settings
-    limit = timeout_of(None, settings.max_samples, settings.width, settings.height, len(frames[0].views))
-    return run_within(limit + KERNEL_SECONDS, f"twin of {record.episode_id}", _render, record, scene, device)
-
-
-def _render(record: EpisodeRecord, scene: Scene, device: str) -> EpisodeRecord:
-    renderer = make_renderer(record.job.renderer, device)
-    try:
-        return make_record(renderer, scene, record.job, scene.settings)
-    finally:
-        renderer.close()
+    name = _part(record).frame
+    (frame,) = only_frames(record.scene, [name]).frames
+    edit = f"frames[{json.dumps(name)}].seed={frame.seed ^ 1}"
+    request = EpisodeRequest(url, record.episode_id, frames=(name,), scene_sets=(edit,), device=device)
+    found = find(request)
+    return render_request(replace(request, renderer=found.renderer), found, Path())[0]
 
 
 def _judge(
-    steps: Sequence[tuple[Step, _Histogram, _Histogram]],
-    noise: Sequence[tuple[_Histogram, _Histogram]],
-    report: PairReport,
-    least: int,
+    steps: Sequence[tuple[Step, _Histograms]], noise: Sequence[_Histograms], report: PairReport, least: int
 ) -> None:
     """Count changed pixels against the noise of twins with the same settings."""
     total = np.sum(noise, axis=(0, 1))
     level = int(np.searchsorted(np.cumsum(total), NOISE * total.sum()))
 
-    def share(counts: _Histogram) -> float:
+    def share(counts: _Histograms) -> float:
         return float(counts[level + 1 :].sum()) / max(int(counts.sum()), 1)
 
-    most = max(share(near) for near, _ in noise)
-    for step, near, beyond in steps:
+    most = max(share(near) for near, *_ in noise)
+    for step, (near, _, beyond) in steps:
         step.changed, step.expected = int(near[level + 1 :].sum()), round(most * float(near.sum()), 1)
         step.beyond, step.twins = share(beyond), share(total)
         if step.changed - step.expected < least and step.pair not in report.unseen:

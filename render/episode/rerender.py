@@ -89,7 +89,7 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
         return _view(request, resolved)
     folder = request.out or Path(resolved.scene.id.replace("/", "_"))
     check_writable(folder, folder=True)
-    record, blends = _render(request, resolved, folder)
+    record, blends = render_request(request, resolved, folder)
     files = Files(folder)
     stored = only_images(resolved.stored, request.frames) if resolved.stored is not None else None
     series = other_series(stored.job, request.renderer) if stored is not None else ""
@@ -116,7 +116,7 @@ def _view(request: EpisodeRequest, resolved: ResolvedRequest) -> EpisodeResult:
     stored = only_images(resolved.stored, request.frames) if resolved.stored is not None else None
     record = None if resolved.expect_difference else stored
     if record is None and request.sheet is not None:
-        record, _ = _render(request, resolved, Path())
+        record, _ = render_request(request, resolved, Path())
     edited = scene_changes(stored.scene, scene) if stored is not None and resolved.edited else ()
     _write_views(request, scene, record, files)
     return EpisodeResult(scene.id, record, None, tuple(files.paths), edited=edited)
@@ -132,7 +132,9 @@ def _write_views(request: EpisodeRequest, scene: Scene, record: EpisodeRecord | 
         files.save(request.plan, lambda part: part.write_text(svg, encoding="utf-8"))
 
 
-def _render(request: EpisodeRequest, resolved: ResolvedRequest, folder: Path) -> tuple[EpisodeRecord, list[Path]]:
+def render_request(
+    request: EpisodeRequest, resolved: ResolvedRequest, folder: Path
+) -> tuple[EpisodeRecord, list[Path]]:
     """The new record, and the .blend files written to `folder`."""
     scene = only_frames(resolved.scene, request.frames)
     key = render_key_of(resolved.source, scene.settings, request.renderer, request.asset_roots)
@@ -155,7 +157,7 @@ def _limit(request: EpisodeRequest, scene: Scene) -> float:
 def _render_here(
     request: EpisodeRequest, scene: Scene, key: RenderKey, folder: Path
 ) -> tuple[EpisodeRecord, list[Path]]:
-    """`_render` in this process."""
+    """`render_request` in this process."""
     renderer = make_renderer(request.renderer, request.device, asset_roots=request.asset_roots)
     if request.save_blend:
         renderer = BlendSaver(renderer, folder)

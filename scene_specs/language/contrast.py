@@ -24,6 +24,9 @@ from scene_specs.language.stage import Stage, load_stage
 _DRAWS = 40
 
 Json = dict[str, Any]
+# Names of the objects that an edit of a frame changes, and the value before and after.
+_Change = tuple[tuple[str, ...], Any, Any]
+_FrameEdit = Callable[[Json], _Change]
 
 
 @dataclass(frozen=True)
@@ -54,107 +57,78 @@ def edits(
     frames: indices of frames to change, default all. values: factor -> possible values, default the stage's.
     """
     stage = load_stage(data["stage"])
-    found: list[Callable[[], Edit]] = []
-    for number in range(len(data["frames"])) if frames is None else frames:
-        items, pointer = data["frames"][number]["objects"], data["frames"][number].get("pointer")
-        if change == "pointer":
-            names = [item["name"] for item in items if pointer and item["name"] != pointer["target"]]
-            found += [partial(_pointing, data, number, name) for name in names]
-        elif change in ("position", "relation", "count"):
-            found += _layouts(data, number, change, stage, rng)
-        else:
-            known = (values or _values(stage))[change]
-            for k, item in enumerate(items):
-                if item.get(change) in known:
-                    found += [partial(_with_value, data, number, k, change, v) for v in known if v != item[change]]
-    for make in shuffled(rng, found):
-        yield make()
+    numbers = range(len(data["frames"])) if frames is None else frames
+    found = [(k, edit) for k in numbers for edit in _edits(data["frames"][k], change, stage, values, rng)]
+    for number, edit in shuffled(rng, found):
+        edited = deepcopy(data)
+        frame = edited["frames"][number]
+        names, before, after = edit(frame)
+        if change in ("position", "relation", "count"):
+            frame["constraints"] = [one for one in frame.get("constraints") or () if not _names_any(one, names)]
+        yield Edit(edited, number, names, before, after)
 
 
-def _values(stage: Stage) -> Mapping[str, Sequence[Any]]:
-    drawn = stage.defaults
-    return {"color": drawn.colors, "material": drawn.materials, "shape": drawn.shapes, "size": drawn.sizes}
-
-
-def _with_value(data: Json, number: int, k: int, key: str, value: Any) -> Edit:
-    edited = deepcopy(data)
-    item = edited["frames"][number]["objects"][k]
-    before, item[key] = item[key], value
-    return Edit(edited, number, (item["name"],), before, value)
-
-
-def _pointing(data: Json, number: int, target: str) -> Edit:
-    """Point at another object; the compiler finds a new location for the pointer."""
-    edited = deepcopy(data)
-    pointer = edited["frames"][number]["pointer"]
-    before, pointer["target"] = pointer["target"], target
-    pointer.pop("location", None)
-    return Edit(edited, number, ("pointer",), before, target)
-
-
-def _layouts(data: Json, number: int, change: str, stage: Stage, rng: np.random.Generator) -> list[Callable[[], Edit]]:
-    frame = data["frames"][number]
-    placed = [k for k, item in enumerate(frame["objects"]) if item.get("location") is not None]
+def _edits(
+    frame: Json, change: Change, stage: Stage, values: Mapping[str, Sequence[Any]] | None, rng: np.random.Generator
+) -> list[_FrameEdit]:
+    items, pointer, drawn = frame["objects"], frame.get("pointer") or {}, stage.defaults
+    own = {"color": drawn.colors, "material": drawn.materials, "shape": drawn.shapes, "size": drawn.sizes}
+    if change in own:
+        known = (values or own)[change]
+        some = [(k, item[change]) for k, item in enumerate(items) if item.get(change) in known]
+        return [partial(_set, k, change, value) for k, now in some for value in known if value != now]
+    if change == "pointer":
+        return [partial(_point, item["name"]) for item in items if pointer and item["name"] != pointer["target"]]
+    placed = [k for k, item in enumerate(items) if item.get("location") is not None]
     if change == "relation":
-        return [partial(_swapped, data, number, *pair) for pair in combinations(placed, 2)]
+        # Two objects that look alike would change nothing.
+        looks = [[item.get(key) for key in own] for item in items]
+        return [partial(_swap, pair) for pair in combinations(placed, 2) if looks[pair[0]] != looks[pair[1]]]
     area = frame.get("area") or stage.placement.area.model_dump()
     spots = [[round(float(rng.uniform(*area[axis])), 3) for axis in "xy"] for _ in range(_DRAWS)]
     if change == "position":
-        return [partial(_moved, data, number, pick(rng, placed), spot) for spot in spots if placed]
-    target = (frame.get("pointer") or {}).get("target")
-    found: list[Callable[[], Edit]] = [
-        partial(_removed, data, number, k) for k in placed if frame["objects"][k]["name"] != target
-    ]
-    names = {item["name"] for item in frame["objects"]}
+        picked = [(pick(rng, placed), spot) for spot in spots if placed]
+        return [partial(_set, k, "location", [*spot, *items[k]["location"][2:]]) for k, spot in picked]
+    found: list[_FrameEdit] = [partial(_remove, k) for k in placed if items[k]["name"] != pointer.get("target")]
+    names = {item["name"] for item in items}
     name = next(name for k in range(len(names), 2 * len(names) + 1) if (name := f"object-{k}") not in names)
     for spot in spots[: max(len(found), 1)]:
-        drawn = {key: pick(rng, some) for key, some in _values(stage).items() if some}
-        item = {"name": name, **drawn, "location": spot, "rotation_deg": round(float(rng.uniform(0, 360)), 3)}
-        found.append(partial(_added, data, number, item))
+        look = {key: pick(rng, some) for key, some in own.items() if some}
+        item = {"name": name, **look, "location": spot, "rotation_deg": round(float(rng.uniform(0, 360)), 3)}
+        found.append(partial(_add, item))
     return found
 
 
-def _free(frame: Json, names: Sequence[str]) -> None:
-    """Remove the constraints that name an object."""
-    frame["constraints"] = [
-        one
-        for one in frame.get("constraints") or ()
-        if not {*names} & {one.get("subject"), one.get("of"), *(one.get("objects") or ())}
-    ]
+def _names_any(constraint: Json, names: Sequence[str]) -> bool:
+    return bool({*names} & {constraint.get("subject"), constraint.get("of"), *(constraint.get("objects") or ())})
 
 
-def _swapped(data: Json, number: int, first: int, second: int) -> Edit:
-    edited = deepcopy(data)
-    frame = edited["frames"][number]
-    pair = [frame["objects"][k] for k in (first, second)]
-    before = [list(item["location"]) for item in pair]
-    for item, other in zip(pair, reversed(before), strict=True):
-        item["location"] = [*other[:2], *item["location"][2:]]
-    names = tuple(item["name"] for item in pair)
-    _free(frame, names)
-    return Edit(edited, number, names, before, [item["location"] for item in pair])
+def _set(k: int, key: str, value: Any, frame: Json) -> _Change:
+    item = frame["objects"][k]
+    before, item[key] = item[key], value
+    return (item["name"],), before, value
 
 
-def _moved(data: Json, number: int, k: int, spot: Sequence[float]) -> Edit:
-    edited = deepcopy(data)
-    item = edited["frames"][number]["objects"][k]
-    before = item["location"]
-    item["location"] = [*spot, *before[2:]]
-    _free(edited["frames"][number], [item["name"]])
-    return Edit(edited, number, (item["name"],), before, item["location"])
+def _point(target: str, frame: Json) -> _Change:
+    """Point at another object; the compiler finds a new location for the pointer."""
+    pointer = frame["pointer"]
+    before, pointer["target"] = pointer["target"], target
+    pointer.pop("location", None)
+    return ("pointer",), before, target
 
 
-def _removed(data: Json, number: int, k: int) -> Edit:
-    edited = deepcopy(data)
-    frame = edited["frames"][number]
+def _swap(pair: tuple[int, int], frame: Json) -> _Change:
+    first, second = (frame["objects"][k] for k in pair)
+    before = [first["location"], second["location"]]
+    first["location"], second["location"] = ([*b[:2], *a[2:]] for a, b in (before, before[::-1]))
+    return (first["name"], second["name"]), before, [first["location"], second["location"]]
+
+
+def _remove(k: int, frame: Json) -> _Change:
     count = len(frame["objects"])
-    item = frame["objects"].pop(k)
-    _free(frame, [item["name"]])
-    return Edit(edited, number, (item["name"],), count, count - 1)
+    return (frame["objects"].pop(k)["name"],), count, count - 1
 
 
-def _added(data: Json, number: int, item: Json) -> Edit:
-    edited = deepcopy(data)
-    objects = edited["frames"][number]["objects"]
-    objects.append(item)
-    return Edit(edited, number, (item["name"],), len(objects) - 1, len(objects))
+def _add(item: Json, frame: Json) -> _Change:
+    frame["objects"].append(item)
+    return (item["name"],), len(frame["objects"]) - 1, len(frame["objects"])

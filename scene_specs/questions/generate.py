@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, repeat
 from typing import Any, NamedTuple
 
 from scene_specs.language.errors import DioramaError, UsageError
+from scene_specs.language.scene import pair_of_id
 from scene_specs.language.tables import counted
 from scene_specs.language.vocabulary import MEWL_MATERIALS
 from scene_specs.questions.balance import Balance, chances_of
@@ -47,6 +48,7 @@ class Question(NamedTuple):
     """A question about an image. identity: distinguishes the questions of an image, from 0.
 
     group: of answers that are balanced: the family, with the kind of the answer if those of the family differ.
+    flips: of a contrast, whether neighbors have different answers; None for an image that was asked about alone.
     """
 
     view: ImageView
@@ -56,6 +58,7 @@ class Question(NamedTuple):
     text: str
     program: Node
     answer: Answer
+    flips: bool | None = None
 
     def data(self) -> dict[str, Any]:
         """As a line of a file."""
@@ -67,24 +70,31 @@ class Question(NamedTuple):
             "question": self.text,
             "answer": self.answer,
             "program": program_json(self.program),
+            **({} if self.flips is None else {"pair": pair_of_id(self.view.episode), "flips": self.flips}),
         }
 
 
 @dataclass
 class Tally:
-    """What became of the tries. missing: family -> images in which a question was wanted and none was found."""
+    """What became of the tries. missing: family -> images in which a question was wanted and none was found.
+
+    flips: (change, family, whether answers flip) -> questions about contrasts.
+    """
 
     kept: Counter[str] = field(default_factory=Counter)
     tried: Counter[str] = field(default_factory=Counter)
     unbalanced: Counter[str] = field(default_factory=Counter)
     ambiguous: Counter[str] = field(default_factory=Counter)
     missing: Counter[str] = field(default_factory=Counter)
+    flips: Counter[tuple[str, str, bool]] = field(default_factory=Counter)
     crowded: int = 0
 
     def text(self) -> str:
         """A summary."""
         wanted = ", ".join(f"{name} {count}" for name, count in sorted(self.missing.items()))
-        return (
+        flips = Counter(flips for _, _, flips in self.flips.elements())
+        pairs = f"questions about pairs: {flips[True]:,} with answers that flip, {flips[False]:,} that stay\n"
+        return (pairs if flips else "") + (
             f"{counted(self.kept.total(), 'question')} of {self.tried.total():,} tries; rejected for balance: "
             f"{self.unbalanced.total():,}, for words with two meanings: {self.ambiguous.total():,}\n"
             f"images without questions: {self.crowded:,} (no objects, or too many hidden ones)\n"
@@ -115,15 +125,23 @@ class Questioner:
         }
         self.balance, self.tally = Balance(), Tally()
 
-    def ask(self, view: ImageView) -> Iterator[Question]:
-        """Questions about an image, no two alike. Raises DisagreementError."""
-        judge = Judge(view, self._min_pixels)
-        if judge.crowded or not view.objects:
+    def ask(self, view: ImageView, *others: ImageView) -> Iterator[Question]:
+        """Questions about an image, no two alike. Raises DisagreementError.
+
+        others: the same image in the other Scenes of a contrast, in order. Each question is then about all of them. Of
+        each change and family, equally many questions have answers that flip between all neighbors and that stay.
+        """
+        if others and all(one.objects == view.objects for one in others):
+            return
+        views = (view, *others)
+        judges = [Judge(one, self._min_pixels) for one in views]
+        if any(judge.crowded for judge in judges) or not all(one.objects for one in views):
             self.tally.crowded += 1
             return
         draws = Draws(self._seed, f"{view.episode}:{view.image}")
-        image = _Image(view, judge, Sampler(view, judge, self._grammar, vocabulary_of(view), draws), draws, set())
-        positions = PositionsExecutor(view)
+        sampler = Sampler(view, judges[0], self._grammar, vocabulary_of(view), draws)
+        image = _Image(views, judges, sampler, draws, set(), pair_of_id(view.episode).rpartition("+")[2])
+        positions = [PositionsExecutor(one) for one in views]
         possible = {name: [one for one in made if _applies(one, view)] for name, made in self._families.items()}
         # Families with the fewest questions first; at random among equals.
         ranked = sorted((self.tally.kept[name], draws.number(), name) for name, made in possible.items() if made)
@@ -135,34 +153,31 @@ class Questioner:
             if found is None:
                 self.tally.missing[family] += 1
                 continue
-            text, program, answer = found
-            try:
-                computed: Answer | PresuppositionError = positions.run(program)
-            except PresuppositionError as error:
-                computed = error
-            if computed != answer:
-                raise DisagreementError(
-                    f"episode {view.episode}: image {view.image}: {text} {program_json(program)}: the relations say "
-                    f"{answer!r}, the positions {computed!r}; the annotation is damaged, or this is a defect to report"
-                )
-            self.tally.kept[family] += 1
-            group = self._group(family, program)
-            self.balance.add(group, answer)
-            yield Question(view, number, family, group, text, program, answer)
+            text, program, answers = found
+            group, flips = self._group(family, program), answers[0] != answers[1] if others else None
+            if flips is not None:
+                self.tally.flips[image.change, family, flips] += 1
+            for one, executor, answer in zip(views, positions, answers, strict=True):
+                _check(executor, one, text, program, answer)
+                self.tally.kept[family] += 1
+                self.balance.add(group, answer)
+                yield Question(one, number, family, group, text, program, answer, flips)
             number += 1
 
-    def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> tuple[str, Node, Answer] | None:
+    def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> tuple[str, Node, list[Answer]] | None:
         tally, lexicon = self.tally, self._grammar.lexicon_of(image.sampler.vocabulary)
+        flip, stay = (tally.flips[image.change, family, flips] for flips in (True, False))
         for _ in range(TRIES):
             tally.tried[family] += 1
             try:
                 program = image.sampler.sample(image.draws.weighted(patterns))
             except PresuppositionError:
                 continue
-            if program in image.seen or (answer := image.judge.answer(program)) is None:
+            if program in image.seen or (answers := image.answers(program, flip <= stay)) is None:
                 continue
-            chances = chances_of(answer, program.output, image.view)
-            if not self.balance.admits(self._group(family, program), answer, chances):
+            group = self._group(family, program)
+            chances = [chances_of(one, program.output, view) for one, view in zip(answers, image.views, strict=True)]
+            if not all(map(self.balance.admits, repeat(group), answers, chances)):
                 tally.unbalanced[family] += 1
                 continue
             text = self._grammar.text_of(program, family, lexicon, image.draws.pick)
@@ -170,7 +185,7 @@ class Questioner:
                 tally.ambiguous[family] += 1
             elif text not in image.seen:
                 image.seen.update((program, text))
-                return text, program, answer
+                return text, program, answers
         return None
 
     def _group(self, family: str, program: Node) -> str:
@@ -178,13 +193,40 @@ class Questioner:
 
 
 class _Image(NamedTuple):
-    """What questions about an image need. seen: programs and texts of its questions so far."""
+    """What questions about an image need. seen: programs and texts of its questions so far.
 
-    view: ImageView
-    judge: Judge
+    views: of the image, or of those of a contrast. change: of the contrast, or "".
+    """
+
+    views: Sequence[ImageView]
+    judges: Sequence[Judge]
     sampler: Sampler
     draws: Draws
     seen: set[Node | str]
+    change: str
+
+    def answers(self, program: Node, flips: bool) -> list[Answer] | None:
+        """The answers of a program that may be asked of all images. flips: whether those of neighbors must differ."""
+        found: list[Answer] = []
+        for judge in self.judges:
+            answer = judge.answer(program)
+            if answer is None or (found and (answer != found[-1]) != flips):
+                return None
+            found.append(answer)
+        return found
+
+
+def _check(executor: PositionsExecutor, view: ImageView, text: str, program: Node, answer: Answer) -> None:
+    """Raise DisagreementError if the positions give another answer than the relations."""
+    try:
+        computed: Answer | PresuppositionError = executor.run(program)
+    except PresuppositionError as error:
+        computed = error
+    if computed != answer:
+        raise DisagreementError(
+            f"episode {view.episode}: image {view.image}: {text} {program_json(program)}: the relations say "
+            f"{answer!r}, the positions {computed!r}; the annotation is damaged, or this is a defect to report"
+        )
 
 
 def _applies(pattern: Pattern, view: ImageView) -> bool:

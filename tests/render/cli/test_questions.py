@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,25 @@ def test_expressions_and_captions(specs: Path) -> None:
         f"clevr/val/{k:06d}" for k in range(3)
     }
     assert len(lines(run(specs, *SMALL, "--kind", "captions"))) == 3
+
+
+def test_pairs_get_the_same_questions_half_of_which_flip(specs: Path, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.jsonl"
+    changes = ("--change", "color", "--change", "relation")
+    CliRunner().invoke(main, ["contrast", str(specs), *changes, "--size", "160x120", "--out", str(pairs)])
+    questions = defaultdict(list)
+    for line in lines(run(pairs, *SMALL, "--family", "count", "--family", "query_color", "--family", "exist")):
+        questions[line["pair"], line["question_id"]].append(line)
+    balance: Counter[tuple[str, str]] = Counter()
+    for (pair, _), members in questions.items():
+        assert [one["episode"] for one in members] == [f"{pair}-0", f"{pair}-1"]
+        assert len({one["question"] for one in members}) == 1
+        first, second = members
+        assert first["flips"] == second["flips"] == (first["answer"] != second["answer"])
+        balance[pair.rpartition("+")[2], first["family"]] += 1 if first["flips"] else -1
+    assert any(one["flips"] for one, _ in questions.values())
+    assert not all(one["flips"] for one, _ in questions.values())
+    assert {*balance.values()} <= {0, 1}
 
 
 @pytest.mark.slow

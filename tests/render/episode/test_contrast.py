@@ -82,7 +82,21 @@ def test_both_members_have_the_samples_of_the_one_with_more_glass() -> None:
     ]
     assert own[0] != own[1]
     assert stored == [max(own)] * 2
-    assert len({samples_of(standard, one.frames[0], one.frames[0].views[0]) for one in pair}) == 1
+    assert len({samples_of(one.settings, one.frames[0], one.frames[0].views[0]) for one in pair}) == 1
+    # Rectangles with more samples would follow the objects.
+    assert standard.object_samples > 0
+    assert {(one.settings.object_samples, one.settings.samples) for one in pair} == {(0, 2 * standard.samples)}
+
+
+def test_objects_that_look_alike_do_not_change_places() -> None:
+    alike = {"shape": "sphere", "color": "red", "material": "rubber", "size": "small"}
+    other = {**alike, "color": "blue"}
+    objects = [{"name": "a", **alike}, {"name": "b", **alike}, {"name": "c", **other}]
+    for seed in range(6):
+        _, second = scenes_of({**CROWD, "seed": seed, "frames": [{"objects": objects}]}, change="relation")
+        assert second.contrast is not None and "c" in second.contrast.objects
+    with pytest.raises(ContrastError, match="nothing in it has a relation to change"):
+        scenes_of({**CROWD, "frames": [{"objects": objects[:2]}]}, change="relation")
 
 
 def test_a_scene_and_a_factor_that_nothing_has_are_refused() -> None:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from click.testing import CliRunner
 
 from render.cli.store import main
+from render.compiler import compile_episode
 from render.episode.contrast import ContrastOptions, contrast_scenes
 from render.episode.make_record import make_record
+from render.episode.pairs import regions
 from render.export.protocol import ExportOptions, chosen_ids
+from render.geometry.camera import Camera
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
+from scene_specs.language.rendered import mask_of
 from scene_specs.language.scene import Change
 from scene_specs.language.spec import EpisodeSpec
 from tests.factories import make_job
@@ -26,7 +32,7 @@ SETTINGS = settings_for("draft", 64, 48)
 def pair(number: int, change: Change, members: int = 2) -> list[EpisodeRecord]:
     data: dict[str, Any] = {"version": 1, "id": f"crowd/{number}", "frames": [{"random_objects": {"count": 3}}]}
     scenes = contrast_scenes(EpisodeSpec.model_validate(data), SETTINGS, ContrastOptions(change, members))
-    return [make_record(FakeRenderer(), scene, make_job({}), SETTINGS) for scene in scenes]
+    return [make_record(FakeRenderer(), scene, make_job(json.loads(scene.to_json())), SETTINGS) for scene in scenes]
 
 
 def test_pairs_whose_change_cannot_be_seen_are_named_and_deleted(tmp_path: Path) -> None:
@@ -59,3 +65,27 @@ def test_chains_have_twins_too(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["contrast", url, "--twins", "1", "--json"])
     assert result.exit_code == 0, result.output
     assert [step["members"] for step in json.loads(result.stdout)["steps"]] == 2 * [[0, 1], [1, 2]]
+
+
+def test_the_region_that_may_change_has_the_shadow_and_the_mirrors() -> None:
+    shapes = [("tall", "rubber", 0.0), ("mirror", "metal", 2.5), ("dull", "rubber", -2.5)]
+    objects = [
+        {"name": name, "shape": "cube", "size": "large", "material": material, "location": [0, y], "rotation_deg": 0}
+        for name, material, y in shapes
+    ]
+    scene = compile_episode(
+        EpisodeSpec.model_validate({"version": 1, "id": "x", "frames": [{"objects": objects}]}), SETTINGS
+    )
+    sun = scene.frames[0].lights[-1].model_copy(update={"kind": "sun", "rotation_rad": (0.0, math.pi / 4, 0.0)})
+    frame = scene.frames[0].model_copy(update={"lights": (sun,)})
+    record = make_record(FakeRenderer(), scene.model_copy(update={"frames": (frame,)}), make_job({}), SETTINGS)
+    (image,) = record.images
+    near, reached = regions([record], 0, ["tall"])
+    masks = {item.name: mask_of(item) for item in image.annotation.objects}
+    assert (near & masks["tall"]).sum() == masks["tall"].sum()
+    assert (reached & masks["mirror"]).sum() == masks["mirror"].sum()
+    # The light falls towards -x, and the cube is 1.4 high and wide: its shadow ends at -2.1, its margin before -4.
+    camera = Camera.of(frame.views[0].camera, image.width, image.height)
+    x, y, _ = camera.project(np.array([[-2.0, 0, 0], [-4.5, 0, 0], [2.5, 0, 0]])).astype(int).T
+    assert reached[y, x].tolist() == [True, False, False]
+    assert not (near | reached).all() and not (reached & masks["dull"]).all()
