@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 from render.gallery.image_language import language_of
@@ -86,9 +87,11 @@ def damaged_search_row(episode_id: str, columns: Mapping[str, Any], problems: Se
 
 def page_data(record: EpisodeRecord, files: Sequence[str], problems: Sequence[str]) -> dict[str, Any]:
     """Everything that the page of an episode shows. files: one file name per image."""
+    # Questions measure masks with pycocotools, whose C code trusts its input.
+    languages = repeat({}, len(files)) if problems else language_of(record)
     images = [
         {**_image(record, image, file), **language}
-        for image, file, language in zip(record.images, files, language_of(record), strict=True)
+        for image, file, language in zip(record.images, files, languages, strict=True)
     ]
     return {
         "id": record.episode_id,

@@ -37,7 +37,10 @@ def atomic_writer(out: Path | None, option: str = "--out") -> Iterator[IO[str]]:
     try:
         if out.is_dir():
             raise UsageError(f"{option} {out}: is a folder; name a file")
-        target = nullcontext(out) if is_stream(out) else atomic_path(out.resolve())
+        resolved = out.resolve()
+        if resolved.is_symlink():
+            resolved.stat()  # raises OSError for a link to itself, as `resolve` does before Python 3.13
+        target = nullcontext(out) if is_stream(out) else atomic_path(resolved)
         with target as path, path.open("w", encoding="utf-8", newline="\n") as stream:
             try:
                 yield stream

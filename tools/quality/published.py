@@ -35,6 +35,7 @@ from render.renderers.cycles.capture import captured
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from render.renderers.cycles.node_tree import build_material
 from render.renderers.cycles.render_settings import apply_settings
+from render.renderers.cycles.series import SECOND, node_tree
 from scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject
 from scene_specs.language.vocabulary import linear_of_srgb
 from tools.quality.results import Measured
@@ -108,6 +109,8 @@ def _open_scene(folder: Path, scene: Scene, frame: SceneFrame, threads: int) -> 
     stages.apply_camera(blender, frame.views[0], scene.settings)
     layer = blender.view_layers[0]
     layer.use_pass_z = layer.use_pass_object_index = layer.use_pass_normal = layer.use_pass_cryptomatte_object = False
+    if SECOND:
+        blender.render.image_settings.media_type = "IMAGE"
     blender.render.image_settings.file_format = "PNG"
     blender.render.image_settings.color_mode, blender.render.image_settings.color_depth = "RGB", "8"
     blender.display_settings.display_device = "sRGB"
@@ -158,8 +161,7 @@ def _make_emissive(blender: Any, objects: list[Any]) -> None:
             blender.collection.objects.unlink(item)
     for number, item in enumerate(objects, start=1):
         material = bpy.data.materials.new(f"visible {number}")
-        material.use_nodes = True
-        tree = material.node_tree
+        tree = node_tree(material)
         tree.nodes.clear()
         glow = tree.nodes.new("ShaderNodeEmission")
         glow.inputs["Color"].default_value = (*linear_of_srgb((_red_level(number), 0, 0)), 1.0)

@@ -15,6 +15,8 @@ from render.gallery.episode_facts import caption, check_of, description, page_da
 from render.gallery.gallery_files import script_call
 from render.gallery.thumbnail import SIZE, grid_of, thumbnail
 from render.model.record import EpisodeRecord
+from render.store.row_checks import problems_in
+from render.store.rows import row_of
 from tests import factories
 from tests.render.gallery.stores import HIDING, POINTING, rendered
 from tests.render.gallery.test_build_gallery import script_data
@@ -86,7 +88,7 @@ def test_any_record_has_facts_and_a_page(record: EpisodeRecord) -> None:
     row = search_row("k" * 20, record, ["image a: object b: wrong"])
     assert row["checks"] == ["boxes and masks"]
     files = [f"{number}.png" for number in range(len(record.images))]
-    text = script_call("take", row, page_data(record, files, []))
+    text = script_call("take", row, page_data(record, files, problems_in(row_of(record), record)))
     assert [one["id"] for one in script_data(text)] == [record.episode_id] * 2
     json.dumps(row)
 
