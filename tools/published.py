@@ -2,9 +2,9 @@
 
     python -m tools published CHECKOUT... [--items 10000] [--python venv/bin/python]
 
-CHECKOUT is a clone of a benchmark's repository (sandropezzelle/malevic, lil-lab/kilogram). For each, the tool prints
-its commit, the files that are listed there but absent, and a Markdown table, a row as soon as each comparison ends:
-what was compared, how many values, how many differ, and why. Exit code 1 if a difference is not among the known ones.
+CHECKOUT is a clone of a benchmark's repository, such as lil-lab/kilogram. For each, the tool prints its commit, the
+files that are listed there but absent, and a Markdown table, a row as soon as each comparison ends: what was compared,
+how many values, how many differ, and why. Exit code 1 if a difference is not among the known ones.
 """
 
 from __future__ import annotations

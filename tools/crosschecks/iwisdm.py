@@ -12,7 +12,7 @@ import re
 import subprocess
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -63,11 +63,12 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
             yield _answers(checkout, options.python, stimuli, level, folder)
         if options.items:
             theirs = (
-                (level, choice, seed, theirs_of(_run(options.python, checkout, stimuli, "mix", query)))
+                (level, choice, seed, [(one["instruction"], one["epochs"]) for one in infos])
                 for level in LEVELS
                 for choice in FILES
                 for seed in SEEDS
                 for query in [_query(checkout, level, choice, options.items, seed)]
+                for infos in [_run(options.python, checkout, stimuli, "mix", query)]
             )
             yield from mix(theirs, options.items)
 
@@ -174,11 +175,6 @@ def _answers(checkout: Path, python: str, stimuli: Path, level: str, folder: Pat
     differ = sum(one != other for one, other in zip(found, own, strict=True))
     note = f"{TRIALS // TRIALS_PER_TASK} tasks"
     return Row(f"{level}: our task files read by env.read_task, answers", len(own), differ, note=note)
-
-
-def theirs_of(infos: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
-    """Return instruction and number of frames of each published trial."""
-    return [(info["instruction"], info["epochs"]) for info in infos]
 
 
 def measures(trials: Trials) -> dict[str, Counter[int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ _MARKS = re.compile(r"^\s*(User|system):\s*|<end_of_utterance>$")
 class ModelPlayer:
     """A model as speaker or listener. usage: requests, tokens and cost of its last reply."""
 
-    def __init__(self, model: OpenedModel, game: Game) -> None:
+    def __init__(self, model: OpenedModel, game: Game, setup: Setup) -> None:
         self._model, self._game = model, game
         self._pictures: dict[Part, Picture] = {}
         self.usage: dict[str, Any] = {}
@@ -42,17 +42,6 @@ class ModelPlayer:
         reply = self._model.reply(messages, max_tokens=most, key=f"{self._game.name} {view.trial} {role}")
         self.usage = {key: value for key, value in vars(reply).items() if key != "text"}
         return reply.text
-
-
-@dataclass(frozen=True)
-class ModelFactory:
-    """A factory of players that ask a model."""
-
-    model: OpenedModel
-
-    def __call__(self, game: Game, setup: Setup) -> ModelPlayer:
-        """The player of a game."""
-        return ModelPlayer(self.model, game)
 
 
 def with_texts(setup: Setup, files: Sequence[Path], model: str) -> Setup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from scene_specs.benchmarks.icca import Play, Presented, Prompt, Score
 from scene_specs.benchmarks.icca.difficulty import SIZE
 from scene_specs.benchmarks.icca.game import Game, check_images, listener_variant, read_listener, speaker_variant
 from scene_specs.benchmarks.icca.game_folders import read_games
-from scene_specs.benchmarks.icca.model_players import ModelFactory, with_texts
+from scene_specs.benchmarks.icca.model_players import ModelPlayer, with_texts
 from scene_specs.benchmarks.icca.play import METHODS, Setup, play, player
 from scene_specs.benchmarks.icca.players import Replay, factory
 from scene_specs.benchmarks.icca.prompts import as_text, image_of, png_bytes
@@ -69,8 +70,8 @@ def _with_players(
     about, factories = {}, {}
     for role, name in zip(("speaker", "listener"), names, strict=True):
         factories[role] = made = _player_factory(role, name, models)
-        if isinstance(made, ModelFactory):
-            about[role] = dict(made.model.settings)
+        if isinstance(made, partial) and made.func is ModelPlayer:
+            about[role] = dict(made.args[0].settings)
     return replace(setup, models=about), factories
 
 
@@ -84,7 +85,7 @@ def _player_factory(role: str, name: str, models: ModelOpener | None = None) -> 
         made = load_object(f"icca.{role}s", name)
         if callable(getattr(made, METHODS[role], None)):
             return made  # type: ignore[no-any-return]
-    return ModelFactory(models.open(name))
+    return partial(ModelPlayer, models.open(name))
 
 
 def _read_setup(options: Presented) -> Setup:
